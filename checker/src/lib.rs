@@ -1,0 +1,1 @@
+//! The engines and what surrounds them.

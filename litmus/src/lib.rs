@@ -1,0 +1,1 @@
+//! Litmus tests as text.

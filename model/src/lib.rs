@@ -1,0 +1,1 @@
+//! The PTX memory model as data, and what it is judged on.
