@@ -1,0 +1,47 @@
+//! `bar`, `barrier.cta` and `barrier.cluster`.
+
+use super::{Operand, Reg};
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Reduction {
+    Popc,
+    And,
+    Or,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BarrierKind {
+    /// Arrives and does not wait.
+    Arrive,
+    Sync,
+    /// Waits, and gives a reduction over the predicates of all participants.
+    Reduce {
+        op: Reduction,
+        destination: Reg,
+        source: Reg,
+        negated: bool,
+    },
+}
+
+/// A barrier of the CTA.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Barrier {
+    pub kind: BarrierKind,
+    /// The barrier, 0 to 15 in real PTX.
+    pub id: Operand,
+    /// How many threads of the test take part; `None` is all threads of the CTA.
+    pub count: Option<Operand>,
+    /// Peer dialect: the static instance. Two barriers match only if instance and id agree; without
+    /// a count, those threads take part that execute it; with a count, every arrival passes once
+    /// there are that many, and some that many of them synchronize.
+    pub instance: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ClusterBarrier {
+    /// `.release`, the default.
+    ArriveRelease,
+    ArriveRelaxed,
+    /// Always `.acquire`.
+    Wait,
+}

@@ -1,0 +1,29 @@
+//! `fence`, `membar` and the proxy fences.
+
+use crate::memory::Proxy;
+use crate::scope::Scope;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FenceOrder {
+    /// From PTX ISA 8.6, as is release.
+    Acquire,
+    Release,
+    AcqRel,
+    /// Also what `membar` means from sm_70.
+    Sc,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Fence {
+    pub order: FenceOrder,
+    pub scope: Scope,
+}
+
+/// A bi-directional proxy fence.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ProxyFence {
+    /// `fence.proxy.alias`.
+    Alias,
+    /// Of the peer dialect only: `fence.proxy.{generic,texture,surface,constant}`.
+    Proxy(Proxy),
+}

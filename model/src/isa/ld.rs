@@ -1,0 +1,50 @@
+//! `ld`, the load; the peer dialect's `tld`, `suld`, `cold` are loads through another proxy.
+
+use super::{Address, Reg, SpaceQualifier, Type};
+use crate::memory::Proxy;
+use crate::scope::Scope;
+
+/// How a load takes part in the memory model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum LoadOrder {
+    Weak,
+    /// Relaxed at system scope, for every relation (reading R5).
+    Volatile,
+    Relaxed(Scope),
+    Acquire(Scope),
+    /// `.mmio.relaxed.sys`.
+    MmioRelaxed,
+    /// `.mmio.acquire.sys`, from PTX ISA 9.3.
+    MmioAcquire,
+    /// `ld.global.nc`: outside the model unless nobody writes the location.
+    NonCoherent,
+}
+
+impl LoadOrder {
+    /// The scope of the operation; a weak load has none.
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            LoadOrder::Weak | LoadOrder::NonCoherent => None,
+            LoadOrder::Relaxed(scope) | LoadOrder::Acquire(scope) => Some(scope),
+            LoadOrder::Volatile | LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => {
+                Some(Scope::Sys)
+            }
+        }
+    }
+
+    pub fn is_acquire(self) -> bool {
+        matches!(self, LoadOrder::Acquire(_) | LoadOrder::MmioAcquire)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Load {
+    pub order: LoadOrder,
+    pub space: SpaceQualifier,
+    /// Generic for real PTX.
+    pub proxy: Proxy,
+    pub ty: Type,
+    /// One for a scalar, 2 or 4 for a vector; `None` is the sink `_`.
+    pub destinations: Vec<Option<Reg>>,
+    pub address: Address,
+}

@@ -1,0 +1,122 @@
+//! Instructions that passed their rules: what each means, without any text.
+//!
+//! One file for each family. Parsing and its spans are in `litmus`; the events an instruction
+//! becomes are in [`crate::unfold`].
+
+pub mod alu;
+pub mod atom;
+pub mod bar;
+pub mod fence;
+pub mod ld;
+pub mod st;
+
+use crate::memory::VariableId;
+
+/// A register of one thread: an index into [`crate::program::Thread::registers`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Reg(pub u16);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operand {
+    Reg(Reg),
+    /// Two's complement; an instruction uses as many low bits as its type has.
+    Imm(u64),
+    /// The address of a variable, as the executing thread sees it.
+    Address(VariableId),
+}
+
+/// `[x]`, `[x+4]`, `[r1]`, `[r1-4]`, `[4096]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Address {
+    pub base: Operand,
+    /// In bytes.
+    pub offset: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TypeKind {
+    Unsigned,
+    Signed,
+    /// `.b8` … `.b128`.
+    Bits,
+    Float,
+}
+
+/// A fundamental type.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Type {
+    pub kind: TypeKind,
+    /// 8, 16, 32, 64 or 128.
+    pub bits: u16,
+}
+
+impl Type {
+    pub const U32: Type = Type { kind: TypeKind::Unsigned, bits: 32 };
+    pub const U64: Type = Type { kind: TypeKind::Unsigned, bits: 64 };
+
+    pub fn bytes(self) -> u32 {
+        u32::from(self.bits) / 8
+    }
+}
+
+/// Which state space an instruction names.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum SpaceQualifier {
+    #[default]
+    Generic,
+    Global,
+    SharedCta,
+    SharedCluster,
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Guard {
+    pub predicate: Reg,
+    pub negated: bool,
+}
+
+/// One instruction of a thread.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    pub guard: Option<Guard>,
+    pub instruction: Instruction,
+    /// As the test writes it, for messages.
+    pub text: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Instruction {
+    Load(ld::Load),
+    Store(st::Store),
+    Atomic(atom::Atomic),
+    Fence(fence::Fence),
+    ProxyFence(fence::ProxyFence),
+    Barrier(bar::Barrier),
+    ClusterBarrier(bar::ClusterBarrier),
+    Alu(alu::Alu),
+    Branch(alu::Branch),
+    /// Understood, and outside what the model covers: why.
+    Unsupported(String),
+}
+
+impl Instruction {
+    /// The operands it takes its values from, its address apart.
+    pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
+        let (list, pair): (&[Operand], [Option<Operand>; 2]) = match self {
+            Instruction::Store(store) => (&store.sources, [None, None]),
+            Instruction::Atomic(atomic) => (&atomic.operands, [None, None]),
+            Instruction::Alu(alu) => (&alu.sources, [None, None]),
+            Instruction::Barrier(barrier) => (&[], [Some(barrier.id), barrier.count]),
+            Instruction::Branch(branch) => {
+                (&[], branch.condition.map_or([None, None], |(_, a, b)| [Some(a), Some(b)]))
+            }
+            Instruction::Load(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Unsupported(_) => (&[], [None, None]),
+        };
+        list.iter().copied().chain(pair.into_iter().flatten())
+    }
+}

@@ -1,0 +1,104 @@
+//! State spaces, proxies and the variables of a program: virtual addresses and physical locations.
+
+use std::fmt;
+
+/// An addressable state space that two threads can share (`#state-spaces`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Space {
+    /// One location for all threads; also what a generic address names unless declared otherwise.
+    #[default]
+    Global,
+    /// One location for each CTA.
+    Shared,
+}
+
+/// The path an access takes to memory (`#proxies`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Proxy {
+    #[default]
+    Generic,
+    /// Of the peer dialect only, as are surface and constant.
+    Texture,
+    Surface,
+    Constant,
+}
+
+impl Proxy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Proxy::Generic => "generic",
+            Proxy::Texture => "texture",
+            Proxy::Surface => "surface",
+            Proxy::Constant => "constant",
+        }
+    }
+}
+
+impl fmt::Display for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Index of a [`Variable`] in [`crate::program::Program::variables`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct VariableId(pub u16);
+
+/// A name for memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Variable {
+    pub name: String,
+    pub space: Space,
+    /// Initial bytes, little-endian; their number is the extent. Empty for an alias.
+    pub initial: Vec<u8>,
+    /// Whether declared with a type in the test, as opposed to inferred from its accesses.
+    pub declared: bool,
+    pub alias: Option<Alias>,
+}
+
+/// `y @ generic aliases x`, `s @ surface aliases x`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Alias {
+    pub of: VariableId,
+    /// Generic: a second virtual address of the same bytes. Any other: the virtual address of `of`,
+    /// accessed through that proxy.
+    pub proxy: Proxy,
+}
+
+/// A run of bytes of one object. Objects are numbered by whoever makes the extent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Extent {
+    pub object: u16,
+    pub start: u32,
+    /// In bytes, at least 1.
+    pub length: u32,
+}
+
+impl Extent {
+    pub fn end(self) -> u32 {
+        self.start + self.length
+    }
+
+    /// Whether the two share a byte.
+    pub fn overlaps(self, other: Extent) -> bool {
+        self.object == other.object && self.start < other.end() && other.start < self.end()
+    }
+
+    pub fn contains(self, other: Extent) -> bool {
+        self.object == other.object && self.start <= other.start && other.end() <= self.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extents_that_only_touch_do_not_overlap() {
+        let low = Extent { object: 0, start: 0, length: 4 };
+        let high = Extent { object: 0, start: 4, length: 4 };
+        assert!(!low.overlaps(high));
+        assert!(low.overlaps(Extent { object: 0, start: 3, length: 4 }));
+        assert!(!low.overlaps(Extent { object: 1, start: 0, length: 4 }));
+    }
+}

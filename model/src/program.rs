@@ -1,0 +1,85 @@
+//! A program: placed threads over variables, with what of its end is observed.
+
+use crate::isa::{Line, Operand, Reg};
+use crate::memory::{Variable, VariableId};
+use crate::scope::Placement;
+
+/// Index of a [`Thread`] in [`Program::threads`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadId(pub u8);
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Program {
+    pub threads: Vec<Thread>,
+    pub variables: Vec<Variable>,
+    /// What an outcome consists of, in the order in which it prints.
+    pub observed: Vec<Observed>,
+    /// Constants that conditions speak of; values a thin-air execution could have.
+    pub constants: Vec<u64>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Thread {
+    /// `P0`, or as the test names it.
+    pub name: String,
+    pub placement: Placement,
+    pub registers: Vec<Register>,
+    pub lines: Vec<Line>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Register {
+    pub name: String,
+    pub initial: Initial,
+    /// The widest type an instruction of the thread writes it with, in bits: comparisons in
+    /// conditions look at so many low bits. 1 for a predicate.
+    pub bits: u16,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Initial {
+    Value(u64),
+    /// The address of a variable, as `thread` sees it: a `.shared` one is a location per CTA.
+    Address {
+        variable: VariableId,
+        thread: ThreadId,
+    },
+}
+
+/// One component of an outcome.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Observed {
+    Register {
+        thread: ThreadId,
+        register: Reg,
+    },
+    /// The final value of `length` bytes at `offset` of a variable, as `thread` sees it.
+    Memory {
+        variable: VariableId,
+        thread: ThreadId,
+        offset: u32,
+        length: u32,
+    },
+}
+
+impl Program {
+    /// All constants that the program or its conditions mention, in order, each once.
+    pub fn mentioned_constants(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.constants.clone();
+        for thread in &self.threads {
+            all.extend(thread.registers.iter().filter_map(|r| match r.initial {
+                Initial::Value(value) => Some(value),
+                Initial::Address { .. } => None,
+            }));
+            for line in &thread.lines {
+                all.extend(line.instruction.operands().filter_map(|o| match o {
+                    Operand::Imm(value) => Some(value),
+                    Operand::Reg(_) | Operand::Address(_) => None,
+                }));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

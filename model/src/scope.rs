@@ -1,0 +1,98 @@
+//! Scopes and placements: which threads an operation can directly synchronize with.
+
+use std::fmt;
+
+/// The set of threads that a strong operation names (`#scope`), from narrow to wide.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    Cta,
+    Cluster,
+    Gpu,
+    Sys,
+}
+
+impl Scope {
+    pub const ALL: [Scope; 4] = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
+
+    /// Whether the scope of a thread placed `here` includes a thread placed `there`.
+    pub fn includes(self, here: Placement, there: Placement) -> bool {
+        match self {
+            Scope::Cta => here.same_cta(there),
+            Scope::Cluster => here.same_cluster(there),
+            Scope::Gpu => here.gpu == there.gpu,
+            Scope::Sys => true,
+        }
+    }
+
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Cta => "cta",
+            Scope::Cluster => "cluster",
+            Scope::Gpu => "gpu",
+            Scope::Sys => "sys",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where a thread runs. The numbers nest: equal CTA numbers on two GPUs are two CTAs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Placement {
+    pub gpu: u32,
+    /// `None`: the kernel is launched without clusters, so each CTA is its own cluster.
+    pub cluster: Option<u32>,
+    pub cta: u32,
+}
+
+impl Placement {
+    pub fn same_cta(self, other: Placement) -> bool {
+        self == other
+    }
+
+    pub fn same_cluster(self, other: Placement) -> bool {
+        match (self.cluster, other.cluster) {
+            (Some(mine), Some(theirs)) => self.gpu == other.gpu && mine == theirs,
+            (None, None) => self.same_cta(other),
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cta {}", self.cta)?;
+        if let Some(cluster) = self.cluster {
+            write!(f, ",cluster {cluster}")?;
+        }
+        write!(f, ",gpu {}", self.gpu)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(gpu: u32, cluster: Option<u32>, cta: u32) -> Placement {
+        Placement { gpu, cluster, cta }
+    }
+
+    #[test]
+    fn equal_cta_numbers_on_two_gpus_are_two_ctas() {
+        assert!(!Scope::Cta.includes(at(0, None, 0), at(1, None, 0)));
+        assert!(!Scope::Gpu.includes(at(0, None, 0), at(1, None, 0)));
+        assert!(Scope::Sys.includes(at(0, None, 0), at(1, None, 0)));
+    }
+
+    #[test]
+    fn without_clusters_a_cluster_is_a_cta() {
+        assert!(Scope::Cluster.includes(at(0, None, 1), at(0, None, 1)));
+        assert!(!Scope::Cluster.includes(at(0, None, 0), at(0, None, 1)));
+        assert!(Scope::Cluster.includes(at(0, Some(2), 0), at(0, Some(2), 1)));
+    }
+}
