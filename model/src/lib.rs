@@ -6,3 +6,4 @@ pub mod isa;
 pub mod memory;
 pub mod program;
 pub mod scope;
+pub mod section;
