@@ -9,7 +9,7 @@ pub enum FenceOrder {
     Acquire,
     Release,
     AcqRel,
-    /// Also what `membar` means from sm_70.
+    /// Also what `membar` means from `sm_70`.
     Sc,
 }
 
