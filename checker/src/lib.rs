@@ -1,1 +1,4 @@
 //! The engines and what surrounds them.
+
+pub mod engine;
+pub mod witness;

@@ -22,3 +22,4 @@ pub mod scope;
 pub mod section;
 pub mod structure;
 pub mod unfold;
+pub mod values;
