@@ -3,6 +3,7 @@
 //! Conditions, expectations and comparison are written once, over what engines report. Engines
 //! never name each other.
 
+pub mod concrete;
 pub mod enumerate;
 pub mod options;
 pub mod plan;
