@@ -259,7 +259,10 @@ fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<Stri
     if a.seen.undefined.is_some() != b.seen.undefined.is_some() {
         let (has, not) = if a.seen.undefined.is_some() { (a, b) } else { (b, a) };
         let reason = has.seen.undefined.as_ref().map_or("", |u| u.reason.as_str());
-        return Some(format!("{} finds the test undefined ({reason}), {} does not", has.engine, not.engine));
+        return Some(format!(
+            "{} finds the test undefined ({reason}), {} does not",
+            has.engine, not.engine
+        ));
     }
     if task.verdict_only && !test.program.may_be_undefined() {
         let decided = [a, b].map(|found| {
@@ -271,9 +274,10 @@ fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<Stri
         });
     }
     let only = |x: &Found, y: &Found| {
-        x.outcomes.keys().find(|outcome| !y.outcomes.contains_key(*outcome)).map(|outcome| {
-            format!("only {} finds {}", x.engine, test.display_outcome(outcome))
-        })
+        x.outcomes
+            .keys()
+            .find(|outcome| !y.outcomes.contains_key(*outcome))
+            .map(|outcome| format!("only {} finds {}", x.engine, test.display_outcome(outcome)))
     };
     only(a, b).or_else(|| only(b, a))
 }
@@ -291,7 +295,11 @@ fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Stri
             Some(format!("expected unsupported ({want}), found {}", verdict.name()))
         }
         (Verdict::Holds, None, None) => {
-            if task.blame { blame(test, task) } else { None }
+            if task.blame {
+                blame(test, task)
+            } else {
+                None
+            }
         }
         (Verdict::Fails, None, None) => Some(format!(
             "expected {}, observed {} {}/{}",

@@ -1,4 +1,10 @@
 //! The engines and what surrounds them.
 
+pub mod cli;
 pub mod engine;
+pub mod exit;
+pub mod judge;
+pub mod report;
+pub mod run;
+pub mod suite;
 pub mod witness;

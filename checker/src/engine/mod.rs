@@ -116,3 +116,6 @@ pub trait Engine: Sync {
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit>;
 }
+
+/// The axiomatic engines that this build has.
+pub const ENGINES: &[&dyn Engine] = &[&enumerate::Enumerate];

@@ -12,7 +12,12 @@ pub struct Highlight {
 }
 
 /// One digraph. `threads` are the names of the threads.
-pub fn graph(name: &str, witness: &Witness, threads: &[String], highlights: &[Highlight]) -> String {
+pub fn graph(
+    name: &str,
+    witness: &Witness,
+    threads: &[String],
+    highlights: &[Highlight],
+) -> String {
     let mut dot = String::new();
     let mut line = |text: String| {
         dot.push_str(&text);

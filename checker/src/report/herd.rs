@@ -109,7 +109,7 @@ pub fn hash(test: &Test) -> String {
     let mut observed: Vec<String> = program
         .observed
         .iter()
-        .map(|&observed| litmus::observed_name(program, observed))
+        .map(|&observed| litmus::proposition::name(program, observed))
         .collect();
     observed.sort();
     let digest = |text: &str| Md5::digest(text.as_bytes());

@@ -72,8 +72,8 @@ impl Report for Json {
                     .iter()
                     .map(|diagnostic| Error {
                         file: file.clone(),
-                        line: diagnostic.line(),
-                        column: diagnostic.column(),
+                        line: diagnostic.span.line,
+                        column: diagnostic.span.column,
                         code: diagnostic.code.to_string(),
                         section: diagnostic.section.map(|section| section.number.to_owned()),
                         message: diagnostic.message.clone(),
@@ -129,20 +129,13 @@ impl Json {
         }
     }
 
-    fn judged<'a>(
-        &'a self,
-        file: String,
-        test: &'a Test,
-        judgement: &'a Judgement,
-    ) -> Object<'a> {
+    fn judged<'a>(&'a self, file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
         let found = &judgement.found;
         let counted = found.seen.executions.is_some();
         let outcomes = found
             .outcomes
             .iter()
-            .map(|(values, &executions)| {
-                one_outcome(test, values, counted.then_some(executions))
-            })
+            .map(|(values, &executions)| one_outcome(test, values, counted.then_some(executions)))
             .collect();
         let reason = match (&judgement.disagreement, &judgement.verdict) {
             (Some(disagreement), _) => Some(disagreement.clone()),
@@ -176,7 +169,7 @@ impl Json {
 fn one_outcome(test: &Test, values: &[u64], executions: Option<u64>) -> OneOutcome {
     let (mut registers, mut memory) = (BTreeMap::new(), BTreeMap::new());
     for (&observed, &value) in test.program.observed.iter().zip(values) {
-        let name = litmus::observed_name(&test.program, observed);
+        let name = litmus::proposition::name(&test.program, observed);
         match observed {
             Observed::Register { .. } => registers.insert(name, value),
             Observed::Memory { .. } => memory.insert(name, value),

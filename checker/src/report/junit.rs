@@ -36,9 +36,7 @@ impl Report for Junit {
                 let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
                 (failure(NonSuccessKind::Error, all.join("\n")), 0.0)
             }
-            Outcome::Unreadable(error) => {
-                (failure(NonSuccessKind::Error, error.to_string()), 0.0)
-            }
+            Outcome::Unreadable(error) => (failure(NonSuccessKind::Error, error.to_string()), 0.0),
         };
         let mut case = TestCase::new(item.path.to_string_lossy().into_owned(), status);
         case.set_time(Duration::from_secs_f64(seconds));

@@ -97,7 +97,12 @@ impl Text {
 
 fn verbose(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
-    write!(out, "      {observation} {}/{}", judgement.positive, judgement.positive + judgement.negative)?;
+    write!(
+        out,
+        "      {observation} {}/{}",
+        judgement.positive,
+        judgement.positive + judgement.negative
+    )?;
     write!(out, ", {} outcomes", judgement.found.outcomes.len())?;
     if let Some(executions) = judgement.found.seen.executions {
         write!(out, ", {executions} executions")?;
@@ -146,5 +151,9 @@ fn duration(seconds: f64) -> String {
 /// A path as a shell takes it.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
 }
