@@ -48,7 +48,7 @@ pub struct Judging {
     pub model: Option<PathBuf>,
     /// Execute a loop body at most this many times; where that cuts an execution short, the verdict
     /// is `undecided` unless it is decided already
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub bound: u32,
 }
 
