@@ -11,6 +11,7 @@ use model::rel::Model;
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
+use crate::explain;
 use crate::judge::Task;
 use crate::report::{self, Summary};
 use crate::suite::{self, Item, Outcome};
@@ -19,7 +20,7 @@ use crate::suite::{self, Item, Outcome};
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match &cli.command {
         Command::Check(check) => check_command(check, out, err),
-        Command::Explain(_) => Ok(Exit::BadInput),
+        Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(_) => Ok(Exit::BadInput),
     }
 }
@@ -78,6 +79,38 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     summary.seconds = start.elapsed().as_secs_f64();
     report.end(&summary, out)?;
     Ok(summary.exit())
+}
+
+fn explain_command(
+    explain: &cli::Explain,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(explain.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    let path = explain.path.display();
+    let bytes = match std::fs::read(&explain.path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "error: {path}: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let test = match litmus::parse(&path.to_string(), &bytes) {
+        Ok(test) => test,
+        Err(diagnostics) => {
+            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let options = explain::Options {
+        bound: explain.judging.bound,
+        deep: explain.deep,
+        dot: explain.format == cli::Drawing::Dot,
+    };
+    explain::explain(&test, &model, options, out)?;
+    Ok(Exit::AsExpected)
 }
 
 /// Formats that have no place for a rejected file leave it to standard error.
