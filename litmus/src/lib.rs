@@ -3,6 +3,7 @@
 //! [`parse`] reads a test in herd's frame with PTX in its columns, or with the untyped instructions
 //! of the peer dialect, and answers with a program or with everything that is wrong with the file.
 
+pub mod cat;
 mod cell;
 mod condition;
 mod cursor;

@@ -200,6 +200,17 @@ impl Builder {
         self.inner.into_inner().model
     }
 
+    /// Looks at what is written so far.
+    pub fn look<T>(&self, at: impl FnOnce(&Model) -> T) -> T {
+        at(&self.inner.borrow().model)
+    }
+
+    /// A relation that is written already.
+    pub fn rel_at(&self, id: NodeId) -> Rel<'_> {
+        assert!(usize::from(id.0) < self.look(|model| model.nodes.len()), "the node is written");
+        Rel { builder: self, id }
+    }
+
     fn set(&self, node: SetNode) -> Set<'_> {
         let mut inner = self.inner.borrow_mut();
         let next = SetId(u16::try_from(inner.model.sets.len()).expect("a model has few sets"));
