@@ -218,6 +218,13 @@ impl<'a> Reader<'a, '_> {
                 cursor.expected("a proxy", self.report).help("y @ generic aliases x");
                 return None;
             };
+            if self.draft.known_thread(name).is_some() {
+                let shown = short(&self.draft.variable(alias).name);
+                self.report
+                    .error("initial-copy", name_at, "all copies of a variable begin alike")
+                    .help(format!(".shared .u32 {shown}=0;"));
+                return None;
+            }
             if let Some((_, known)) = PROXIES.iter().find(|(known, _)| *known == name) {
                 proxy = *known;
             } else {

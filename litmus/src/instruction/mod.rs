@@ -295,6 +295,12 @@ impl<'a> Reader<'_> {
     fn operand(&mut self, arg: &Arg<'a>) -> Option<Operand> {
         match *arg {
             Arg::Number(value, _) => Some(Operand::Imm(value)),
+            Arg::Name("_", at) => {
+                self.report
+                    .error("operand", at, "`_` drops a result, and this is a source")
+                    .note("expected a register or a number");
+                None
+            }
             Arg::Name(name, at) => Some(match self.draft.known_variable(name) {
                 Some(variable) => Operand::Address(variable),
                 None => Operand::Reg(self.register(name, at)),
