@@ -110,9 +110,9 @@ fn the_peer_dialect_is_read() {
         matches!(&p0.lines[2].instruction, Instruction::Store(st) if st.proxy == Proxy::Surface)
     );
     let barriers: Vec<_> = [3, 5]
-        .map(|line| match &p0.lines[line].instruction {
-            Instruction::Barrier(b) => (b.instance, b.id, b.count),
-            other => panic!("{other:?}"),
+        .map(|line| {
+            let Instruction::Barrier(b) = &p0.lines[line].instruction else { panic!("no barrier") };
+            (b.instance, b.id, b.count)
         })
         .into();
     assert_eq!(barriers[0], (Some(3), Operand::Imm(0), None));
@@ -120,9 +120,9 @@ fn the_peer_dialect_is_read() {
     let targets: Vec<usize> = p1
         .lines
         .iter()
-        .filter_map(|line| match &line.instruction {
-            Instruction::Branch(Branch { target, .. }) => Some(*target),
-            _ => None,
+        .filter_map(|line| {
+            let Instruction::Branch(Branch { target, .. }) = &line.instruction else { return None };
+            Some(*target)
         })
         .collect();
     assert_eq!(targets, [3, 0, 5], "a label that is nowhere ends the thread");
@@ -175,9 +175,9 @@ fn barriers_and_fences_are_read() {
             "fence.proxy.alias",
         ],
     );
-    let kind = |index: usize| match &all[index] {
-        Instruction::Barrier(barrier) => barrier.kind,
-        other => panic!("{other:?}"),
+    let kind = |index: usize| {
+        let Instruction::Barrier(barrier) = &all[index] else { panic!("{:?}", all[index]) };
+        barrier.kind
     };
     assert_eq!((kind(0), kind(1)), (BarrierKind::Sync, BarrierKind::Arrive));
     assert!(matches!(kind(2), BarrierKind::Reduce { negated: true, .. }));
@@ -214,10 +214,10 @@ fn what_the_model_leaves_out_is_unsupported_and_no_error() {
 
 #[test]
 fn extents_come_from_types_then_accesses() {
-    let text = "PTX extents\n{ a; b; .shared .u8 c; int d[3]={1,-1}; P0:r9=b; }\n P0@cta 0 ;\n \
+    let source = "PTX extents\n{ a; b; .shared .u8 c; int d[3]={1,-1}; P0:r9=b; }\n P0@cta 0 ;\n \
                 st.u16 [a+2], 1 ;\n st.u64 [r9], 1 ;\n ld.shared.u8 r0, [c] ;\n \
                 exists (d[1]=-1 /\\ [d+4]=-1)\n";
-    let test = read(text);
+    let test = read(source);
     let lengths: Vec<usize> = test.program.variables.iter().map(|v| v.initial.len()).collect();
     assert_eq!(lengths, [4, 8, 1, 12]);
     assert_eq!(test.program.variables[2].space, Space::Shared);
@@ -228,9 +228,9 @@ fn extents_come_from_types_then_accesses() {
 
 #[test]
 fn each_cta_has_its_copy_of_a_shared_variable() {
-    let text = "PTX copies\n{ .shared .u32 x; P0:r9=x@P2; }\n P0@cta 0 | P1@cta 0 | P2@cta 1 ;\n \
+    let source = "PTX copies\n{ .shared .u32 x; P0:r9=x@P2; }\n P0@cta 0 | P1@cta 0 | P2@cta 1 ;\n \
                 st.shared.u32 [x], 1 | | ;\nexists ([x@P1]=1 /\\ x@2=0 /\\ [x@P0]=1)\n";
-    let test = read(text);
+    let test = read(source);
     let copies: Vec<ThreadId> = test
         .program
         .observed
@@ -248,9 +248,9 @@ fn each_cta_has_its_copy_of_a_shared_variable() {
 
 #[test]
 fn comparisons_look_at_the_bits_there_are() {
-    let text = "PTX bits\n{ x; }\n P0@cta 0 ;\n ld.u8 r0, [x] ;\n ld.s32 r1, [x] ;\n\
+    let source = "PTX bits\n{ x; }\n P0@cta 0 ;\n ld.u8 r0, [x] ;\n ld.s32 r1, [x] ;\n\
                 exists (0:r0=-1 /\\ 0:r0=255 /\\ 0:r0=0:r1)\n";
-    let test = read(text);
+    let test = read(source);
     assert!(test.proposition.holds(&test.program, &[0xff, 0xffff_ff80 | 0xff]));
     assert!(!test.proposition.holds(&test.program, &[0xff, 0]));
     let constants = read("PTX c\n{ }\n P0@cta 0 ;\n ;\nexists 0==0");
@@ -261,8 +261,8 @@ fn comparisons_look_at_the_bits_there_are() {
 #[test]
 fn connectives_bind_as_in_herd() {
     let condition = |text: &str| {
-        let text = format!("PTX c\n{{ x; }}\n P0@cta 0 ;\n ;\nexists ({text})");
-        let test = read(&text);
+        let source = format!("PTX c\n{{ x; }}\n P0@cta 0 ;\n ;\nexists ({text})");
+        let test = read(&source);
         (test.condition_text.clone(), test.proposition)
     };
     let (text, prop) = condition("x=1 \\/ x=2 /\\ x=3 => ~x=4 && true");
