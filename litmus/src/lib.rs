@@ -3,6 +3,8 @@
 //! [`parse`] reads a test in herd's frame with PTX in its columns, or with the untyped instructions
 //! of the peer dialect, and answers with a program or with everything that is wrong with the file.
 
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
 pub mod cat;
 mod cell;
 mod condition;
