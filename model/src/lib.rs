@@ -1,9 +1,25 @@
 //! The PTX memory model as data, and what it is judged on.
 //!
-//! Read in this order: `scope`, `memory`, `isa`, `program` (what a test is).
+//! Read in this order: `scope`, `memory`, `isa`, `program` (what a test is); `given`, `rel`, `ptx`
+//! (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program as events);
+//! `algebra`, `bits` (how an engine runs a model).
 
+pub mod algebra;
+pub mod bits;
+pub mod event;
+pub mod expr;
+pub mod generation;
+pub mod given;
 pub mod isa;
+pub mod layout;
+mod live;
 pub mod memory;
+pub mod path;
 pub mod program;
+pub mod ptx;
+pub mod rel;
 pub mod scope;
 pub mod section;
+pub mod structure;
+pub mod unfold;
+pub mod values;

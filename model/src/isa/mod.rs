@@ -123,3 +123,54 @@ impl Instruction {
         list.iter().copied().chain(pair.into_iter().flatten())
     }
 }
+
+impl Instruction {
+    /// The registers it reads, its guard apart.
+    pub fn sources(&self) -> impl Iterator<Item = Reg> + '_ {
+        let address = match self {
+            Instruction::Load(load) => Some(load.address.base),
+            Instruction::Store(store) => Some(store.address.base),
+            Instruction::Atomic(atomic) => Some(atomic.address.base),
+            Instruction::Barrier(bar::Barrier {
+                kind: bar::BarrierKind::Reduce { source, .. },
+                ..
+            }) => Some(Operand::Reg(*source)),
+            Instruction::Barrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Branch(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Unsupported(_) => None,
+        };
+        self.operands().chain(address).filter_map(|operand| match operand {
+            Operand::Reg(register) => Some(register),
+            Operand::Imm(_) | Operand::Address(_) => None,
+        })
+    }
+
+    pub fn as_branch(&self) -> Option<&alu::Branch> {
+        if let Instruction::Branch(branch) = self { Some(branch) } else { None }
+    }
+
+    /// The registers it writes.
+    pub fn destinations(&self) -> impl Iterator<Item = Reg> + '_ {
+        let (list, single): (&[Option<Reg>], Option<Reg>) = match self {
+            Instruction::Load(load) => (&load.destinations, None),
+            Instruction::Atomic(atomic) => (&[], atomic.destination),
+            Instruction::Alu(alu) => (&[], Some(alu.destination)),
+            Instruction::Barrier(bar::Barrier {
+                kind: bar::BarrierKind::Reduce { destination, .. },
+                ..
+            }) => (&[], Some(*destination)),
+            Instruction::Barrier(_)
+            | Instruction::Store(_)
+            | Instruction::Branch(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Unsupported(_) => (&[], None),
+        };
+        list.iter().copied().chain([single]).flatten()
+    }
+}

@@ -1,0 +1,517 @@
+//! The enumerating engine: explicit candidates over bit matrices.
+//!
+//! Coherence is the least there is: one direction for each pair of morally strong writes to a
+//! location, closed under what causality demands (every axiom only gets easier with fewer co
+//! edges). For each such orientation reads choose their sources one by one; a partial candidate
+//! that breaks an axiom is dropped with all its completions, which is sound because the axioms grow
+//! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
+//! fences are consistent.
+
+use std::ops::ControlFlow;
+
+use model::bits::{self, BitRel, Row, Wide};
+use model::given::{Chosen, Tag};
+use model::program::Program;
+use model::rel::{Meaning, Model};
+use model::structure::{EventStructure, writes_of};
+use model::unfold::{Unfolded, Unfolding};
+use model::values::{Source, Values, valuations};
+
+use super::options::Options;
+use super::outcome::{from_reads, outcomes_of, reads_from};
+use super::plan::{self, Bounds, Plan, Stage};
+use super::{Engine, Limit, Limits, Race, Seen, Undefined, Visit};
+use crate::witness::{ChosenRows, Witness};
+
+pub struct Enumerate;
+
+impl Engine for Enumerate {
+    fn name(&self) -> &'static str {
+        "enumerate"
+    }
+
+    fn outcomes(
+        &self,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        seen: &mut Seen,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Limit> {
+        if !plan::grows_with_choice(model) {
+            return Err(Limit::Model);
+        }
+        let unfolded = Unfolded::new(program, model.conventions, limits.bound)?;
+        seen.bound_reached = unfolded.bound_reached;
+        seen.executions = Some(0);
+        let guesses = program.mentioned_constants();
+        let mut limit = None;
+        unfolded.visit(|unfolding| {
+            let mut job = Job { model, limits, guesses: &guesses, seen, visit };
+            let result = match unfolding.events.len() {
+                0..=64 => job.structure::<u64>(unfolding),
+                65..=128 => job.structure::<u128>(unfolding),
+                129..=256 => job.structure::<Wide<4>>(unfolding),
+                257..=1024 => job.structure::<Wide<16>>(unfolding),
+                _ => Err(Stop::Limit(Limit::Events)),
+            };
+            match result {
+                Ok(()) => true,
+                Err(Stop::Asked) => false,
+                Err(Stop::Limit(reason)) => {
+                    limit = Some(reason);
+                    false
+                }
+            }
+        })?;
+        limit.map_or(Ok(()), Err)
+    }
+}
+
+/// Why the search ends early.
+enum Stop {
+    /// The visitor has what it wants.
+    Asked,
+    Limit(Limit),
+}
+
+/// What stays the same from structure to structure.
+struct Job<'a, 'v> {
+    model: &'a Model,
+    limits: &'a Limits,
+    guesses: &'a [u64],
+    seen: &'a mut Seen,
+    visit: &'a mut Visit<'v>,
+}
+
+impl Job<'_, '_> {
+    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+        let structure = EventStructure::<R>::new(unfolding);
+        let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let bounds = Bounds::new(&structure, options.rf.clone());
+        let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
+        let mut search = Search::new(self, &structure, plan, options);
+        if let Some(search) = &mut search { search.run() } else { Ok(()) }
+    }
+}
+
+struct Search<'a, 'j, 'v, R> {
+    job: &'a mut Job<'j, 'v>,
+    structure: &'a EventStructure<'a, R>,
+    plan: Plan<R>,
+    options: Vec<Vec<R>>,
+    /// Slots in the order in which they are decided.
+    order: Vec<usize>,
+    sources: Vec<Source<R>>,
+    /// For each slot, the writes that cover it.
+    covers: Vec<R>,
+    writes: R,
+    /// The chosen part of co, closed.
+    oriented: Vec<BitRel<R>>,
+    /// co of the candidate at hand, closed.
+    co: Vec<R>,
+    /// Pairs of morally strong writes that the program does not order.
+    free_pairs: Vec<(usize, usize)>,
+    fsc: BitRel<R>,
+    free_fences: Vec<(usize, usize)>,
+    fixed_fences: BitRel<R>,
+    /// For each depth, how many candidates lie below, at most.
+    below: Vec<f64>,
+    /// Whether the candidate at hand has been reported.
+    reported: bool,
+    ticks: u32,
+}
+
+impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
+    /// `None` when what the program fixes is inconsistent.
+    fn new(
+        job: &'a mut Job<'j, 'v>,
+        structure: &'a EventStructure<'a, R>,
+        plan: Plan<R>,
+        options: Options<R>,
+    ) -> Option<Self> {
+        let u = structure.unfolding;
+        let events = structure.events();
+        let options = options.slots;
+        let mut order: Vec<usize> = (0..options.len()).collect();
+        // Slots with one option first: they cost nothing and prune the rest.
+        order.sort_by_key(|&slot| options[slot].len() > 1);
+        let mut below = vec![1.0; order.len() + 1];
+        for depth in (0..order.len()).rev() {
+            let many = u32::try_from(options[order[depth]].len()).unwrap_or(u32::MAX);
+            below[depth] = below[depth + 1] * f64::from(many);
+        }
+        let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
+        let mut search = Search {
+            job,
+            structure,
+            options,
+            order,
+            sources: vec![Source::default(); u.slots.len()],
+            covers,
+            writes: structure.tag(Tag::Write),
+            oriented: vec![plan.co_least.clone()],
+            co: vec![R::default(); events],
+            free_pairs: Vec::new(),
+            fsc: BitRel::empty(events),
+            free_fences: Vec::new(),
+            fixed_fences: BitRel::empty(events),
+            below,
+            reported: false,
+            ticks: 0,
+            plan,
+        };
+        // With no read decided the open nodes are at their least: what they hold, every candidate
+        // holds.
+        search.run_before_co();
+        if !search.close_co() {
+            return None;
+        }
+        let least = search.co.clone();
+        search.oriented[0].rows.clone_from(&least);
+        let undecided = |&&(a, b): &&(usize, usize)| !least[a].has(b) && !least[b].has(a);
+        search.free_pairs = search.plan.co_pairs.iter().filter(undecided).copied().collect();
+        search.fix_fences();
+        Some(search)
+    }
+
+    /// Fences that the program orders already, by an axiom of the form "empty X - fence-sc".
+    fn fix_fences(&mut self) {
+        for axiom in &self.plan.axioms {
+            if let plan::Check::Against(node, Chosen::Fsc) = axiom.check {
+                for &(a, b) in &self.plan.fsc_pairs {
+                    if self.plan.node(node)[a].has(b) {
+                        self.fixed_fences.insert(a, b);
+                    } else if self.plan.node(node)[b].has(a) {
+                        self.fixed_fences.insert(b, a);
+                    }
+                }
+            }
+        }
+        let fixed = &self.fixed_fences;
+        let free = |&&(a, b): &&(usize, usize)| !fixed.has(a, b) && !fixed.has(b, a);
+        self.free_fences = self.plan.fsc_pairs.iter().filter(free).copied().collect();
+        self.fsc = self.fixed_fences.clone();
+    }
+
+    fn run(&mut self) -> Result<(), Stop> {
+        self.orient(0)
+    }
+
+    /// Chooses the direction of each pair of morally strong writes from `at` on.
+    fn orient(&mut self, at: usize) -> Result<(), Stop> {
+        let Some(&(a, b)) = self.free_pairs.get(at) else { return self.decide(0) };
+        let current = self.oriented.last().expect("there is always the least order");
+        if current.has(a, b) || current.has(b, a) {
+            return self.orient(at + 1);
+        }
+        for (first, second) in [(a, b), (b, a)] {
+            let mut next = self.oriented.last().expect("there is always the least order").clone();
+            next.insert(first, second);
+            bits::close(&mut next.rows);
+            if bits::is_irreflexive(&next.rows) {
+                self.oriented.push(next);
+                let result = self.orient(at + 1);
+                self.oriented.pop();
+                result?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Chooses the source of each slot from `depth` on.
+    fn decide(&mut self, depth: usize) -> Result<(), Stop> {
+        let Some(&slot) = self.order.get(depth) else { return self.candidate() };
+        for index in 0..self.options[slot].len() {
+            self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
+            // Testing a partial candidate pays when many candidates hang below it.
+            let test = self.below[depth + 1] > 3.0 && self.options[slot].len() > 1;
+            if test && !(self.checks_may_hold() && self.partly_consistent()?) {
+                continue;
+            }
+            self.decide(depth + 1)?;
+        }
+        self.sources[slot] = Source::default();
+        Ok(())
+    }
+
+    /// Whether no check of the paths is known to fail.
+    fn checks_may_hold(&self) -> bool {
+        let u = self.structure.unfolding;
+        if u.paths.iter().all(|path| path.checks.is_empty()) {
+            return true;
+        }
+        let mut values = Values::new(u, &self.sources);
+        u.checks().all(|(thread, check)| values.check(thread, check) != Some(false))
+    }
+
+    fn tick(&mut self) -> Result<(), Stop> {
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(256) && self.job.limits.expired() {
+            return Err(Stop::Limit(Limit::Time));
+        }
+        Ok(())
+    }
+
+    fn partly_consistent(&mut self) -> Result<bool, Stop> {
+        self.tick()?;
+        self.fsc.rows.clone_from(&self.fixed_fences.rows);
+        self.run_before_co();
+        Ok(self.consistent())
+    }
+
+    /// Runs the stages below coherence for the sources at hand.
+    fn run_before_co(&mut self) {
+        if let Some(rf) = self.plan.chosen_rows(Chosen::Rf) {
+            rf.fill(R::default());
+            for (slot, source) in self.sources.iter().enumerate() {
+                let read = self.structure.unfolding.slots[slot].read;
+                for write in source.writes.events() {
+                    rf[write].insert(read);
+                }
+            }
+        }
+        self.plan.run(Stage::Rf);
+        self.run_fences();
+    }
+
+    fn run_fences(&mut self) {
+        if let Some(fsc) = self.plan.chosen_rows(Chosen::Fsc) {
+            fsc.copy_from_slice(&self.fsc.rows);
+        }
+        self.plan.run(Stage::Fsc);
+    }
+
+    /// Whether the axioms hold, the stages below coherence having been run.
+    fn consistent(&mut self) -> bool {
+        if !self.plan.holds(Stage::Rf) || !self.plan.holds(Stage::Fsc) || !self.close_co() {
+            return false;
+        }
+        let u = self.structure.unfolding;
+        if let Some(fr) = self.plan.chosen_rows(Chosen::Fr) {
+            fr.fill(R::default());
+            for (slot, source) in self.sources.iter().enumerate() {
+                let later = source
+                    .writes
+                    .events()
+                    .fold(R::default(), |later, write| later.or(self.co[write]));
+                let read = u.slots[slot].read;
+                fr[read] = fr[read].or(later.and(self.covers[slot]));
+            }
+        }
+        if let Some(co) = self.plan.chosen_rows(Chosen::Co) {
+            co.copy_from_slice(&self.co);
+        }
+        self.plan.run(Stage::Co);
+        self.plan.holds(Stage::Co)
+    }
+
+    /// The least co of the candidate: oriented pairs and what axioms demand, closed. False when
+    /// that is cyclic.
+    fn close_co(&mut self) -> bool {
+        let oriented = self.oriented.last().expect("there is always the least order");
+        self.co.copy_from_slice(&oriented.rows);
+        let mut grown = false;
+        for &node in &self.plan.co_contains {
+            let demanded = self.plan.node(node);
+            for write in self.writes.events() {
+                let row = self.co[write].or(demanded[write]);
+                grown |= row != self.co[write];
+                self.co[write] = row;
+            }
+        }
+        if grown {
+            bits::close(&mut self.co);
+        }
+        bits::is_irreflexive(&self.co)
+    }
+
+    /// Every slot has a source: finds values, then whether some order of the fences is consistent.
+    fn candidate(&mut self) -> Result<(), Stop> {
+        self.tick()?;
+        self.reported = false;
+        if !self.checks_may_hold() {
+            return Ok(());
+        }
+        self.fsc.rows.clone_from(&self.fixed_fences.rows);
+        self.run_before_co();
+        if !self.consistent() {
+            return Ok(());
+        }
+        if self.free_fences.is_empty() {
+            return self.admit();
+        }
+        let mut forced = self.fixed_fences.clone();
+        if !self.force_fences(&mut forced) {
+            return Ok(());
+        }
+        let free: Vec<(usize, usize)> =
+            self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
+        let every_order = self.undefined_is_possible();
+        self.order_fences(&free, &forced, every_order).map(|_| ())
+    }
+
+    /// Whether some execution of the structure may make the program undefined: then each order of
+    /// the fences has to be looked at.
+    fn undefined_is_possible(&self) -> bool {
+        self.job.seen.undefined.is_none()
+            && (self.structure.unfolding.fault().is_some()
+                || self.plan.flags.iter().any(|flag| {
+                    matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
+                }))
+    }
+
+    /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
+    fn force_fences(&mut self, forced: &mut BitRel<R>) -> bool {
+        loop {
+            let mut changed = false;
+            for index in 0..self.free_fences.len() {
+                let (a, b) = self.free_fences[index];
+                if related(forced, a, b) {
+                    continue;
+                }
+                let ways = [(a, b), (b, a)].map(|(first, second)| {
+                    let mut tried = forced.clone();
+                    tried.insert(first, second);
+                    bits::close(&mut tried.rows);
+                    (bits::is_irreflexive(&tried.rows) && self.fences_consistent(&tried))
+                        .then_some(tried)
+                });
+                match ways {
+                    [None, None] => return false,
+                    [Some(only), None] | [None, Some(only)] => {
+                        *forced = only;
+                        changed = true;
+                    }
+                    [Some(_), Some(_)] => {}
+                }
+            }
+            if !changed {
+                return true;
+            }
+        }
+    }
+
+    fn fences_consistent(&mut self, fsc: &BitRel<R>) -> bool {
+        self.fsc.rows.clone_from(&fsc.rows);
+        self.run_fences();
+        self.consistent()
+    }
+
+    /// Orders the remaining fences; true once an execution has been admitted and one is enough.
+    fn order_fences(
+        &mut self,
+        free: &[(usize, usize)],
+        ordered: &BitRel<R>,
+        every_order: bool,
+    ) -> Result<bool, Stop> {
+        self.tick()?;
+        let Some((&(a, b), rest)) = free.split_first() else {
+            if !self.fences_consistent(ordered) {
+                return Ok(false);
+            }
+            self.admit()?;
+            return Ok(!every_order);
+        };
+        if related(ordered, a, b) {
+            return self.order_fences(rest, ordered, every_order);
+        }
+        for (first, second) in [(a, b), (b, a)] {
+            let mut next = ordered.clone();
+            next.insert(first, second);
+            bits::close(&mut next.rows);
+            if bits::is_irreflexive(&next.rows)
+                && self.fences_consistent(&next)
+                && self.order_fences(rest, &next, every_order)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The candidate at hand is consistent: reports its outcomes and flags.
+    fn admit(&mut self) -> Result<(), Stop> {
+        let u = self.structure.unfolding;
+        let mut sources = std::mem::take(&mut self.sources);
+        let mut found: Vec<(Vec<Source<R>>, Vec<u64>)> = Vec::new();
+        let mut values_exist = false;
+        let (co, guesses) = (&self.co, self.job.guesses);
+        let finished = u.fault().is_none();
+        valuations(u, &mut sources, guesses, &mut |sources, values| {
+            values_exist = true;
+            if finished {
+                outcomes_of(u, values, co, &mut |outcome| {
+                    found.push((sources.to_vec(), outcome.to_vec()));
+                });
+            }
+        });
+        self.sources = sources;
+        if !values_exist {
+            return Ok(());
+        }
+        self.flags();
+        if !finished || std::mem::replace(&mut self.reported, true) {
+            return Ok(());
+        }
+        *self.job.seen.executions.get_or_insert(0) += 1;
+        for (sources, outcome) in &found {
+            let structure = self.structure;
+            let (co, fsc) = (&self.co, &self.fsc.rows);
+            let witness = || {
+                let fr = from_reads(u, sources, co);
+                let rf = reads_from(u, sources);
+                let chosen = ChosenRows { rf: &rf, co, fr: &fr, fsc };
+                Witness::new(structure, sources, &chosen, outcome)
+            };
+            if let ControlFlow::Break(()) = (self.job.visit)(outcome, &witness) {
+                return Err(Stop::Asked);
+            }
+        }
+        Ok(())
+    }
+
+    /// Raises the flags of a consistent execution.
+    fn flags(&mut self) {
+        let u = self.structure.unfolding;
+        if let Some((thread, line, reason)) = u.fault() {
+            self.job.seen.undefined.get_or_insert_with(|| Undefined {
+                reason: reason.to_owned(),
+                where_: vec![(thread, line)],
+            });
+            return;
+        }
+        if self.plan.flags.is_empty() {
+            return;
+        }
+        self.plan.run_flags();
+        for flag in &self.plan.flags {
+            let rows = self.plan.node(flag.node);
+            let place = |event: usize| {
+                let of = &u.events[event];
+                of.thread.zip(of.of.map(|of| of.line))
+            };
+            for (a, row) in rows.iter().enumerate() {
+                for b in row.events() {
+                    let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
+                    match self.job.model.flags[flag.flag].meaning {
+                        Meaning::Report => {
+                            let (first, second) = (first.min(second), first.max(second));
+                            self.job.seen.races.insert(Race { first, second });
+                        }
+                        Meaning::Undefined(reason) => {
+                            self.job.seen.undefined.get_or_insert_with(|| Undefined {
+                                reason: reason.to_owned(),
+                                where_: vec![first, second],
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
+    order.has(a, b) || order.has(b, a)
+}

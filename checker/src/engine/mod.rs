@@ -1,0 +1,122 @@
+//! The engines: each answers one question, the set of outcomes of a program under a model.
+//!
+//! Conditions, expectations and comparison are written once, over what engines report. Engines
+//! never name each other.
+
+pub mod concrete;
+pub mod enumerate;
+pub mod options;
+pub mod outcome;
+pub mod plan;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use model::program::{Program, ThreadId};
+use model::rel::Model;
+use model::unfold::UnfoldLimit;
+
+use crate::witness::Witness;
+
+/// How far an engine may go.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many times a loop body is executed at most.
+    pub bound: u32,
+    pub deadline: Option<Instant>,
+}
+
+impl Limits {
+    pub fn unlimited(bound: u32) -> Limits {
+        Limits { bound, deadline: None }
+    }
+
+    pub fn expired(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Why an engine stopped before the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    Time,
+    /// More events than the widest relation holds.
+    Events,
+    Paths,
+    Barriers,
+    /// The solver gave up.
+    Solver,
+    /// The model has a shape that this engine cannot run.
+    Model,
+}
+
+impl Limit {
+    pub fn text(self) -> &'static str {
+        match self {
+            Limit::Time => "the time limit was reached",
+            Limit::Events => "more events than an engine can hold",
+            Limit::Paths => "more paths through one thread than are listed",
+            Limit::Barriers => "more ways to group barrier arrivals than are listed",
+            Limit::Solver => "the solver gave up",
+            Limit::Model => "the model has a shape that this engine cannot run",
+        }
+    }
+}
+
+impl From<UnfoldLimit> for Limit {
+    fn from(limit: UnfoldLimit) -> Limit {
+        match limit {
+            UnfoldLimit::Paths => Limit::Paths,
+            UnfoldLimit::Events => Limit::Events,
+            UnfoldLimit::Barriers => Limit::Barriers,
+        }
+    }
+}
+
+/// Two instructions that race, each by its thread and line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Race {
+    pub first: (ThreadId, u16),
+    pub second: (ThreadId, u16),
+}
+
+/// Why a program has no verdict.
+#[derive(Clone, Debug)]
+pub struct Undefined {
+    /// `mixed-size-race` and the like.
+    pub reason: String,
+    /// The instructions at fault.
+    pub where_: Vec<(ThreadId, u16)>,
+}
+
+/// What an engine saw beside outcomes.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Consistent executions, each choice of rf and co once; `None` if the engine does not count.
+    pub executions: Option<u64>,
+    pub races: BTreeSet<Race>,
+    pub undefined: Option<Undefined>,
+    /// A loop was cut: outcomes may be missing.
+    pub bound_reached: bool,
+}
+
+/// Receives each outcome that an engine finds, perhaps more than once, with the execution on
+/// demand. Breaking stops the search.
+pub type Visit<'v> = dyn FnMut(&[u64], &dyn Fn() -> Witness) -> ControlFlow<()> + 'v;
+
+pub trait Engine: Sync {
+    fn name(&self) -> &'static str;
+
+    fn outcomes(
+        &self,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        seen: &mut Seen,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Limit>;
+}
+
+/// The axiomatic engines that this build has.
+pub const ENGINES: &[&dyn Engine] = &[&enumerate::Enumerate];

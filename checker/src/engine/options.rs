@@ -1,0 +1,275 @@
+//! What each slot of an event structure may read from: shared by the axiomatic engines.
+
+use model::bits::{BitRel, Row};
+use model::expr::{Expr, ExprId, Exprs};
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::atom::AtomicOp;
+use model::memory::Extent;
+use model::path::Check;
+use model::program::ThreadId;
+use model::rel::Model;
+use model::structure::{EventStructure, writes_of};
+use model::unfold::Unfolding;
+
+/// The sources each slot may choose from; more than one write in a source is a torn read.
+pub struct Options<R> {
+    pub slots: Vec<Vec<R>>,
+    /// The union, as a relation from writes to reads.
+    pub rf: BitRel<R>,
+}
+
+impl<R: Row> Options<R> {
+    /// `None` when some slot has no source: the structure has no candidate.
+    pub fn new(model: &Model, structure: &EventStructure<'_, R>) -> Option<Options<R>> {
+        let u = structure.unfolding;
+        let mut rf = BitRel::empty(u.events.len());
+        let mut slots = Vec::with_capacity(u.slots.len());
+        let required = required_values(u);
+        for slot in &u.slots {
+            let mut writes: R = writes_of(u, slot.cell);
+            // An atomic never reads its own write: its write depends on its read.
+            if let Some((thread, write)) = own_write(u, slot.read) {
+                writes.remove(u.event_of(thread, write));
+            }
+            let torn = if model.conventions.tearing && slot.cell.length > 1 {
+                torn(u, writes, slot.cell)
+            } else {
+                Vec::new()
+            };
+            if let Some(value) = required[slot.read].filter(|_| torn.is_empty()) {
+                let start = u.events[slot.read].bytes().start;
+                let wanted = value >> (8 * (slot.cell.start - start)) & low_bytes(slot.cell.length);
+                for write in writes.events() {
+                    if constant_bytes(u, write, slot.cell).is_some_and(|bytes| bytes != wanted) {
+                        writes.remove(write);
+                    }
+                }
+            }
+            let mut options: Vec<R> = writes.events().map(R::single).collect();
+            options.extend(torn);
+            if options.is_empty() {
+                return None;
+            }
+            for option in &options {
+                for write in option.events() {
+                    rf.insert(write, slot.read);
+                }
+            }
+            slots.push(options);
+        }
+        Some(Options { slots, rf })
+    }
+}
+
+fn own_write(u: &Unfolding<'_>, read: usize) -> Option<(ThreadId, u16)> {
+    let event = &u.events[read];
+    Some((event.thread?, event.of?.rmw?))
+}
+
+/// The value that a path's checks require of a read as a whole, where a check says it plainly.
+fn required_values(u: &Unfolding<'_>) -> Vec<Option<u64>> {
+    let mut required = vec![None; u.events.len()];
+    for (thread, check) in u.checks() {
+        let exprs = &u.paths[usize::from(thread.0)].exprs;
+        let found = match check {
+            Check::Truth(expr, expected) => equality(exprs, *expr, *expected),
+            Check::Equals(expr, value) => read_of(exprs, *expr).map(|read| (read, *value, 64)),
+            Check::NoneOf(..) => None,
+        };
+        if let Some((read, value, bits)) = found {
+            let read = u.event_of(thread, read);
+            let length = u.events[read].bytes().length;
+            if u32::from(bits) >= 8 * length {
+                required[read] = Some(value & low_bytes(length));
+            }
+        }
+    }
+    required
+}
+
+/// `read == constant`, compared in so many bits.
+fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, u64, u16)> {
+    let Expr::Alu { op: AluOp::Setp(comparison), ty, a, b, .. } = exprs.get(expr) else {
+        return None;
+    };
+    let equal = match comparison {
+        Comparison::Eq => expected,
+        Comparison::Ne => !expected,
+        Comparison::Lt | Comparison::Le | Comparison::Gt | Comparison::Ge => false,
+    };
+    let (read, value) = match (read_of(exprs, a), exprs.as_const(b)) {
+        (Some(read), Some(value)) => (read, value),
+        _ => (read_of(exprs, b)?, exprs.as_const(a)?),
+    };
+    equal.then_some((read, value, ty.bits))
+}
+
+fn read_of(exprs: &Exprs, expr: ExprId) -> Option<u16> {
+    match exprs.get(expr) {
+        Expr::Read(read) => Some(read),
+        Expr::Const(_)
+        | Expr::Reduced(_)
+        | Expr::Alu { .. }
+        | Expr::Atomic { .. }
+        | Expr::Extend { .. } => None,
+    }
+}
+
+/// The bytes of `cell` that a write writes whatever the reads return.
+fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<u64> {
+    let event = &u.events[write];
+    let Some(thread) = event.thread else { return Some(initial_bytes(u, cell)) };
+    let value = u.paths[usize::from(thread.0)].exprs.as_const(event.of?.value?)?;
+    Some(value >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length))
+}
+
+/// The sets of two writes or more whose bytes a read may mix; none when no mixture can be new.
+fn torn<R: Row>(u: &Unfolding<'_>, writes: R, cell: Extent) -> Vec<R> {
+    let list: Vec<usize> = writes.events().collect();
+    if list.len() < 2 {
+        return Vec::new();
+    }
+    let bits = list.iter().fold(0, |all, &write| all | may_set(u, write, cell));
+    let varying = (0..8).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
+    if varying < 2 {
+        return Vec::new();
+    }
+    let mut sets = Vec::new();
+    subsets(&list, varying.min(list.len()), &mut |set| {
+        sets.push(set.iter().fold(R::default(), |row, &write| row.or(R::single(write))));
+    });
+    sets
+}
+
+fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize])) {
+    fn go(
+        list: &[usize],
+        from: usize,
+        widest: usize,
+        chosen: &mut Vec<usize>,
+        visit: &mut dyn FnMut(&[usize]),
+    ) {
+        if chosen.len() >= 2 {
+            visit(chosen);
+        }
+        if chosen.len() == widest {
+            return;
+        }
+        for index in from..list.len() {
+            chosen.push(list[index]);
+            go(list, index + 1, widest, chosen, visit);
+            chosen.pop();
+        }
+    }
+    go(list, 0, widest, &mut Vec::new(), visit);
+}
+
+/// Bits of `cell` that a write may set: a bound on its value.
+fn may_set(u: &Unfolding<'_>, write: usize, cell: Extent) -> u64 {
+    if let Some(bytes) = constant_bytes(u, write, cell) {
+        return bytes;
+    }
+    let event = &u.events[write];
+    let value = event.thread.zip(event.of.and_then(|of| of.value));
+    let (thread, value) = value.expect("only an initial write has no value, and it is constant");
+    let mut bound = Bound { u, visiting: vec![false; u.events.len()], cyclic: false };
+    let bits = bound.value(thread, value);
+    bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
+}
+
+/// Bounds the bits that values may have set, following reads to the writes of their bytes.
+struct Bound<'u> {
+    u: &'u Unfolding<'u>,
+    visiting: Vec<bool>,
+    /// A value was met that depends on itself.
+    cyclic: bool,
+}
+
+const ANY: u64 = u64::MAX;
+
+impl Bound<'_> {
+    fn read(&mut self, read: usize) -> u64 {
+        if self.visiting[read] {
+            // Contributes nothing to unions; what adds has to notice.
+            self.cyclic = true;
+            return 0;
+        }
+        self.visiting[read] = true;
+        let u = self.u;
+        let bytes = u.events[read].bytes();
+        let mut bits = 0;
+        for event in &u.events {
+            if !event.is_write() || !event.bytes().overlaps(bytes) {
+                continue;
+            }
+            let value = event.thread.zip(event.of.and_then(|of| of.value));
+            bits |= match value {
+                Some((thread, value)) if event.bytes().start == bytes.start => {
+                    self.value(thread, value)
+                }
+                Some(_) => ANY,
+                None => initial_bytes(u, bytes),
+            };
+        }
+        self.visiting[read] = false;
+        bits
+    }
+
+    fn value(&mut self, thread: ThreadId, expr: ExprId) -> u64 {
+        let u = self.u;
+        match u.paths[usize::from(thread.0)].exprs.get(expr) {
+            Expr::Const(value) => value,
+            Expr::Reduced(_) => 0xff,
+            Expr::Read(index) => self.read(u.event_of(thread, index)),
+            Expr::Alu { op, a, b, .. } => match op {
+                AluOp::Mov => self.value(thread, a),
+                AluOp::Or | AluOp::Xor | AluOp::Selp => {
+                    self.value(thread, a) | self.value(thread, b)
+                }
+                AluOp::And => self.value(thread, a) & self.value(thread, b),
+                AluOp::Setp(_) => 1,
+                AluOp::Add => self.sum(thread, a, b),
+                AluOp::Sub | AluOp::Mul | AluOp::Shl | AluOp::Shr => ANY,
+            },
+            Expr::Atomic { op, old, operand, .. } => match op {
+                AtomicOp::Exch => self.value(thread, operand),
+                AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => {
+                    self.value(thread, old) | self.value(thread, operand)
+                }
+                AtomicOp::And => self.value(thread, old) & self.value(thread, operand),
+                AtomicOp::Inc | AtomicOp::Dec => {
+                    smear(self.value(thread, old) | self.value(thread, operand))
+                }
+                AtomicOp::Add => self.sum(thread, old, operand),
+                AtomicOp::Sub | AtomicOp::Cas => ANY,
+            },
+            Expr::Extend { of, .. } => {
+                let bits = self.value(thread, of);
+                // Below the sign bit of the narrowest type nothing is extended.
+                if bits >> 7 == 0 { bits } else { ANY }
+            }
+        }
+    }
+
+    fn sum(&mut self, thread: ThreadId, a: ExprId, b: ExprId) -> u64 {
+        let before = std::mem::replace(&mut self.cyclic, false);
+        let bits = smear(self.value(thread, a) | self.value(thread, b));
+        let cyclic = std::mem::replace(&mut self.cyclic, before);
+        if cyclic { ANY } else { bits << 1 | 1 }
+    }
+}
+
+/// Every bit up to the highest one set.
+fn smear(bits: u64) -> u64 {
+    if bits == 0 { 0 } else { ANY >> bits.leading_zeros() }
+}
+
+fn initial_bytes(u: &Unfolding<'_>, bytes: Extent) -> u64 {
+    let initial = &u.layout.locations[usize::from(bytes.object)].initial;
+    let range = bytes.start as usize..bytes.end() as usize;
+    initial[range].iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+fn low_bytes(length: u32) -> u64 {
+    if length >= 8 { ANY } else { (1 << (8 * length)) - 1 }
+}

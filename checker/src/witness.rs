@@ -1,0 +1,143 @@
+//! One candidate execution as plain data: what an explanation or a drawing starts from.
+
+use model::bits::Row;
+use model::given::Fixed;
+use model::program::ThreadId;
+use model::scope::Scope;
+use model::structure::EventStructure;
+use model::unfold::Unfolding;
+use model::values::{Source, Values};
+
+/// One event, for a reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// `None` for an initial write.
+    pub thread: Option<ThreadId>,
+    /// The instruction, as the test writes it; `[x] = 0` for an initial write.
+    pub text: String,
+    /// `R`, `W`, `F`, …
+    pub kind: &'static str,
+    /// The bytes accessed, as a reader names them: `x`, `x+4`.
+    pub location: Option<String>,
+    pub value: Option<u64>,
+    /// Index of the instruction in its thread.
+    pub line: u16,
+    /// Of a strong operation.
+    pub scope: Option<Scope>,
+}
+
+/// A candidate: its events and its base relations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Witness {
+    pub events: Vec<Shown>,
+    /// Immediate program order.
+    pub po: Vec<(usize, usize)>,
+    pub rf: Vec<(usize, usize)>,
+    /// Without what follows by transitivity.
+    pub co: Vec<(usize, usize)>,
+    pub fr: Vec<(usize, usize)>,
+    pub fsc: Vec<(usize, usize)>,
+    pub rmw: Vec<(usize, usize)>,
+    pub barrier: Vec<(usize, usize)>,
+    /// What is observed of it, in the order of [`model::program::Program::observed`]; empty when
+    /// not asked for.
+    pub outcome: Vec<u64>,
+}
+
+/// What is chosen in a candidate, one row for each event; `fsc` and `co` closed.
+pub struct ChosenRows<'a, R> {
+    pub rf: &'a [R],
+    pub co: &'a [R],
+    pub fr: &'a [R],
+    pub fsc: &'a [R],
+}
+
+impl Witness {
+    pub fn new<R: Row>(
+        structure: &EventStructure<'_, R>,
+        sources: &[Source<R>],
+        chosen: &ChosenRows<'_, R>,
+        outcome: &[u64],
+    ) -> Witness {
+        let u = structure.unfolding;
+        let mut values = Values::new(u, sources);
+        let events = (0..u.events.len()).map(|event| shown(u, event, &mut values)).collect();
+        Witness {
+            events,
+            po: reduced(&structure.fixed(Fixed::Po).rows),
+            rf: pairs(chosen.rf),
+            co: reduced(chosen.co),
+            fr: pairs(chosen.fr),
+            fsc: reduced(chosen.fsc),
+            rmw: pairs(&structure.fixed(Fixed::Rmw).rows),
+            barrier: structure
+                .fixed(Fixed::Barrier)
+                .pairs()
+                .chain(structure.fixed(Fixed::ClusterBarrier).pairs())
+                .collect(),
+            outcome: outcome.to_vec(),
+        }
+    }
+}
+
+/// One event of an unfolding, with its value if that is known.
+pub fn shown<R: Row>(u: &Unfolding<'_>, event: usize, values: &mut Values<'_, R>) -> Shown {
+    let of = &u.events[event];
+    let value = if of.is_read() {
+        values.read(event)
+    } else if of.is_write() && of.bytes().length <= 8 {
+        values.written(event, of.bytes())
+    } else {
+        None
+    };
+    let location = of.access.map(|access| {
+        let (name, start) = if of.thread.is_some() {
+            let object = &u.layout.virtuals[usize::from(access.va.object)];
+            (&u.program.variables[usize::from(object.variable.0)].name, access.va.start)
+        } else {
+            let location = &u.layout.locations[usize::from(access.pa.object)];
+            (&u.program.variables[usize::from(location.variable.0)].name, 0)
+        };
+        if start == 0 { name.clone() } else { format!("{name}+{start}") }
+    });
+    let line = of.of.map_or(0, |of| of.line);
+    let text = match of.thread {
+        Some(thread) => {
+            u.program.threads[usize::from(thread.0)].lines[usize::from(line)].text.clone()
+        }
+        None => "initial value".to_owned(),
+    };
+    let kind = kind_of(u, event);
+    Shown { thread: of.thread, text, kind, location, value, line, scope: of.tags.scope() }
+}
+
+fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
+    use model::event::EventKind;
+    match u.events[event].of.map(|of| of.kind) {
+        None => "init",
+        Some(EventKind::Read) => "R",
+        Some(EventKind::Write) => "W",
+        Some(EventKind::Fence) => "F",
+        Some(EventKind::ProxyFence) => "PF",
+        Some(EventKind::Arrive) => "arrive",
+        Some(EventKind::Wait) => "wait",
+    }
+}
+
+fn pairs<R: Row>(rows: &[R]) -> Vec<(usize, usize)> {
+    rows.iter().enumerate().flat_map(|(a, row)| row.events().map(move |b| (a, b))).collect()
+}
+
+/// The pairs of a transitive relation that do not follow from others.
+fn reduced<R: Row>(rows: &[R]) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    for (a, row) in rows.iter().enumerate() {
+        for b in row.events() {
+            let between = row.events().any(|c| c != b && c != a && rows[c].has(b));
+            if !between {
+                out.push((a, b));
+            }
+        }
+    }
+    out
+}

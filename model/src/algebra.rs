@@ -1,0 +1,62 @@
+//! What an engine can do with relations, and the one loop that runs a model over it.
+
+use crate::bits::Row;
+use crate::given::{Chosen, Fixed, Tag};
+use crate::rel::{Model, Node, SetId, SetNode};
+
+/// Ten operations. Whoever supplies them can run every model.
+pub trait Algebra {
+    type Rel;
+
+    fn fixed(&mut self, fixed: Fixed) -> Self::Rel;
+    fn chosen(&mut self, chosen: Chosen) -> Self::Rel;
+    fn identity(&mut self, set: SetId) -> Self::Rel;
+    fn cross(&mut self, from: SetId, to: SetId) -> Self::Rel;
+    fn or(&mut self, a: &Self::Rel, b: &Self::Rel) -> Self::Rel;
+    fn and(&mut self, a: &Self::Rel, b: &Self::Rel) -> Self::Rel;
+    fn minus(&mut self, a: &Self::Rel, b: &Self::Rel) -> Self::Rel;
+    fn seq(&mut self, a: &Self::Rel, b: &Self::Rel) -> Self::Rel;
+    fn inverse(&mut self, a: &Self::Rel) -> Self::Rel;
+    fn plus(&mut self, a: &Self::Rel) -> Self::Rel;
+}
+
+impl Model {
+    /// The value of every node, in order.
+    pub fn eval<A: Algebra>(&self, algebra: &mut A) -> Vec<A::Rel> {
+        let mut values: Vec<A::Rel> = Vec::with_capacity(self.nodes.len());
+        for &node in &self.nodes {
+            let at = |id: crate::rel::NodeId| &values[usize::from(id.0)];
+            let value = match node {
+                Node::Fixed(fixed) => algebra.fixed(fixed),
+                Node::Chosen(chosen) => algebra.chosen(chosen),
+                Node::Identity(set) => algebra.identity(set),
+                Node::Cross(from, to) => algebra.cross(from, to),
+                Node::Or(a, b) => algebra.or(at(a), at(b)),
+                Node::And(a, b) => algebra.and(at(a), at(b)),
+                Node::Minus(a, b) => algebra.minus(at(a), at(b)),
+                Node::Seq(a, b) => algebra.seq(at(a), at(b)),
+                Node::Inverse(a) => algebra.inverse(at(a)),
+                Node::Plus(a) => algebra.plus(at(a)),
+            };
+            values.push(value);
+        }
+        values
+    }
+
+    /// The value of every set, in order.
+    pub fn eval_sets<R: Row>(&self, tag: impl Fn(Tag) -> R) -> Vec<R> {
+        let mut values: Vec<R> = Vec::with_capacity(self.sets.len());
+        for &set in &self.sets {
+            let at = |id: SetId| values[usize::from(id.0)];
+            let value = match set {
+                SetNode::Tag(name) => tag(name),
+                SetNode::Or(a, b) => at(a).or(at(b)),
+                SetNode::And(a, b) => at(a).and(at(b)),
+                SetNode::Minus(a, b) => at(a).minus(at(b)),
+                SetNode::Empty => R::default(),
+            };
+            values.push(value);
+        }
+        values
+    }
+}

@@ -1,0 +1,114 @@
+//! Events: what the instructions of one path become.
+
+use crate::expr::ExprId;
+use crate::given::Tag;
+use crate::isa::bar::Reduction;
+use crate::memory::Extent;
+use crate::scope::Scope;
+
+/// The tags of one event.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Tags(u32);
+
+impl Tags {
+    pub fn of(tags: &[Tag]) -> Tags {
+        tags.iter().fold(Tags::default(), |all, &tag| all.with(tag))
+    }
+
+    #[must_use]
+    pub fn with(self, tag: Tag) -> Tags {
+        Tags(self.0 | 1 << tag as u32)
+    }
+
+    #[must_use]
+    pub fn and(self, other: Tags) -> Tags {
+        Tags(self.0 | other.0)
+    }
+
+    pub fn has(self, tag: Tag) -> bool {
+        self.0 >> (tag as u32) & 1 == 1
+    }
+
+    /// The scope of a strong operation.
+    pub fn scope(self) -> Option<Scope> {
+        [
+            (Tag::ScopeCta, Scope::Cta),
+            (Tag::ScopeCluster, Scope::Cluster),
+            (Tag::ScopeGpu, Scope::Gpu),
+            (Tag::ScopeSys, Scope::Sys),
+        ]
+        .into_iter()
+        .find_map(|(tag, scope)| self.has(tag).then_some(scope))
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = Tag> {
+        Tag::ALL.iter().copied().filter(move |&tag| self.has(tag))
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum EventKind {
+    Read,
+    Write,
+    Fence,
+    ProxyFence,
+    Arrive,
+    Wait,
+}
+
+/// The bytes a memory operation accesses.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// The object is a virtual one: [`crate::layout::Layout::virtuals`].
+    pub va: Extent,
+    /// The object is a location: [`crate::layout::Layout::locations`].
+    pub pa: Extent,
+}
+
+/// A set of events of one path, by index; a path has at most 128.
+pub type Mask = u128;
+
+/// One event of one thread's path. Indices are within the path.
+#[derive(Clone, Debug)]
+pub struct PathEvent {
+    /// Index into [`crate::program::Thread::lines`].
+    pub line: u16,
+    /// Counts the instructions the path executes: tells the iterations of a loop apart.
+    pub step: u16,
+    pub kind: EventKind,
+    pub tags: Tags,
+    pub access: Option<Access>,
+    /// What a write writes.
+    pub value: Option<ExprId>,
+    /// The other half of an atomic.
+    pub rmw: Option<u16>,
+    /// Whether it is an element of a vector access, unordered with the others of its step.
+    pub element: bool,
+    /// Reads (and waits of `bar.red`) that the event depends on.
+    pub addr: Mask,
+    pub data: Mask,
+    pub ctrl: Mask,
+    pub barrier: Option<BarrierUse>,
+}
+
+/// What an arrival or a wait says of its barrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BarrierUse {
+    pub resource: Resource,
+    /// How many arrivals complete a generation; `None` is everybody.
+    pub count: Option<u64>,
+    /// `bar.red`: the operation, its predicate, and the reads that the predicate depends on.
+    pub reduce: Option<(Reduction, ExprId, Mask)>,
+    /// `barrier.cluster.arrive.relaxed`.
+    pub relaxed: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Resource {
+    /// A barrier of the CTA; with an instance in the peer dialect.
+    Cta {
+        id: u64,
+        instance: Option<u64>,
+    },
+    Cluster,
+}

@@ -1,0 +1,219 @@
+//! Symbolic values of one thread: what its registers and writes hold, as functions of its reads.
+
+use std::collections::HashMap;
+
+use crate::isa::alu::{self, AluOp, Comparison};
+use crate::isa::atom::AtomicOp;
+use crate::isa::{Type, TypeKind};
+
+/// Index into [`Exprs`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ExprId(pub u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Expr {
+    Const(u64),
+    /// The bytes a read event of this thread returns, as an unsigned number; the event's index in
+    /// its path.
+    Read(u16),
+    /// The result of the `bar.red` whose wait is this event of the path.
+    Reduced(u16),
+    Alu {
+        op: AluOp,
+        ty: Type,
+        a: ExprId,
+        b: ExprId,
+        c: ExprId,
+    },
+    /// What an atomic other than `cas` writes over `old`.
+    Atomic {
+        op: AtomicOp,
+        ty: Type,
+        old: ExprId,
+        operand: ExprId,
+    },
+    /// A value of a narrow type in a wider register.
+    Extend {
+        ty: Type,
+        of: ExprId,
+    },
+}
+
+/// Hash-consed, so that equal ids mean equal values.
+#[derive(Clone, Debug, Default)]
+pub struct Exprs {
+    nodes: Vec<Expr>,
+    known: HashMap<Expr, ExprId>,
+}
+
+impl Exprs {
+    pub fn get(&self, id: ExprId) -> Expr {
+        self.nodes[id.0 as usize]
+    }
+
+    pub fn as_const(&self, id: ExprId) -> Option<u64> {
+        match self.get(id) {
+            Expr::Const(value) => Some(value),
+            Expr::Read(_)
+            | Expr::Reduced(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => None,
+        }
+    }
+
+    pub fn constant(&mut self, value: u64) -> ExprId {
+        self.intern(Expr::Const(value))
+    }
+
+    pub fn intern(&mut self, expr: Expr) -> ExprId {
+        // Few nodes: a scan is cheaper than hashing until there are some dozens.
+        if self.nodes.len() < 32 {
+            if let Some(at) = self.nodes.iter().position(|&node| node == expr) {
+                return id(at);
+            }
+            self.nodes.push(expr);
+            if self.nodes.len() == 32 {
+                self.known = self.nodes.iter().enumerate().map(|(i, &e)| (e, id(i))).collect();
+            }
+            return id(self.nodes.len() - 1);
+        }
+        let next = id(self.nodes.len());
+        let found = *self.known.entry(expr).or_insert(next);
+        if found == next {
+            self.nodes.push(expr);
+        }
+        found
+    }
+
+    /// An operation, folded where its value does not depend on a read. That a value folds away
+    /// leaves the dependency, which is syntactic and kept elsewhere.
+    pub fn alu(&mut self, op: AluOp, ty: Type, sources: &[ExprId]) -> ExprId {
+        let (a, b, c) = (
+            sources[0],
+            sources.get(1).copied().unwrap_or(sources[0]),
+            sources.get(2).copied().unwrap_or(sources[0]),
+        );
+        let constants: Option<Vec<u64>> = sources.iter().map(|&s| self.as_const(s)).collect();
+        if let Some(values) = constants {
+            return self.constant(op.apply(ty, &values));
+        }
+        if op == AluOp::Mov && ty.bits >= 64 {
+            return a;
+        }
+        if let Some(value) = self.absorbed(op, ty, a, b, sources.len()) {
+            return self.constant(value);
+        }
+        if let (AluOp::Selp, Some(predicate)) = (op, self.as_const(c)) {
+            let taken = if predicate == 0 { b } else { a };
+            return self.extend(ty, taken);
+        }
+        self.intern(Expr::Alu { op, ty, a, b, c })
+    }
+
+    /// The value of an operation that one operand, or their equality, decides.
+    fn absorbed(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId, arity: usize) -> Option<u64> {
+        let zero = |e: ExprId| self.as_const(e).is_some_and(|v| v & alu::mask(ty) == 0);
+        match op {
+            AluOp::Xor | AluOp::Sub if arity == 2 && a == b => Some(0),
+            AluOp::And | AluOp::Mul if zero(a) || zero(b) => Some(0),
+            AluOp::Setp(comparison) if a == b => Some(u64::from(matches!(
+                comparison,
+                Comparison::Eq | Comparison::Le | Comparison::Ge
+            ))),
+            AluOp::Mov
+            | AluOp::Add
+            | AluOp::Sub
+            | AluOp::Mul
+            | AluOp::And
+            | AluOp::Or
+            | AluOp::Xor
+            | AluOp::Shl
+            | AluOp::Shr
+            | AluOp::Selp
+            | AluOp::Setp(_) => None,
+        }
+    }
+
+    pub fn extend(&mut self, ty: Type, of: ExprId) -> ExprId {
+        match self.as_const(of) {
+            Some(value) => self.constant(alu::extend(ty, value)),
+            None => self.intern(Expr::Extend { ty, of }),
+        }
+    }
+
+    /// What a register holds after `raw`, the bytes of a `ty`, were loaded into it.
+    pub fn extend_signed(&mut self, ty: Type, raw: ExprId) -> ExprId {
+        if ty.kind == TypeKind::Signed && ty.bits < 64 { self.extend(ty, raw) } else { raw }
+    }
+
+    /// The value of `id`, given the values of reads and reductions; `None` as soon as one is
+    /// unknown that the value needs.
+    pub fn eval(&self, id: ExprId, leaf: &mut dyn FnMut(Expr) -> Option<u64>) -> Option<u64> {
+        Some(match self.get(id) {
+            Expr::Const(value) => value,
+            expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr)?,
+            Expr::Alu { op, ty, a, b, c } => {
+                let first = self.eval(a, leaf)?;
+                let second = if b == a { first } else { self.eval(b, leaf)? };
+                let third = if c == a { first } else { self.eval(c, leaf)? };
+                op.apply(ty, &[first, second, third])
+            }
+            Expr::Atomic { op, ty, old, operand } => {
+                let old = self.eval(old, leaf)?;
+                let operand = self.eval(operand, leaf)?;
+                op.apply(ty, old, operand, 0).unwrap_or(old)
+            }
+            Expr::Extend { ty, of } => alu::extend(ty, self.eval(of, leaf)?),
+        })
+    }
+
+    /// Calls `leaf` for each read or reduction that the value is a function of.
+    pub fn leaves(&self, id: ExprId, leaf: &mut dyn FnMut(Expr)) {
+        match self.get(id) {
+            Expr::Const(_) => {}
+            expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr),
+            Expr::Alu { a, b, c, .. } => {
+                self.leaves(a, leaf);
+                if b != a {
+                    self.leaves(b, leaf);
+                }
+                if c != a {
+                    self.leaves(c, leaf);
+                }
+            }
+            Expr::Atomic { old, operand, .. } => {
+                self.leaves(old, leaf);
+                self.leaves(operand, leaf);
+            }
+            Expr::Extend { of, .. } => self.leaves(of, leaf),
+        }
+    }
+}
+
+fn id(index: usize) -> ExprId {
+    ExprId(u32::try_from(index).expect("a path has few values"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fake_dependency_folds_to_its_value() {
+        let mut exprs = Exprs::default();
+        let read = exprs.intern(Expr::Read(0));
+        assert_eq!(exprs.alu(AluOp::Xor, Type::U32, &[read, read]), exprs.constant(0));
+        let sum = exprs.alu(AluOp::Add, Type::U32, &[read, read]);
+        assert_eq!(exprs.eval(sum, &mut |_| Some(21)), Some(42));
+        assert_eq!(exprs.eval(sum, &mut |_| None), None);
+    }
+
+    #[test]
+    fn equal_values_share_an_id_however_many() {
+        let mut exprs = Exprs::default();
+        let first: Vec<ExprId> = (0..100).map(|v| exprs.constant(v)).collect();
+        let again: Vec<ExprId> = (0..100).map(|v| exprs.constant(v)).collect();
+        assert_eq!(first, again);
+    }
+}

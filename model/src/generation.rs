@@ -1,0 +1,275 @@
+//! Generations of barriers: which arrivals complete together, and which waits they release.
+//!
+//! The threads of a combination of paths are run through their barriers alone. Without thread
+//! counts that has one result; with them, any order of arrivals may group them differently, and
+//! each grouping is a structure of its own. A thread that hangs leaves no result (reading R29).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::{BarrierUse, EventKind, Resource};
+use crate::path::Path;
+use crate::scope::Placement;
+
+/// For each thread, the generation of each event of its path; `None` for events that belong to
+/// none.
+pub type Generations = Vec<Vec<Option<u32>>>;
+
+/// Why the groupings could not all be listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooManyGroupings;
+
+const MAX_STEPS: usize = 200_000;
+
+/// One barrier of the machine.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key {
+    /// The first thread of the CTA or cluster.
+    group: u8,
+    resource: Resource,
+}
+
+#[derive(Clone, Copy)]
+struct Step {
+    /// Index in the path.
+    event: u16,
+    kind: EventKind,
+    key: Key,
+    used: BarrierUse,
+}
+
+/// Every grouping under which all threads finish.
+pub fn generations(
+    paths: &[&Path],
+    placements: &[Placement],
+) -> Result<Vec<Generations>, TooManyGroupings> {
+    let steps: Vec<Vec<Step>> =
+        (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
+    let none: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
+    if steps.iter().all(Vec::is_empty) {
+        return Ok(vec![none]);
+    }
+    let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
+    let mut run = Run {
+        steps: &steps,
+        placements,
+        counted,
+        results: BTreeSet::new(),
+        seen: BTreeSet::new(),
+        budget: MAX_STEPS,
+    };
+    let state = State {
+        position: vec![0; steps.len()],
+        waiting: vec![None; steps.len()],
+        barriers: BTreeMap::new(),
+        joined: none,
+        next: 0,
+    };
+    run.explore(state)?;
+    Ok(run.results.into_iter().collect())
+}
+
+fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Step> {
+    let here = placements[thread];
+    let first = |same: &dyn Fn(Placement) -> bool| {
+        let index = placements.iter().position(|&p| same(p)).unwrap_or(thread);
+        u8::try_from(index).expect("a test has few threads")
+    };
+    paths[thread]
+        .events
+        .iter()
+        .enumerate()
+        .filter_map(|(event, of)| {
+            let used = of.barrier?;
+            let group = match used.resource {
+                Resource::Cta { .. } => first(&|p| p.same_cta(here)),
+                Resource::Cluster => first(&|p| p.same_cluster(here)),
+            };
+            let event = u16::try_from(event).expect("a path has few events");
+            Some(Step { event, kind: of.kind, key: Key { group, resource: used.resource }, used })
+        })
+        .collect()
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Open {
+    generation: u32,
+    arrived: Vec<u8>,
+    /// Peer dialect: the count was reached, later arrivals pass and synchronize with nobody.
+    passed: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct State {
+    position: Vec<usize>,
+    /// The generation each thread's latest arrival at a barrier belongs to, while it waits.
+    waiting: Vec<Option<(Key, u32)>>,
+    barriers: BTreeMap<Key, Open>,
+    joined: Generations,
+    next: u32,
+}
+
+struct Run<'a> {
+    steps: &'a [Vec<Step>],
+    placements: &'a [Placement],
+    counted: bool,
+    results: BTreeSet<Generations>,
+    seen: BTreeSet<State>,
+    budget: usize,
+}
+
+impl Run<'_> {
+    fn explore(&mut self, start: State) -> Result<(), TooManyGroupings> {
+        let mut pending = vec![start];
+        while let Some(mut state) = pending.pop() {
+            self.budget = self.budget.checked_sub(1).ok_or(TooManyGroupings)?;
+            self.settle(&mut state);
+            if self.counted && !self.seen.insert(state.clone()) {
+                continue;
+            }
+            let ready: Vec<usize> =
+                (0..self.steps.len()).filter(|&t| self.can_arrive(&state, t)).collect();
+            if ready.is_empty() {
+                let finished = (0..self.steps.len()).all(|t| {
+                    state.position[t] == self.steps[t].len() && state.waiting[t].is_none()
+                });
+                if finished {
+                    self.results.insert(state.joined);
+                }
+                continue;
+            }
+            // Without counts arrivals commute: one order is enough.
+            let choices = if self.counted { ready.len() } else { 1 };
+            for &thread in &ready[..choices] {
+                let mut after = state.clone();
+                self.arrive(&mut after, thread);
+                pending.push(after);
+            }
+        }
+        Ok(())
+    }
+
+    fn can_arrive(&self, state: &State, thread: usize) -> bool {
+        state.waiting[thread].is_none()
+            && self.steps[thread]
+                .get(state.position[thread])
+                .is_some_and(|step| step.kind == EventKind::Arrive)
+    }
+
+    fn arrive(&self, state: &mut State, thread: usize) {
+        let step = self.steps[thread][state.position[thread]];
+        let next = &mut state.next;
+        let open = state.barriers.entry(step.key).or_insert_with(|| {
+            *next += 1;
+            Open { generation: *next, arrived: Vec::new(), passed: false }
+        });
+        open.arrived.push(u8::try_from(thread).expect("a test has few threads"));
+        let generation = if open.passed { None } else { Some(open.generation) };
+        state.joined[thread][usize::from(step.event)] = generation;
+        state.position[thread] += 1;
+    }
+
+    /// Completes what can be completed and lets waits through, until nothing moves.
+    fn settle(&self, state: &mut State) {
+        loop {
+            let mut moved = false;
+            for thread in 0..self.steps.len() {
+                moved |= self.start_wait(state, thread);
+            }
+            let complete: Vec<Key> = state
+                .barriers
+                .iter()
+                .filter(|(key, open)| self.is_complete(state, **key, open))
+                .map(|(key, _)| *key)
+                .collect();
+            for key in complete {
+                let counted = self.count(key, &state.barriers[&key]).is_some();
+                moved |= Self::complete(state, key, counted);
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Moves a thread onto its wait, and through it if its generation has completed.
+    fn start_wait(&self, state: &mut State, thread: usize) -> bool {
+        let Some(step) = self.steps[thread].get(state.position[thread]) else { return false };
+        if step.kind != EventKind::Wait || state.waiting[thread].is_some() {
+            return false;
+        }
+        let path = &self.steps[thread][..state.position[thread]];
+        let arrival = path.iter().rev().find(|s| s.key == step.key && s.kind == EventKind::Arrive);
+        // A wait without an arrival before it waits for ever.
+        let Some(arrival) = arrival else { return false };
+        let generation = state.joined[thread][usize::from(arrival.event)];
+        state.joined[thread][usize::from(step.event)] = generation;
+        state.position[thread] += 1;
+        if let Some(generation) = generation {
+            let open = state
+                .barriers
+                .get(&step.key)
+                .is_some_and(|open| open.generation == generation && !open.passed);
+            if open {
+                state.waiting[thread] = Some((step.key, generation));
+            }
+        }
+        true
+    }
+
+    fn is_complete(&self, state: &State, key: Key, open: &Open) -> bool {
+        if open.passed || open.arrived.is_empty() {
+            return false;
+        }
+        if let Some(count) = self.count(key, open) {
+            return open.arrived.len() as u64 >= count;
+        }
+        let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
+        (0..self.steps.len()).filter(|&thread| self.belongs(thread, key)).all(|thread| {
+            let arrived = open.arrived.iter().any(|&t| usize::from(t) == thread);
+            let left = &self.steps[thread][state.position[thread]..];
+            // In PTX a thread that has exited is not waited for; in the peer dialect those take
+            // part that execute the barrier.
+            arrived
+                || if peer {
+                    !left.iter().any(|step| step.key == key)
+                } else {
+                    left.is_empty() && state.waiting[thread].is_none()
+                }
+        })
+    }
+
+    /// How many arrivals the latest one asked for.
+    fn count(&self, key: Key, open: &Open) -> Option<u64> {
+        let last = usize::from(*open.arrived.last().expect("somebody arrived"));
+        self.steps[last]
+            .iter()
+            .rev()
+            .find(|step| step.key == key && step.kind == EventKind::Arrive)
+            .expect("an arrival is a step")
+            .used
+            .count
+    }
+
+    fn belongs(&self, thread: usize, key: Key) -> bool {
+        let (here, there) = (self.placements[thread], self.placements[usize::from(key.group)]);
+        match key.resource {
+            Resource::Cta { .. } => here.same_cta(there),
+            Resource::Cluster => here.same_cluster(there),
+        }
+    }
+
+    fn complete(state: &mut State, key: Key, counted: bool) -> bool {
+        let open = state.barriers.get_mut(&key).expect("the barrier is open");
+        for waiting in &mut state.waiting {
+            if *waiting == Some((key, open.generation)) {
+                *waiting = None;
+            }
+        }
+        if counted && matches!(key.resource, Resource::Cta { instance: Some(_), .. }) {
+            open.passed = true;
+        } else {
+            state.barriers.remove(&key);
+        }
+        true
+    }
+}

@@ -1,0 +1,110 @@
+//! What a model may start from: sets fixed by an event's kind, relations fixed by the program,
+//! relations chosen with an execution. Their meaning is given in [`crate::structure`].
+
+use std::fmt;
+
+macro_rules! names {
+    ($(#[$outer:meta])* $type:ident { $($(#[$inner:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$outer])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum $type {
+            $($(#[$inner])* $variant,)*
+        }
+
+        impl $type {
+            pub const ALL: &[$type] = &[$($type::$variant),*];
+
+            /// As the printed model spells it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$variant => $name,)*
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    };
+}
+
+names! {
+    /// A set of events, known from each event alone.
+    Tag {
+        /// Every event, initial writes included.
+        All = "_",
+        Read = "R",
+        Write = "W",
+        /// Memory fences; proxy fences are apart.
+        Fence = "F",
+        /// Initial writes, which are writes too.
+        Init = "IW",
+        /// The reads of `red`, which are reads too.
+        ReductionRead = "RED",
+        /// The reads of `ld.global.nc`, which are reads too.
+        NonCoherentRead = "NC",
+        /// Strong memory operations that are neither acquire nor release.
+        Relaxed = "RLX",
+        Acquire = "ACQ",
+        Release = "REL",
+        FenceAcquire = "F-ACQ",
+        FenceRelease = "F-REL",
+        FenceAcqRel = "F-ACQ-REL",
+        FenceSc = "F-SC",
+        ScopeCta = "CTA",
+        ScopeCluster = "CLUSTER",
+        ScopeGpu = "GPU",
+        ScopeSys = "SYS",
+        /// Memory operations through the generic proxy; proxy fences of the named proxy.
+        Generic = "GEN",
+        Texture = "TEX",
+        Surface = "SUR",
+        Constant = "CON",
+        ProxyFence = "PF",
+        AliasFence = "ALIAS",
+        BarrierArrive = "BA",
+        BarrierWait = "BW",
+    }
+}
+
+names! {
+    /// A relation that the unfolded program fixes.
+    Fixed {
+        /// Program order; the elements of one vector access are unordered.
+        Po = "po",
+        SameCta = "same-cta",
+        SameCluster = "same-cluster",
+        SameGpu = "same-gpu",
+        /// Memory operations whose virtual byte ranges intersect.
+        Overlap = "overlap",
+        /// Those whose virtual byte ranges are equal.
+        OverlapCompletely = "overlap-completely",
+        /// Memory operations whose physical byte ranges intersect.
+        LocationOverlap = "location-overlap",
+        /// The two halves of one atomic.
+        Rmw = "rmw",
+        /// From a read to what computes its address from it, and so on.
+        Addr = "addr",
+        Data = "data",
+        Ctrl = "ctrl",
+        /// Barrier arrivals and the waits of the same generation.
+        Barrier = "barrier",
+        /// The same of the cluster barrier; a relaxed arrival gives way to the fences before it.
+        ClusterBarrier = "cluster-barrier",
+    }
+}
+
+names! {
+    /// A relation that an execution chooses.
+    Chosen {
+        Rf = "rf",
+        /// A strict partial order on overlapping writes, initial writes first.
+        Co = "co",
+        /// From a read to the writes that follow, in co, the source of a byte that both access.
+        Fr = "fr",
+        /// An acyclic relation on fences.
+        Fsc = "fence-sc",
+    }
+}

@@ -1,0 +1,135 @@
+//! Which registers still matter at a loop head, and whether the loops of a program are such that an
+//! iteration without an effect can be left out.
+
+use crate::expr::ExprId;
+use crate::isa::{Instruction, Reg};
+use crate::program::{Observed, Program, Thread, ThreadId};
+
+/// Registers live before each line of a thread that has loops.
+pub(crate) struct Liveness {
+    /// For each line: whether each register is live before it. Empty without loops.
+    before: Vec<Vec<bool>>,
+    /// The targets of backward jumps.
+    heads: Vec<usize>,
+    /// Whether leaving out an iteration can hide no race between accesses of different sizes.
+    uniform: bool,
+}
+
+impl Liveness {
+    pub(crate) fn new(program: &Program, id: ThreadId) -> Liveness {
+        let thread = &program.threads[usize::from(id.0)];
+        let heads: Vec<usize> = thread
+            .lines
+            .iter()
+            .enumerate()
+            .filter_map(|(at, line)| line.instruction.as_branch().map(|branch| (at, branch.target)))
+            .filter(|&(at, target)| target <= at)
+            .map(|(_, target)| target)
+            .collect();
+        if heads.is_empty() {
+            return Liveness { before: Vec::new(), heads, uniform: false };
+        }
+        let at_end: Vec<bool> = (0..thread.registers.len())
+            .map(|register| {
+                program.observed.iter().any(|observed| {
+                    matches!(observed, Observed::Register { thread, register: Reg(r) }
+                        if *thread == id && usize::from(*r) == register)
+                })
+            })
+            .collect();
+        Liveness { before: solve(thread, &at_end), heads, uniform: uniform_sizes(program) }
+    }
+
+    pub(crate) fn loops(&self) -> bool {
+        !self.before.is_empty()
+    }
+
+    pub(crate) fn is_head(&self, line: usize) -> bool {
+        self.heads.contains(&line)
+    }
+
+    /// Whether two states at the head of a loop continue alike.
+    pub(crate) fn same(&self, head: usize, a: &[ExprId], b: &[ExprId]) -> bool {
+        self.uniform
+            && self.before[head].iter().zip(a.iter().zip(b)).all(|(&live, (a, b))| !live || a == b)
+    }
+}
+
+fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
+    let count = thread.lines.len();
+    let mut before = vec![vec![false; at_end.len()]; count + 1];
+    before[count] = at_end.to_vec();
+    loop {
+        let mut changed = false;
+        for at in (0..count).rev() {
+            let line = &thread.lines[at];
+            let mut live = vec![false; at_end.len()];
+            let (falls_through, jumps) = match &line.instruction {
+                Instruction::Branch(branch) => {
+                    (line.guard.is_some() || branch.condition.is_some(), Some(branch.target))
+                }
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Unsupported(_) => (true, None),
+            };
+            if falls_through {
+                merge(&mut live, &before[at + 1]);
+            }
+            if let Some(target) = jumps {
+                merge(&mut live, &before[target.min(count)]);
+            }
+            if line.guard.is_none() {
+                for register in line.instruction.destinations() {
+                    live[usize::from(register.0)] = false;
+                }
+            }
+            for register in line.instruction.sources() {
+                live[usize::from(register.0)] = true;
+            }
+            if let Some(guard) = line.guard {
+                live[usize::from(guard.predicate.0)] = true;
+            }
+            if live != before[at] {
+                before[at] = live;
+                changed = true;
+            }
+        }
+        if !changed {
+            return before;
+        }
+    }
+}
+
+fn merge(into: &mut [bool], from: &[bool]) {
+    for (into, from) in into.iter_mut().zip(from) {
+        *into |= from;
+    }
+}
+
+/// Whether all accesses of the program have one size: then no two of them overlap partially.
+fn uniform_sizes(program: &Program) -> bool {
+    let mut sizes = program.threads.iter().flat_map(|thread| &thread.lines).filter_map(|line| {
+        match &line.instruction {
+            Instruction::Load(load) => Some(load.ty.bits),
+            Instruction::Store(store) => Some(store.ty.bits),
+            Instruction::Atomic(atomic) => Some(atomic.ty.bits),
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => None,
+        }
+    });
+    match sizes.next() {
+        Some(first) => sizes.all(|size| size == first),
+        None => true,
+    }
+}

@@ -1,0 +1,233 @@
+//! THE MODEL: PTX ISA 9.4, chapter 8, in document order and in the document's words.
+//!
+//! The barrier relations, overlap and dependencies are given by the program; their meaning is in
+//! [`crate::structure`]. Readings (R…) are choices that `docs/readings.md` gives reasons for.
+
+use crate::given::{Chosen, Fixed, Tag};
+use crate::rel::{Builder, Conventions, Meaning, Model};
+use crate::section;
+
+/// The built-in model.
+#[expect(clippy::too_many_lines, reason = "one page, read from top to bottom")]
+pub fn model() -> Model {
+    let m = Builder::new("ptx-9.4", Conventions { tearing: true, failed_cas_writes: false });
+
+    // Given: what an instruction is, where its thread runs, which bytes it accesses.
+    let [all, read, write, init] = [Tag::All, Tag::Read, Tag::Write, Tag::Init].map(|t| m.tag(t));
+    let [relaxed, acquire, release] = [Tag::Relaxed, Tag::Acquire, Tag::Release].map(|t| m.tag(t));
+    let [fence, proxy_fence, alias_fence] =
+        [Tag::Fence, Tag::ProxyFence, Tag::AliasFence].map(|t| m.tag(t));
+    let [fence_acquire, fence_release, fence_acq_rel, fence_sc] =
+        [Tag::FenceAcquire, Tag::FenceRelease, Tag::FenceAcqRel, Tag::FenceSc].map(|t| m.tag(t));
+    let [cta, cluster, gpu, sys] =
+        [Tag::ScopeCta, Tag::ScopeCluster, Tag::ScopeGpu, Tag::ScopeSys].map(|t| m.tag(t));
+    let [generic, texture, surface, constant] =
+        [Tag::Generic, Tag::Texture, Tag::Surface, Tag::Constant].map(|t| m.tag(t));
+    let [po, rmw] = [Fixed::Po, Fixed::Rmw].map(|f| m.fixed(f));
+    let [same_cta, same_cluster, same_gpu] =
+        [Fixed::SameCta, Fixed::SameCluster, Fixed::SameGpu].map(|f| m.fixed(f));
+    let [overlap, overlap_completely, location_overlap] =
+        [Fixed::Overlap, Fixed::OverlapCompletely, Fixed::LocationOverlap].map(|f| m.fixed(f));
+    let [rf, fr] = [Chosen::Rf, Chosen::Fr].map(|c| m.chosen(c));
+
+    let memory = read | write;
+    let program = all - init;
+
+    // 8.4. A strong operation is a fence or a memory operation with an order. Reading R17.
+    let strong_memory = m.define_set(
+        section::OPERATION_TYPES,
+        "strong-memory",
+        memory & (relaxed | acquire | release),
+    );
+    let strong = m.define_set(section::OPERATION_TYPES, "strong", strong_memory | fence);
+
+    // 8.5.
+    let scope_includes = (cta.id() >> same_cta)
+        | (cluster.id() >> same_cluster)
+        | (gpu.id() >> same_gpu)
+        | (sys * program);
+    let scopes_include =
+        m.define(section::SCOPE, "scopes-include", scope_includes & scope_includes.inverse());
+
+    // 8.6. Reading R18: a memory fence is taken to be generic.
+    let through_generic = generic | fence;
+    let same_proxy = m.define(
+        section::PROXIES,
+        "same-proxy",
+        (through_generic * through_generic)
+            | (texture * texture)
+            | (surface * surface)
+            | (constant * constant),
+    );
+
+    // 8.7. Three conditions.
+    let together = (po | po.inverse()) | ((strong * strong) & scopes_include);
+    let overlapping = overlap_completely | ((all * all) - (memory * memory));
+    let morally_strong = m.define(
+        section::MORALLY_STRONG,
+        "morally-strong",
+        (together & same_proxy & overlapping) - all.id(),
+    );
+
+    // 8.8. A pattern is named by its first and its last event. Readings R6, R11, R16.
+    let read_operation = read - m.tag(Tag::ReductionRead);
+    let strong_write = write & strong_memory;
+    let strong_read = read_operation & strong_memory;
+    let releasing_fence = fence_release | fence_acq_rel | fence_sc;
+    let acquiring_fence = fence_acquire | fence_acq_rel | fence_sc;
+    let release_write = write & release;
+    let acquire_read = read_operation & acquire;
+    let same_location = po & overlap_completely;
+    let release_pattern = m.define(
+        section::RELEASE_ACQUIRE_PATTERNS,
+        "release-pattern",
+        release_write.id()
+            | ((release_write * strong_write) & same_location)
+            | ((releasing_fence * strong_write) & po),
+    );
+    let acquire_pattern = m.define(
+        section::RELEASE_ACQUIRE_PATTERNS,
+        "acquire-pattern",
+        acquire_read.id()
+            | ((strong_read * acquire_read) & same_location)
+            | ((strong_read * acquiring_fence) & po),
+    );
+
+    // 8.9.2. A write and the read that sees it, through any number of atomics.
+    let seen = rf & morally_strong;
+    let observation =
+        m.define(section::OBSERVATION_ORDER, "observation", seen >> (rmw >> seen).star());
+
+    // 8.9.3.
+    let fsc =
+        m.order(Some(section::FENCE_SC_ORDER), Chosen::Fsc, morally_strong & (fence_sc * fence_sc));
+
+    // 8.9.4.
+    let synchronizes = m.define(
+        section::MEMORY_SYNCHRONIZATION,
+        "synchronizes",
+        (morally_strong & (release_pattern >> observation >> acquire_pattern))
+            | fsc
+            | m.fixed(Fixed::Barrier)
+            | m.fixed(Fixed::ClusterBarrier),
+    );
+
+    // 8.9.5. Reading R1: initial writes come before every operation.
+    let base_causality = m.define(
+        section::CAUSALITY_ORDER,
+        "base-causality",
+        (po | synchronizes | (init * program)).plus(),
+    );
+    // Reading R10: an access through another proxy is flushed or refilled by a fence of that proxy
+    // in its CTA; the document itself has the generic and the alias case only.
+    let own_fence = same_cta & ((texture * texture) | (surface * surface) | (constant * constant));
+    let flushed = m.define(
+        section::CAUSALITY_ORDER,
+        "flushed",
+        (generic & memory).id() | (base_causality & own_fence & (memory * proxy_fence)),
+    );
+    let refilled = m.define(
+        section::CAUSALITY_ORDER,
+        "refilled",
+        (generic & memory).id() | (base_causality & own_fence & (proxy_fence * memory)),
+    );
+    let proxy_preserved = m.define(
+        section::CAUSALITY_ORDER,
+        "proxy-preserved-base-causality",
+        (overlap & (flushed >> base_causality >> refilled))
+            | (overlap & same_proxy & same_cta & base_causality)
+            | (location_overlap
+                & (flushed >> base_causality >> alias_fence.id() >> base_causality >> refilled))
+            | (location_overlap & (init * memory) & base_causality),
+    );
+    let causality = m.define(
+        section::CAUSALITY_ORDER,
+        "causality",
+        proxy_preserved | (observation >> proxy_preserved),
+    );
+
+    // 8.9.6. Reading R7: partial; morally strong writes are related, and what causality relates.
+    let co = m.order(
+        Some(section::COHERENCE_ORDER),
+        Chosen::Co,
+        morally_strong & overlap & (write * write),
+    );
+
+    // 8.9.7.
+    let communication = m.define(section::COMMUNICATION_ORDER, "communication", rf | co | fr);
+
+    // 8.10. Reading R5 (aliases): coherence is about locations, so alias pairs count.
+    m.empty(section::COHERENCE, "Coherence", (causality & location_overlap & (write * write)) - co);
+    // Reading R2: causality order relates memory operations, so fences compare by base causality.
+    m.empty(
+        section::FENCE_SC,
+        "Fence-SC",
+        (base_causality & morally_strong & (fence_sc * fence_sc)) - fsc,
+    );
+    m.empty(section::ATOMICITY, "Single-Copy-Atomicity", rf.inverse() & fr & morally_strong);
+    m.empty(
+        section::ATOMICITY,
+        "Atomicity",
+        ((fr & morally_strong) >> (co & morally_strong)) & rmw,
+    );
+    // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read.
+    let dependency = m.define(
+        section::NO_THIN_AIR,
+        "dependency",
+        m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw,
+    );
+    m.acyclic(section::NO_THIN_AIR, "No-Thin-Air", rf | dependency);
+    // Reading R8: one cycle through all three relations, not pair by pair.
+    m.acyclic(
+        section::SC_PER_LOCATION,
+        "SC-per-Location",
+        (communication & morally_strong) | (po & overlap),
+    );
+    m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
+
+    // 8.7.1, 8.7.2. Reading R9.
+    let conflict = m.define(
+        section::CONFLICT_AND_RACES,
+        "conflict",
+        (overlap & ((write * memory) | (memory * write))) - all.id(),
+    );
+    let race = m.define(
+        section::CONFLICT_AND_RACES,
+        "data-race",
+        conflict - morally_strong - (causality | causality.inverse()),
+    );
+    m.flag(
+        Some(section::MIXED_SIZE_RACES),
+        "mixed-size-race",
+        race - overlap_completely,
+        Meaning::Undefined("mixed-size-race"),
+    );
+    m.flag(
+        Some(section::CONFLICT_AND_RACES),
+        "data-race",
+        race & overlap_completely,
+        Meaning::Report,
+    );
+    // 8.1: loads through the non-coherent path are outside the model. Reading R12.
+    m.flag(
+        Some(section::LD_GLOBAL_NC),
+        "non-coherent-read-of-written-data",
+        location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)),
+        Meaning::Undefined("non-coherent-read-of-written-data"),
+    );
+    m.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_model_is_small_and_each_term_is_defined_once() {
+        let model = super::model();
+        assert!(model.nodes.len() < 160, "{} nodes", model.nodes.len());
+        let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

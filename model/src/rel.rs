@@ -1,0 +1,347 @@
+//! The relational language: models as data, written with operators.
+//!
+//! A [`Model`] is straight-line code over sets and relations: nodes are appended in order and
+//! hash-consed, so an operand always stands before its use and a common subexpression is one node.
+//! There is no recursion but closure and no operator from relations to sets, so sets are known from
+//! the events alone.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::{BitAnd, BitOr, Mul, Shr, Sub};
+
+use crate::given::{Chosen, Fixed, Tag};
+use crate::section::Section;
+
+/// Index into [`Model::sets`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SetId(pub u16);
+
+/// Index into [`Model::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u16);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SetNode {
+    Tag(Tag),
+    Or(SetId, SetId),
+    And(SetId, SetId),
+    Minus(SetId, SetId),
+    Empty,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    Fixed(Fixed),
+    Chosen(Chosen),
+    Identity(SetId),
+    Cross(SetId, SetId),
+    Or(NodeId, NodeId),
+    And(NodeId, NodeId),
+    Minus(NodeId, NodeId),
+    Seq(NodeId, NodeId),
+    Inverse(NodeId),
+    Plus(NodeId),
+}
+
+/// A term of the document.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Definition {
+    pub name: String,
+    /// `None` in an imported model.
+    pub section: Option<Section>,
+    pub body: Body,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Body {
+    Set(SetId),
+    Rel(NodeId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Constraint {
+    Empty(NodeId),
+    Irreflexive(NodeId),
+    Acyclic(NodeId),
+}
+
+impl Constraint {
+    pub fn node(self) -> NodeId {
+        match self {
+            Constraint::Empty(node) | Constraint::Irreflexive(node) | Constraint::Acyclic(node) => {
+                node
+            }
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Axiom {
+    pub name: String,
+    pub section: Option<Section>,
+    pub constraint: Constraint,
+}
+
+/// An order that an execution chooses: it is acyclic and relates every pair of `relates` one way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Order {
+    pub chosen: Chosen,
+    pub section: Option<Section>,
+    /// Symmetric, and fixed by the program.
+    pub relates: NodeId,
+}
+
+/// What a raised flag means; a flag forbids nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// The program is outside the model, for this reason, if an execution raises the flag.
+    Undefined(&'static str),
+    /// Worth knowing.
+    Report,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Flag {
+    pub name: String,
+    pub section: Option<Section>,
+    /// Raised when not empty.
+    pub node: NodeId,
+    pub meaning: Meaning,
+}
+
+/// What a model takes a program to do, apart from its axioms.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conventions {
+    /// Whether the bytes of one read may come from several writes of its extent.
+    pub tearing: bool,
+    /// Whether a failing `cas` writes its old value back (the peer) or nothing (the document).
+    pub failed_cas_writes: bool,
+}
+
+/// A memory model.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Model {
+    pub name: String,
+    pub sets: Vec<SetNode>,
+    pub nodes: Vec<Node>,
+    pub definitions: Vec<Definition>,
+    pub orders: Vec<Order>,
+    pub axioms: Vec<Axiom>,
+    pub flags: Vec<Flag>,
+    pub conventions: Conventions,
+}
+
+impl Model {
+    pub fn node(&self, id: NodeId) -> Node {
+        self.nodes[usize::from(id.0)]
+    }
+
+    pub fn axiom(&self, name: &str) -> Option<&Axiom> {
+        self.axioms.iter().find(|axiom| axiom.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The definition whose body is this node.
+    pub fn definition_of(&self, node: NodeId) -> Option<&Definition> {
+        self.definitions.iter().find(|definition| definition.body == Body::Rel(node))
+    }
+
+    /// The order that constrains `chosen`.
+    pub fn order(&self, chosen: Chosen) -> Option<&Order> {
+        self.orders.iter().find(|order| order.chosen == chosen)
+    }
+}
+
+/// Writes a model.
+pub struct Builder {
+    inner: RefCell<Inner>,
+}
+
+struct Inner {
+    model: Model,
+    known_sets: HashMap<SetNode, SetId>,
+    known_nodes: HashMap<Node, NodeId>,
+}
+
+/// A set of the model being written.
+#[derive(Clone, Copy)]
+pub struct Set<'m> {
+    builder: &'m Builder,
+    pub id: SetId,
+}
+
+/// A relation of the model being written.
+#[derive(Clone, Copy)]
+pub struct Rel<'m> {
+    builder: &'m Builder,
+    pub id: NodeId,
+}
+
+impl Builder {
+    pub fn new(name: &str, conventions: Conventions) -> Builder {
+        Builder {
+            inner: RefCell::new(Inner {
+                model: Model {
+                    name: name.to_owned(),
+                    sets: Vec::new(),
+                    nodes: Vec::new(),
+                    definitions: Vec::new(),
+                    orders: Vec::new(),
+                    axioms: Vec::new(),
+                    flags: Vec::new(),
+                    conventions,
+                },
+                known_sets: HashMap::new(),
+                known_nodes: HashMap::new(),
+            }),
+        }
+    }
+
+    pub fn finish(self) -> Model {
+        self.inner.into_inner().model
+    }
+
+    fn set(&self, node: SetNode) -> Set<'_> {
+        let mut inner = self.inner.borrow_mut();
+        let next = SetId(u16::try_from(inner.model.sets.len()).expect("a model has few sets"));
+        let id = *inner.known_sets.entry(node).or_insert(next);
+        if id == next {
+            inner.model.sets.push(node);
+        }
+        Set { builder: self, id }
+    }
+
+    fn rel(&self, node: Node) -> Rel<'_> {
+        let mut inner = self.inner.borrow_mut();
+        let next = NodeId(u16::try_from(inner.model.nodes.len()).expect("a model has few nodes"));
+        let id = *inner.known_nodes.entry(node).or_insert(next);
+        if id == next {
+            inner.model.nodes.push(node);
+        }
+        Rel { builder: self, id }
+    }
+
+    pub fn tag(&self, tag: Tag) -> Set<'_> {
+        self.set(SetNode::Tag(tag))
+    }
+
+    pub fn no_event(&self) -> Set<'_> {
+        self.set(SetNode::Empty)
+    }
+
+    pub fn fixed(&self, fixed: Fixed) -> Rel<'_> {
+        self.rel(Node::Fixed(fixed))
+    }
+
+    pub fn chosen(&self, chosen: Chosen) -> Rel<'_> {
+        self.rel(Node::Chosen(chosen))
+    }
+
+    /// Names a relation; `body` itself is returned, to be used on.
+    pub fn define<'m>(&'m self, section: Section, name: &str, body: Rel<'m>) -> Rel<'m> {
+        self.name_rel(Some(section), name, body)
+    }
+
+    pub fn define_set<'m>(&'m self, section: Section, name: &str, body: Set<'m>) -> Set<'m> {
+        self.name_set(Some(section), name, body)
+    }
+
+    pub fn name_rel<'m>(&'m self, section: Option<Section>, name: &str, body: Rel<'m>) -> Rel<'m> {
+        let body_of = Body::Rel(body.id);
+        let definition = Definition { name: name.to_owned(), section, body: body_of };
+        self.inner.borrow_mut().model.definitions.push(definition);
+        body
+    }
+
+    pub fn name_set<'m>(&'m self, section: Option<Section>, name: &str, body: Set<'m>) -> Set<'m> {
+        let body_of = Body::Set(body.id);
+        let definition = Definition { name: name.to_owned(), section, body: body_of };
+        self.inner.borrow_mut().model.definitions.push(definition);
+        body
+    }
+
+    /// Declares a chosen order, and gives it.
+    pub fn order<'m>(
+        &'m self,
+        section: Option<Section>,
+        chosen: Chosen,
+        relates: Rel<'m>,
+    ) -> Rel<'m> {
+        self.inner.borrow_mut().model.orders.push(Order { chosen, section, relates: relates.id });
+        self.chosen(chosen)
+    }
+
+    pub fn axiom(&self, section: Option<Section>, name: &str, constraint: Constraint) {
+        let axiom = Axiom { name: name.to_owned(), section, constraint };
+        self.inner.borrow_mut().model.axioms.push(axiom);
+    }
+
+    pub fn empty(&self, section: Section, name: &str, relation: Rel<'_>) {
+        self.axiom(Some(section), name, Constraint::Empty(relation.id));
+    }
+
+    pub fn irreflexive(&self, section: Section, name: &str, relation: Rel<'_>) {
+        self.axiom(Some(section), name, Constraint::Irreflexive(relation.id));
+    }
+
+    pub fn acyclic(&self, section: Section, name: &str, relation: Rel<'_>) {
+        self.axiom(Some(section), name, Constraint::Acyclic(relation.id));
+    }
+
+    pub fn flag(&self, section: Option<Section>, name: &str, relation: Rel<'_>, meaning: Meaning) {
+        let flag = Flag { name: name.to_owned(), section, node: relation.id, meaning };
+        self.inner.borrow_mut().model.flags.push(flag);
+    }
+}
+
+impl<'m> Set<'m> {
+    /// `[S]`, the identity on the set.
+    pub fn id(self) -> Rel<'m> {
+        self.builder.rel(Node::Identity(self.id))
+    }
+}
+
+impl<'m> Rel<'m> {
+    #[must_use]
+    pub fn inverse(self) -> Rel<'m> {
+        self.builder.rel(Node::Inverse(self.id))
+    }
+
+    /// One step or more.
+    #[must_use]
+    pub fn plus(self) -> Rel<'m> {
+        self.builder.rel(Node::Plus(self.id))
+    }
+
+    /// At most one step.
+    #[must_use]
+    pub fn opt(self) -> Rel<'m> {
+        self | self.builder.tag(Tag::All).id()
+    }
+
+    /// Any number of steps.
+    #[must_use]
+    pub fn star(self) -> Rel<'m> {
+        self.plus().opt()
+    }
+}
+
+macro_rules! operator {
+    ($type:ident, $trait:ident, $method:ident, $make:ident, $node:expr, $output:ident) => {
+        impl<'m> $trait for $type<'m> {
+            type Output = $output<'m>;
+
+            fn $method(self, other: $type<'m>) -> $output<'m> {
+                self.builder.$make($node(self.id, other.id))
+            }
+        }
+    };
+}
+
+operator!(Set, BitOr, bitor, set, SetNode::Or, Set);
+operator!(Set, BitAnd, bitand, set, SetNode::And, Set);
+operator!(Set, Sub, sub, set, SetNode::Minus, Set);
+operator!(Set, Mul, mul, rel, Node::Cross, Rel);
+operator!(Rel, BitOr, bitor, rel, Node::Or, Rel);
+operator!(Rel, BitAnd, bitand, rel, Node::And, Rel);
+operator!(Rel, Sub, sub, rel, Node::Minus, Rel);
+operator!(Rel, Shr, shr, rel, Node::Seq, Rel);

@@ -1,0 +1,253 @@
+//! The relations that an unfolding fixes: what [`Tag`] and [`Fixed`] mean.
+
+use crate::bits::{BitRel, Row};
+use crate::event::{EventKind, Mask};
+use crate::given::{Fixed, Tag};
+use crate::memory::Extent;
+use crate::program::ThreadId;
+use crate::scope::{Placement, Scope};
+use crate::unfold::{Event, Unfolding};
+
+/// An unfolding with its fixed sets and relations.
+pub struct EventStructure<'u, R> {
+    pub unfolding: &'u Unfolding<'u>,
+    tags: Vec<R>,
+    fixed: Vec<BitRel<R>>,
+}
+
+impl<'u, R: Row> EventStructure<'u, R> {
+    /// The unfolding has at most `R::BITS` events.
+    pub fn new(unfolding: &'u Unfolding<'u>) -> EventStructure<'u, R> {
+        let mut tags = vec![R::default(); Tag::ALL.len()];
+        for (index, event) in unfolding.events.iter().enumerate() {
+            for tag in event.tags.iter() {
+                tags[tag as usize].insert(index);
+            }
+        }
+        let fixed = Fixed::ALL.iter().map(|&fixed| relation(unfolding, fixed)).collect();
+        EventStructure { unfolding, tags, fixed }
+    }
+
+    pub fn events(&self) -> usize {
+        self.unfolding.events.len()
+    }
+
+    pub fn tag(&self, tag: Tag) -> R {
+        self.tags[tag as usize]
+    }
+
+    pub fn fixed(&self, fixed: Fixed) -> &BitRel<R> {
+        &self.fixed[fixed as usize]
+    }
+}
+
+/// The one place that gives each fixed relation its meaning.
+fn relation<R: Row>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
+    match fixed {
+        Fixed::Po => program_order(u),
+        Fixed::SameCta => placed(u, Scope::Cta),
+        Fixed::SameCluster => placed(u, Scope::Cluster),
+        Fixed::SameGpu => placed(u, Scope::Gpu),
+        Fixed::Overlap => accesses(u, |a, b| virtual_ranges(a, b, Extent::overlaps)),
+        Fixed::OverlapCompletely => accesses(u, |a, b| virtual_ranges(a, b, |x, y| x == y)),
+        Fixed::LocationOverlap => accesses(u, |a, b| match (a.access, b.access) {
+            (Some(x), Some(y)) => x.pa.overlaps(y.pa),
+            (None, _) | (_, None) => false,
+        }),
+        Fixed::Rmw => rmw(u),
+        Fixed::Addr => dependencies(u, |event| event.addr),
+        Fixed::Data => dependencies(u, |event| event.data),
+        Fixed::Ctrl => dependencies(u, |event| event.ctrl),
+        Fixed::Barrier => barrier(u),
+        Fixed::ClusterBarrier => cluster_barrier(u),
+    }
+}
+
+/// 8.9.1. Total within a thread, but for the elements of one vector access (reading R14).
+fn program_order<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut po = BitRel::empty(u.events.len());
+    for (thread, path) in u.paths.iter().enumerate() {
+        let first = u.first[thread];
+        let mut later = R::default();
+        for index in (0..path.events.len()).rev() {
+            let event = &path.events[index];
+            let mut after = later;
+            if event.element {
+                for (other, twin) in path.events.iter().enumerate().skip(index + 1) {
+                    if twin.step != event.step {
+                        break;
+                    }
+                    after.remove(first + other);
+                }
+            }
+            po.rows[first + index] = after;
+            later.insert(first + index);
+        }
+    }
+    po
+}
+
+/// Events of threads that share a CTA, cluster or GPU; each with itself too.
+fn placed<R: Row>(u: &Unfolding<'_>, scope: Scope) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    let threads = u.paths.len();
+    let placement = |thread: usize| -> Placement { u.program.threads[thread].placement };
+    for here in 0..threads {
+        let mut there = R::default();
+        for other in (0..threads).filter(|&t| scope.includes(placement(here), placement(t))) {
+            for index in 0..u.paths[other].events.len() {
+                there.insert(u.first[other] + index);
+            }
+        }
+        for index in 0..u.paths[here].events.len() {
+            relation.rows[u.first[here] + index] = there;
+        }
+    }
+    relation
+}
+
+/// Compares the virtual ranges of two accesses. An initial write has no virtual address of its own:
+/// every address of its bytes is its address.
+fn virtual_ranges(a: &Event<'_>, b: &Event<'_>, related: fn(Extent, Extent) -> bool) -> bool {
+    let (Some(x), Some(y)) = (a.access, b.access) else { return false };
+    if a.thread.is_some() && b.thread.is_some() { related(x.va, y.va) } else { related(x.pa, y.pa) }
+}
+
+fn accesses<R: Row>(
+    u: &Unfolding<'_>,
+    related: impl Fn(&Event<'_>, &Event<'_>) -> bool,
+) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (a, from) in u.events.iter().enumerate() {
+        if from.access.is_none() {
+            continue;
+        }
+        for (b, to) in u.events.iter().enumerate().skip(a) {
+            if related(from, to) {
+                relation.insert(a, b);
+                relation.insert(b, a);
+            }
+        }
+    }
+    relation
+}
+
+fn rmw<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate().filter(|(_, event)| event.is_read()) {
+        if let (Some(thread), Some(write)) = (of.thread, of.of.and_then(|of| of.rmw)) {
+            relation.insert(event, u.event_of(thread, write));
+        }
+    }
+    relation
+}
+
+/// From the reads in `mask` of each event to the event. What depends on the result of a `bar.red`
+/// depends on the predicates of all who take part.
+fn dependencies<R: Row>(
+    u: &Unfolding<'_>,
+    mask: impl Fn(&crate::event::PathEvent) -> Mask,
+) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate() {
+        let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
+        for source in sources(u, thread, mask(of)) {
+            relation.insert(source, event);
+        }
+    }
+    relation
+}
+
+/// The reads that a mask of one path stands for.
+fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
+    let mut reads = Vec::new();
+    if mask == 0 {
+        return reads;
+    }
+    let mut pending = vec![(thread, mask)];
+    let mut waits = Vec::new();
+    while let Some((thread, mask)) = pending.pop() {
+        for index in Row::events(mask) {
+            let index = u16::try_from(index).expect("a path has few events");
+            let event = u.event_of(thread, index);
+            if u.events[event].is_read() {
+                reads.push(event);
+            } else if !waits.contains(&event) {
+                waits.push(event);
+                for arrival in u.participants(event) {
+                    let other = &u.events[arrival];
+                    let reduce = other.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
+                    if let (Some(thread), Some((_, _, taint))) = (other.thread, reduce) {
+                        pending.push((thread, taint));
+                    }
+                }
+            }
+        }
+    }
+    reads
+}
+
+fn barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+    generation_pairs(u, |event| !u.is_cluster_barrier(event))
+}
+
+/// Reading R28: a relaxed arrival orders nothing by itself; the releasing fences before it do, if
+/// their scope includes the waiting thread.
+fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation: BitRel<R> = generation_pairs(u, |event| u.is_cluster_barrier(event));
+    for arrival in 0..u.events.len() {
+        let relaxed = u.events[arrival].of.and_then(|of| of.barrier).is_some_and(|b| b.relaxed);
+        if !relaxed {
+            continue;
+        }
+        let waits = std::mem::take(&mut relation.rows[arrival]);
+        let thread = u.events[arrival].thread.expect("an arrival has a thread");
+        let here = u.program.threads[usize::from(thread.0)].placement;
+        for fence in u.first[usize::from(thread.0)]..arrival {
+            let tags = u.events[fence].tags;
+            let releasing = [Tag::FenceRelease, Tag::FenceAcqRel, Tag::FenceSc];
+            let Some(scope) = tags.scope().filter(|_| releasing.iter().any(|&t| tags.has(t)))
+            else {
+                continue;
+            };
+            for wait in waits.events() {
+                let waiting = u.events[wait].thread.expect("a wait has a thread");
+                let there = u.program.threads[usize::from(waiting.0)].placement;
+                if scope.includes(here, there) {
+                    relation.insert(fence, wait);
+                }
+            }
+        }
+    }
+    relation
+}
+
+/// Arrivals and waits of one generation.
+fn generation_pairs<R: Row>(u: &Unfolding<'_>, of: impl Fn(usize) -> bool) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    let kind = |event: usize| u.events[event].of.map(|of| of.kind);
+    for arrival in 0..u.events.len() {
+        let Some(generation) = u.events[arrival].generation else { continue };
+        if kind(arrival) != Some(EventKind::Arrive) || !of(arrival) {
+            continue;
+        }
+        for wait in 0..u.events.len() {
+            if kind(wait) == Some(EventKind::Wait) && u.events[wait].generation == Some(generation)
+            {
+                relation.insert(arrival, wait);
+            }
+        }
+    }
+    relation
+}
+
+/// The writes that cover all of `cell`.
+pub fn writes_of<R: Row>(u: &Unfolding<'_>, cell: Extent) -> R {
+    let mut writes = R::default();
+    for (index, event) in u.events.iter().enumerate() {
+        if event.is_write() && event.bytes().contains(cell) {
+            writes.insert(index);
+        }
+    }
+    writes
+}

@@ -1,0 +1,307 @@
+//! A program unfolded: every combination of one path for each thread, with its barriers grouped.
+//!
+//! An [`Unfolding`] fixes everything but where reads read from and how writes and fences are
+//! ordered. [`crate::structure`] turns it into relations.
+
+use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
+use crate::expr::{Expr, ExprId};
+use crate::generation::{self, Generations};
+use crate::given::Tag;
+use crate::layout::Layout;
+use crate::memory::Extent;
+use crate::path::{self, Check, End, Path, PathLimit};
+use crate::program::{Observed, Program, ThreadId};
+use crate::rel::Conventions;
+use crate::scope::Placement;
+
+/// Why a program could not be unfolded in full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum UnfoldLimit {
+    /// More paths through one thread than are listed.
+    Paths,
+    /// More events in one path than are supported.
+    Events,
+    /// More ways to group barrier arrivals than are listed.
+    Barriers,
+}
+
+/// The paths of a program's threads.
+pub struct Unfolded<'p> {
+    pub program: &'p Program,
+    pub layout: Layout,
+    pub paths: Vec<Vec<Path>>,
+    /// Whether some path was cut at the loop bound: outcomes may be missing.
+    pub bound_reached: bool,
+}
+
+impl<'p> Unfolded<'p> {
+    /// Unrolls loops `bound` times.
+    pub fn new(
+        program: &'p Program,
+        conventions: Conventions,
+        bound: u32,
+    ) -> Result<Unfolded<'p>, UnfoldLimit> {
+        let layout = Layout::new(program);
+        let mut paths = Vec::with_capacity(program.threads.len());
+        let mut bound_reached = false;
+        for thread in 0..program.threads.len() {
+            let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+            let mut list =
+                path::paths(program, &layout, id, conventions, bound).map_err(|l| match l {
+                    PathLimit::Paths => UnfoldLimit::Paths,
+                    PathLimit::Events => UnfoldLimit::Events,
+                })?;
+            let before = list.len();
+            list.retain(|path| path.end != End::Cut);
+            bound_reached |= list.len() != before;
+            paths.push(list);
+        }
+        Ok(Unfolded { program, layout, paths, bound_reached })
+    }
+
+    /// How many combinations of paths there are.
+    pub fn combinations(&self) -> u128 {
+        self.paths.iter().map(|list| list.len() as u128).product()
+    }
+
+    /// Calls `visit` for each unfolding until it returns false; says whether all were visited.
+    pub fn visit(
+        &self,
+        mut visit: impl FnMut(&Unfolding<'_>) -> bool,
+    ) -> Result<bool, UnfoldLimit> {
+        let placements: Vec<Placement> =
+            self.program.threads.iter().map(|thread| thread.placement).collect();
+        if self.paths.iter().any(Vec::is_empty) {
+            return Ok(true);
+        }
+        let mut at = vec![0; self.paths.len()];
+        loop {
+            let paths: Vec<&Path> =
+                at.iter().zip(&self.paths).map(|(&index, list)| &list[index]).collect();
+            let groupings =
+                generation::generations(&paths, &placements).map_err(|_| UnfoldLimit::Barriers)?;
+            for generations in groupings {
+                let unfolding =
+                    Unfolding::new(self.program, &self.layout, paths.clone(), generations);
+                if !visit(&unfolding) {
+                    return Ok(false);
+                }
+            }
+            let mut thread = at.len();
+            loop {
+                if thread == 0 {
+                    return Ok(true);
+                }
+                thread -= 1;
+                at[thread] += 1;
+                if at[thread] < self.paths[thread].len() {
+                    break;
+                }
+                at[thread] = 0;
+            }
+        }
+    }
+}
+
+/// One event of an unfolding.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'p> {
+    /// `None` for an initial write.
+    pub thread: Option<ThreadId>,
+    pub tags: Tags,
+    pub access: Option<Access>,
+    /// `None` for an initial write.
+    pub of: Option<&'p PathEvent>,
+    /// Barrier generation.
+    pub generation: Option<u32>,
+}
+
+impl Event<'_> {
+    pub fn is_read(&self) -> bool {
+        self.tags.has(Tag::Read)
+    }
+
+    pub fn is_write(&self) -> bool {
+        self.tags.has(Tag::Write)
+    }
+
+    /// The physical bytes of a memory operation.
+    pub fn bytes(&self) -> Extent {
+        self.access.expect("a memory operation accesses bytes").pa
+    }
+}
+
+/// A part of a read whose bytes no access of the unfolding tells apart.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    /// The reading event.
+    pub read: usize,
+    /// Physical bytes.
+    pub cell: Extent,
+}
+
+/// One combination of paths.
+pub struct Unfolding<'u> {
+    pub program: &'u Program,
+    pub layout: &'u Layout,
+    pub paths: Vec<&'u Path>,
+    /// Initial writes first, one for each location, then the threads' events in order.
+    pub events: Vec<Event<'u>>,
+    /// The first event of each thread.
+    pub first: Vec<usize>,
+    /// For each location, its cells in order: each access is a union of cells.
+    pub cells: Vec<Vec<Extent>>,
+    /// What the reads read, in order of reads.
+    pub slots: Vec<Slot>,
+    /// For each read event, its slots: the first and one past the last.
+    pub slots_of: Vec<(usize, usize)>,
+}
+
+impl<'u> Unfolding<'u> {
+    fn new(
+        program: &'u Program,
+        layout: &'u Layout,
+        paths: Vec<&'u Path>,
+        generations: Generations,
+    ) -> Unfolding<'u> {
+        let mut events: Vec<Event<'u>> = Vec::with_capacity(
+            layout.locations.len() + paths.iter().map(|p| p.events.len()).sum::<usize>(),
+        );
+        for (location, of) in layout.locations.iter().enumerate() {
+            let object = u16::try_from(location).expect("a test has few locations");
+            let length = u32::try_from(of.initial.len()).expect("locations are small");
+            let all = Extent { object, start: 0, length };
+            // An initial write has no virtual address; `structure` never asks for it.
+            let access = Some(Access { va: all, pa: all });
+            let tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
+            events.push(Event { thread: None, tags, access, of: None, generation: None });
+        }
+        let mut first = Vec::with_capacity(paths.len());
+        for (thread, (path, generations)) in paths.iter().zip(generations).enumerate() {
+            first.push(events.len());
+            let thread = Some(ThreadId(u8::try_from(thread).expect("a test has few threads")));
+            events.extend(path.events.iter().zip(generations).map(|(of, generation)| Event {
+                thread,
+                tags: of.tags,
+                access: of.access,
+                of: Some(of),
+                generation,
+            }));
+        }
+        let cells = cells(layout, program, &events);
+        let mut slots = Vec::new();
+        let mut slots_of = vec![(0, 0); events.len()];
+        for (read, event) in events.iter().enumerate().filter(|(_, event)| event.is_read()) {
+            let from = slots.len();
+            let bytes = event.bytes();
+            let inside = cells[usize::from(bytes.object)].iter().filter(|c| bytes.contains(**c));
+            slots.extend(inside.map(|&cell| Slot { read, cell }));
+            slots_of[read] = (from, slots.len());
+        }
+        Unfolding { program, layout, paths, events, first, cells, slots, slots_of }
+    }
+
+    /// Whether each thread runs to its end; otherwise why one does not, and where.
+    pub fn fault(&self) -> Option<(ThreadId, u16, &'static str)> {
+        self.paths.iter().enumerate().find_map(|(thread, path)| match path.end {
+            End::Fault { reason, line } => {
+                Some((ThreadId(u8::try_from(thread).expect("few threads")), line, reason))
+            }
+            End::Finished | End::Cut => None,
+        })
+    }
+
+    /// The thread, and the index within its path, of an event.
+    pub fn place(&self, event: usize) -> Option<(ThreadId, usize)> {
+        let thread = self.events[event].thread?;
+        Some((thread, event - self.first[usize::from(thread.0)]))
+    }
+
+    /// The event with this index in the path of `thread`.
+    pub fn event_of(&self, thread: ThreadId, index: u16) -> usize {
+        self.first[usize::from(thread.0)] + usize::from(index)
+    }
+
+    /// The checks of all paths, with their threads.
+    pub fn checks(&self) -> impl Iterator<Item = (ThreadId, &'u Check)> + '_ {
+        self.paths.iter().enumerate().flat_map(|(thread, path)| {
+            let thread = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+            path.checks.iter().map(move |check| (thread, check))
+        })
+    }
+
+    /// The locations and bytes that an observed piece of memory is.
+    pub fn observed_bytes(&self, observed: Observed) -> Option<Extent> {
+        match observed {
+            Observed::Register { .. } => None,
+            Observed::Memory { variable, thread, offset, length } => {
+                let object = self.layout.object(variable, thread);
+                Some(self.layout.physical(Extent { object, start: offset, length }))
+            }
+        }
+    }
+
+    /// The events of the generation that a `bar.red` wait belongs to.
+    pub fn participants(&self, wait: usize) -> impl Iterator<Item = usize> + '_ {
+        let generation = self.events[wait].generation;
+        let arrives = move |event: &Event<'_>| {
+            generation.is_some()
+                && event.generation == generation
+                && event.of.is_some_and(|of| of.kind == EventKind::Arrive)
+        };
+        (0..self.events.len()).filter(move |&event| arrives(&self.events[event]))
+    }
+
+    /// Whether an expression of `thread` is a function of the read `event` alone or with others.
+    pub fn mentions(&self, thread: ThreadId, expr: ExprId, event: usize) -> bool {
+        let mut found = false;
+        self.paths[usize::from(thread.0)].exprs.leaves(expr, &mut |leaf| match leaf {
+            Expr::Read(index) | Expr::Reduced(index) => {
+                found |= self.event_of(thread, index) == event;
+            }
+            Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {}
+        });
+        found
+    }
+
+    /// Whether a barrier of the cluster occurs.
+    pub fn is_cluster_barrier(&self, event: usize) -> bool {
+        self.events[event]
+            .of
+            .and_then(|of| of.barrier)
+            .is_some_and(|used| used.resource == Resource::Cluster)
+    }
+}
+
+/// The maximal byte ranges of each location that no access and no observation splits.
+fn cells(layout: &Layout, program: &Program, events: &[Event<'_>]) -> Vec<Vec<Extent>> {
+    let mut bounds: Vec<Vec<u32>> = layout
+        .locations
+        .iter()
+        .map(|location| vec![0, u32::try_from(location.initial.len()).expect("small")])
+        .collect();
+    let observed = program.observed.iter().filter_map(|observed| match *observed {
+        Observed::Register { .. } => None,
+        Observed::Memory { variable, thread, offset, length } => {
+            let object = layout.object(variable, thread);
+            Some(layout.physical(Extent { object, start: offset, length }))
+        }
+    });
+    let accessed = events.iter().filter_map(|event| event.access).map(|access| access.pa);
+    for bytes in accessed.chain(observed) {
+        bounds[usize::from(bytes.object)].extend([bytes.start, bytes.end()]);
+    }
+    bounds
+        .into_iter()
+        .enumerate()
+        .map(|(object, mut bounds)| {
+            bounds.sort_unstable();
+            bounds.dedup();
+            let object = u16::try_from(object).expect("a test has few locations");
+            bounds
+                .windows(2)
+                .map(|pair| Extent { object, start: pair[0], length: pair[1] - pair[0] })
+                .collect()
+        })
+        .collect()
+}

@@ -1,0 +1,358 @@
+//! What reads return and writes write, given where each read reads from.
+
+use crate::bits::Row;
+use crate::event::EventKind;
+use crate::expr::{Expr, ExprId};
+use crate::isa::bar::Reduction;
+use crate::memory::Extent;
+use crate::path::Check;
+use crate::program::{Observed, ThreadId};
+use crate::unfold::Unfolding;
+
+/// Where one slot reads from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Source<R> {
+    /// Empty: not chosen yet. More than one write: the read is torn.
+    pub writes: R,
+    /// The bytes of a torn read, little-endian, once chosen.
+    pub torn: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Memo {
+    Unknown,
+    /// Being computed: meeting it again is a cycle of values.
+    Visiting,
+    Known(u64),
+}
+
+/// The values of one candidate, computed as they are asked for.
+pub struct Values<'a, R> {
+    unfolding: &'a Unfolding<'a>,
+    sources: &'a [Source<R>],
+    memo: Vec<Memo>,
+}
+
+impl<'a, R: Row> Values<'a, R> {
+    /// `sources` has one entry for each slot.
+    pub fn new(unfolding: &'a Unfolding<'a>, sources: &'a [Source<R>]) -> Values<'a, R> {
+        Values { unfolding, sources, memo: vec![Memo::Unknown; unfolding.events.len()] }
+    }
+
+    /// Supposes that `read` returns `value`, for values that depend on themselves.
+    pub fn suppose(&mut self, read: usize, value: u64) {
+        self.memo[read] = Memo::Known(value);
+    }
+
+    /// What a read returns, as an unsigned number; `None` if a source is not chosen yet or the
+    /// value depends on itself.
+    pub fn read(&mut self, event: usize) -> Option<u64> {
+        match self.memo[event] {
+            Memo::Known(value) => return Some(value),
+            Memo::Visiting => return None,
+            Memo::Unknown => {}
+        }
+        self.memo[event] = Memo::Visiting;
+        let value = self.read_from_sources(event);
+        self.memo[event] = value.map_or(Memo::Unknown, Memo::Known);
+        value
+    }
+
+    /// The same, looking at the sources even if the value was supposed.
+    pub fn read_from_sources(&mut self, event: usize) -> Option<u64> {
+        let (from, to) = self.unfolding.slots_of[event];
+        let start = self.unfolding.events[event].bytes().start;
+        let mut value = 0;
+        for slot in from..to {
+            let cell = self.unfolding.slots[slot].cell;
+            let source = self.sources[slot];
+            let bytes = match source.torn {
+                Some(bytes) => bytes,
+                None if source.writes.count() == 1 => self.written(source.writes.first(), cell)?,
+                None => return None,
+            };
+            value |= bytes << (8 * (cell.start - start));
+        }
+        Some(value)
+    }
+
+    /// The bytes of `cell` that a write which covers it writes.
+    pub fn written(&mut self, write: usize, cell: Extent) -> Option<u64> {
+        let event = &self.unfolding.events[write];
+        let bytes = event.bytes();
+        let Some(thread) = event.thread else {
+            let initial = &self.unfolding.layout.locations[usize::from(bytes.object)].initial;
+            let range = cell.start as usize..cell.end() as usize;
+            return Some(little_endian(&initial[range]));
+        };
+        let expr = event.of.and_then(|of| of.value).expect("a write writes a value");
+        let value = self.eval(thread, expr)?;
+        Some(value >> (8 * (cell.start - bytes.start)) & low_bytes(cell.length))
+    }
+
+    pub fn eval(&mut self, thread: ThreadId, expr: ExprId) -> Option<u64> {
+        let unfolding = self.unfolding;
+        let exprs = &unfolding.paths[usize::from(thread.0)].exprs;
+        if let Some(value) = exprs.as_const(expr) {
+            return Some(value);
+        }
+        exprs.eval(expr, &mut |leaf| match leaf {
+            Expr::Read(index) => self.read(unfolding.event_of(thread, index)),
+            Expr::Reduced(index) => self.reduced(unfolding.event_of(thread, index)),
+            Expr::Const(value) => Some(value),
+            Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => None,
+        })
+    }
+
+    /// The result of the `bar.red` whose wait is this event.
+    fn reduced(&mut self, wait: usize) -> Option<u64> {
+        if self.memo[wait] == Memo::Visiting {
+            return None;
+        }
+        self.memo[wait] = Memo::Visiting;
+        let unfolding = self.unfolding;
+        let mut truths = Vec::new();
+        let mut complete = true;
+        for arrival in unfolding.participants(wait) {
+            let event = &unfolding.events[arrival];
+            let reduce = event.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
+            let (Some(thread), Some((_, predicate, _))) = (event.thread, reduce) else { continue };
+            match self.eval(thread, predicate) {
+                Some(value) => truths.push(value != 0),
+                None => complete = false,
+            }
+        }
+        self.memo[wait] = Memo::Unknown;
+        let of = unfolding.events[wait].of.filter(|of| of.kind == EventKind::Wait)?;
+        let (op, ..) = of.barrier.and_then(|used| used.reduce)?;
+        complete.then(|| match op {
+            Reduction::Popc => truths.iter().filter(|&&t| t).count() as u64,
+            Reduction::And => u64::from(truths.iter().all(|&t| t)),
+            Reduction::Or => u64::from(truths.iter().any(|&t| t)),
+        })
+    }
+
+    /// Whether what a path assumes holds; `None` if that is not known yet.
+    pub fn check(&mut self, thread: ThreadId, check: &Check) -> Option<bool> {
+        Some(match check {
+            Check::Truth(expr, expected) => (self.eval(thread, *expr)? != 0) == *expected,
+            Check::Equals(expr, value) => self.eval(thread, *expr)? == *value,
+            Check::NoneOf(expr, values) => !values.contains(&self.eval(thread, *expr)?),
+        })
+    }
+
+    /// The final value of an observed register.
+    pub fn register(&mut self, observed: Observed) -> Option<u64> {
+        match observed {
+            Observed::Register { thread, register } => {
+                let path = self.unfolding.paths[usize::from(thread.0)];
+                let value = self.eval(thread, path.registers[usize::from(register.0)])?;
+                let declared = &self.unfolding.program.threads[usize::from(thread.0)].registers
+                    [usize::from(register.0)];
+                Some(if declared.bits >= 64 { value } else { value & ((1 << declared.bits) - 1) })
+            }
+            Observed::Memory { .. } => None,
+        }
+    }
+}
+
+/// Calls `visit` for each way the values of a candidate can be: usually one; more for torn reads,
+/// none when a path's checks fail. `guesses` are the values tried for reads that depend on
+/// themselves.
+pub fn valuations<R: Row>(
+    u: &Unfolding<'_>,
+    sources: &mut [Source<R>],
+    guesses: &[u64],
+    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+) {
+    let torn = (0..sources.len())
+        .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
+    if let Some(slot) = torn {
+        tear(u, sources, slot, guesses, visit);
+        return;
+    }
+    let fixed = &*sources;
+    let mut values = Values::new(u, fixed);
+    let cyclic = (0..u.events.len()).filter(|&e| u.events[e].is_read());
+    let cyclic: Vec<usize> = cyclic.filter(|&event| values.read(event).is_none()).collect();
+    if cyclic.is_empty() {
+        if u.checks().all(|(thread, check)| values.check(thread, check) == Some(true)) {
+            visit(fixed, &mut values);
+        }
+        return;
+    }
+    guess(u, fixed, &cyclic, &mut Vec::new(), guesses, visit);
+}
+
+fn guess<R: Row>(
+    u: &Unfolding<'_>,
+    sources: &[Source<R>],
+    cyclic: &[usize],
+    supposed: &mut Vec<(usize, u64)>,
+    guesses: &[u64],
+    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+) {
+    let mut values = Values::new(u, sources);
+    for &(read, value) in supposed.iter() {
+        values.suppose(read, value);
+    }
+    match cyclic.iter().copied().find(|&read| values.read(read).is_none()) {
+        Some(read) => {
+            for &value in guesses {
+                supposed.push((read, value));
+                guess(u, sources, cyclic, supposed, guesses, visit);
+                supposed.pop();
+            }
+        }
+        None => {
+            let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
+                && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
+            if holds {
+                visit(sources, &mut values);
+            }
+        }
+    }
+}
+
+/// Chooses the bytes of one torn slot: every mixture that needs all of its writes. A mixture that
+/// fewer writes give is a candidate with fewer edges, and so allowed whenever this one is.
+fn tear<R: Row>(
+    u: &Unfolding<'_>,
+    sources: &mut [Source<R>],
+    slot: usize,
+    guesses: &[u64],
+    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+) {
+    let cell = u.slots[slot].cell;
+    let written: Option<Vec<u64>> = {
+        let mut values = Values::new(u, sources);
+        sources[slot].writes.events().map(|write| values.written(write, cell)).collect()
+    };
+    // Values that wait for another torn read, or for themselves, are left for later slots to fix.
+    let Some(written) = written else {
+        defer(u, sources, slot, guesses, visit);
+        return;
+    };
+    for bytes in mixtures(&written, cell.length) {
+        sources[slot].torn = Some(bytes);
+        valuations(u, sources, guesses, visit);
+    }
+    sources[slot].torn = None;
+}
+
+/// Fixes another torn slot first. Torn reads whose values depend on each other in a circle have no
+/// value here: No-Thin-Air forbids them.
+fn defer<R: Row>(
+    u: &Unfolding<'_>,
+    sources: &mut [Source<R>],
+    slot: usize,
+    guesses: &[u64],
+    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+) {
+    let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
+    for other in (0..sources.len()).filter(|&other| other != slot) {
+        if !open(&sources[other]) {
+            continue;
+        }
+        let cell = u.slots[other].cell;
+        let mut values = Values::new(u, sources);
+        let known = sources[other].writes.events().all(|w| values.written(w, cell).is_some());
+        if known {
+            tear(u, sources, other, guesses, visit);
+            return;
+        }
+    }
+}
+
+/// The mixtures of the bytes of several values that no fewer of them give.
+fn mixtures(written: &[u64], length: u32) -> Vec<u64> {
+    let mut all = bytewise(written, length);
+    all.sort_unstable();
+    all.retain(|&mixed| {
+        (0..written.len()).all(|needed| {
+            (0..length).any(|byte| {
+                let wanted = mixed >> (8 * byte) & 0xff;
+                written.iter().enumerate().all(|(other, value)| {
+                    (value >> (8 * byte) & 0xff == wanted) == (other == needed)
+                })
+            })
+        })
+    });
+    all
+}
+
+/// The values that `bytes` of memory can end with: of each cell, a write that no other follows in
+/// coherence order. Whole writes where all accesses to the cell are of the cell, else byte by byte
+/// (reading R22). `co` has one row for each event.
+pub fn final_values<R: Row>(
+    u: &Unfolding<'_>,
+    values: &mut Values<'_, R>,
+    co: &[R],
+    bytes: Extent,
+) -> Vec<u64> {
+    let mut finals = vec![0u64];
+    let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
+    for &cell in cells {
+        let covering: R = crate::structure::writes_of(u, cell);
+        let last = covering.events().filter(|&w| co[w].and(covering).is_empty());
+        let mut options: Vec<u64> = last.filter_map(|write| values.written(write, cell)).collect();
+        let whole = u
+            .events
+            .iter()
+            .filter(|event| event.of.is_some())
+            .filter_map(|event| event.access)
+            .all(|access| !access.pa.overlaps(cell) || access.pa == cell);
+        if !whole && options.len() > 1 {
+            options = bytewise(&options, cell.length);
+        }
+        options.sort_unstable();
+        options.dedup();
+        let shift = 8 * (cell.start - bytes.start);
+        finals = finals
+            .iter()
+            .flat_map(|&low| options.iter().map(move |&high| low | high << shift))
+            .collect();
+    }
+    finals
+}
+
+/// Every choice of each byte from any of the values.
+fn bytewise(values: &[u64], length: u32) -> Vec<u64> {
+    let mut all = vec![0u64];
+    for byte in 0..length {
+        let mut offered: Vec<u64> = values.iter().map(|v| v >> (8 * byte) & 0xff).collect();
+        offered.sort_unstable();
+        offered.dedup();
+        all = all
+            .iter()
+            .flat_map(|&low| offered.iter().map(move |&high| low | high << (8 * byte)))
+            .collect();
+    }
+    all
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+fn low_bytes(length: u32) -> u64 {
+    if length >= 8 { u64::MAX } else { (1 << (8 * length)) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_differ_in_one_byte_do_not_mix() {
+        assert!(mixtures(&[0, 1], 4).is_empty());
+        assert_eq!(mixtures(&[0, 0x0101], 2), [0x0001, 0x0100]);
+    }
+
+    #[test]
+    fn a_mixture_of_three_needs_all_three() {
+        let mixed = mixtures(&[0x0000_0000, 0x0001_0101, 0x0002_0202], 3);
+        assert!(mixed.contains(&0x0001_0200));
+        assert!(!mixed.contains(&0x0001_0100), "two are enough for it");
+    }
+}
