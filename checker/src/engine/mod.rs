@@ -3,8 +3,10 @@
 //! Conditions, expectations and comparison are written once, over what engines report. Engines
 //! never name each other.
 
+pub mod concrete;
 pub mod enumerate;
 pub mod options;
+pub mod outcome;
 pub mod plan;
 
 use std::collections::BTreeSet;
@@ -115,3 +117,6 @@ pub trait Engine: Sync {
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit>;
 }
+
+/// The axiomatic engines that this build has.
+pub const ENGINES: &[&dyn Engine] = &[&enumerate::Enumerate];
