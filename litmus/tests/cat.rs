@@ -140,6 +140,9 @@ fn the_models_of_the_peer_are_read() {
         let orders: Vec<Chosen> = model.orders.iter().map(|order| order.chosen).collect();
         assert_eq!(orders, [Chosen::Co, Chosen::Fsc]);
         for order in &model.orders {
+            let chosen = Node::Chosen(order.chosen);
+            let chosen = model.nodes.iter().position(|&node| node == chosen).expect("it is used");
+            assert!(usize::from(order.relates.0) < chosen);
             assert!(model.is_fixed(order.relates));
             assert!(model.is_symmetric(order.relates) && model.is_irreflexive(order.relates));
         }
