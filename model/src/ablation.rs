@@ -69,6 +69,7 @@ impl Model {
             }
             let inverse = self.append(Node::Inverse(relates));
             self.orders[index].relates = self.append(Node::Or(relates, inverse));
+            self.move_fixed_first();
         }
     }
 
@@ -174,7 +175,12 @@ mod tests {
         }
         for (name, without) in &all {
             assert_ne!(*without, model, "{name}");
-            assert!(without.orders.iter().all(|order| without.is_symmetric(order.relates)));
+            for order in &without.orders {
+                assert!(without.is_symmetric(order.relates));
+                let chosen = Node::Chosen(order.chosen);
+                let chosen = without.nodes.iter().position(|&node| node == chosen);
+                assert!(chosen.is_none_or(|chosen| usize::from(order.relates.0) < chosen));
+            }
         }
     }
 }

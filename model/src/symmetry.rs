@@ -8,7 +8,12 @@ use crate::rel::{Model, Node, NodeId, SetNode};
 impl Model {
     /// Whether no chosen relation takes part in `node`.
     pub fn is_fixed(&self, node: NodeId) -> bool {
-        self.each_up_to(node, |_, node, known| match node {
+        self.fixed_nodes()[usize::from(node.0)]
+    }
+
+    /// The same of every node.
+    pub(crate) fn fixed_nodes(&self) -> Vec<bool> {
+        self.each(self.nodes.len(), |_, node, known| match node {
             Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => true,
             Node::Chosen(_) => false,
             Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) | Node::Seq(a, b) => {
@@ -79,18 +84,26 @@ impl Model {
         self.node(a) == Node::Inverse(b) || self.node(b) == Node::Inverse(a)
     }
 
-    /// Asks `test` of every node up to `last`; operands stand before their use.
     fn each_up_to(
         &self,
         last: NodeId,
         test: impl Fn(&Model, Node, &dyn Fn(NodeId) -> bool) -> bool,
     ) -> bool {
-        let mut answers: Vec<bool> = Vec::with_capacity(usize::from(last.0) + 1);
-        for &node in &self.nodes[..=usize::from(last.0)] {
+        self.each(usize::from(last.0) + 1, test)[usize::from(last.0)]
+    }
+
+    /// The answers for the first `count` nodes; operands stand before their use.
+    fn each(
+        &self,
+        count: usize,
+        test: impl Fn(&Model, Node, &dyn Fn(NodeId) -> bool) -> bool,
+    ) -> Vec<bool> {
+        let mut answers: Vec<bool> = Vec::with_capacity(count);
+        for &node in &self.nodes[..count] {
             let answer = test(self, node, &|id: NodeId| answers[usize::from(id.0)]);
             answers.push(answer);
         }
-        answers[usize::from(last.0)]
+        answers
     }
 }
 

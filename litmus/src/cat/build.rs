@@ -50,7 +50,8 @@ pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
         build.statement(statement);
     }
     build.orders(&libraries);
-    let model = builder.finish();
+    let mut model = builder.finish();
+    model.move_fixed_first();
     if report.count() == 0 && longest(&model) > LONGEST {
         report
             .error("size", Bytes::default(), "written out, this model is too long")
