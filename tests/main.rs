@@ -1,3 +1,4 @@
-//! Tests of the workspace as a whole, in one binary.
+//! The workspace's tests: one binary, so that it links once.
 
+mod agree;
 mod broken;
