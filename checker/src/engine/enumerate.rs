@@ -11,15 +11,16 @@ use std::ops::ControlFlow;
 
 use model::bits::{self, BitRel, Row, Wide};
 use model::given::{Chosen, Tag};
-use model::program::{Observed, Program};
+use model::program::Program;
 use model::rel::{Meaning, Model};
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
-use model::values::{Source, Values, final_values, valuations};
+use model::values::{Source, Values, valuations};
 
 use super::options::Options;
+use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
-use super::{Engine, Limit, Limits, Race, Seen, Undefined, Visit};
+use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
 pub struct Enumerate;
@@ -449,7 +450,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         if !values_exist {
             return Ok(());
         }
-        self.flags();
+        raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
         if !finished || std::mem::replace(&mut self.reported, true) {
             return Ok(());
         }
@@ -469,101 +470,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         Ok(())
     }
-
-    /// Raises the flags of a consistent execution.
-    fn flags(&mut self) {
-        let u = self.structure.unfolding;
-        if let Some((thread, line, reason)) = u.fault() {
-            self.job.seen.undefined.get_or_insert_with(|| Undefined {
-                reason: reason.to_owned(),
-                where_: vec![(thread, line)],
-            });
-            return;
-        }
-        if self.plan.flags.is_empty() {
-            return;
-        }
-        self.plan.run_flags();
-        for flag in &self.plan.flags {
-            let rows = self.plan.node(flag.node);
-            let place = |event: usize| {
-                let of = &u.events[event];
-                of.thread.zip(of.of.map(|of| of.line))
-            };
-            for (a, row) in rows.iter().enumerate() {
-                for b in row.events() {
-                    let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
-                    match self.job.model.flags[flag.flag].meaning {
-                        Meaning::Report => {
-                            let (first, second) = (first.min(second), first.max(second));
-                            self.job.seen.races.insert(Race { first, second });
-                        }
-                        Meaning::Undefined(reason) => {
-                            self.job.seen.undefined.get_or_insert_with(|| Undefined {
-                                reason: reason.to_owned(),
-                                where_: vec![first, second],
-                            });
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
     order.has(a, b) || order.has(b, a)
-}
-
-/// Calls `visit` with each outcome of an execution: one, or one for each choice among the last
-/// writes of observed memory.
-pub fn outcomes_of<R: Row>(
-    u: &Unfolding<'_>,
-    values: &mut Values<'_, R>,
-    co: &[R],
-    visit: &mut dyn FnMut(&[u64]),
-) {
-    let mut options: Vec<Vec<u64>> = Vec::with_capacity(u.program.observed.len());
-    for &observed in &u.program.observed {
-        options.push(match observed {
-            Observed::Register { .. } => vec![values.register(observed).unwrap_or(0)],
-            Observed::Memory { .. } => {
-                let bytes = u.observed_bytes(observed).expect("memory has bytes");
-                final_values(u, values, co, bytes)
-            }
-        });
-    }
-    let mut outcome = vec![0; options.len()];
-    choose(&options, 0, &mut outcome, visit);
-}
-
-fn choose(options: &[Vec<u64>], at: usize, outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
-    let Some(here) = options.get(at) else { return visit(outcome) };
-    for &value in here {
-        outcome[at] = value;
-        choose(options, at + 1, outcome, visit);
-    }
-}
-
-/// rf as rows: from each write to the reads that read a byte of it.
-pub fn reads_from<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
-    let mut rf = vec![R::default(); u.events.len()];
-    for (slot, source) in u.slots.iter().zip(sources) {
-        for write in source.writes.events() {
-            rf[write].insert(slot.read);
-        }
-    }
-    rf
-}
-
-/// fr as rows, from closed co.
-pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) -> Vec<R> {
-    let mut fr = vec![R::default(); u.events.len()];
-    for (slot, source) in u.slots.iter().zip(sources) {
-        let covering: R = writes_of(u, slot.cell);
-        for write in source.writes.events() {
-            fr[slot.read] = fr[slot.read].or(co[write].and(covering));
-        }
-    }
-    fr
 }

@@ -5,7 +5,12 @@
 
 pub mod enumerate;
 pub mod options;
+pub mod outcome;
 pub mod plan;
+#[cfg(feature = "smt")]
+mod smt;
+#[cfg(feature = "smt")]
+pub mod solve;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,0 +1,103 @@
+//! What engines read off an execution: outcomes, relations, flags.
+
+use model::bits::Row;
+use model::program::Observed;
+use model::rel::{Meaning, Model};
+use model::structure::writes_of;
+use model::unfold::Unfolding;
+use model::values::{Source, Values, final_values};
+
+use super::plan::Plan;
+use super::{Race, Seen, Undefined};
+
+/// Calls `visit` with each outcome of an execution: one, or one for each choice among the last
+/// writes of observed memory.
+pub fn outcomes_of<R: Row>(
+    u: &Unfolding<'_>,
+    values: &mut Values<'_, R>,
+    co: &[R],
+    visit: &mut dyn FnMut(&[u64]),
+) {
+    let mut options: Vec<Vec<u64>> = Vec::with_capacity(u.program.observed.len());
+    for &observed in &u.program.observed {
+        options.push(match observed {
+            Observed::Register { .. } => vec![values.register(observed).unwrap_or(0)],
+            Observed::Memory { .. } => {
+                let bytes = u.observed_bytes(observed).expect("memory has bytes");
+                final_values(u, values, co, bytes)
+            }
+        });
+    }
+    let mut outcome = vec![0; options.len()];
+    choose(&options, 0, &mut outcome, visit);
+}
+
+fn choose(options: &[Vec<u64>], at: usize, outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
+    let Some(here) = options.get(at) else { return visit(outcome) };
+    for &value in here {
+        outcome[at] = value;
+        choose(options, at + 1, outcome, visit);
+    }
+}
+
+/// rf as rows: from each write to the reads that read a byte of it.
+pub fn reads_from<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
+    let mut rf = vec![R::default(); u.events.len()];
+    for (slot, source) in u.slots.iter().zip(sources) {
+        for write in source.writes.events() {
+            rf[write].insert(slot.read);
+        }
+    }
+    rf
+}
+
+/// fr as rows, from closed co.
+pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) -> Vec<R> {
+    let mut fr = vec![R::default(); u.events.len()];
+    for (slot, source) in u.slots.iter().zip(sources) {
+        let covering: R = writes_of(u, slot.cell);
+        for write in source.writes.events() {
+            fr[slot.read] = fr[slot.read].or(co[write].and(covering));
+        }
+    }
+    fr
+}
+
+/// Raises the flags of a consistent execution, whose relations the plan holds.
+pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>, seen: &mut Seen) {
+    if let Some((thread, line, reason)) = u.fault() {
+        seen.undefined.get_or_insert_with(|| Undefined {
+            reason: reason.to_owned(),
+            where_: vec![(thread, line)],
+        });
+        return;
+    }
+    if plan.flags.is_empty() {
+        return;
+    }
+    plan.run_flags();
+    for flag in &plan.flags {
+        let rows = plan.node(flag.node);
+        let place = |event: usize| {
+            let of = &u.events[event];
+            of.thread.zip(of.of.map(|of| of.line))
+        };
+        for (a, row) in rows.iter().enumerate() {
+            for b in row.events() {
+                let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
+                match model.flags[flag.flag].meaning {
+                    Meaning::Report => {
+                        let (first, second) = (first.min(second), first.max(second));
+                        seen.races.insert(Race { first, second });
+                    }
+                    Meaning::Undefined(reason) => {
+                        seen.undefined.get_or_insert_with(|| Undefined {
+                            reason: reason.to_owned(),
+                            where_: vec![first, second],
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
