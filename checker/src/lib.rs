@@ -1,4 +1,11 @@
 //! The engines and what surrounds them.
 
+pub mod cli;
 pub mod engine;
+pub mod exit;
+pub mod explain;
+pub mod judge;
+pub mod report;
+pub mod run;
+pub mod suite;
 pub mod witness;

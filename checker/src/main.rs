@@ -1,1 +1,27 @@
-fn main() {}
+//! The command `causeway`: parse, run, exit.
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use checker::cli::Cli;
+use checker::exit::Exit;
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut err = io::stderr();
+    let exit = match checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
+        out.flush()?;
+        Ok(exit)
+    }) {
+        Ok(exit) => exit,
+        // Whoever reads our output has had enough of it.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::AsExpected,
+        Err(error) => {
+            let _ = writeln!(err, "error: {error}");
+            Exit::BadInput
+        }
+    };
+    ExitCode::from(exit.code())
+}

@@ -1,1 +1,265 @@
 //! Litmus tests as text.
+//!
+//! [`parse`] reads a test in herd's frame with PTX in its columns, or with the untyped instructions
+//! of the peer dialect, and answers with a program or with everything that is wrong with the file.
+
+mod cell;
+mod condition;
+mod cursor;
+pub mod diagnostic;
+mod draft;
+mod frame;
+mod init;
+mod instruction;
+mod lex;
+mod placement;
+mod program;
+pub mod proposition;
+mod report;
+
+use std::fmt::Write;
+
+pub use diagnostic::Diagnostic;
+pub use model::isa::qualifier::Dialect;
+use model::program::{Program, ThreadId};
+pub use proposition::{Prop, Term};
+
+use cell::Cell;
+use draft::Draft;
+use frame::{Body, Header};
+use report::{Bytes, Report};
+
+/// What a condition claims of the outcomes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Quantifier {
+    Exists,
+    NotExists,
+    ForAll,
+}
+
+impl Quantifier {
+    /// As herd writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantifier::Exists => "exists",
+            Quantifier::NotExists => "~exists",
+            Quantifier::ForAll => "forall",
+        }
+    }
+}
+
+/// A litmus test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Test {
+    pub name: String,
+    /// The documentation strings, without their quotes.
+    pub doc: Vec<String>,
+    /// In the order of the file, each key once.
+    pub metadata: Vec<(String, String)>,
+    pub dialect: Dialect,
+    pub program: Program,
+    pub quantifier: Quantifier,
+    pub proposition: Prop,
+    /// Only executions that satisfy it count.
+    pub filter: Option<Prop>,
+    /// As herd prints it: `exists (1:r0=1 /\ 1:r1=0)`.
+    pub condition_text: String,
+    /// The line in the file of each line of each thread.
+    pub line_numbers: Vec<Vec<usize>>,
+    pub condition_line: usize,
+}
+
+impl Test {
+    /// The value of a metadata key.
+    pub fn meta(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
+    pub fn display_outcome(&self, values: &[u64]) -> String {
+        let mut out = String::new();
+        for (index, (&observed, &value)) in self.program.observed.iter().zip(values).enumerate() {
+            let bits = Term::Observed(index).bits(&self.program);
+            let name = proposition::name(&self.program, observed);
+            let space = if out.is_empty() { "" } else { " " };
+            write!(out, "{space}{name}={};", proposition::truncate(value, bits))
+                .expect("writing to a string succeeds");
+        }
+        out
+    }
+}
+
+/// Larger files are refused: no test of a memory model needs them.
+pub const LARGEST: usize = 64 << 20;
+
+/// Reads a litmus test, or says everything that is wrong with it. `path` is for the messages.
+pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
+    let text = text(path, bytes)?;
+    let mut report = Report::default();
+    let test = read(text, &mut report);
+    match test {
+        Some(test) if report.count() == 0 => Ok(test),
+        _ => Err(report.finish(path, text)),
+    }
+}
+
+/// The bytes as text, or why they are none.
+fn text<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let nothing = Bytes::default();
+    if bytes.len() > LARGEST {
+        report.error("size", nothing, format!("the file has more than {} MiB", LARGEST >> 20));
+        return Err(report.finish(path, ""));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        result => {
+            let first = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            let valid = result.err().map_or(bytes.len(), |error| error.valid_up_to()).min(first);
+            let before = std::str::from_utf8(&bytes[..valid]).unwrap_or("");
+            let at = Bytes::new(before.len(), before.len());
+            let byte = bytes.get(valid).copied().unwrap_or(0);
+            report
+                .error("binary", at, format!("this is no text in UTF-8: a byte is 0x{byte:02x}"))
+                .note("from here on");
+            Err(report.finish(path, before))
+        }
+    }
+}
+
+fn read(text: &str, report: &mut Report) -> Option<Test> {
+    let (header, begin) = frame::header(text, report);
+    if begin == text.len() && report.count() > 0 {
+        return None;
+    }
+    let tokens = lex::tokens(text, begin, report);
+    let body = frame::body(text, &tokens, report);
+    let cells = cells(&body, report);
+    let dialect = dialect(&header, &cells, report);
+
+    let mut draft = Draft::new(dialect);
+    match body.rows.first() {
+        Some(row) => placement::threads(row, &mut draft, report),
+        None => {
+            report
+                .error("threads", body.tail.here(), "the test has no threads")
+                .help("P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;");
+        }
+    }
+    init::read(body.init, &mut draft, report);
+    let places = instructions(&mut draft, &cells, report);
+    program::check_accesses(&mut draft, report);
+
+    let tail = condition::read(body.tail, &mut draft, report);
+    let variables = program::variables(&draft, report);
+    let threads = program::threads(draft);
+    let program =
+        Program { threads, variables, observed: tail.observed, constants: tail.constants };
+    let condition_text =
+        format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));
+    let own = |text: &&str| (*text).to_owned();
+    let (line_numbers, condition_line) = line_numbers(text, places, tail.at);
+    Some(Test {
+        name: header.name.to_owned(),
+        doc: header.doc.iter().map(own).collect(),
+        metadata: header.metadata.iter().map(|(key, value)| (own(key), own(value))).collect(),
+        dialect,
+        program,
+        quantifier: tail.quantifier,
+        proposition: tail.proposition,
+        filter: tail.filter,
+        condition_text,
+        line_numbers,
+        condition_line,
+    })
+}
+
+/// The cells below the first row, by column; rows of the wrong length are reported.
+fn cells<'a>(body: &Body<'a>, report: &mut Report) -> Vec<Vec<Cell<'a>>> {
+    let columns = body.rows.first().map_or(0, |row| row.cells.len());
+    let mut cells: Vec<Vec<Cell<'a>>> = vec![Vec::new(); columns];
+    for row in body.rows.iter().skip(1) {
+        if row.cells.len() != columns {
+            let count = |n: usize, what: &str| {
+                if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+            };
+            let (has, threads) = (count(row.cells.len(), "cell"), count(columns, "thread"));
+            report.error("row-cells", row.at, format!("this row has {has} for {threads}")).help(
+                "separate cells with `|`, and leave a cell empty where a thread does nothing",
+            );
+        }
+        for (column, cursor) in row.cells.iter().enumerate() {
+            let cell = cell::cell(*cursor, report);
+            if let (Some(cell), Some(column)) = (cell, cells.get_mut(column)) {
+                column.push(cell);
+            }
+        }
+    }
+    cells
+}
+
+/// The dialect that the file says it is in, else the one that its instructions are in: the peer's
+/// have neither types nor brackets.
+fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) -> Dialect {
+    if let Some(&(_, value)) = header.metadata.iter().find(|(key, _)| *key == "Dialect") {
+        match value {
+            "peer" => return Dialect::Peer,
+            "ptx" => return Dialect::Ptx,
+            _ => {
+                let at = header.key_at("Dialect");
+                report
+                    .error("dialect", at, format!("there is no dialect `{}`", cursor::short(value)))
+                    .help("Dialect=ptx");
+            }
+        }
+    }
+    let mut peer = false;
+    for cell in cells.iter().flatten() {
+        let memory = matches!(cell.opcode(), "ld" | "st" | "atom" | "red");
+        if memory
+            && (cell.has_type()
+                || cell.operands.rest().iter().any(|t| t.is(cell.operands.text, "[")))
+        {
+            return Dialect::Ptx;
+        }
+        peer |= memory
+            || model::isa::opcode::PEER.contains(&cell.opcode())
+                && !matches!(cell.part(1), "b" | "p");
+    }
+    if peer { Dialect::Peer } else { Dialect::Ptx }
+}
+
+/// Reads the cells into the draft; where each line of each thread is.
+fn instructions(
+    draft: &mut Draft,
+    cells: &[Vec<Cell<'_>>],
+    report: &mut Report,
+) -> Vec<Vec<Bytes>> {
+    let mut places = Vec::new();
+    for (index, column) in cells.iter().enumerate().take(draft.threads.len()) {
+        let thread = ThreadId(u8::try_from(index).expect("the draft has few enough"));
+        draft.threads[index].defined = column.iter().filter_map(Cell::defines).collect();
+        let mut reader = instruction::Reader { draft: &mut *draft, report: &mut *report, thread };
+        let mut at = Vec::new();
+        for cell in column {
+            reader.cell(cell);
+            at.resize(reader.draft.threads[index].lines.len(), cell.at);
+        }
+        reader.finish();
+        places.push(at);
+    }
+    places
+}
+
+/// The numbers of the lines that these bytes are in, found in one pass.
+fn line_numbers(text: &str, places: Vec<Vec<Bytes>>, last: Bytes) -> (Vec<Vec<usize>>, usize) {
+    let breaks: Vec<u32> = text
+        .bytes()
+        .enumerate()
+        .filter(|&(_, byte)| byte == b'\n')
+        .map(|(index, _)| u32::try_from(index).unwrap_or(u32::MAX))
+        .collect();
+    let line = |at: Bytes| 1 + breaks.partition_point(|&end| end < at.start);
+    let numbers = places.into_iter().map(|column| column.into_iter().map(line).collect()).collect();
+    (numbers, line(last))
+}

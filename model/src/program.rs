@@ -1,6 +1,7 @@
 //! A program: placed threads over variables, with what of its end is observed.
 
-use crate::isa::{Line, Operand, Reg};
+use crate::isa::ld::LoadOrder;
+use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Variable, VariableId};
 use crate::scope::Placement;
 
@@ -81,5 +82,61 @@ impl Program {
         all.sort_unstable();
         all.dedup();
         all
+    }
+}
+
+impl Program {
+    /// Whether some execution might have no meaning: accesses of different sizes, non-coherent
+    /// loads, addresses and barriers that are computed. When false, no engine reports
+    /// undefinedness, and a search may stop as soon as its question is answered.
+    pub fn may_be_undefined(&self) -> bool {
+        let mut size = None;
+        let mut differs = |bits: u16| *size.get_or_insert(bits) != bits;
+        let computed = |address: Address, elements: usize| {
+            address.offset != 0 || elements > 1 || !matches!(address.base, Operand::Address(_))
+        };
+        self.threads.iter().flat_map(|thread| &thread.lines).any(|line| match &line.instruction {
+            Instruction::Load(load) => {
+                load.order == LoadOrder::NonCoherent
+                    || differs(load.ty.bits)
+                    || computed(load.address, load.destinations.len())
+            }
+            Instruction::Store(store) => {
+                differs(store.ty.bits) || computed(store.address, store.sources.len())
+            }
+            Instruction::Atomic(atomic) => differs(atomic.ty.bits) || computed(atomic.address, 1),
+            Instruction::Barrier(barrier) => {
+                let operands = [Some(barrier.id), barrier.count];
+                operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
+            }
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Branch(_) => false,
+            Instruction::Unsupported(_) => true,
+        }) || self.variables.iter().any(|variable| {
+            size.is_some_and(|bits| {
+                !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
+            })
+        })
+    }
+
+    /// The first instruction that the model does not cover: where, and why.
+    pub fn unsupported(&self) -> Option<(ThreadId, usize, &str)> {
+        (0u8..).zip(&self.threads).find_map(|(thread, of)| {
+            of.lines.iter().enumerate().find_map(|(line, of)| match &of.instruction {
+                Instruction::Unsupported(why) => Some((ThreadId(thread), line, why.as_str())),
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Branch(_) => None,
+            })
+        })
     }
 }

@@ -28,7 +28,7 @@ pub fn model() -> Model {
         [Fixed::SameCta, Fixed::SameCluster, Fixed::SameGpu].map(|f| m.fixed(f));
     let [overlap, overlap_completely, location_overlap] =
         [Fixed::Overlap, Fixed::OverlapCompletely, Fixed::LocationOverlap].map(|f| m.fixed(f));
-    let [rf, co, fr, fsc] = [Chosen::Rf, Chosen::Co, Chosen::Fr, Chosen::Fsc].map(|c| m.chosen(c));
+    let [rf, fr] = [Chosen::Rf, Chosen::Fr].map(|c| m.chosen(c));
 
     let memory = read | write;
     let program = all - init;
@@ -99,7 +99,8 @@ pub fn model() -> Model {
         m.define(section::OBSERVATION_ORDER, "observation", seen >> (rmw >> seen).star());
 
     // 8.9.3.
-    m.order(Some(section::FENCE_SC_ORDER), Chosen::Fsc, morally_strong & (fence_sc * fence_sc));
+    let fsc =
+        m.order(Some(section::FENCE_SC_ORDER), Chosen::Fsc, morally_strong & (fence_sc * fence_sc));
 
     // 8.9.4.
     let synchronizes = m.define(
@@ -146,7 +147,11 @@ pub fn model() -> Model {
     );
 
     // 8.9.6. Reading R7: partial; morally strong writes are related, and what causality relates.
-    m.order(Some(section::COHERENCE_ORDER), Chosen::Co, morally_strong & overlap & (write * write));
+    let co = m.order(
+        Some(section::COHERENCE_ORDER),
+        Chosen::Co,
+        morally_strong & overlap & (write * write),
+    );
 
     // 8.9.7.
     let communication = m.define(section::COMMUNICATION_ORDER, "communication", rf | co | fr);

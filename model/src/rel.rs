@@ -259,8 +259,15 @@ impl Builder {
         body
     }
 
-    pub fn order(&self, section: Option<Section>, chosen: Chosen, relates: Rel<'_>) {
+    /// Declares a chosen order, and gives it.
+    pub fn order<'m>(
+        &'m self,
+        section: Option<Section>,
+        chosen: Chosen,
+        relates: Rel<'m>,
+    ) -> Rel<'m> {
         self.inner.borrow_mut().model.orders.push(Order { chosen, section, relates: relates.id });
+        self.chosen(chosen)
     }
 
     pub fn axiom(&self, section: Option<Section>, name: &str, constraint: Constraint) {

@@ -3,6 +3,7 @@
 //! Conditions, expectations and comparison are written once, over what engines report. Engines
 //! never name each other.
 
+pub mod concrete;
 pub mod enumerate;
 pub mod options;
 pub mod outcome;
@@ -120,3 +121,10 @@ pub trait Engine: Sync {
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit>;
 }
+
+/// The axiomatic engines that this build has.
+pub const ENGINES: &[&dyn Engine] = &[
+    &enumerate::Enumerate,
+    #[cfg(feature = "smt")]
+    &solve::Solve,
+];

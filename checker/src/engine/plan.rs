@@ -5,7 +5,7 @@
 //! for each candidate. Both axiomatic engines start from it.
 
 use model::bits::{self, BitRel, Row};
-use model::given::{Chosen, Fixed};
+use model::given::{Chosen, Fixed, Tag};
 use model::rel::{Constraint, Meaning, Model, Node, NodeId, SetId};
 use model::structure::EventStructure;
 
@@ -105,7 +105,6 @@ impl<R: Row> Bounds<R> {
     /// `rf` from the options of the slots; co between different writes of a location; fr to what
     /// follows in co.
     pub fn new(structure: &EventStructure<'_, R>, rf: BitRel<R>) -> Bounds<R> {
-        use model::given::Tag;
         let events = structure.events();
         let (writes, init) = (structure.tag(Tag::Write), structure.tag(Tag::Init));
         let overlap = structure.fixed(Fixed::LocationOverlap);
@@ -298,12 +297,17 @@ impl<R: Row> Planner<'_, R> {
             Chosen::Co => (self.bounds.co.rows.clone(), Stage::Co),
             Chosen::Fr => (self.bounds.fr.rows.clone(), Stage::Co),
             Chosen::Fsc => {
-                let bound = self.model.order(Chosen::Fsc).map(|order| {
-                    let node = self.at(order.relates);
-                    assert!(self.known(node), "what an order relates is fixed by the program");
-                    self.value(node).to_vec()
-                });
-                (bound.unwrap_or_else(|| vec![R::default(); self.events]), Stage::Fsc)
+                // A model may name the order before what it relates; any two fence.sc bound it.
+                let fences = self.structure.tag(Tag::FenceSc);
+                let any = BitRel::cross(fences, fences, self.events).rows;
+                let bound = match self.model.order(Chosen::Fsc) {
+                    Some(order) if usize::from(order.relates.0) < self.stands.len() => {
+                        self.value(self.at(order.relates)).to_vec()
+                    }
+                    Some(_) => any,
+                    None => vec![R::default(); self.events],
+                };
+                (bound, Stage::Fsc)
             }
         };
         self.push(bound, stage, Some(Op::Chosen(chosen)));
@@ -344,7 +348,7 @@ impl<R: Row> Planner<'_, R> {
                 .collect()
         };
         let mut co_least = BitRel::empty(self.events);
-        let init = self.structure.tag(model::given::Tag::Init);
+        let init = self.structure.tag(Tag::Init);
         for write in init.events() {
             co_least.rows[write] = self.bounds.co.rows[write];
         }

@@ -1,6 +1,8 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
+use super::qualifier::Rule;
 use super::{Operand, Reg};
+use crate::section;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reduction {
@@ -45,3 +47,21 @@ pub enum ClusterBarrier {
     /// Always `.acquire`.
     Wait,
 }
+
+pub static FORM: Rule = Rule {
+    code: "bar-form",
+    section: section::BAR,
+    text: "a barrier of the CTA is `.sync`, `.arrive`, `.red.popc.u32`, `.red.and.pred` or `.red.or.pred`",
+};
+pub static ID: Rule =
+    Rule { code: "bar-id", section: section::BAR, text: "a CTA has barriers 0 to 15" };
+pub static COUNT_MISSING: Rule = Rule {
+    code: "bar-count",
+    section: section::BAR,
+    text: "`.arrive` says how many threads take part",
+};
+pub static CLUSTER_FORM: Rule = Rule {
+    code: "barrier-cluster-form",
+    section: section::BARRIER_CLUSTER,
+    text: "a barrier of the cluster is `.arrive`, with `.release` or `.relaxed`, or `.wait`, with `.acquire`",
+};

@@ -8,6 +8,8 @@ pub mod atom;
 pub mod bar;
 pub mod fence;
 pub mod ld;
+pub mod opcode;
+pub mod qualifier;
 pub mod st;
 
 use crate::memory::VariableId;

@@ -1,0 +1,136 @@
+//! Commands, flags and their help.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::report;
+
+/// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
+///
+/// Exit codes: 0 everything is as expected; 1 a verdict differs from the test; 2 an input could not
+/// be read or understood, or the command line is wrong; 3 engines disagree, which is a bug in the
+/// checker; 4 a limit was reached and nothing worse happened.
+#[derive(Parser, Debug)]
+#[command(name = "causeway", version = version(), max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Judge litmus tests: a file, or every .litmus file below a folder
+    Check(Check),
+    /// Show why a test's outcome is allowed (an execution) or forbidden (the cycle in each one)
+    Explain(Explain),
+    /// Print the memory model
+    Model(Model),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EngineName {
+    /// Explicit executions over bit matrices.
+    Enumerate,
+    /// Formulas for z3.
+    Solve,
+    /// All that this build has; they have to agree.
+    All,
+}
+
+/// What decides a verdict beside the test.
+#[derive(Args, Debug)]
+pub struct Judging {
+    /// Judge under this .cat model in place of the built-in one
+    #[arg(long, value_name = "FILE.cat")]
+    pub model: Option<PathBuf>,
+    /// Execute a loop body at most this many times; where that cuts an execution short, the verdict
+    /// is `undecided` unless it is decided already
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub bound: u32,
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    /// Files, or folders to search for .litmus files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Which engine decides
+    #[arg(long, value_enum, default_value_t = EngineName::All)]
+    pub engine: EngineName,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = report::Format::Text)]
+    pub format: report::Format,
+    /// Show every test, not only those that fail
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How many tests to judge at once [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Give up a test after so many seconds for each engine; it is undecided then
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// Stop at the first execution that decides a condition: faster, without the set of outcomes
+    #[arg(long)]
+    pub verdict_only: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Explain {
+    /// A litmus test
+    #[arg(value_name = "FILE")]
+    pub path: PathBuf,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = Drawing::Text)]
+    pub format: Drawing,
+    /// Open every definition, also those that add nothing
+    #[arg(long)]
+    pub deep: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Drawing {
+    Text,
+    /// A graph for graphviz.
+    Dot,
+}
+
+#[derive(Args, Debug)]
+pub struct Model {
+    /// Print this .cat model in place of the built-in one
+    #[arg(long, value_name = "FILE.cat")]
+    pub model: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = ModelFormat::Text)]
+    pub format: ModelFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ModelFormat {
+    Text,
+    /// herd's language.
+    Cat,
+    Markdown,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    if seconds.is_finite() && seconds > 0.0 && seconds < 1e9 {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("a timeout is a positive number of seconds".to_owned())
+    }
+}
+
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let z3 = option_env!("LIBZ3_VERSION").map_or("no z3".to_owned(), |v| format!("z3 {v}"));
+        format!("{} ({}, {z3})", env!("CARGO_PKG_VERSION"), model::section::REVISION)
+    });
+    &VERSION
+}

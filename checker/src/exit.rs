@@ -1,0 +1,28 @@
+//! Exit codes, from best to worst; a run exits with the worst that occurred.
+
+/// What the process says at its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// Everything is as expected.
+    AsExpected,
+    /// A limit was reached, and nothing worse happened.
+    Undecided,
+    /// A verdict differs from the test.
+    Differs,
+    /// An input could not be read or understood, or the command line is wrong.
+    BadInput,
+    /// Engines disagree: a bug in the checker.
+    Disagreement,
+}
+
+impl Exit {
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::AsExpected => 0,
+            Exit::Differs => 1,
+            Exit::BadInput => 2,
+            Exit::Disagreement => 3,
+            Exit::Undecided => 4,
+        }
+    }
+}

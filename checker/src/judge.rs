@@ -1,0 +1,347 @@
+//! One test judged: engines run, their outcomes compared, the condition evaluated.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use litmus::{Quantifier, Test};
+use model::rel::Model;
+
+use crate::engine::{Engine, Limit, Limits, Seen};
+use crate::exit::Exit;
+use crate::witness::Witness;
+
+/// About the quantified condition.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    Holds,
+    Fails,
+    /// The program has no meaning, for this reason.
+    Undefined(String),
+    /// The model does not cover this construct.
+    Unsupported(String),
+    /// No engine got to the end.
+    Undecided(String),
+}
+
+impl Verdict {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::Fails => "fails",
+            Verdict::Undefined(_) => "undefined",
+            Verdict::Unsupported(_) => "unsupported",
+            Verdict::Undecided(_) => "undecided",
+        }
+    }
+
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Verdict::Holds | Verdict::Fails => None,
+            Verdict::Undefined(reason)
+            | Verdict::Unsupported(reason)
+            | Verdict::Undecided(reason) => Some(reason),
+        }
+    }
+}
+
+/// About the proposition, whatever the quantifier: herd's words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Observation {
+    Never,
+    Sometimes,
+    Always,
+}
+
+impl Observation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Observation::Never => "Never",
+            Observation::Sometimes => "Sometimes",
+            Observation::Always => "Always",
+        }
+    }
+}
+
+/// How to judge.
+pub struct Task<'a> {
+    pub model: &'a Model,
+    /// At least one; all have to agree.
+    pub engines: Vec<&'a dyn Engine>,
+    pub bound: u32,
+    /// For each test and engine.
+    pub timeout: Option<Duration>,
+    /// Stop as soon as the condition is decided.
+    pub verdict_only: bool,
+    /// Whether to judge `Forbidden-by=` too.
+    pub blame: bool,
+}
+
+/// What one engine found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    pub engine: &'static str,
+    /// Outcomes that the filter lets through, each with the number of its executions.
+    pub outcomes: BTreeMap<Vec<u64>, u64>,
+    pub seen: Seen,
+    pub limit: Option<Limit>,
+    /// An execution that decides the condition, if one does.
+    pub witness: Option<Witness>,
+}
+
+/// What is known of one test.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    pub verdict: Verdict,
+    /// `None` when there is no set of outcomes to speak of.
+    pub observation: Option<Observation>,
+    /// Executions, or outcomes if no engine counts executions, that satisfy the proposition.
+    pub positive: u64,
+    pub negative: u64,
+    pub found: Found,
+    pub engines: Vec<&'static str>,
+    /// Two engines differ: what each found that the other did not.
+    pub disagreement: Option<String>,
+    /// Why the result is not what the test expects.
+    pub complaint: Option<String>,
+    pub seconds: f64,
+}
+
+impl Judgement {
+    pub fn exit(&self) -> Exit {
+        if self.disagreement.is_some() {
+            Exit::Disagreement
+        } else if self.complaint.is_some() {
+            match self.verdict {
+                Verdict::Undecided(_) => Exit::Undecided,
+                Verdict::Holds
+                | Verdict::Fails
+                | Verdict::Undefined(_)
+                | Verdict::Unsupported(_) => Exit::Differs,
+            }
+        } else {
+            Exit::AsExpected
+        }
+    }
+}
+
+/// Judges one test.
+pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
+    let start = Instant::now();
+    let mut judgement = match test.program.unsupported() {
+        Some((_, _, why)) => Judgement {
+            verdict: Verdict::Unsupported(why.to_owned()),
+            observation: None,
+            positive: 0,
+            negative: 0,
+            found: Found::default(),
+            engines: Vec::new(),
+            disagreement: None,
+            complaint: None,
+            seconds: 0.0,
+        },
+        None => run_engines(test, task),
+    };
+    judgement.complaint = complaint(test, task, &judgement);
+    judgement.seconds = start.elapsed().as_secs_f64();
+    judgement
+}
+
+fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
+    let mut all: Vec<Found> =
+        task.engines.iter().map(|engine| run(test, task, *engine, task.model)).collect();
+    let disagreement = all.split_first().and_then(|(first, rest)| {
+        rest.iter().find_map(|other| difference(test, task, first, other))
+    });
+    let engines = all.iter().map(|found| found.engine).collect();
+    // The engine that got furthest speaks for all.
+    all.sort_by_key(|found| (found.limit.is_some(), found.seen.executions.is_none()));
+    let found = all.swap_remove(0);
+    let (positive, negative) = counts(test, &found);
+    let verdict = verdict(test, &found, positive, negative);
+    let observation = match &verdict {
+        Verdict::Holds | Verdict::Fails => Some(match (positive, negative) {
+            (0, _) => Observation::Never,
+            (_, 0) => Observation::Always,
+            _ => Observation::Sometimes,
+        }),
+        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => None,
+    };
+    Judgement {
+        verdict,
+        observation,
+        positive,
+        negative,
+        found,
+        engines,
+        disagreement,
+        complaint: None,
+        seconds: 0.0,
+    }
+}
+
+/// Runs one engine under a model and collects its outcomes.
+pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> Found {
+    let mut found = Found { engine: engine.name(), ..Found::default() };
+    let limits = Limits {
+        bound: task.bound,
+        deadline: task.timeout.map(|timeout| Instant::now() + timeout),
+    };
+    let program = &test.program;
+    let stops_early = task.verdict_only && !program.may_be_undefined();
+    let mut seen = Seen::default();
+    let (outcomes, witness) = (&mut found.outcomes, &mut found.witness);
+    let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
+        if let Some(executions) = outcomes.get_mut(outcome) {
+            *executions += 1;
+            return ControlFlow::Continue(());
+        }
+        if test.filter.as_ref().is_some_and(|filter| !filter.holds(program, outcome)) {
+            return ControlFlow::Continue(());
+        }
+        outcomes.insert(outcome.to_vec(), 1);
+        let satisfied = test.proposition.holds(program, outcome);
+        let decides = satisfied != (test.quantifier == Quantifier::ForAll);
+        if decides && witness.is_none() {
+            *witness = Some(show());
+        }
+        if decides && stops_early { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found.seen = seen;
+    found.limit = result.err();
+    found
+}
+
+fn counts(test: &Test, found: &Found) -> (u64, u64) {
+    found.outcomes.iter().fold((0, 0), |(positive, negative), (outcome, &executions)| {
+        if test.proposition.holds(&test.program, outcome) {
+            (positive + executions, negative)
+        } else {
+            (positive, negative + executions)
+        }
+    })
+}
+
+fn verdict(test: &Test, found: &Found, positive: u64, negative: u64) -> Verdict {
+    if let Some(undefined) = &found.seen.undefined {
+        return Verdict::Undefined(undefined.reason.clone());
+    }
+    // One execution can decide; otherwise all have to be known.
+    let decided = match test.quantifier {
+        Quantifier::Exists => (positive > 0).then_some(Verdict::Holds),
+        Quantifier::NotExists => (positive > 0).then_some(Verdict::Fails),
+        Quantifier::ForAll => (negative > 0).then_some(Verdict::Fails),
+    };
+    let incomplete = match (found.limit, found.seen.bound_reached) {
+        (Some(limit), _) => Some(limit.text().to_owned()),
+        (None, true) => Some("a loop was cut at its bound".to_owned()),
+        (None, false) => None,
+    };
+    match (decided, incomplete) {
+        // Whether the program is defined is not known before the end.
+        (Some(_), Some(reason)) if found.limit.is_some() && test.program.may_be_undefined() => {
+            Verdict::Undecided(reason)
+        }
+        (Some(verdict), _) => verdict,
+        (None, Some(reason)) => Verdict::Undecided(reason),
+        (None, None) => match test.quantifier {
+            Quantifier::Exists => Verdict::Fails,
+            Quantifier::NotExists | Quantifier::ForAll => Verdict::Holds,
+        },
+    }
+}
+
+/// How two engines differ, if they do. An engine that reached a limit has no opinion.
+fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<String> {
+    if a.limit.is_some() || b.limit.is_some() {
+        return None;
+    }
+    if a.seen.undefined.is_some() != b.seen.undefined.is_some() {
+        let (has, not) = if a.seen.undefined.is_some() { (a, b) } else { (b, a) };
+        let reason = has.seen.undefined.as_ref().map_or("", |u| u.reason.as_str());
+        return Some(format!(
+            "{} finds the test undefined ({reason}), {} does not",
+            has.engine, not.engine
+        ));
+    }
+    if task.verdict_only && !test.program.may_be_undefined() {
+        let decided = [a, b].map(|found| {
+            let (positive, negative) = counts(test, found);
+            verdict(test, found, positive, negative)
+        });
+        return (decided[0] != decided[1]).then(|| {
+            format!("{}: {}, {}: {}", a.engine, decided[0].name(), b.engine, decided[1].name())
+        });
+    }
+    let only = |x: &Found, y: &Found| {
+        x.outcomes
+            .keys()
+            .find(|outcome| !y.outcomes.contains_key(*outcome))
+            .map(|outcome| format!("only {} finds {}", x.engine, test.display_outcome(outcome)))
+    };
+    only(a, b).or_else(|| only(b, a))
+}
+
+/// Why the judgement is not what the test expects.
+fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<String> {
+    let expected = |key: &str| test.meta(key);
+    match (&judgement.verdict, expected("Undefined"), expected("Unsupported")) {
+        (Verdict::Undefined(reason), Some(want), _) if reason.contains(want) => None,
+        (Verdict::Unsupported(reason), _, Some(want)) if reason.contains(want) => None,
+        (verdict, Some(want), _) => {
+            Some(format!("expected undefined ({want}), found {}", verdict.name()))
+        }
+        (verdict, None, Some(want)) => {
+            Some(format!("expected unsupported ({want}), found {}", verdict.name()))
+        }
+        (Verdict::Holds, None, None) => {
+            if task.blame {
+                blame(test, task)
+            } else {
+                None
+            }
+        }
+        (Verdict::Fails, None, None) => Some(format!(
+            "expected {}, observed {} {}/{}",
+            test.quantifier.name(),
+            judgement.observation.map_or("nothing", Observation::name),
+            judgement.positive,
+            judgement.positive + judgement.negative
+        )),
+        (verdict, None, None) => {
+            Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()))
+        }
+    }
+}
+
+/// `Forbidden-by=` names an axiom that alone forbids the outcome; `Forbidden-by-alone=` one without
+/// which the outcome is allowed.
+fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
+    let engine = *task.engines.first()?;
+    for (key, alone) in [("Forbidden-by", false), ("Forbidden-by-alone", true)] {
+        let Some(name) = test.meta(key) else { continue };
+        let Some(axiom) = task.model.axiom(name) else {
+            let known: Vec<&str> = task.model.axioms.iter().map(|a| a.name.as_str()).collect();
+            return Some(format!("{key}={name}: the axioms are {}", known.join(", ")));
+        };
+        let mut model = task.model.clone();
+        model.axioms.retain(|other| other.name == axiom.name);
+        if !decided_never(test, &run(test, task, engine, &model)) {
+            return Some(format!("{key}={name}: some candidate with the outcome keeps that axiom"));
+        }
+        if alone {
+            let mut model = task.model.clone();
+            model.axioms.retain(|other| other.name != axiom.name);
+            if decided_never(test, &run(test, task, engine, &model)) {
+                return Some(format!("{key}={name}: other axioms forbid the outcome too"));
+            }
+        }
+    }
+    None
+}
+
+fn decided_never(test: &Test, found: &Found) -> bool {
+    let (positive, negative) = counts(test, found);
+    let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
+    violating == 0
+}

@@ -1,0 +1,180 @@
+//! One object for each test, a line each: `docs/json.md` describes it.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use litmus::Test;
+use model::program::Observed;
+use serde::Serialize;
+
+use super::text::race_text;
+use super::{Report, Summary};
+use crate::judge::{Judgement, Observation, Verdict};
+use crate::suite::{Item, Outcome};
+
+/// The version of the objects; it changes when a field changes meaning or goes.
+pub const FORMAT: u32 = 1;
+
+pub struct Json {
+    pub model: String,
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    format: u32,
+    file: String,
+    name: Option<&'a str>,
+    model: &'a str,
+    quantifier: Option<&'a str>,
+    condition: Option<&'a str>,
+    verdict: &'a str,
+    /// Whether the test expects what was found.
+    expected: bool,
+    observation: Option<&'a str>,
+    positive: u64,
+    negative: u64,
+    outcomes: Vec<OneOutcome>,
+    executions: Option<u64>,
+    engine: Vec<&'a str>,
+    seconds: f64,
+    races: Vec<String>,
+    reason: Option<String>,
+    bound_reached: bool,
+    errors: Vec<Error>,
+}
+
+#[derive(Serialize)]
+struct OneOutcome {
+    registers: BTreeMap<String, u64>,
+    memory: BTreeMap<String, u64>,
+    executions: Option<u64>,
+    satisfies: bool,
+}
+
+#[derive(Serialize)]
+struct Error {
+    file: String,
+    line: usize,
+    column: usize,
+    code: String,
+    section: Option<String>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Report for Json {
+    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+        let file = item.path.to_string_lossy().into_owned();
+        let object = match &item.outcome {
+            Outcome::Judged { test, judgement } => self.judged(file, test, judgement),
+            Outcome::Rejected(diagnostics) => {
+                let errors: Vec<Error> = diagnostics
+                    .iter()
+                    .map(|diagnostic| Error {
+                        file: file.clone(),
+                        line: diagnostic.span.line,
+                        column: diagnostic.span.column,
+                        code: diagnostic.code.to_string(),
+                        section: diagnostic.section.map(|section| section.number.to_owned()),
+                        message: diagnostic.message.clone(),
+                        help: diagnostic.help.clone(),
+                    })
+                    .collect();
+                self.error(file, errors)
+            }
+            Outcome::Unreadable(error) => {
+                let error = Error {
+                    file: file.clone(),
+                    line: 0,
+                    column: 0,
+                    code: "unreadable".to_owned(),
+                    section: None,
+                    message: error.to_string(),
+                    help: None,
+                };
+                self.error(file, vec![error])
+            }
+        };
+        serde_json::to_writer(&mut *out, &object)?;
+        writeln!(out)
+    }
+
+    fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Json {
+    fn error(&self, file: String, errors: Vec<Error>) -> Object<'_> {
+        Object {
+            format: FORMAT,
+            file,
+            name: None,
+            model: &self.model,
+            quantifier: None,
+            condition: None,
+            verdict: "error",
+            expected: false,
+            observation: None,
+            positive: 0,
+            negative: 0,
+            outcomes: Vec::new(),
+            executions: None,
+            engine: Vec::new(),
+            seconds: 0.0,
+            races: Vec::new(),
+            reason: errors.first().map(|error| error.message.clone()),
+            bound_reached: false,
+            errors,
+        }
+    }
+
+    fn judged<'a>(&'a self, file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
+        let found = &judgement.found;
+        let counted = found.seen.executions.is_some();
+        let outcomes = found
+            .outcomes
+            .iter()
+            .map(|(values, &executions)| one_outcome(test, values, counted.then_some(executions)))
+            .collect();
+        let reason = match (&judgement.disagreement, &judgement.verdict) {
+            (Some(disagreement), _) => Some(disagreement.clone()),
+            (None, Verdict::Holds | Verdict::Fails) => judgement.complaint.clone(),
+            (None, verdict) => verdict.reason().map(str::to_owned),
+        };
+        Object {
+            format: FORMAT,
+            file,
+            name: Some(&test.name),
+            model: &self.model,
+            quantifier: Some(test.quantifier.name()),
+            condition: Some(&test.condition_text),
+            verdict: judgement.verdict.name(),
+            expected: judgement.complaint.is_none() && judgement.disagreement.is_none(),
+            observation: judgement.observation.map(Observation::name),
+            positive: judgement.positive,
+            negative: judgement.negative,
+            outcomes,
+            executions: found.seen.executions,
+            engine: judgement.engines.clone(),
+            seconds: judgement.seconds,
+            races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
+            reason,
+            bound_reached: found.seen.bound_reached,
+            errors: Vec::new(),
+        }
+    }
+}
+
+fn one_outcome(test: &Test, values: &[u64], executions: Option<u64>) -> OneOutcome {
+    let (mut registers, mut memory) = (BTreeMap::new(), BTreeMap::new());
+    for (&observed, &value) in test.program.observed.iter().zip(values) {
+        let name = litmus::proposition::name(&test.program, observed);
+        match observed {
+            Observed::Register { .. } => registers.insert(name, value),
+            Observed::Memory { .. } => memory.insert(name, value),
+        };
+    }
+    let satisfies = test.proposition.holds(&test.program, values);
+    OneOutcome { registers, memory, executions, satisfies }
+}

@@ -1,0 +1,56 @@
+//! JUnit XML, for continuous integration.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
+
+use super::{Report, Summary};
+use crate::suite::{Item, Outcome};
+
+#[derive(Default)]
+pub struct Junit {
+    cases: Vec<TestCase>,
+}
+
+impl Report for Junit {
+    fn item(&mut self, item: &Item, _: &mut dyn Write) -> io::Result<()> {
+        let failure = |kind: NonSuccessKind, message: String| {
+            let mut status = TestCaseStatus::non_success(kind);
+            status.set_message(message);
+            status
+        };
+        let (status, seconds) = match &item.outcome {
+            Outcome::Judged { judgement, .. } => {
+                let status = match (&judgement.disagreement, &judgement.complaint) {
+                    (Some(disagreement), _) => {
+                        let message = format!("engines disagree: {disagreement}");
+                        failure(NonSuccessKind::Error, message)
+                    }
+                    (None, Some(complaint)) => failure(NonSuccessKind::Failure, complaint.clone()),
+                    (None, None) => TestCaseStatus::success(),
+                };
+                (status, judgement.seconds)
+            }
+            Outcome::Rejected(diagnostics) => {
+                let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+                (failure(NonSuccessKind::Error, all.join("\n")), 0.0)
+            }
+            Outcome::Unreadable(error) => (failure(NonSuccessKind::Error, error.to_string()), 0.0),
+        };
+        let mut case = TestCase::new(item.path.to_string_lossy().into_owned(), status);
+        case.set_time(Duration::from_secs_f64(seconds));
+        self.cases.push(case);
+        Ok(())
+    }
+
+    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let mut suite = TestSuite::new("causeway check");
+        suite.set_time(Duration::from_secs_f64(summary.seconds));
+        suite.add_test_cases(std::mem::take(&mut self.cases));
+        let mut xml = Xml::new("causeway");
+        xml.add_test_suite(suite);
+        xml.serialize(&mut *out).map_err(io::Error::other)?;
+        writeln!(out)
+    }
+}

@@ -1,0 +1,159 @@
+//! The terminal: failures with their reason, a summary, and with `-v` every test.
+
+use std::io::{self, Write};
+
+use litmus::Test;
+
+use super::{Report, Summary, exit_of};
+use crate::engine::Race;
+use crate::exit::Exit;
+use crate::judge::{Judgement, Observation};
+use crate::suite::{Item, Outcome};
+
+pub struct Text {
+    pub verbose: bool,
+}
+
+impl Report for Text {
+    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+        let path = item.path.display();
+        match &item.outcome {
+            Outcome::Judged { test, judgement } => self.judged(item, test, judgement, out),
+            Outcome::Rejected(diagnostics) => {
+                for diagnostic in diagnostics {
+                    writeln!(out, "{diagnostic}")?;
+                }
+                Ok(())
+            }
+            Outcome::Unreadable(error) => writeln!(out, "error: {path}: {error}"),
+        }
+    }
+
+    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let total = summary.total();
+        write!(out, "{total} {}: {} ok", if total == 1 { "test" } else { "tests" }, summary.ok)?;
+        for (count, what) in [
+            (summary.failed, "failed"),
+            (summary.undecided, "undecided"),
+            (summary.rejected, "not understood"),
+            (summary.disagreements, "on which engines disagree"),
+        ] {
+            if count > 0 {
+                write!(out, ", {count} {what}")?;
+            }
+        }
+        let engines = summary.engines.join(", ");
+        let agree = match (summary.engines.len(), summary.disagreements) {
+            (2.., 0) => " agree",
+            (2.., _) => " disagree",
+            _ => "",
+        };
+        writeln!(out, "   ({engines}{agree}; {:.1} s)", summary.seconds)
+    }
+}
+
+impl Text {
+    fn judged(
+        &self,
+        item: &Item,
+        test: &Test,
+        judgement: &Judgement,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let exit = exit_of(item);
+        if exit == Exit::AsExpected && !self.verbose {
+            return Ok(());
+        }
+        let label = match exit {
+            Exit::AsExpected => " ok  ",
+            Exit::Differs => " FAIL",
+            Exit::Undecided => " ?   ",
+            Exit::BadInput => " BAD ",
+            Exit::Disagreement => " BUG ",
+        };
+        write!(out, "{label} {}", item.path.display())?;
+        if let Some(complaint) = &judgement.complaint {
+            write!(out, "   {complaint}")?;
+        }
+        writeln!(out)?;
+        if self.verbose {
+            verbose(judgement, out)?;
+        }
+        if let Some(disagreement) = &judgement.disagreement {
+            writeln!(out, "      engines disagree: {disagreement}")?;
+        }
+        if exit == Exit::Differs || exit == Exit::Disagreement {
+            reason(test, judgement, out)?;
+            writeln!(out, "      causeway explain {}", quoted(&item.path.to_string_lossy()))?;
+        }
+        if self.verbose {
+            for race in &judgement.found.seen.races {
+                writeln!(out, "      data race: {}", race_text(test, *race))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn verbose(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
+    write!(
+        out,
+        "      {observation} {}/{}",
+        judgement.positive,
+        judgement.positive + judgement.negative
+    )?;
+    write!(out, ", {} outcomes", judgement.found.outcomes.len())?;
+    if let Some(executions) = judgement.found.seen.executions {
+        write!(out, ", {executions} executions")?;
+    }
+    writeln!(out, ", {}", duration(judgement.seconds))
+}
+
+fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(undefined) = &judgement.found.seen.undefined {
+        let lines: Vec<String> = undefined
+            .where_
+            .iter()
+            .map(|&(thread, line)| {
+                let of = &test.program.threads[usize::from(thread.0)];
+                format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
+            })
+            .collect();
+        return writeln!(out, "      {}: {}", undefined.reason, lines.join(" and "));
+    }
+    if let Some(witness) = &judgement.found.witness {
+        let outcome = test.display_outcome(&witness.outcome);
+        return writeln!(out, "      {} is allowed", outcome.trim_end_matches([';', ' ']));
+    }
+    Ok(())
+}
+
+/// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.
+pub fn race_text(test: &Test, race: Race) -> String {
+    let show = |(thread, line): (model::program::ThreadId, u16)| {
+        let of = &test.program.threads[usize::from(thread.0)];
+        format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
+    };
+    format!("{} and {}", show(race.first), show(race.second))
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.2} s")
+    }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}

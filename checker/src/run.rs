@@ -1,0 +1,153 @@
+//! What each command does.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use model::ptx;
+use model::rel::Model;
+
+use crate::cli::{self, Cli, Command, EngineName};
+use crate::engine::{self, Engine};
+use crate::exit::Exit;
+use crate::explain;
+use crate::judge::Task;
+use crate::report::{self, Summary};
+use crate::suite::{self, Item, Outcome};
+
+/// Runs a command; what it says goes to `out`, what it complains of to `err`.
+pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    match &cli.command {
+        Command::Check(check) => check_command(check, out, err),
+        Command::Explain(explain) => explain_command(explain, out, err),
+        Command::Model(_) => Ok(Exit::BadInput),
+    }
+}
+
+/// The built-in model, or the one in a file; `None` when that has been complained of.
+fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> {
+    let Some(path) = path else { return Ok(Some(ptx::model())) };
+    writeln!(err, "error: {}: cannot read .cat models yet", path.display())?;
+    Ok(None)
+}
+
+fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let start = Instant::now();
+    let Some(model) = model(check.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    let Some(engines) = engines(check.engine) else {
+        writeln!(err, "error: this build has no z3, and so no engine `solve`")?;
+        writeln!(err, "help: build with the feature `smt`, which is on by default")?;
+        return Ok(Exit::BadInput);
+    };
+    let files = match suite::find(&check.paths) {
+        Ok(files) => files,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    if files.is_empty() {
+        writeln!(err, "error: no .litmus file below the paths given")?;
+        return Ok(Exit::BadInput);
+    }
+    let task = Task {
+        model: &model,
+        engines,
+        bound: check.judging.bound,
+        timeout: check.timeout,
+        verdict_only: check.verdict_only,
+        blame: check.judging.model.is_none(),
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = check.jobs.map_or(cores, usize::from);
+    let mut summary =
+        Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
+    let mut report = report::new(check.format, &model, check.verbose);
+    let progress = progress(files.len());
+    let result = suite::run(&files, &task, jobs, &mut |item| {
+        summary.add(&item);
+        complain(&item, check.format, err)?;
+        progress.suspend(|| report.item(&item, out))?;
+        progress.inc(1);
+        Ok(())
+    });
+    progress.finish_and_clear();
+    result?;
+    summary.seconds = start.elapsed().as_secs_f64();
+    report.end(&summary, out)?;
+    Ok(summary.exit())
+}
+
+fn explain_command(
+    explain: &cli::Explain,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(explain.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    let path = explain.path.display();
+    let bytes = match std::fs::read(&explain.path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "error: {path}: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let test = match litmus::parse(&path.to_string(), &bytes) {
+        Ok(test) => test,
+        Err(diagnostics) => {
+            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let options = explain::Options {
+        bound: explain.judging.bound,
+        deep: explain.deep,
+        dot: explain.format == cli::Drawing::Dot,
+    };
+    explain::explain(&test, &model, options, out)?;
+    Ok(Exit::AsExpected)
+}
+
+/// Formats that have no place for a rejected file leave it to standard error.
+fn complain(item: &Item, format: report::Format, err: &mut dyn Write) -> io::Result<()> {
+    if format != report::Format::Herd {
+        return Ok(());
+    }
+    match &item.outcome {
+        Outcome::Judged { .. } => Ok(()),
+        Outcome::Rejected(diagnostics) => {
+            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))
+        }
+        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", item.path.display()),
+    }
+}
+
+fn engines(name: EngineName) -> Option<Vec<&'static dyn Engine>> {
+    let all = engine::ENGINES;
+    match name {
+        EngineName::All => Some(all.to_vec()),
+        EngineName::Enumerate => Some(pick(all, "enumerate")).filter(|list| !list.is_empty()),
+        EngineName::Solve => Some(pick(all, "solve")).filter(|list| !list.is_empty()),
+    }
+}
+
+fn pick(all: &[&'static dyn Engine], name: &str) -> Vec<&'static dyn Engine> {
+    all.iter().copied().filter(|engine| engine.name() == name).collect()
+}
+
+/// A bar on standard error, at a terminal and once a run has taken a while.
+fn progress(files: usize) -> ProgressBar {
+    if files < 2 || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(files as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} tests  {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,110 @@
+//! Many files judged in parallel, and handed on in order.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use litmus::{Diagnostic, Test};
+
+use crate::judge::{Judgement, Task, judge};
+
+/// What became of one file.
+pub enum Outcome {
+    Judged { test: Box<Test>, judgement: Box<Judgement> },
+    Rejected(Vec<Diagnostic>),
+    Unreadable(io::Error),
+}
+
+pub struct Item {
+    /// As the user named it, or found below a folder the user named.
+    pub path: PathBuf,
+    pub outcome: Outcome,
+}
+
+/// The files that the paths stand for: a file itself, a folder's `.litmus` files below it, in path
+/// order.
+pub fn find(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            walk(path, &mut files)?;
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() {
+            walk(&entry, files)?;
+        } else if entry.extension().is_some_and(|extension| extension == "litmus") {
+            files.push(entry);
+        }
+    }
+    Ok(())
+}
+
+/// Reads and judges one file.
+pub fn judge_file(path: &Path, task: &Task<'_>) -> Outcome {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(error) => return Outcome::Unreadable(error),
+    };
+    match litmus::parse(&path.to_string_lossy(), &bytes) {
+        Ok(test) => {
+            let judgement = Box::new(judge(&test, task));
+            Outcome::Judged { test: Box::new(test), judgement }
+        }
+        Err(diagnostics) => Outcome::Rejected(diagnostics),
+    }
+}
+
+/// Judges `files` with `jobs` threads; calls `visit` with each result, in the order of the files.
+/// An error from `visit` (a closed pipe, say) ends the run.
+pub fn run(
+    files: &[PathBuf],
+    task: &Task<'_>,
+    jobs: usize,
+    visit: &mut dyn FnMut(Item) -> io::Result<()>,
+) -> io::Result<()> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, files.len().max(1)) {
+            let sender = sender.clone();
+            let (next, stop) = (&next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = files.get(index) else { return };
+                    if sender.send((index, judge_file(path, task))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting: Vec<Option<Outcome>> = files.iter().map(|_| None).collect();
+        let mut shown = 0;
+        for (index, outcome) in receiver {
+            waiting[index] = Some(outcome);
+            while let Some(outcome) = waiting.get_mut(shown).and_then(Option::take) {
+                let result = visit(Item { path: files[shown].clone(), outcome });
+                if result.is_err() {
+                    stop.store(true, Ordering::Relaxed);
+                    return result;
+                }
+                shown += 1;
+            }
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,267 @@
+//! One cell of the table: labels, a guard, the parts of the instruction, its operands.
+
+use model::isa::qualifier::Qualifier;
+
+use crate::cursor::{Cursor, short};
+use crate::lex::Kind;
+use crate::report::{Bytes, Report};
+
+/// A dot-separated part of an instruction; `shared::cta` is one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: Bytes,
+}
+
+#[derive(Clone)]
+pub(crate) struct Cell<'a> {
+    pub(crate) labels: Vec<(&'a str, Bytes)>,
+    /// The predicate, and whether it is negated.
+    pub(crate) guard: Option<(&'a str, Bytes, bool)>,
+    /// Empty if the cell has no instruction.
+    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) operands: Cursor<'a>,
+    /// The instruction, with its guard.
+    pub(crate) at: Bytes,
+}
+
+impl<'a> Cell<'a> {
+    pub(crate) fn opcode(&self) -> &'a str {
+        self.parts.first().map_or("", |part| part.text)
+    }
+
+    /// Whether a qualifier is a type.
+    pub(crate) fn has_type(&self) -> bool {
+        self.parts.iter().skip(1).any(|part| {
+            let known = Qualifier::named(part.text);
+            matches!(known, Some(Qualifier::Type(_)))
+                || matches!(part.text, "b128" | "f16" | "bf16")
+        })
+    }
+
+    /// The name of the register that the instruction writes, as far as a glance tells.
+    pub(crate) fn defines(&self) -> Option<String> {
+        let writes = !matches!(
+            self.opcode(),
+            "st" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" | "sust"
+        ) && !(matches!(self.opcode(), "bar" | "barrier") && self.part(1) != "red");
+        let first = self.operands.text_at(0);
+        let named = self.operands.kind_at(0) == Some(Kind::Word);
+        (writes && named).then(|| first.strip_prefix('%').unwrap_or(first).to_owned())
+    }
+
+    /// The opcode and its qualifiers, as one place.
+    pub(crate) fn name_at(&self) -> Bytes {
+        match (self.parts.first(), self.parts.last()) {
+            (Some(first), Some(last)) => first.at.to(last.at),
+            _ => self.at,
+        }
+    }
+
+    /// The part after the opcode at `index`, or the empty string.
+    pub(crate) fn part(&self, index: usize) -> &'a str {
+        self.parts.get(index).map_or("", |part| part.text)
+    }
+
+    /// The place of a part; of the end of the name for one past the last.
+    pub(crate) fn part_at(&self, index: usize) -> Bytes {
+        self.parts.get(index).map_or(self.name_at().after(), |part| part.at)
+    }
+
+    pub(crate) fn operand_text(&self) -> &'a str {
+        self.operands.rest_at().of(self.operands.text)
+    }
+
+    /// The instruction with other parts, as it could be pasted.
+    pub(crate) fn with_parts(&self, parts: &[&str]) -> String {
+        let operands = self.operand_text();
+        let space = if operands.is_empty() { "" } else { " " };
+        let guard = self.guard.map_or(String::new(), |(name, _, negated)| {
+            format!("@{}{} ", if negated { "!" } else { "" }, short(name))
+        });
+        short_line(&format!("{guard}{}{space}{operands}", parts.join(".")))
+    }
+
+    /// The instruction with other operands.
+    pub(crate) fn with_operands(&self, operands: &str) -> String {
+        let name = self.name_at().of(self.operands.text);
+        short_line(&format!("{name} {operands}"))
+    }
+}
+
+fn short_line(line: &str) -> String {
+    const LONG: usize = 200;
+    match line.char_indices().nth(LONG) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+/// Splits a cell; `None` after an error.
+pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Cell<'a>> {
+    let mut labels = Vec::new();
+    while cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == ":" {
+        labels.extend(cursor.word());
+        cursor.advance();
+    }
+    let at = cursor.rest_at();
+    let mut guard = None;
+    if cursor.eat("@").is_some() {
+        let negated = cursor.eat("!").is_some();
+        let Some((name, name_at)) = cursor.word() else {
+            cursor.expected("a predicate", report).help("@p bra L0");
+            return None;
+        };
+        guard = Some((name, name_at, negated));
+    }
+    let mut parts = Vec::new();
+    if let Some((text, at)) = cursor.word() {
+        parts.push(Part { text, at });
+        while cursor.is(".") && cursor.adjacent() {
+            let dot = cursor.here();
+            cursor.advance();
+            if !cursor.adjacent() || !matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number)) {
+                report
+                    .error("syntax", dot, "a qualifier is missing after `.`")
+                    .note("expected a qualifier");
+                return None;
+            }
+            let mut part = cursor.here();
+            cursor.advance();
+            while cursor.is("::") && cursor.adjacent() {
+                cursor.advance();
+                if !cursor.adjacent()
+                    || !matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number))
+                {
+                    cursor.expected("a name after `::`", report);
+                    return None;
+                }
+                part = part.to(cursor.here());
+                cursor.advance();
+            }
+            parts.push(Part { text: part.of(cursor.text), at: part });
+        }
+    } else if !cursor.at_end() || guard.is_some() {
+        cursor.expected("an instruction", report);
+        return None;
+    }
+    Some(Cell { labels, guard, parts, operands: cursor, at })
+}
+
+/// An operand as it is written.
+#[derive(Clone, Debug)]
+pub(crate) enum Arg<'a> {
+    Name(&'a str, Bytes),
+    Number(u64, Bytes),
+    /// `[x+4]`.
+    Address(Base<'a>, i64, Bytes),
+    /// `{r0, _}`.
+    Vector(Vec<Arg<'a>>, Bytes),
+    /// `!p`.
+    Negated(&'a str, Bytes),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Base<'a> {
+    Name(&'a str, Bytes),
+    Number(u64),
+}
+
+impl Arg<'_> {
+    pub(crate) fn at(&self) -> Bytes {
+        match self {
+            Arg::Name(_, at)
+            | Arg::Number(_, at)
+            | Arg::Address(_, _, at)
+            | Arg::Vector(_, at)
+            | Arg::Negated(_, at) => *at,
+        }
+    }
+}
+
+/// All operands of a cell; `None` after an error.
+pub(crate) fn args<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Vec<Arg<'a>>> {
+    let mut args = Vec::new();
+    if cursor.at_end() {
+        return Some(args);
+    }
+    loop {
+        args.push(arg(&mut cursor, report)?);
+        if cursor.at_end() {
+            return Some(args);
+        }
+        if cursor.eat(",").is_none() {
+            cursor.expected("`,` or the end of the cell", report);
+            return None;
+        }
+    }
+}
+
+fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
+    let open = cursor.here();
+    if cursor.eat("[").is_some() {
+        return address(cursor, open, report);
+    }
+    if cursor.eat("{").is_some() {
+        let mut elements = Vec::new();
+        loop {
+            elements.push(scalar(cursor, report)?);
+            let at = open.to(cursor.here());
+            if cursor.eat("}").is_some() {
+                return Some(Arg::Vector(elements, at));
+            }
+            if cursor.eat(",").is_none() {
+                cursor.expected("`,` or `}`", report);
+                return None;
+            }
+        }
+    }
+    scalar(cursor, report)
+}
+
+fn scalar<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
+    if let Some((value, at)) = cursor.number(report) {
+        return Some(Arg::Number(value, at));
+    }
+    let open = cursor.here();
+    let negated = cursor.eat("!").is_some();
+    match cursor.word() {
+        Some((name, at)) if negated => Some(Arg::Negated(name, open.to(at))),
+        Some((name, at)) => Some(Arg::Name(name, at)),
+        None => {
+            cursor.expected("an operand", report);
+            None
+        }
+    }
+}
+
+/// What follows `[`: a name or number, then perhaps `+4`, `-4` or `+-4`.
+fn address<'a>(cursor: &mut Cursor<'a>, open: Bytes, report: &mut Report) -> Option<Arg<'a>> {
+    let base = if let Some((name, at)) = cursor.word() {
+        Base::Name(name, at)
+    } else if let Some((value, _)) = cursor.number(report) {
+        Base::Number(value)
+    } else {
+        cursor.expected("a variable or a register", report);
+        return None;
+    };
+    let mut offset = 0;
+    if cursor.eat("+").is_some() || cursor.is("-") {
+        let at = cursor.here();
+        let Some((value, _)) = cursor.number(report) else {
+            cursor.expected("a number of bytes", report).help("[x+4]");
+            return None;
+        };
+        offset = value.cast_signed();
+        if i32::try_from(offset).is_err() {
+            report.error("offset", at, "an offset has 32 bits");
+            offset = 0;
+        }
+    }
+    let at = open.to(cursor.here());
+    if cursor.eat("]").is_none() {
+        cursor.expected("`]`", report);
+        return None;
+    }
+    Some(Arg::Address(base, offset, at))
+}

@@ -1,0 +1,186 @@
+//! What is wrong with an input, where, and what to write instead; and the one way it is printed.
+
+use std::fmt::{self, Write};
+
+use model::section::Section;
+
+/// A run of characters of one line. Lines and columns count from 1, columns in characters.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Span {
+    pub line: usize,
+    pub column: usize,
+    /// May be 0: a place between two characters, or the end of the file.
+    pub length: usize,
+}
+
+/// A remark about a place other than that of the error itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Label {
+    pub span: Span,
+    pub text: String,
+}
+
+/// The part of a source line that is shown: long lines are cut around what is marked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Excerpt {
+    pub line: usize,
+    /// The column of the first character of `text`.
+    pub column: usize,
+    pub text: String,
+    /// Whether the line goes on before and after `text`.
+    pub cut: (bool, bool),
+}
+
+/// One error in an input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Diagnostic {
+    pub code: &'static str,
+    pub message: String,
+    pub path: String,
+    pub span: Span,
+    /// What stands at `span`.
+    pub note: String,
+    pub labels: Vec<Label>,
+    pub section: Option<Section>,
+    /// Something that can be pasted, or one sentence.
+    pub help: Option<String>,
+    /// The lines that are shown, in order, each once.
+    pub excerpts: Vec<Excerpt>,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+const RED: &str = "\x1b[1;31m";
+const BLUE: &str = "\x1b[1;34m";
+const BOLD: &str = "\x1b[1m";
+const PLAIN: &str = "\x1b[0m";
+
+impl Diagnostic {
+    /// The error as text of several lines, the last one ended too.
+    pub fn render(&self, colour: bool) -> String {
+        let paint = |style: &'static str| if colour { style } else { "" };
+        let (red, blue, bold, plain) = (paint(RED), paint(BLUE), paint(BOLD), paint(PLAIN));
+        let last = self.excerpts.iter().map(|e| e.line).max().unwrap_or(self.span.line);
+        let width = last.to_string().len() + 1;
+        let bar = format!("{:width$} {blue}|{plain}", "");
+
+        let mut out = String::new();
+        let mut put = |line: fmt::Arguments<'_>| {
+            let start = out.len();
+            out.write_fmt(line).expect("writing to a string succeeds");
+            let end = out[start..].trim_end().len();
+            out.truncate(start + end);
+            out.push('\n');
+        };
+        let Diagnostic { code, message, path, span, .. } = self;
+        put(format_args!("{red}error[{code}]{plain}{bold}: {message}{plain}"));
+        let arrow = "-->";
+        put(format_args!("{:width$}{blue}{arrow}{plain} {path}:{}:{}", "", span.line, span.column));
+        if !self.excerpts.is_empty() {
+            put(format_args!("{bar}"));
+        }
+        let mut previous = None;
+        for excerpt in &self.excerpts {
+            if previous.is_some_and(|line| line + 1 < excerpt.line) {
+                put(format_args!("{:width$} {blue}:{plain}", ""));
+            }
+            previous = Some(excerpt.line);
+            let (before, after) = (mark(excerpt.cut.0), mark(excerpt.cut.1));
+            let text = &excerpt.text;
+            put(format_args!("{blue}{:>width$} |{plain} {before}{text}{after}", excerpt.line));
+            for (place, style, note, sign) in self.marks(excerpt.line) {
+                let gap = place.column.saturating_sub(excerpt.column) + before.chars().count();
+                let room = excerpt.text.chars().count() + before.chars().count();
+                let length = place.length.min(room.saturating_sub(gap)).max(1);
+                let style = if style { red } else { blue };
+                let signs = sign.repeat(length);
+                put(format_args!("{bar} {:gap$}{style}{signs} {note}{plain}", ""));
+            }
+        }
+        if self.section.is_some() || self.help.is_some() {
+            put(format_args!("{bar}"));
+        }
+        let mut remark = |kind: &str, text: &str| {
+            for (index, line) in text.lines().enumerate() {
+                if index == 0 {
+                    put(format_args!("{:width$} {blue}={plain} {kind}: {line}", ""));
+                } else {
+                    put(format_args!(
+                        "{:width$}   {:indent$}  {line}",
+                        "",
+                        "",
+                        indent = kind.len()
+                    ));
+                }
+            }
+        };
+        if let Some(section) = self.section {
+            remark("note", &format!("{section}\n{}", section.url()));
+        }
+        if let Some(help) = &self.help {
+            remark("help", help);
+        }
+        out
+    }
+
+    /// What is marked on a line, the error first, then from left to right.
+    fn marks(&self, line: usize) -> Vec<(Span, bool, &str, &'static str)> {
+        let mut marks: Vec<_> = self
+            .labels
+            .iter()
+            .filter(|label| label.span.line == line)
+            .map(|label| (label.span, false, label.text.as_str(), "-"))
+            .collect();
+        marks.sort_by_key(|mark| mark.0.column);
+        if self.span.line == line {
+            marks.insert(0, (self.span, true, &self.note, "^"));
+        }
+        marks
+    }
+}
+
+fn mark(cut: bool) -> &'static str {
+    if cut { "…" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::section;
+
+    #[test]
+    fn an_error_points_cites_and_helps() {
+        let diagnostic = Diagnostic {
+            code: "ld-mmio",
+            message: "`.mmio` is written with `.relaxed.sys`".into(),
+            path: "MP.litmus".into(),
+            span: Span { line: 8, column: 11, length: 4 },
+            note: "the scope is `.gpu`".into(),
+            labels: vec![],
+            section: Some(section::LD),
+            help: Some("ld.mmio.relaxed.sys.u32 r0, [flag]".into()),
+            excerpts: vec![Excerpt {
+                line: 8,
+                column: 1,
+                text: " x ; mmio.gpu.u32".into(),
+                cut: (false, true),
+            }],
+        };
+        assert_eq!(
+            diagnostic.to_string(),
+            "error[ld-mmio]: `.mmio` is written with `.relaxed.sys`\n  \
+               --> MP.litmus:8:11\n   \
+                |\n \
+              8 |  x ; mmio.gpu.u32…\n   \
+                |           ^^^^ the scope is `.gpu`\n   \
+                |\n   \
+                = note: PTX ISA 9.4, 9.7.10.8 \"Data Movement and Conversion Instructions: ld\"\n           \
+                        https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-ld\n   \
+                = help: ld.mmio.relaxed.sys.u32 r0, [flag]\n"
+        );
+    }
+}

@@ -1,0 +1,306 @@
+//! A program while it is read: names with the places they come from, and what is found out on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::isa::qualifier::Dialect;
+use model::isa::{Line, Operand, Reg, SpaceQualifier};
+use model::memory::{Proxy, Space, VariableId};
+use model::program::{Initial, ThreadId};
+use model::scope::Placement;
+
+use crate::report::{Bytes, Report};
+
+/// A variable, before its accesses are known.
+#[derive(Clone, Debug)]
+pub(crate) struct VariableDraft {
+    pub(crate) name: String,
+    pub(crate) at: Bytes,
+    /// Bytes of one element, if a type was declared.
+    pub(crate) element: Option<u32>,
+    /// Of an array.
+    pub(crate) count: Option<u32>,
+    pub(crate) values: Vec<(u64, Bytes)>,
+    pub(crate) space: Option<Space>,
+    pub(crate) alias: Option<(Proxy, VariableId)>,
+    pub(crate) uses: Uses,
+}
+
+/// What the accesses of a variable say about it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Uses {
+    /// The widest scalar, in bytes.
+    pub(crate) widest: u32,
+    /// The end of the furthest access.
+    pub(crate) reach: u32,
+    pub(crate) shared: Option<Bytes>,
+    pub(crate) global: Option<Bytes>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct RegisterDraft {
+    pub(crate) name: String,
+    pub(crate) initial: Option<Initial>,
+    /// 0 while nothing writes it.
+    pub(crate) bits: u16,
+    /// Whether an instruction writes it.
+    pub(crate) written: bool,
+    /// The variable whose address the register has, as long as only one is known to be put there.
+    pub(crate) points_to: PointsTo,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PointsTo {
+    Nothing,
+    Variable(VariableId),
+    Unknown,
+}
+
+/// An access whose address or width is only checked when the whole program is known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) base: Operand,
+    pub(crate) offset: i64,
+    /// Bytes of one element.
+    pub(crate) scalar: u32,
+    pub(crate) elements: u32,
+    pub(crate) space: SpaceQualifier,
+    /// Of the address, and of the state space or else the opcode.
+    pub(crate) at: Bytes,
+    pub(crate) space_at: Bytes,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct ThreadDraft {
+    pub(crate) name: String,
+    pub(crate) placement: Placement,
+    pub(crate) registers: Vec<RegisterDraft>,
+    by_name: BTreeMap<String, Reg>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) labels: BTreeMap<String, (usize, Bytes)>,
+    /// Branches: the line, the label, and where it is named.
+    pub(crate) jumps: Vec<(usize, String, Bytes)>,
+    pub(crate) accesses: Vec<Access>,
+    /// Names that some instruction writes, wherever in the column: a register, if no variable.
+    pub(crate) defined: BTreeSet<String>,
+}
+
+/// More would not fit the model's indices.
+const MOST: usize = 4096;
+
+impl ThreadDraft {
+    pub(crate) fn new(name: String, placement: Placement) -> ThreadDraft {
+        ThreadDraft {
+            name,
+            placement,
+            registers: Vec::new(),
+            by_name: BTreeMap::new(),
+            lines: Vec::new(),
+            labels: BTreeMap::new(),
+            jumps: Vec::new(),
+            accesses: Vec::new(),
+            defined: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn known_register(&self, name: &str) -> Option<Reg> {
+        self.by_name.get(name.strip_prefix('%').unwrap_or(name)).copied()
+    }
+
+    /// `%r0` and `r0` are one register.
+    pub(crate) fn register(&mut self, name: &str, at: Bytes, report: &mut Report) -> Reg {
+        if let Some(known) = self.known_register(name) {
+            return known;
+        }
+        if self.registers.len() >= MOST {
+            report.error("too-many", at, "this thread has too many registers");
+            return Reg(0);
+        }
+        let name = name.strip_prefix('%').unwrap_or(name);
+        let index = u16::try_from(self.registers.len()).expect("fewer than MOST");
+        self.registers.push(RegisterDraft {
+            name: name.to_owned(),
+            initial: None,
+            bits: 0,
+            written: false,
+            points_to: PointsTo::Nothing,
+        });
+        self.by_name.insert(name.to_owned(), Reg(index));
+        Reg(index)
+    }
+
+    pub(crate) fn draft(&mut self, register: Reg) -> &mut RegisterDraft {
+        &mut self.registers[usize::from(register.0)]
+    }
+
+    /// Notes that an instruction writes the register, with how many bits.
+    pub(crate) fn write(&mut self, register: Reg, bits: u16) {
+        let draft = self.draft(register);
+        draft.bits = draft.bits.max(bits);
+        draft.written = true;
+    }
+
+    pub(crate) fn register_names(&self) -> impl Iterator<Item = &str> {
+        self.registers.iter().map(|register| register.name.as_str())
+    }
+}
+
+impl RegisterDraft {
+    /// Notes that the register is given the address of `variable`, or a value of unknown origin.
+    pub(crate) fn given(&mut self, variable: Option<VariableId>) {
+        self.points_to = match (self.points_to, variable) {
+            (PointsTo::Nothing, Some(variable)) => PointsTo::Variable(variable),
+            (PointsTo::Variable(known), Some(variable)) if known == variable => self.points_to,
+            _ => PointsTo::Unknown,
+        };
+    }
+}
+
+/// Everything that names are looked up in.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    pub(crate) dialect: Dialect,
+    pub(crate) variables: Vec<VariableDraft>,
+    by_name: BTreeMap<String, VariableId>,
+    pub(crate) threads: Vec<ThreadDraft>,
+    pub(crate) thread_by_name: BTreeMap<String, ThreadId>,
+    /// Names that were reported once and are not again.
+    undeclared: BTreeSet<String>,
+}
+
+impl Draft {
+    pub(crate) fn new(dialect: Dialect) -> Draft {
+        Draft {
+            dialect,
+            variables: Vec::new(),
+            by_name: BTreeMap::new(),
+            threads: Vec::new(),
+            thread_by_name: BTreeMap::new(),
+            undeclared: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn known_variable(&self, name: &str) -> Option<VariableId> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(crate) fn variable(&mut self, id: VariableId) -> &mut VariableDraft {
+        &mut self.variables[usize::from(id.0)]
+    }
+
+    /// Declares a variable that is not known yet.
+    pub(crate) fn declare(&mut self, name: &str, at: Bytes, report: &mut Report) -> VariableId {
+        if self.variables.len() >= MOST {
+            report.error("too-many", at, "this test has too many variables");
+            return VariableId(0);
+        }
+        let id = VariableId(u16::try_from(self.variables.len()).expect("fewer than MOST"));
+        self.variables.push(VariableDraft {
+            name: name.to_owned(),
+            at,
+            element: None,
+            count: None,
+            values: Vec::new(),
+            space: None,
+            alias: None,
+            uses: Uses::default(),
+        });
+        self.by_name.insert(name.to_owned(), id);
+        id
+    }
+
+    /// The variable of this name; the peer dialect takes an undeclared one to begin as 0.
+    pub(crate) fn location(
+        &mut self,
+        name: &str,
+        at: Bytes,
+        report: &mut Report,
+    ) -> Option<VariableId> {
+        if let Some(known) = self.known_variable(name) {
+            return Some(known);
+        }
+        if self.dialect == Dialect::Peer {
+            return Some(self.declare(name, at, report));
+        }
+        if self.undeclared.insert(name.to_owned()) {
+            let shown = crate::cursor::short(name);
+            let near = report.nearest(name, self.by_name.keys().map(String::as_str));
+            let help = match near {
+                Some(near) => {
+                    format!("`{near}` is declared; or add `{shown}=0;` to the initial state")
+                }
+                None => format!("add `{shown}=0;` to the initial state"),
+            };
+            report
+                .error("undeclared", at, format!("the location `{shown}` is not declared"))
+                .note("not in the initial state")
+                .help(help);
+        }
+        None
+    }
+
+    /// `P0`, or `0`.
+    pub(crate) fn known_thread(&self, name: &str) -> Option<ThreadId> {
+        let found = self.thread_by_name.get(name).copied();
+        found.or_else(|| {
+            let number = name.starts_with(|c: char| c.is_ascii_digit());
+            number.then(|| self.thread_by_name.get(&format!("P{name}")).copied()).flatten()
+        })
+    }
+
+    pub(crate) fn thread_named(
+        &self,
+        name: &str,
+        at: Bytes,
+        report: &mut Report,
+    ) -> Option<ThreadId> {
+        let found = self.known_thread(name);
+        if found.is_none() {
+            let names: Vec<&str> = self.threads.iter().map(|t| t.name.as_str()).collect();
+            let shown = crate::cursor::short(name);
+            let shown = if shown.starts_with('P') { shown } else { format!("P{shown}") };
+            let count = names.len();
+            let help = match (names.first(), names.last()) {
+                (Some(first), Some(last)) if count > 1 => {
+                    Some(format!("the {count} threads are `{first}` to `{last}`"))
+                }
+                (Some(first), _) => Some(format!("the one thread is `{first}`")),
+                _ => None,
+            };
+            report
+                .error("unknown-thread", at, format!("there is no thread `{shown}`"))
+                .help_if(help);
+        }
+        found
+    }
+
+    /// The thread that stands for all of its CTA, as far as `variable` is concerned.
+    pub(crate) fn owner(&self, space: Space, thread: ThreadId) -> ThreadId {
+        let here = self.threads[usize::from(thread.0)].placement;
+        let first = match space {
+            Space::Global => 0,
+            Space::Shared => self
+                .threads
+                .iter()
+                .position(|other| other.placement.same_cta(here))
+                .unwrap_or(usize::from(thread.0)),
+        };
+        ThreadId(u8::try_from(first).unwrap_or(thread.0))
+    }
+
+    /// The variable whose bytes an alias names in the end.
+    pub(crate) fn root(&self, id: VariableId) -> VariableId {
+        let mut root = id;
+        // A cycle was reported where it was declared; it ends here after one round.
+        for _ in 0..self.variables.len() {
+            match self.variables[usize::from(root.0)].alias {
+                Some((_, of)) => root = of,
+                None => break,
+            }
+        }
+        root
+    }
+
+    pub(crate) fn thread(&mut self, id: ThreadId) -> &mut ThreadDraft {
+        &mut self.threads[usize::from(id.0)]
+    }
+}

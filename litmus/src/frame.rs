@@ -1,0 +1,302 @@
+//! The frame of a test: herd's header, initial state, table of instructions, and what follows it.
+
+use std::collections::BTreeMap;
+
+use crate::cursor::{Cursor, short};
+use crate::lex::{self, Kind, Token};
+use crate::report::{Bytes, Report};
+
+/// What stands before the initial state.
+#[derive(Default)]
+pub(crate) struct Header<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) doc: Vec<&'a str>,
+    pub(crate) metadata: Vec<(&'a str, &'a str)>,
+    /// Where each key is.
+    keys: BTreeMap<&'a str, Bytes>,
+}
+
+impl Header<'_> {
+    /// Where a key stands.
+    pub(crate) fn key_at(&self, key: &str) -> Bytes {
+        self.keys.get(key).copied().unwrap_or_default()
+    }
+}
+
+/// Keys with a meaning. Others are free, as long as they are not nearly one of these.
+pub(crate) const KEYS: &[&str] =
+    &["Forbidden-by", "Forbidden-by-alone", "Undefined", "Unsupported", "Dialect"];
+
+/// Reads the header; the second component is where the initial state begins.
+pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usize) {
+    let mut header = Header::default();
+    let mut at =
+        lex::skip_blank(text, text.len() - text.trim_start_matches('\u{feff}').len(), report);
+    if at == text.len() {
+        report
+            .error("empty", Bytes::new(at, at), "there is no test in this file")
+            .help("a test begins with the line `PTX NAME`");
+        return (header, at);
+    }
+    let line = line_at(text, at);
+    let (arch, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let here = Bytes::new(at, at + arch.len());
+    if arch != "PTX" {
+        let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
+        let message = if named {
+            format!("the first line names `{}`, and only PTX tests are read", short(arch))
+        } else {
+            "the first line does not say that this is a PTX test".to_owned()
+        };
+        report.error("architecture", here, message).help("PTX NAME");
+        at += if named { line.len() } else { 0 };
+    } else {
+        header.name = name.trim();
+        if header.name.is_empty() {
+            report
+                .error("name", here.after(), "the test has no name")
+                .note("expected a name")
+                .help("PTX NAME");
+        }
+        at += line.len();
+    }
+
+    let mut in_garbage = false;
+    loop {
+        at = lex::skip_blank(text, at, report);
+        let rest = &text[at..];
+        if rest.starts_with('{') || rest.is_empty() {
+            return (header, at);
+        }
+        if rest.starts_with('"') {
+            in_garbage = false;
+            at = doc_string(text, at, &mut header, report);
+            continue;
+        }
+        let line = line_at(text, at);
+        let here = Bytes::new(at, at + line.len());
+        let key_value = line.split_once('=').filter(|(key, _)| is_key(key.trim()));
+        if begins_code(line) {
+            return (header, at);
+        }
+        if let Some((key, value)) = key_value {
+            in_garbage = false;
+            let key_at = Bytes::new(at, at + key.trim_end().len());
+            add_metadata(&mut header, key.trim(), value.trim(), key_at, report);
+        } else if !in_garbage {
+            in_garbage = true;
+            report
+                .error(
+                    "header",
+                    here,
+                    "this line is no documentation, no `Key=value` and no beginning of the \
+                     initial state",
+                )
+                .help("documentation stands in `\"…\"`, the initial state in `{ … }`");
+        }
+        at += line.len();
+    }
+}
+
+/// The rest of the line, without blanks and comments at its end.
+fn line_at(text: &str, at: usize) -> &str {
+    let rest = &text[at..];
+    let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
+    let line = &line[..line.find("(*").unwrap_or(line.len())];
+    line.trim_end()
+}
+
+fn is_key(key: &str) -> bool {
+    key.starts_with(|c: char| c.is_ascii_alphabetic())
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+}
+
+/// Whether a line looks like the table or the condition: then the initial state is missing.
+fn begins_code(line: &str) -> bool {
+    let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
+    let behind = line[word.len()..].trim_start();
+    let thread = word.starts_with('P')
+        && word.len() > 1
+        && word[1..].chars().all(|c| c.is_ascii_digit())
+        && behind.starts_with(['@', '|', ';']);
+    thread || line.starts_with("~exists") || matches!(word, "exists" | "forall")
+}
+
+fn doc_string<'a>(text: &'a str, at: usize, header: &mut Header<'a>, report: &mut Report) -> usize {
+    let inside = &text[at + 1..];
+    let Some(length) = inside.find('"') else {
+        report
+            .error("doc-end", Bytes::new(at, at + 1), "this documentation has no end")
+            .note("opened here")
+            .help("close it with `\"`");
+        return text.len();
+    };
+    header.doc.push(&inside[..length]);
+    at + length + 2
+}
+
+fn add_metadata<'a>(
+    header: &mut Header<'a>,
+    key: &'a str,
+    value: &'a str,
+    at: Bytes,
+    report: &mut Report,
+) {
+    if let Some(first) = header.keys.get(key) {
+        report
+            .error("metadata-twice", at, format!("`{}` is given twice", short(key)))
+            .label(*first, "first here");
+        return;
+    }
+    if !KEYS.contains(&key)
+        && let Some(near) = report.nearest(key, KEYS.iter().copied().filter(|k| k.len() > 7))
+    {
+        report
+            .error("metadata-key", at, format!("`{key}` is not a key with a meaning"))
+            .help(format!("{near}={value}"));
+    }
+    header.metadata.push((key, value));
+    header.keys.insert(key, at);
+}
+
+/// The three parts behind the header, as tokens.
+pub(crate) struct Body<'a> {
+    pub(crate) init: Cursor<'a>,
+    /// Rows of cells; the first row places the threads.
+    pub(crate) rows: Vec<Row<'a>>,
+    pub(crate) tail: Cursor<'a>,
+}
+
+pub(crate) struct Row<'a> {
+    pub(crate) cells: Vec<Cursor<'a>>,
+    pub(crate) at: Bytes,
+}
+
+pub(crate) fn body<'a>(text: &'a str, tokens: &'a [Token], report: &mut Report) -> Body<'a> {
+    let end = Bytes::new(text.len(), text.len());
+    let at = |index: usize| tokens.get(index).map_or(end, |token| token.at);
+    let (init, code) = init_block(text, tokens, report);
+    let (init_end, code_start) = (at(init.end), code);
+
+    let mut rows = Vec::new();
+    let mut next = code_start;
+    while next < tokens.len() && !begins_tail(text, &tokens[next..]) {
+        let (row, after) = row(text, tokens, next, end, report);
+        rows.push(row);
+        next = after;
+    }
+    Body {
+        init: Cursor::new(text, &tokens[init], init_end),
+        rows,
+        tail: Cursor::new(text, &tokens[next.min(tokens.len())..], end),
+    }
+}
+
+/// The tokens between the braces, and the first token behind them.
+fn init_block(
+    text: &str,
+    tokens: &[Token],
+    report: &mut Report,
+) -> (std::ops::Range<usize>, usize) {
+    let Some(&open) = tokens.first() else {
+        return (0..0, 0);
+    };
+    if !open.is(text, "{") {
+        report
+            .error("init", Bytes { end: open.at.start, ..open.at }, "the initial state is missing")
+            .note("expected `{ … }`")
+            .help("{ x=0; }");
+        return (0..0, 0);
+    }
+    let mut depth = 0_usize;
+    for (index, &token) in tokens.iter().enumerate() {
+        if token.is(text, "{") {
+            depth += 1;
+        } else if token.is(text, "}") {
+            depth -= 1;
+            if depth == 0 {
+                return (1..index, index + 1);
+            }
+        } else if index + 1 < tokens.len() && begins_placement(text, token, tokens[index + 1]) {
+            unclosed(open, report);
+            return (1..index, index);
+        }
+    }
+    unclosed(open, report);
+    (1..1, tokens.len())
+}
+
+fn unclosed(open: Token, report: &mut Report) {
+    report
+        .error("init-end", open.at, "the initial state has no end")
+        .note("opened here")
+        .help("close it with `}` before the table of instructions");
+}
+
+/// `P0@cta`, not `y @ generic` and not `x@P0`.
+fn begins_placement(text: &str, token: Token, next: Token) -> bool {
+    let word = token.at.of(text);
+    token.kind == Kind::Word
+        && word.len() > 1
+        && word.starts_with('P')
+        && word[1..].chars().all(|c| c.is_ascii_digit())
+        && (next.is(text, "@") || next.is(text, "|"))
+}
+
+/// Whether these tokens begin what follows the table.
+fn begins_tail(text: &str, tokens: &[Token]) -> bool {
+    let word = |index: usize| tokens.get(index).map_or("", |token| token.at.of(text));
+    match word(0) {
+        "exists" | "forall" | "locations" | "filter" => !matches!(word(1), ":" | "."),
+        "~" => true,
+        "not" => word(1) == "exists",
+        _ => false,
+    }
+}
+
+/// Whether a token in the middle of a row is already the condition, because `;` was forgotten.
+fn forgotten_end(text: &str, tokens: &[Token], first: usize, index: usize) -> bool {
+    let own_line = index > first && {
+        let between = Bytes { start: tokens[index - 1].at.end, end: tokens[index].at.start };
+        between.of(text).contains('\n')
+    };
+    own_line && begins_tail(text, &tokens[index..])
+}
+
+/// One row from token `first` on, and the first token behind it.
+fn row<'a>(
+    text: &'a str,
+    tokens: &'a [Token],
+    first: usize,
+    end: Bytes,
+    report: &mut Report,
+) -> (Row<'a>, usize) {
+    let mut cells = Vec::new();
+    let mut cell = first;
+    let mut index = first;
+    loop {
+        let token = tokens.get(index).copied();
+        let missing = token.is_none() || forgotten_end(text, tokens, first, index);
+        let ended = token.is_some_and(|token| token.is(text, ";"));
+        if missing || ended || token.is_some_and(|token| token.is(text, "|")) {
+            let behind = if missing {
+                tokens[index - 1].at.after()
+            } else {
+                token.map_or(end, |token| token.at)
+            };
+            cells.push(Cursor::new(text, &tokens[cell..index], behind));
+            cell = index + 1;
+        }
+        if missing {
+            report
+                .error("row-end", tokens[index - 1].at.after(), "this row has no end")
+                .note("expected `;`");
+        }
+        if missing || ended {
+            let last = tokens[if missing { index - 1 } else { index }].at;
+            let row = Row { cells, at: tokens[first].at.to(last) };
+            return (row, index + usize::from(ended));
+        }
+        index += 1;
+    }
+}

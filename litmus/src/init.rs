@@ -1,0 +1,420 @@
+//! The initial state: values, registers, declarations and aliases.
+
+use model::memory::{Proxy, Space, VariableId};
+use model::program::{Initial, ThreadId};
+
+use crate::cursor::{Cursor, short};
+use crate::draft::{Draft, PointsTo};
+use crate::lex::Kind;
+use crate::report::{Bytes, Report};
+
+/// C's types as herd's tests use them, with their bytes.
+const C_TYPES: &[(&str, u32)] = &[
+    ("int", 4),
+    ("char", 1),
+    ("short", 2),
+    ("long", 8),
+    ("unsigned", 4),
+    ("float", 4),
+    ("double", 8),
+    ("int8_t", 1),
+    ("int16_t", 2),
+    ("int32_t", 4),
+    ("int64_t", 8),
+    ("uint8_t", 1),
+    ("uint16_t", 2),
+    ("uint32_t", 4),
+    ("uint64_t", 8),
+    ("intptr_t", 8),
+    ("uintptr_t", 8),
+];
+
+/// PTX's types, with their bytes.
+const PTX_TYPES: &[(&str, u32)] = &[
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("u64", 8),
+    ("s8", 1),
+    ("s16", 2),
+    ("s32", 4),
+    ("s64", 8),
+    ("b8", 1),
+    ("b16", 2),
+    ("b32", 4),
+    ("b64", 8),
+    ("f32", 4),
+    ("f64", 8),
+];
+
+/// An array of more elements is a mistake, or a way to use up memory.
+const MOST_ELEMENTS: u64 = 1 << 16;
+
+/// A value that needs every variable to be known.
+struct Pointer<'a> {
+    thread: ThreadId,
+    register: model::isa::Reg,
+    name: &'a str,
+    at: Bytes,
+    copy_of: Option<ThreadId>,
+}
+
+/// `y @ generic aliases x`.
+struct Aliasing<'a> {
+    alias: VariableId,
+    at: Bytes,
+    proxy: Proxy,
+    of: &'a str,
+    of_at: Bytes,
+}
+
+#[derive(Default)]
+struct Type {
+    bytes: Option<u32>,
+    space: Option<Space>,
+    at: Option<Bytes>,
+}
+
+struct Reader<'a, 'r> {
+    draft: &'r mut Draft,
+    report: &'r mut Report,
+    pointers: Vec<Pointer<'a>>,
+    aliases: Vec<Aliasing<'a>>,
+}
+
+pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) {
+    let mut reader = Reader { draft, report, pointers: Vec::new(), aliases: Vec::new() };
+    let mut cursor = init;
+    while !cursor.at_end() {
+        if cursor.eat(";").is_some() {
+            continue;
+        }
+        let begin = cursor.rest().len();
+        if reader.entry(&mut cursor).is_none() {
+            skip_entry(&mut cursor);
+        } else if !cursor.at_end() && !cursor.is(";") {
+            cursor.expected("`;`", reader.report);
+            // `x=0 y=0`: the second entry is read as if `;` stood there.
+            if cursor.kind_at(0) != Some(Kind::Word) || begin == cursor.rest().len() {
+                skip_entry(&mut cursor);
+            }
+        }
+    }
+    reader.resolve();
+}
+
+fn skip_entry(cursor: &mut Cursor<'_>) {
+    while !cursor.at_end() && cursor.eat(";").is_none() {
+        cursor.advance();
+    }
+}
+
+impl<'a> Reader<'a, '_> {
+    /// One entry; `None` after an error that leaves no sense in reading on.
+    fn entry(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        let ty = self.type_of(cursor)?;
+        if cursor.is("*") {
+            let at = cursor.here();
+            self.pointer_in_memory(at);
+            return None;
+        }
+        let named = matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number));
+        if named && cursor.text_at(1) == ":" {
+            return self.register(cursor, &ty);
+        }
+        let bracket = cursor.eat("[");
+        let Some((name, at)) = cursor.word() else {
+            cursor.expected("a variable or a register", self.report).help("x=0; P0:r0=0; ");
+            return None;
+        };
+        if bracket.is_some() && cursor.eat("]").is_none() {
+            cursor.expected("`]`", self.report);
+            return None;
+        }
+        if name.starts_with('%') {
+            self.report
+                .error(
+                    "register-thread",
+                    at,
+                    format!("`{}` is a register of no thread", short(name)),
+                )
+                .note("which thread?")
+                .help(format!("P0:{}=0", short(&name[1..])));
+            return None;
+        }
+        let id = self.declare(name, at, &ty);
+        if cursor.is("[") && bracket.is_none() {
+            self.array_length(cursor, id)?;
+        }
+        if cursor.is("@") || cursor.is("aliases") {
+            return self.alias(cursor, id, at);
+        }
+        if cursor.eat("=").is_some() {
+            self.values(cursor, id)?;
+        }
+        Some(())
+    }
+
+    /// `uint32_t`, `.global .align 4 .u32`, or nothing.
+    fn type_of(&mut self, cursor: &mut Cursor<'a>) -> Option<Type> {
+        let mut ty = Type::default();
+        while cursor.kind_at(0) == Some(Kind::Word)
+            && matches!(cursor.kind_at(1), Some(Kind::Word | Kind::Number))
+            || cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == "*"
+        {
+            let (name, at) = cursor.word()?;
+            let known = C_TYPES.iter().find(|(c, _)| *c == name);
+            if known.is_none() && !matches!(name, "volatile" | "const" | "_Atomic") {
+                let near = self.report.nearest(name, C_TYPES.iter().map(|(c, _)| *c));
+                self.report
+                    .error("type", at, format!("`{}` is no type of a variable", short(name)))
+                    .help(near.unwrap_or("uint32_t x=0; or .global .u32 x = 0;"));
+                return None;
+            }
+            ty.bytes = known.map(|(_, bytes)| *bytes).or(ty.bytes);
+            ty.at = Some(at);
+        }
+        while let Some(dot) = cursor.eat(".") {
+            let Some((name, at)) = cursor.word() else {
+                cursor.expected("a state space or a type", self.report);
+                return None;
+            };
+            ty.at = Some(dot.to(at));
+            match name {
+                "global" => ty.space = Some(Space::Global),
+                "shared" => ty.space = Some(Space::Shared),
+                "align" => {
+                    if cursor.number(self.report).is_none() {
+                        cursor.expected("an alignment", self.report);
+                        return None;
+                    }
+                }
+                _ => match PTX_TYPES.iter().find(|(ptx, _)| *ptx == name) {
+                    Some((_, bytes)) => ty.bytes = Some(*bytes),
+                    None => {
+                        let known = PTX_TYPES.iter().map(|(ptx, _)| *ptx);
+                        let near =
+                            self.report.nearest(name, known.chain(["global", "shared", "align"]));
+                        let help = near.map_or_else(
+                            || {
+                                "variables are `.global` or `.shared`, of types `.u8` to `.f64`"
+                                    .into()
+                            },
+                            |near| format!(".{near}"),
+                        );
+                        self.report
+                            .error(
+                                "type",
+                                dot.to(at),
+                                format!("`.{}` is no type of a variable", short(name)),
+                            )
+                            .help(help);
+                        return None;
+                    }
+                },
+            }
+        }
+        Some(ty)
+    }
+
+    fn pointer_in_memory(&mut self, at: Bytes) {
+        self.report
+            .error("pointer", at, "a variable cannot hold the address of another")
+            .help("put the address into a register: P0:r0=x");
+    }
+
+    /// The variable; one declared before is declared again only to say the same more precisely.
+    fn declare(&mut self, name: &str, at: Bytes, ty: &Type) -> VariableId {
+        let known = self.draft.known_variable(name);
+        let id = match known {
+            Some(known) => {
+                let first = self.draft.variable(known).at;
+                self.report
+                    .error("duplicate-variable", at, format!("`{}` is declared twice", short(name)))
+                    .label(first, "first here");
+                known
+            }
+            None => self.draft.declare(name, at, self.report),
+        };
+        let variable = self.draft.variable(id);
+        if known.is_none() {
+            variable.element = ty.bytes;
+            variable.space = ty.space;
+        }
+        id
+    }
+
+    fn array_length(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        cursor.eat("[")?;
+        let Some((length, at)) = cursor.number(self.report) else {
+            cursor.expected("the length of the array", self.report);
+            return None;
+        };
+        if length == 0 || length > MOST_ELEMENTS {
+            self.report.error("array", at, format!("an array has 1 to {MOST_ELEMENTS} elements"));
+        }
+        let length = u32::try_from(length.clamp(1, MOST_ELEMENTS)).expect("it was clamped");
+        self.draft.variable(id).count = Some(length);
+        if cursor.eat("]").is_none() {
+            cursor.expected("`]`", self.report);
+            return None;
+        }
+        Some(())
+    }
+
+    fn values(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        if cursor.is("&") || cursor.kind_at(0) == Some(Kind::Word) {
+            let at = cursor.rest_at();
+            let end = cursor.here();
+            self.pointer_in_memory(Bytes { end: end.end, ..at });
+            return None;
+        }
+        let mut values = Vec::new();
+        if cursor.eat("{").is_some() {
+            loop {
+                if cursor.eat("}").is_some() {
+                    break;
+                }
+                let Some(value) = cursor.number(self.report) else {
+                    cursor.expected("a number", self.report);
+                    return None;
+                };
+                values.push(value);
+                if cursor.eat(",").is_none() && !cursor.is("}") {
+                    cursor.expected("`,` or `}`", self.report);
+                    return None;
+                }
+            }
+        } else {
+            let Some(value) = cursor.number(self.report) else {
+                cursor.expected("a number", self.report);
+                return None;
+            };
+            values.push(value);
+        }
+        let variable = self.draft.variable(id);
+        let room = variable.count.unwrap_or(1) as usize;
+        if let Some(&(_, at)) = values.get(room) {
+            let (name, count) = (short(&variable.name), values.len());
+            self.report
+                .error("array", at, format!("there are {count} values for {room} of `{name}`"))
+                .help(format!("{name}[{count}]"));
+            values.truncate(room);
+        }
+        variable.values = values;
+        Some(())
+    }
+
+    /// `@ generic aliases x`.
+    fn alias(&mut self, cursor: &mut Cursor<'a>, alias: VariableId, at: Bytes) -> Option<()> {
+        const PROXIES: [(&str, Proxy); 4] = [
+            ("generic", Proxy::Generic),
+            ("texture", Proxy::Texture),
+            ("surface", Proxy::Surface),
+            ("constant", Proxy::Constant),
+        ];
+        let mut proxy = Proxy::Generic;
+        if cursor.eat("@").is_some() {
+            let Some((name, name_at)) = cursor.word() else {
+                cursor.expected("a proxy", self.report).help("y @ generic aliases x");
+                return None;
+            };
+            match PROXIES.iter().find(|(known, _)| *known == name) {
+                Some((_, known)) => proxy = *known,
+                None => {
+                    let near = self.report.nearest(name, PROXIES.iter().map(|(known, _)| *known));
+                    self.report
+                        .error("proxy", name_at, format!("`{}` is no proxy", short(name)))
+                        .note("`generic`, `texture`, `surface` or `constant`")
+                        .help_if(near.map(str::to_owned));
+                }
+            }
+        }
+        if cursor.eat("aliases").is_none() {
+            cursor.expected("`aliases`", self.report).help("y @ generic aliases x");
+            return None;
+        }
+        let Some((of, of_at)) = cursor.word() else {
+            cursor.expected("the variable that it aliases", self.report);
+            return None;
+        };
+        self.aliases.push(Aliasing { alias, at, proxy, of, of_at });
+        Some(())
+    }
+
+    /// `P0:r0=1`, `0:r0=x`, `P1:r1=&x@P0`.
+    fn register(&mut self, cursor: &mut Cursor<'a>, ty: &Type) -> Option<()> {
+        let token = cursor.advance()?;
+        let thread = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
+        cursor.eat(":")?;
+        let Some((name, at)) = cursor.word() else {
+            cursor.expected("a register", self.report);
+            return None;
+        };
+        let thread = thread?;
+        let owner = self.draft.thread(thread);
+        if owner.known_register(name).is_some_and(|r| owner.draft(r).initial.is_some()) {
+            self.report.error(
+                "duplicate-register",
+                token.at.to(at),
+                format!("`{}:{}` is given twice", owner.name, short(name)),
+            );
+        }
+        let register = owner.register(name, at, self.report);
+        if let Some(bytes) = ty.bytes {
+            let bits = u16::try_from(8 * bytes).expect("a type has at most 8 bytes");
+            owner.draft(register).bits = bits;
+        }
+        owner.draft(register).initial = Some(Initial::Value(0));
+        if cursor.eat("=").is_none() {
+            return Some(());
+        }
+        if let Some((value, _)) = cursor.number(self.report) {
+            let draft = self.draft.thread(thread).draft(register);
+            draft.initial = Some(Initial::Value(value));
+            draft.given(None);
+            return Some(());
+        }
+        cursor.eat("&");
+        let Some((name, at)) = cursor.word() else {
+            cursor.expected("a number or a variable", self.report);
+            return None;
+        };
+        let mut copy_of = None;
+        if cursor.eat("@").is_some() {
+            let Some(token) = cursor.advance() else {
+                cursor.expected("the thread whose copy it is", self.report);
+                return None;
+            };
+            copy_of = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
+        }
+        self.pointers.push(Pointer { thread, register, name, at, copy_of });
+        Some(())
+    }
+
+    /// Gives aliases and pointers their variables.
+    fn resolve(self) {
+        let Reader { draft, report, pointers, aliases } = self;
+        for Aliasing { alias, at, proxy, of, of_at } in aliases {
+            let Some(target) = draft.location(of, of_at, report) else { continue };
+            if draft.root(target) == alias {
+                let name = short(&draft.variable(alias).name);
+                report.error(
+                    "alias-cycle",
+                    at.to(of_at),
+                    format!("`{name}` would be an alias of itself"),
+                );
+                continue;
+            }
+            draft.variable(alias).alias = Some((proxy, target));
+        }
+        for Pointer { thread, register, name, at, copy_of } in pointers {
+            let Some(variable) = draft.location(name, at, report) else { continue };
+            let copy = copy_of.unwrap_or(thread);
+            let register = draft.thread(thread).draft(register);
+            register.initial = Some(Initial::Address { variable, thread: copy });
+            register.points_to = PointsTo::Nothing;
+            register.given(Some(variable));
+        }
+    }
+}

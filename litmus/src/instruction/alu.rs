@@ -1,0 +1,238 @@
+//! The little arithmetic that carries dependencies.
+
+use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::qualifier::{Dialect, Qualifier};
+use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
+
+use super::Reader;
+use crate::cell::{Arg, Cell};
+
+/// A predicate is a type of one bit.
+const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
+
+/// What follows the opcode.
+enum Form {
+    Typed(Type),
+    /// `cvt.to.from`.
+    Convert(Type, Type),
+    Outside(&'static str),
+}
+
+impl<'a> Reader<'_> {
+    pub(super) fn alu(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let opcode = cell.opcode();
+        let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
+        let comparison = if opcode == "setp" { Some(self.comparison(cell)?) } else { None };
+        if comparison.is_some() || opcode == "mul" && parts.first() == Some(&"lo") {
+            parts.remove(0);
+        }
+        let ty = match self.alu_form(cell, &parts)? {
+            Form::Outside(what) => return Some(Self::unsupported(cell, what)),
+            Form::Typed(ty) => ty,
+            Form::Convert(to, from) => return self.convert(cell, to, from),
+        };
+        let (op, sources) = match (opcode, comparison) {
+            (_, Some(comparison)) => (AluOp::Setp(comparison), 2),
+            ("mov", _) => (AluOp::Mov, 1),
+            ("not", _) => (AluOp::Xor, 1),
+            ("add", _) => (AluOp::Add, 2),
+            ("sub", _) => (AluOp::Sub, 2),
+            ("mul", _) => (AluOp::Mul, 2),
+            ("and", _) => (AluOp::And, 2),
+            ("or", _) => (AluOp::Or, 2),
+            ("xor", _) => (AluOp::Xor, 2),
+            ("shl", _) => (AluOp::Shl, 2),
+            ("shr", _) => (AluOp::Shr, 2),
+            _ => (AluOp::Selp, 3),
+        };
+        let args = self.args(cell)?;
+        if args.len() != sources + 1 {
+            let form = match op {
+                AluOp::Setp(_) => "p, r0, 1",
+                AluOp::Selp => "r0, r1, r2, p",
+                _ if sources == 1 => "r0, r1",
+                _ => "r0, r1, 1",
+            };
+            self.count(cell, &args, form);
+            return None;
+        }
+        let mut operands = Vec::with_capacity(3);
+        for (index, arg) in args[1..].iter().enumerate() {
+            if op == AluOp::Selp && index == 2 {
+                let (predicate, negated) = self.predicate(arg)?;
+                if negated {
+                    operands.swap(0, 1);
+                }
+                operands.push(Operand::Reg(predicate));
+            } else {
+                // A shift amount is a number of bits, whatever the type.
+                if !(index == 1 && matches!(op, AluOp::Shl | AluOp::Shr)) && ty.bits > 1 {
+                    self.fits(arg, ty);
+                }
+                operands.push(self.operand(arg)?);
+            }
+        }
+        if opcode == "not" {
+            operands.push(Operand::Imm(u64::MAX));
+        }
+        let bits = if comparison.is_some() { 1 } else { ty.bits };
+        let destination = self.alu_destination(&args[0], bits, op, &operands)?;
+        Some(Instruction::Alu(Alu { op, ty, destination, sources: operands }))
+    }
+
+    /// The register of the result, with what is known of an address in it.
+    fn alu_destination(
+        &mut self,
+        arg: &Arg<'a>,
+        bits: u16,
+        op: AluOp,
+        sources: &[Operand],
+    ) -> Option<Reg> {
+        let Some(register) = self.destination(arg, bits)? else {
+            self.report.error("destination", arg.at(), "the result of this needs a register");
+            return None;
+        };
+        let given = match (op, sources) {
+            (AluOp::Mov, [Operand::Address(variable)]) => Some(*variable),
+            _ => None,
+        };
+        self.draft.thread(self.thread).draft(register).given(given);
+        Some(register)
+    }
+
+    /// The type after the opcode, and after `.lo` or the comparison.
+    fn alu_form(&mut self, cell: &Cell<'a>, parts: &[&str]) -> Option<Form> {
+        let opcode = cell.opcode();
+        let integer = |name: &str| match Qualifier::named(name) {
+            Some(Qualifier::Type(ty)) if ty.kind != TypeKind::Float => Some(ty),
+            _ => None,
+        };
+        let logic = matches!(opcode, "mov" | "and" | "or" | "xor" | "not");
+        let float = |name: &str| {
+            ["f16", "bf16", "f32", "f64", "b128"].iter().any(|prefix| name.starts_with(prefix))
+        };
+        match parts {
+            [] if self.draft.dialect == Dialect::Peer => Some(Form::Typed(Type::U64)),
+            ["pred"] if logic => Some(Form::Typed(PREDICATE)),
+            [to, from] if opcode == "cvt" => match (integer(to), integer(from)) {
+                (Some(to), Some(from)) => Some(Form::Convert(to, from)),
+                _ => Some(Form::Outside("this conversion is not modelled")),
+            },
+            _ if opcode == "cvt" => Some(Form::Outside("this conversion is not modelled")),
+            [name] if opcode == "mov" && *name == "f32" => {
+                Some(Form::Typed(Type { kind: TypeKind::Bits, bits: 32 }))
+            }
+            [name] if opcode == "mov" && *name == "f64" => {
+                Some(Form::Typed(Type { kind: TypeKind::Bits, bits: 64 }))
+            }
+            [name] if integer(name).is_some() => {
+                let ty = integer(name)?;
+                if ty.bits == 8 {
+                    return self.no_type(cell);
+                }
+                Some(Form::Typed(ty))
+            }
+            ["hi" | "wide" | "cc" | "sat" | "ftz" | "rn" | "rz" | "rm" | "rp", ..] => {
+                Some(Form::Outside("this arithmetic"))
+            }
+            ["and" | "or" | "xor", ..] if opcode == "setp" => {
+                Some(Form::Outside("a combined comparison"))
+            }
+            [.., name] if float(name) || name.ends_with("x2") => {
+                Some(Form::Outside("floating-point arithmetic"))
+            }
+            _ => self.no_type(cell),
+        }
+    }
+
+    fn no_type(&mut self, cell: &Cell<'a>) -> Option<Form> {
+        let opcode = cell.opcode();
+        let ty = if matches!(opcode, "and" | "or" | "xor" | "not" | "shl") { "b32" } else { "u32" };
+        let mut parts: Vec<&str> = vec![opcode];
+        match (opcode, cell.part(1)) {
+            ("mul" | "mad", _) => parts.push("lo"),
+            ("setp", comparison) => parts.push(comparison),
+            _ => {}
+        }
+        parts.push(ty);
+        let kept = parts.len() - 1;
+        let (at, note) = if cell.parts.len() > kept {
+            (cell.part_at(kept).to(cell.name_at()), "expected a type")
+        } else {
+            (cell.name_at().after(), "expected a type")
+        };
+        self.report
+            .error("type-missing", at, format!("`{opcode}` has no type of 16, 32 or 64 bits"))
+            .note(note)
+            .help(cell.with_parts(&parts));
+        None
+    }
+
+    fn comparison(&mut self, cell: &Cell<'a>) -> Option<Comparison> {
+        const COMPARISONS: [(&str, Comparison); 10] = [
+            ("eq", Comparison::Eq),
+            ("ne", Comparison::Ne),
+            ("lt", Comparison::Lt),
+            ("le", Comparison::Le),
+            ("gt", Comparison::Gt),
+            ("ge", Comparison::Ge),
+            ("lo", Comparison::Lt),
+            ("ls", Comparison::Le),
+            ("hi", Comparison::Gt),
+            ("hs", Comparison::Ge),
+        ];
+        let name = cell.part(1);
+        let found = COMPARISONS.iter().find(|(known, _)| *known == name);
+        if found.is_none() {
+            let known = COMPARISONS.iter().map(|(known, _)| *known);
+            let near = self.report.nearest(name, known).unwrap_or("eq");
+            let help = cell.with_parts(&["setp", near, "u32"]);
+            self.report
+                .error("comparison", cell.part_at(1), "`setp` names a comparison")
+                .note("`eq`, `ne`, `lt`, `le`, `gt` or `ge`")
+                .section(model::section::SETP)
+                .help(help);
+        }
+        found.map(|(_, comparison)| *comparison)
+    }
+
+    /// A conversion between integers keeps the bits that both have: a move at the narrower type.
+    fn convert(&mut self, cell: &Cell<'a>, to: Type, from: Type) -> Option<Instruction> {
+        let args = self.args(cell)?;
+        let [destination, source] = &args[..] else {
+            self.count(cell, &args, "r0, r1");
+            return None;
+        };
+        let ty = if to.bits < from.bits { to } else { from };
+        let source = self.operand(source)?;
+        let destination = self.alu_destination(destination, to.bits, AluOp::Mov, &[source])?;
+        Some(Instruction::Alu(Alu { op: AluOp::Mov, ty, destination, sources: vec![source] }))
+    }
+
+    /// `mad.lo` is a product, kept aside, and a sum.
+    pub(super) fn mad(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+        if cell.part(1) != "lo" {
+            return Some(vec![Self::unsupported(cell, "this arithmetic")]);
+        }
+        let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
+        let ty = match self.alu_form(cell, &parts)? {
+            Form::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
+            Form::Typed(ty) | Form::Convert(ty, _) => ty,
+        };
+        let args = self.args(cell)?;
+        let [destination, a, b, c] = &args[..] else {
+            self.count(cell, &args, "r0, r1, r2, r3");
+            return None;
+        };
+        let factors = vec![self.operand(a)?, self.operand(b)?];
+        let addend = self.operand(c)?;
+        let product = Arg::Name("%mad product", cell.name_at());
+        let product = self.alu_destination(&product, ty.bits, AluOp::Mul, &factors)?;
+        let sum = vec![Operand::Reg(product), addend];
+        let destination = self.alu_destination(destination, ty.bits, AluOp::Add, &sum)?;
+        Some(vec![
+            Instruction::Alu(Alu { op: AluOp::Mul, ty, destination: product, sources: factors }),
+            Instruction::Alu(Alu { op: AluOp::Add, ty, destination, sources: sum }),
+        ])
+    }
+}

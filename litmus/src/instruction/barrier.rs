@@ -1,0 +1,199 @@
+//! `bar`, `barrier.cta` and `barrier.cluster`.
+
+use model::isa::bar::{
+    self, Barrier, BarrierKind, CLUSTER_FORM, COUNT_MISSING, ClusterBarrier, FORM, Reduction,
+};
+use model::isa::qualifier::Dialect;
+use model::isa::{Instruction, Operand, Reg};
+
+use super::Reader;
+use crate::cell::{Arg, Cell};
+
+/// Barriers of a CTA that PTX has.
+const IDS: u64 = 16;
+
+enum Form {
+    Sync,
+    Arrive,
+    Reduce(Reduction),
+}
+
+impl<'a> Reader<'_> {
+    pub(super) fn barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
+            return self.cluster_barrier(cell);
+        }
+        if cell.part(1) == "warp" {
+            return Some(Self::unsupported(cell, "operations of a warp"));
+        }
+        let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
+        if parts.first() == Some(&"cta") {
+            parts.remove(0);
+        }
+        if parts.last() == Some(&"aligned") && cell.opcode() == "barrier" {
+            parts.pop();
+        }
+        // `.aligned` may stand before the operation of a reduction, too.
+        if cell.opcode() == "barrier" {
+            parts.retain(|part| *part != "aligned");
+        }
+        let form = match parts[..] {
+            ["sync"] => Form::Sync,
+            ["arrive"] => Form::Arrive,
+            ["red", "popc", "u32"] => Form::Reduce(Reduction::Popc),
+            ["red", "and", "pred"] => Form::Reduce(Reduction::And),
+            ["red", "or", "pred"] => Form::Reduce(Reduction::Or),
+            _ => {
+                let help = self.report.nearest(parts.first().unwrap_or(&""), ["sync", "arrive"]);
+                let help = cell.with_parts(&[cell.opcode(), help.unwrap_or("sync")]);
+                let at = cell
+                    .parts
+                    .get(1)
+                    .map_or(cell.part_at(0), |_| cell.part_at(1).to(cell.name_at()));
+                self.broken(&FORM, at, String::new(), help);
+                return None;
+            }
+        };
+        let args = self.args(cell)?;
+        match self.draft.dialect {
+            Dialect::Peer => self.peer_barrier(cell, &form, &args),
+            Dialect::Ptx => self.cta_barrier(cell, &form, &args),
+        }
+    }
+
+    fn cta_barrier(
+        &mut self,
+        cell: &Cell<'a>,
+        form: &Form,
+        args: &[Arg<'a>],
+    ) -> Option<Instruction> {
+        let (kind, id, count) = match (form, args) {
+            (Form::Sync, [id]) => (BarrierKind::Sync, id, None),
+            (Form::Sync, [id, count]) => (BarrierKind::Sync, id, Some(count)),
+            (Form::Arrive, [id, count]) => (BarrierKind::Arrive, id, Some(count)),
+            (Form::Arrive, [id]) => {
+                let id = id.at().of(cell.operands.text);
+                let threads = self.draft.threads.len();
+                let help = cell.with_operands(&format!("{id}, {threads}"));
+                self.broken(&COUNT_MISSING, args[0].at(), "no count follows".into(), help);
+                return None;
+            }
+            (Form::Reduce(op), [destination, id, source]) => {
+                (self.reduction(*op, destination, source)?, id, None)
+            }
+            (Form::Reduce(op), [destination, id, count, source]) => {
+                (self.reduction(*op, destination, source)?, id, Some(count))
+            }
+            (Form::Sync, _) => return self.wrong_count(cell, args, "0"),
+            (Form::Arrive, _) => return self.wrong_count(cell, args, "0, 2"),
+            (Form::Reduce(Reduction::Popc), _) => return self.wrong_count(cell, args, "r0, 0, p"),
+            (Form::Reduce(_), _) => return self.wrong_count(cell, args, "q, 0, p"),
+        };
+        if let Arg::Number(number, at) = *id
+            && number >= IDS
+        {
+            let written = at.of(cell.operands.text);
+            let help = cell.with_operands(&cell.operand_text().replacen(written, "0", 1));
+            self.broken(&bar::ID, at, format!("this is {}", number.cast_signed()), help);
+            return None;
+        }
+        let id = self.operand(id)?;
+        let count = match count {
+            Some(&Arg::Number(0, at)) => {
+                self.report.error("bar-count", at, "a barrier of no threads is never passed");
+                return None;
+            }
+            Some(count) => Some(self.operand(count)?),
+            None => None,
+        };
+        Some(Instruction::Barrier(Barrier { kind, id, count, instance: None }))
+    }
+
+    fn wrong_count(
+        &mut self,
+        cell: &Cell<'a>,
+        args: &[Arg<'a>],
+        form: &str,
+    ) -> Option<Instruction> {
+        self.count(cell, args, form);
+        None
+    }
+
+    fn reduction(
+        &mut self,
+        op: Reduction,
+        destination: &Arg<'a>,
+        source: &Arg<'a>,
+    ) -> Option<BarrierKind> {
+        let bits = if op == Reduction::Popc { 32 } else { 1 };
+        let destination = self.plain_destination(destination, bits)?;
+        let Some(destination) = destination else {
+            self.report.error("destination", source.at(), "a reduction writes a register");
+            return None;
+        };
+        let (source, negated) = self.predicate(source)?;
+        Some(BarrierKind::Reduce { op, destination, source, negated })
+    }
+
+    /// `p` or `!p`.
+    pub(super) fn predicate(&mut self, arg: &Arg<'a>) -> Option<(Reg, bool)> {
+        match *arg {
+            Arg::Name(name, at) => Some((self.register(name, at), false)),
+            Arg::Negated(name, at) => Some((self.register(name, at), true)),
+            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) => {
+                self.report
+                    .error("operand", arg.at(), "this operand is a predicate")
+                    .note("expected a predicate register");
+                None
+            }
+        }
+    }
+
+    /// `bar.cta.sync INST[, id[, quorum]]`.
+    fn peer_barrier(
+        &mut self,
+        cell: &Cell<'a>,
+        form: &Form,
+        args: &[Arg<'a>],
+    ) -> Option<Instruction> {
+        let (instance, rest) = match args {
+            [Arg::Number(instance, _), rest @ ..] if rest.len() < 3 => (*instance, rest),
+            _ => return self.wrong_count(cell, args, "1, 0"),
+        };
+        let kind = match form {
+            Form::Sync => BarrierKind::Sync,
+            Form::Arrive => BarrierKind::Arrive,
+            Form::Reduce(_) => return Some(Self::unsupported(cell, "not in the peer dialect")),
+        };
+        let id = match rest.first() {
+            Some(id) => self.operand(id)?,
+            None => Operand::Imm(0),
+        };
+        let count = match rest.get(1) {
+            Some(count) => Some(self.operand(count)?),
+            None => None,
+        };
+        Some(Instruction::Barrier(Barrier { kind, id, count, instance: Some(instance) }))
+    }
+
+    fn cluster_barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let mut parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
+        parts.retain(|part| *part != "aligned");
+        let barrier = match parts[..] {
+            ["arrive"] | ["arrive", "release"] => ClusterBarrier::ArriveRelease,
+            ["arrive", "relaxed"] => ClusterBarrier::ArriveRelaxed,
+            ["wait"] | ["wait", "acquire"] => ClusterBarrier::Wait,
+            _ => {
+                let known = ["arrive", "wait"];
+                let first = parts.first().copied().unwrap_or("");
+                let near = self.report.nearest(first, known).unwrap_or("arrive");
+                let help = cell.with_parts(&["barrier", "cluster", near]);
+                let at = cell.part_at(2).to(cell.name_at().after());
+                self.broken(&CLUSTER_FORM, at, String::new(), help);
+                return None;
+            }
+        };
+        self.no_operands(cell)?;
+        Some(Instruction::ClusterBarrier(barrier))
+    }
+}

@@ -1,0 +1,345 @@
+//! `ld`, `st`, `atom`, `red`, and the peer's accesses through other proxies.
+
+use model::isa::alu::{Alu, AluOp};
+use model::isa::atom::{self, AtomicOp};
+use model::isa::ld::{Load, LoadOrder};
+use model::isa::qualifier::{Dialect, Kind, Qualifiers};
+use model::isa::st::{Store, StoreOrder};
+use model::isa::{Address, Instruction, Reg, Type, TypeKind};
+use model::memory::Proxy;
+
+use super::Reader;
+use crate::cell::{Arg, Cell};
+use crate::draft::Access;
+
+const LOAD: &[Kind] = &[
+    Kind::Order,
+    Kind::Mmio,
+    Kind::Scope,
+    Kind::Space,
+    Kind::Type,
+    Kind::Vector,
+    Kind::NonCoherent,
+    Kind::Cache,
+    Kind::Hint,
+    Kind::Policy,
+];
+const STORE: &[Kind] = &[
+    Kind::Order,
+    Kind::Mmio,
+    Kind::Scope,
+    Kind::Space,
+    Kind::Type,
+    Kind::Vector,
+    Kind::Cache,
+    Kind::Hint,
+    Kind::Policy,
+];
+const ATOMIC: &[Kind] =
+    &[Kind::Order, Kind::Scope, Kind::Space, Kind::Op, Kind::Type, Kind::Hint, Kind::Policy];
+
+impl<'a> Reader<'_> {
+    pub(super) fn load(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let qualifiers = match self.qualifiers(cell, LOAD)? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let order = self.ruled(cell, LoadOrder::new(&qualifiers))?;
+        let ty = self.access_type(cell, &qualifiers)?;
+        let args = self.args(cell)?;
+        let [destination, address] = self.exactly(cell, &qualifiers, args, "r0, [x]")?;
+        if let Some(plain) = self.peer_move(cell, &destination, &address) {
+            return plain;
+        }
+        let destinations = self.destinations(cell, &destination, ty, &qualifiers)?;
+        let at = address.at();
+        let address = self.address(cell, &address)?;
+        let elements = u32::try_from(destinations.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, ty, elements, &qualifiers);
+        let space = qualifiers.space();
+        let proxy = proxy(cell.opcode());
+        Some(Instruction::Load(Load { order, space, proxy, ty, destinations, address }))
+    }
+
+    /// `ld r0, 1` and `ld r0, r1` of the peer dialect move.
+    fn peer_move(
+        &mut self,
+        cell: &Cell<'a>,
+        destination: &Arg<'a>,
+        source: &Arg<'a>,
+    ) -> Option<Option<Instruction>> {
+        if self.draft.dialect != Dialect::Peer || cell.parts.len() > 1 {
+            return None;
+        }
+        let moves = match source {
+            Arg::Number(..) => true,
+            Arg::Name(name, _) => {
+                self.draft.known_variable(name).is_none()
+                    && (self.draft.thread(self.thread).known_register(name).is_some()
+                        || looks_like_register(name))
+            }
+            Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => false,
+        };
+        moves.then(|| {
+            let source = self.operand(source)?;
+            let destination = self.plain_destination(destination, 64)?;
+            Some(Instruction::Alu(Alu {
+                op: AluOp::Mov,
+                ty: Type::U64,
+                destination: destination?,
+                sources: vec![source],
+            }))
+        })
+    }
+
+    pub(super) fn store(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let qualifiers = match self.qualifiers(cell, STORE)? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let order = self.ruled(cell, StoreOrder::new(&qualifiers))?;
+        let ty = self.access_type(cell, &qualifiers)?;
+        let args = self.args(cell)?;
+        let [address, value] = self.exactly(cell, &qualifiers, args, "[x], 1")?;
+        let at = address.at();
+        let address = self.address(cell, &address);
+        let values = self.elements(cell, &value, &qualifiers)?;
+        let mut sources = Vec::with_capacity(values.len());
+        for value in values {
+            self.fits(value, ty);
+            sources.push(self.operand(value)?);
+        }
+        let address = address?;
+        let elements = u32::try_from(sources.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, ty, elements, &qualifiers);
+        let space = qualifiers.space();
+        let proxy = proxy(cell.opcode());
+        Some(Instruction::Store(Store { order, space, proxy, ty, sources, address }))
+    }
+
+    pub(super) fn atomic(&mut self, cell: &Cell<'a>, reduction: bool) -> Option<Instruction> {
+        if reduction && cell.part(1) == "async" {
+            return Some(Self::unsupported(cell, "asynchronous operations and mbarriers"));
+        }
+        let qualifiers = match self.qualifiers(cell, ATOMIC)? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let (op, order, scope) =
+            self.ruled(cell, atom::operation(&qualifiers, reduction, self.draft.dialect))?;
+        let ty = self.access_type(cell, &qualifiers)?;
+        if ty.kind == TypeKind::Float {
+            return Some(Self::unsupported(cell, "floating-point atomics are not modelled"));
+        }
+        let mut args = self.args(cell)?;
+        if qualifiers.policy.is_some() {
+            args.pop();
+        }
+        let operands = 1 + usize::from(op == AtomicOp::Cas);
+        if args.len() != operands + 1 + usize::from(!reduction) {
+            let form = match (reduction, op) {
+                (true, _) => "[x], 1",
+                (false, AtomicOp::Cas) => "r0, [x], 0, 1",
+                (false, _) => "r0, [x], 1",
+            };
+            self.count(cell, &args, &self.form(form));
+            return None;
+        }
+        let (destination, rest) =
+            if reduction { (None, &args[..]) } else { (args.first(), &args[1..]) };
+        let destination = match destination {
+            Some(arg) => self.plain_destination(arg, ty.bits)?,
+            None => None,
+        };
+        let address = self.address(cell, &rest[0]);
+        let mut operands = Vec::with_capacity(rest.len() - 1);
+        for arg in &rest[1..] {
+            self.fits(arg, ty);
+            operands.push(self.operand(arg)?);
+        }
+        let address = address?;
+        self.access(cell, address, rest[0].at(), ty, 1, &qualifiers);
+        let space = qualifiers.space();
+        let atomic =
+            atom::Atomic { order, scope, space, op, ty, reduction, destination, address, operands };
+        Some(Instruction::Atomic(atomic))
+    }
+
+    /// The operands that `form` shows, in the brackets of the dialect.
+    fn form(&self, form: &str) -> String {
+        match self.draft.dialect {
+            Dialect::Ptx => form.to_owned(),
+            Dialect::Peer => form.replace(['[', ']'], ""),
+        }
+    }
+
+    /// Two operands, and the cache policy where one is announced.
+    fn exactly(
+        &mut self,
+        cell: &Cell<'a>,
+        qualifiers: &Qualifiers,
+        mut args: Vec<Arg<'a>>,
+        form: &str,
+    ) -> Option<[Arg<'a>; 2]> {
+        if qualifiers.policy.is_some() && args.len() == 3 {
+            args.pop();
+        }
+        match <[Arg<'a>; 2]>::try_from(args) {
+            Ok(two) => Some(two),
+            Err(args) => {
+                let form = self.form(form);
+                self.count(cell, &args, &form);
+                None
+            }
+        }
+    }
+
+    /// The type of an access, which PTX always writes and the peer never.
+    fn access_type(&mut self, cell: &Cell<'a>, qualifiers: &Qualifiers) -> Option<Type> {
+        match (qualifiers.ty, self.draft.dialect) {
+            (Some(ty), _) => Some(ty.value),
+            (None, Dialect::Peer) => Some(Type::U64),
+            (None, Dialect::Ptx) => {
+                let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+                let bits = matches!(
+                    qualifiers.op.map(|op| op.value),
+                    Some(
+                        AtomicOp::And
+                            | AtomicOp::Or
+                            | AtomicOp::Xor
+                            | AtomicOp::Exch
+                            | AtomicOp::Cas
+                    )
+                );
+                parts.push(if bits { "b32" } else { "u32" });
+                self.report
+                    .error(
+                        "type-missing",
+                        cell.name_at().after(),
+                        format!("`{}` has no type", cell.opcode()),
+                    )
+                    .note("expected a type")
+                    .help(cell.with_parts(&parts));
+                None
+            }
+        }
+    }
+
+    /// One operand, or as many as the vector has.
+    fn elements<'v>(
+        &mut self,
+        cell: &Cell<'a>,
+        arg: &'v Arg<'a>,
+        qualifiers: &Qualifiers,
+    ) -> Option<Vec<&'v Arg<'a>>> {
+        let length = qualifiers.vector.map_or(1, |vector| usize::from(vector.value));
+        match (arg, qualifiers.vector) {
+            (Arg::Vector(elements, _), Some(_)) if elements.len() == length => {
+                Some(elements.iter().collect())
+            }
+            (Arg::Vector(elements, _), _) => {
+                let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+                let wanted = match elements.len() {
+                    2 => Some("v2"),
+                    4 => Some("v4"),
+                    _ => None,
+                };
+                let help = wanted.map(|wanted| {
+                    match qualifiers.vector {
+                        Some(vector) => parts[vector.position] = wanted,
+                        None => {
+                            let at = qualifiers.ty.map_or(parts.len(), |ty| ty.position);
+                            parts.insert(at, wanted);
+                        }
+                    }
+                    cell.with_parts(&parts)
+                });
+                let count = elements.len();
+                self.report
+                    .error(
+                        "vector",
+                        arg.at(),
+                        format!("{count} elements do not fit the qualifiers"),
+                    )
+                    .note(match qualifiers.vector {
+                        Some(_) => format!("expected {length} elements"),
+                        None => "the access is no vector".to_owned(),
+                    })
+                    .help_if(help);
+                None
+            }
+            (_, Some(vector)) => {
+                let names: Vec<String> = (0..vector.value).map(|n| format!("r{n}")).collect();
+                self.report
+                    .error("vector", arg.at(), format!("expected {length} elements in braces"))
+                    .help(format!("{{{}}}", names.join(", ")));
+                None
+            }
+            (_, None) => Some(vec![arg]),
+        }
+    }
+
+    fn destinations(
+        &mut self,
+        cell: &Cell<'a>,
+        arg: &Arg<'a>,
+        ty: Type,
+        qualifiers: &Qualifiers,
+    ) -> Option<Vec<Option<Reg>>> {
+        let elements = self.elements(cell, arg, qualifiers)?;
+        elements.into_iter().map(|arg| self.plain_destination(arg, ty.bits)).collect()
+    }
+
+    /// Notes an access, to be checked against its variable when all are known.
+    fn access(
+        &mut self,
+        cell: &Cell<'a>,
+        address: Address,
+        at: crate::report::Bytes,
+        ty: Type,
+        elements: u32,
+        qualifiers: &Qualifiers,
+    ) {
+        let space_at =
+            qualifiers.space.map_or(cell.part_at(0), |space| cell.part_at(space.position));
+        self.draft.thread(self.thread).accesses.push(Access {
+            base: address.base,
+            offset: address.offset,
+            scalar: ty.bytes(),
+            elements,
+            space: qualifiers.space(),
+            at,
+            space_at,
+        });
+    }
+
+    /// Reports a constant with more bits than the type.
+    pub(super) fn fits(&mut self, arg: &Arg<'a>, ty: Type) {
+        if let Arg::Number(value, at) = *arg
+            && !crate::program::fits(value, ty.bits.into())
+        {
+            let value = value.cast_signed();
+            self.report.error(
+                "constant",
+                at,
+                format!("{value} has more than the {} bits of the type", ty.bits),
+            );
+        }
+    }
+}
+
+fn proxy(opcode: &str) -> Proxy {
+    match opcode {
+        "tld" => Proxy::Texture,
+        "suld" | "sust" => Proxy::Surface,
+        "cold" => Proxy::Constant,
+        _ => Proxy::Generic,
+    }
+}
+
+fn looks_like_register(name: &str) -> bool {
+    name.starts_with('%')
+        || name
+            .strip_prefix('r')
+            .is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit()))
+}

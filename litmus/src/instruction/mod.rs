@@ -1,0 +1,440 @@
+//! Cells become instructions: names are looked up, and `model::isa` is asked for its rules.
+
+mod alu;
+mod barrier;
+mod branch;
+mod memory;
+
+use model::isa::fence::{Fence, PROXY, ProxyFence};
+use model::isa::opcode;
+use model::isa::qualifier::{Dialect, Edit, Fault, Invalid, Kind, QUALIFIERS, Qualifiers, Rule};
+use model::isa::{Address, Guard, Instruction, Line, Operand, Reg};
+use model::memory::{Proxy, VariableId};
+use model::program::ThreadId;
+
+use crate::cell::{self, Arg, Base, Cell};
+use crate::cursor::short;
+use crate::draft::Draft;
+use crate::report::{Bytes, Report};
+
+/// Reads the instructions of one thread.
+pub(crate) struct Reader<'r> {
+    pub(crate) draft: &'r mut Draft,
+    pub(crate) report: &'r mut Report,
+    pub(crate) thread: ThreadId,
+}
+
+impl<'a> Reader<'_> {
+    /// One cell: its labels, and its instruction if there is one.
+    pub(crate) fn cell(&mut self, cell: &Cell<'a>) {
+        let line = self.draft.thread(self.thread).lines.len();
+        for &(name, at) in &cell.labels {
+            let labels = &mut self.draft.thread(self.thread).labels;
+            if let Some(&(_, first)) = labels.get(name) {
+                self.report
+                    .error(
+                        "duplicate-label",
+                        at,
+                        format!("the label `{}` is there twice", short(name)),
+                    )
+                    .label(first, "first here");
+            } else {
+                labels.insert(name.to_owned(), (line, at));
+            }
+        }
+        if cell.parts.is_empty() {
+            return;
+        }
+        let guard = cell
+            .guard
+            .map(|(name, at, negated)| Guard { predicate: self.register(name, at), negated });
+        for instruction in self.instruction(cell) {
+            let text = cell.at.of(cell.operands.text).split_whitespace().collect::<Vec<_>>();
+            let line = Line { guard, instruction, text: text.join(" ") };
+            self.draft.thread(self.thread).lines.push(line);
+        }
+    }
+
+    /// The instructions of a cell: none after an error, two for `mad`.
+    fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
+        let peer = self.draft.dialect == Dialect::Peer;
+        let one = match cell.opcode() {
+            "ld" => self.load(cell),
+            "st" => self.store(cell),
+            "atom" => self.atomic(cell, false),
+            "red" => self.atomic(cell, true),
+            "fence" => self.fence(cell),
+            "membar" => self.membar(cell),
+            "bar" | "barrier" => self.barrier(cell),
+            "bra" | "ret" | "exit" => self.branch(cell),
+            "tld" | "suld" | "cold" if peer => self.load(cell),
+            "sust" if peer => self.store(cell),
+            "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" if peer => {
+                self.peer_branch(cell)
+            }
+            "mad" => return self.mad(cell).unwrap_or_default(),
+            "mov" | "add" | "sub" | "mul" | "and" | "or" | "xor" | "not" | "shl" | "shr"
+            | "cvt" | "setp" | "selp" => self.alu(cell),
+            _ => self.other(cell),
+        };
+        one.into_iter().collect()
+    }
+
+    /// What has no instruction in the model: real PTX, the peer's, or neither.
+    fn other(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let name = cell.opcode();
+        let peers = opcode::PEER.contains(&name)
+            && !(matches!(name, "suld" | "sust") && matches!(cell.part(1), "b" | "p"));
+        if !peers && let Some(what) = opcode::outside(name) {
+            return Some(Self::unsupported(cell, what));
+        }
+        if peers {
+            self.report
+                .error("peer-dialect", cell.name_at(), format!("`{name}` is no instruction of PTX"))
+                .help(
+                    "it belongs to the untyped dialect: add the line `Dialect=peer`, and write all \
+                       instructions in it",
+                );
+            return None;
+        }
+        let peer: &[&str] = if self.draft.dialect == Dialect::Peer { opcode::PEER } else { &[] };
+        let known = opcode::MODELLED.iter().chain(peer).copied();
+        let help = self.report.nearest(name, known).map(|near| {
+            let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+            parts[0] = near;
+            cell.with_parts(&parts)
+        });
+        self.report
+            .error(
+                "unknown-instruction",
+                cell.part_at(0),
+                format!("there is no instruction `{}`", short(name)),
+            )
+            .help_if(help);
+        None
+    }
+
+    fn unsupported(cell: &Cell<'a>, what: &str) -> Instruction {
+        let name = short(cell.name_at().of(cell.operands.text));
+        Instruction::Unsupported(format!("`{name}`: {what}"))
+    }
+
+    /// The qualifiers of a cell; `None` if some were no good. Past the ones that are kept, an
+    /// instruction outside the model is `Err`.
+    fn qualifiers(
+        &mut self,
+        cell: &Cell<'a>,
+        accepts: &[Kind],
+    ) -> Option<Result<Qualifiers, Instruction>> {
+        let parts = cell.parts.iter().skip(1).map(|part| part.text);
+        let (qualifiers, faults) = Qualifiers::read(parts, accepts);
+        if let Some(outside) = qualifiers.outside {
+            let part = cell.part(outside.position);
+            let name = short(cell.name_at().of(cell.operands.text));
+            let why = format!("`{name}`: `.{part}` is {}", outside.value);
+            return Some(Err(Instruction::Unsupported(why)));
+        }
+        let ok = faults.is_empty();
+        for fault in faults {
+            self.fault(cell, fault, accepts);
+        }
+        ok.then_some(Ok(qualifiers))
+    }
+
+    fn fault(&mut self, cell: &Cell<'a>, fault: Fault, accepts: &[Kind]) {
+        let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        let opcode = cell.opcode();
+        match fault {
+            Fault::Unknown { position } => {
+                let name = cell.part(position);
+                let known = QUALIFIERS
+                    .iter()
+                    .filter(|(_, qualifier)| accepts.contains(&qualifier.kind()))
+                    .map(|(name, _)| *name);
+                let near = scope_of_other_languages(name)
+                    .filter(|_| accepts.contains(&Kind::Scope))
+                    .or_else(|| self.report.nearest(name, known));
+                let help = near.map(|near| {
+                    parts[position] = near;
+                    cell.with_parts(&parts)
+                });
+                self.report
+                    .error(
+                        "unknown-qualifier",
+                        cell.part_at(position),
+                        format!("`.{}` is no qualifier of `{opcode}`", short(name)),
+                    )
+                    .help_if(help);
+            }
+            Fault::Foreign { position, kind } => {
+                let name = parts.remove(position);
+                self.report
+                    .error(
+                        "qualifier",
+                        cell.part_at(position),
+                        format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
+                    )
+                    .note(format!("`.{name}` has no meaning here"))
+                    .help(cell.with_parts(&parts));
+            }
+            Fault::Repeated { first, second, kind } => {
+                parts.remove(second);
+                self.report
+                    .error(
+                        "qualifier-twice",
+                        cell.part_at(second),
+                        format!("the {} is given twice", kind.name()),
+                    )
+                    .label(cell.part_at(first), "first here")
+                    .help(cell.with_parts(&parts));
+            }
+        }
+    }
+
+    /// Reports an instruction that breaks a rule, with one that does not.
+    fn invalid(&mut self, cell: &Cell<'a>, invalid: &Invalid) {
+        let fixed = (!invalid.fix.is_empty()).then(|| {
+            let mut parts: Vec<&str> = Vec::new();
+            for position in 0..=cell.parts.len() {
+                let mut written = cell.parts.get(position).map(|part| part.text);
+                for edit in &invalid.fix {
+                    match *edit {
+                        Edit::Insert(at, text) if at == position => parts.push(text),
+                        Edit::Replace(at, text) if at == position => written = Some(text),
+                        Edit::Remove(at) if at == position => written = None,
+                        Edit::Insert(..) | Edit::Replace(..) | Edit::Remove(_) => {}
+                    }
+                }
+                parts.extend(written);
+            }
+            cell.with_parts(&parts)
+        });
+        self.report
+            .error(invalid.rule.code, cell.part_at(invalid.position), invalid.rule.text)
+            .note(invalid.note.clone())
+            .section(invalid.rule.section)
+            .help_if(fixed);
+    }
+
+    fn ruled<T>(&mut self, cell: &Cell<'a>, result: Result<T, Invalid>) -> Option<T> {
+        result.map_err(|invalid| self.invalid(cell, &invalid)).ok()
+    }
+
+    fn broken(&mut self, rule: &Rule, at: Bytes, note: String, help: String) {
+        self.report.error(rule.code, at, rule.text).note(note).section(rule.section).help(help);
+    }
+
+    fn args(&mut self, cell: &Cell<'a>) -> Option<Vec<Arg<'a>>> {
+        cell::args(cell.operands, self.report)
+    }
+
+    /// Reports a wrong number of operands; `form` shows the right one.
+    fn count(&mut self, cell: &Cell<'a>, args: &[Arg<'a>], form: &str) {
+        let what = match args.len() {
+            0 => "no operand".to_owned(),
+            1 => "1 operand".to_owned(),
+            n => format!("{n} operands"),
+        };
+        let at = args
+            .first()
+            .zip(args.last())
+            .map_or(cell.name_at().after(), |(first, last)| first.at().to(last.at()));
+        self.report
+            .error("operands", at, format!("`{}` has another number of operands", cell.opcode()))
+            .note(format!("{what} here"))
+            .help(cell.with_operands(form));
+    }
+
+    fn register(&mut self, name: &str, at: Bytes) -> Reg {
+        self.draft.thread(self.thread).register(name, at, self.report)
+    }
+
+    /// A register to be written, `_` being none; `bits` is the width of what is written.
+    fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Option<Option<Reg>> {
+        match *arg {
+            Arg::Name("_", _) => Some(None),
+            Arg::Name(name, at) if self.draft.known_variable(name).is_none() => {
+                let register = self.register(name, at);
+                let thread = self.draft.thread(self.thread);
+                thread.write(register, bits);
+                Some(Some(register))
+            }
+            Arg::Name(name, at) => {
+                self.report
+                    .error(
+                        "destination",
+                        at,
+                        format!("`{}` is a variable, and a register is written", short(name)),
+                    )
+                    .note("expected a register")
+                    .help(format!("%{} is a register of that name", short(name)));
+                None
+            }
+            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
+                self.report
+                    .error("destination", arg.at(), "the first operand is the register to write")
+                    .note("expected a register");
+                None
+            }
+        }
+    }
+
+    /// As [`Self::destination`], noting that nothing is known of the value.
+    fn plain_destination(&mut self, arg: &Arg<'a>, bits: u16) -> Option<Option<Reg>> {
+        let written = self.destination(arg, bits)?;
+        if let Some(register) = written {
+            self.draft.thread(self.thread).draft(register).given(None);
+        }
+        Some(written)
+    }
+
+    /// A register, number or variable whose value (for a variable: address) is used.
+    fn operand(&mut self, arg: &Arg<'a>) -> Option<Operand> {
+        match *arg {
+            Arg::Number(value, _) => Some(Operand::Imm(value)),
+            Arg::Name(name, at) => Some(match self.draft.known_variable(name) {
+                Some(variable) => Operand::Address(variable),
+                None => Operand::Reg(self.register(name, at)),
+            }),
+            Arg::Address(_, _, at) => {
+                self.report
+                    .error("operand", at, "memory is read by `ld` and `atom` only")
+                    .note("expected a register or a number");
+                None
+            }
+            Arg::Vector(_, at) | Arg::Negated(_, at) => {
+                self.report
+                    .error("operand", at, "this operand is no value")
+                    .note("expected a register or a number");
+                None
+            }
+        }
+    }
+
+    /// What an instruction accesses. In the peer dialect, addresses have no brackets.
+    fn address(&mut self, cell: &Cell<'a>, arg: &Arg<'a>) -> Option<Address> {
+        let (base, offset) = match *arg {
+            Arg::Address(base, offset, _) => (base, offset),
+            Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => (Base::Name(name, at), 0),
+            Arg::Name(..) | Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {
+                let written = arg.at().of(cell.operands.text);
+                let replaced = cell.operand_text().replacen(written, &format!("[{written}]"), 1);
+                self.report
+                    .error("address", arg.at(), "an address is written in brackets")
+                    .note("expected an address")
+                    .help(cell.with_operands(&replaced));
+                return None;
+            }
+        };
+        let base = match base {
+            Base::Number(value) => Operand::Imm(value),
+            Base::Name(name, at) => match self.base(name, at)? {
+                Ok(variable) => Operand::Address(variable),
+                Err(register) => Operand::Reg(register),
+            },
+        };
+        Some(Address { base, offset })
+    }
+
+    /// A declared name is a variable; any other is a register if the thread has it.
+    fn base(&mut self, name: &str, at: Bytes) -> Option<Result<VariableId, Reg>> {
+        if name.starts_with('%') {
+            return Some(Err(self.register(name, at)));
+        }
+        if let Some(variable) = self.draft.known_variable(name) {
+            return Some(Ok(variable));
+        }
+        let thread = self.draft.thread(self.thread);
+        if thread.known_register(name).is_some() || thread.defined.contains(name) {
+            return Some(Err(self.register(name, at)));
+        }
+        self.draft.location(name, at, self.report).map(Ok)
+    }
+
+    fn fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        if cell.part(1) == "proxy" {
+            return self.proxy_fence(cell);
+        }
+        let accepts = [Kind::Order, Kind::Scope];
+        let qualifiers = match self.qualifiers(cell, &accepts)? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let fence = self.ruled(cell, Fence::new(&qualifiers))?;
+        self.no_operands(cell)?;
+        Some(Instruction::Fence(fence))
+    }
+
+    fn membar(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        if cell.part(1) == "proxy" {
+            return self.proxy_fence(cell);
+        }
+        let qualifiers = match self.qualifiers(cell, &[Kind::Scope, Kind::GpuLevel])? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let fence = self.ruled(cell, Fence::membar(&qualifiers))?;
+        self.no_operands(cell)?;
+        Some(Instruction::Fence(fence))
+    }
+
+    fn proxy_fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let name = cell.part(2);
+        let proxy = match name {
+            "generic" => Some(Proxy::Generic),
+            "constant" => Some(Proxy::Constant),
+            "texture" => Some(Proxy::Texture),
+            "surface" => Some(Proxy::Surface),
+            _ => None,
+        };
+        if name == "alias" && cell.parts.len() == 3 {
+            self.no_operands(cell)?;
+            return Some(Instruction::ProxyFence(ProxyFence::Alias));
+        }
+        if let Some(proxy) = proxy
+            && cell.parts.len() == 3
+        {
+            if self.draft.dialect == Dialect::Ptx {
+                let parts = [cell.opcode(), "proxy", "alias"];
+                let help = cell.with_parts(&parts);
+                self.broken(&PROXY, cell.part_at(2), "not in PTX".into(), help);
+                return None;
+            }
+            self.no_operands(cell)?;
+            return Some(Instruction::ProxyFence(ProxyFence::Proxy(proxy)));
+        }
+        if name == "alias" || name.starts_with("async") || name.contains("::") {
+            return Some(Self::unsupported(cell, "this proxy is not modelled"));
+        }
+        let help = cell.with_parts(&[cell.opcode(), "proxy", "alias"]);
+        self.report
+            .error("fence-proxy", cell.part_at(2), "a proxy fence names the proxies it orders")
+            .section(PROXY.section)
+            .help(help);
+        None
+    }
+
+    fn no_operands(&mut self, cell: &Cell<'a>) -> Option<()> {
+        if cell.operands.at_end() {
+            return Some(());
+        }
+        self.report
+            .error(
+                "operands",
+                cell.operands.rest_at(),
+                format!("`{}` takes no operands", cell.opcode()),
+            )
+            .help(short(cell.name_at().of(cell.operands.text)));
+        None
+    }
+}
+
+/// Names of other languages for what PTX calls `cta`, `gpu` and `sys`.
+fn scope_of_other_languages(name: &str) -> Option<&'static str> {
+    match name {
+        "block" | "workgroup" | "wg" => Some("cta"),
+        "device" | "dev" | "agent" => Some("gpu"),
+        "system" | "host" => Some("sys"),
+        _ => None,
+    }
+}

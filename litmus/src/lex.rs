@@ -1,0 +1,186 @@
+//! Tokens with the bytes they stand at.
+
+use crate::report::{Bytes, Report};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// A name, `%` and `$` included.
+    Word,
+    /// Anything that starts with a digit; see [`number`].
+    Number,
+    Punctuation(&'static str),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) at: Bytes,
+}
+
+impl Token {
+    /// Whether it is this punctuation.
+    pub(crate) fn is(self, text: &str, sign: &str) -> bool {
+        matches!(self.kind, Kind::Punctuation(_)) && self.at.of(text) == sign
+    }
+}
+
+/// Longer ones first.
+const PUNCTUATION: &[&str] = &[
+    "/\\", "\\/", "=>", "==", "!=", "<>", "<=", ">=", "::", "{", "}", "[", "]", "(", ")", ";", "|",
+    ",", ":", ".", "@", "!", "=", "<", ">", "+", "-", "*", "&", "~",
+];
+
+/// The end of what is neither token nor error at `at`: blanks and comments, which may nest.
+pub(crate) fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
+    loop {
+        let rest = &text[at..];
+        let blank = rest.len() - rest.trim_start().len();
+        at += blank;
+        let rest = &text[at..];
+        if rest.starts_with("//") {
+            at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("(*") {
+            at = comment_end(text, at, report);
+        } else {
+            return at;
+        }
+    }
+}
+
+fn comment_end(text: &str, start: usize, report: &mut Report) -> usize {
+    let all = text.as_bytes();
+    let (mut at, mut depth) = (start + 2, 1_usize);
+    while at < all.len() {
+        match &all[at..all.len().min(at + 2)] {
+            b"(*" => {
+                depth += 1;
+                at += 2;
+            }
+            b"*)" => {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    return at;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    report
+        .error("comment-end", Bytes::new(start, start + 2), "this comment has no end")
+        .note("opened here")
+        .help("close it with `*)`");
+    all.len()
+}
+
+fn starts_word(c: char) -> bool {
+    c.is_ascii_alphabetic() || matches!(c, '_' | '%' | '$')
+}
+
+fn continues_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$')
+}
+
+/// The tokens of `text` from byte `at` on.
+pub(crate) fn tokens(text: &str, mut at: usize, report: &mut Report) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    loop {
+        at = skip_blank(text, at, report);
+        let rest = &text[at..];
+        let Some(first) = rest.chars().next() else { return tokens };
+        let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
+        let (kind, length) = if first.is_ascii_digit() {
+            (Kind::Number, run(continues_word))
+        } else if starts_word(first) {
+            (Kind::Word, run(continues_word))
+        } else if let Some(sign) = PUNCTUATION.iter().find(|sign| rest.starts_with(**sign)) {
+            (Kind::Punctuation(sign), sign.len())
+        } else {
+            let length = rest
+                .find(|c: char| c.is_whitespace() || c.is_ascii_alphanumeric())
+                .unwrap_or(rest.len())
+                .max(first.len_utf8());
+            report
+                .error("character", Bytes::new(at, at + length), unexpected_character(first))
+                .help_if(instead(first).map(str::to_owned));
+            at += length;
+            continue;
+        };
+        tokens.push(Token { kind, at: Bytes::new(at, at + length) });
+        at += length;
+    }
+}
+
+fn unexpected_character(c: char) -> String {
+    if c.is_control() {
+        format!("the control character U+{:04X} has no place here", u32::from(c))
+    } else {
+        format!("`{c}` has no place here")
+    }
+}
+
+/// Signs that typesetting puts in the place of what herd reads.
+fn instead(c: char) -> Option<&'static str> {
+    match c {
+        '∧' => Some("write `/\\`"),
+        '∨' => Some("write `\\/`"),
+        '¬' => Some("write `not`"),
+        '≠' => Some("write `!=`"),
+        '‖' | '∥' => Some("write `|` between the threads"),
+        '“' | '”' | '"' => Some("documentation stands between the name and `{`"),
+        '#' => Some("comments are written `(* … *)` or `// …`"),
+        _ => None,
+    }
+}
+
+/// The value of a [`Kind::Number`], as PTX and herd both read it, or why there is none.
+pub(crate) fn number(text: &str) -> Result<u64, &'static str> {
+    let lower = text.to_ascii_lowercase();
+    let digits = lower.strip_suffix('u').unwrap_or(&lower);
+    let parse = |digits: &str, radix: u32| {
+        if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
+            return Err("this is no number");
+        }
+        u64::from_str_radix(digits, radix).map_err(|_| "this number has more than 64 bits")
+    };
+    if let Some(hex) = digits.strip_prefix("0x") {
+        parse(hex, 16)
+    } else if let Some(float) = lower.strip_prefix("0f").filter(|f| f.len() == 8) {
+        parse(float, 16)
+    } else if let Some(float) = lower.strip_prefix("0d").filter(|f| f.len() == 16) {
+        parse(float, 16)
+    } else if let Some(binary) = digits.strip_prefix("0b") {
+        parse(binary, 2)
+    } else if digits.len() > 1 && digits.starts_with('0') && parse(digits, 10).is_ok() {
+        Err("a number that starts with 0 is octal in PTX and decimal in herd")
+    } else {
+        parse(digits, 10)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        let mut report = Report::default();
+        let tokens = tokens(text, 0, &mut report);
+        assert_eq!(report.count(), 0);
+        tokens.iter().map(|token| token.at.of(text)).collect()
+    }
+
+    #[test]
+    fn comments_nest_and_conjunctions_are_no_comments() {
+        assert_eq!(words("a (* b (* c *) d *) /\\ e // f\n g"), ["a", "/\\", "e", "g"]);
+    }
+
+    #[test]
+    fn numbers_read_as_in_both_languages() {
+        assert_eq!(number("42"), Ok(42));
+        assert_eq!(number("0x2aU"), Ok(42));
+        assert_eq!(number("0f3F800000"), Ok(0x3f80_0000));
+        assert!(number("010").is_err());
+        assert!(number("1x").is_err());
+        assert!(number("99999999999999999999").is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! The first row: which threads there are, and where each runs.
+
+use model::program::ThreadId;
+use model::scope::Placement;
+
+use crate::cursor::{Cursor, short};
+use crate::draft::{Draft, ThreadDraft};
+use crate::frame::Row;
+use crate::report::{Bytes, Report};
+
+/// A [`ThreadId`] has 8 bits.
+const MOST_THREADS: usize = 250;
+
+pub(crate) fn threads(row: &Row<'_>, draft: &mut Draft, report: &mut Report) {
+    let mut places: Vec<Bytes> = Vec::new();
+    for (column, cell) in row.cells.iter().enumerate() {
+        if column == MOST_THREADS {
+            let message = format!("a test has at most {MOST_THREADS} threads");
+            report.error("too-many", cell.here(), message);
+            return;
+        }
+        let mut cursor = *cell;
+        let (name, at) = match cursor.word() {
+            Some((name, at)) => (name.to_owned(), at),
+            None if cursor.at_end() => {
+                report
+                    .error("thread-name", cursor.here(), "this column names no thread")
+                    .help(format!("P{column}@cta {column},gpu 0"));
+                (format!("P{column}"), cursor.here())
+            }
+            None => {
+                cursor.expected("the name of a thread", report);
+                (format!("P{column}"), cursor.here())
+            }
+        };
+        if !is_thread_name(&name) {
+            report
+                .error(
+                    "thread-name",
+                    at,
+                    format!("threads are named `P0`, `P1`, …, and this is `{}`", short(&name)),
+                )
+                .help(format!("P{column}@cta {column},gpu 0"));
+        }
+        let placement = placement(&name, at, &mut cursor, report);
+        let id = ThreadId(u8::try_from(column).expect("fewer than MOST_THREADS"));
+        let mut thread = ThreadDraft::new(name.clone(), placement);
+        if let Some(earlier) = draft.thread_by_name.get(&name) {
+            let first = places[usize::from(earlier.0)];
+            let free =
+                (0..).map(|n| format!("P{n}")).find(|n| !draft.thread_by_name.contains_key(n));
+            report
+                .error("duplicate-thread", at, format!("two columns are named `{}`", short(&name)))
+                .label(first, "first here")
+                .help_if(free.clone());
+            thread.name = free.unwrap_or_default();
+        }
+        draft.thread_by_name.insert(thread.name.clone(), id);
+        draft.threads.push(thread);
+        places.push(at);
+    }
+}
+
+fn is_thread_name(name: &str) -> bool {
+    name.strip_prefix('P')
+        .is_some_and(|n| !n.is_empty() && n.len() < 6 && n.chars().all(|c| c.is_ascii_digit()))
+}
+
+/// `@cta 0,cluster 0,gpu 0`; without a GPU it is GPU 0.
+fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report) -> Placement {
+    let mut placement = Placement::default();
+    let whole = at.to(cursor.rest_at());
+    if cursor.at_end() {
+        report
+            .error("placement", at, format!("`{}` is not placed", short(name)))
+            .note("which CTA?")
+            .help(format!("{}@cta 0,gpu 0", short(name)));
+        return placement;
+    }
+    if cursor.eat("@").is_none() {
+        cursor.expected("`@`", report).help(format!("{}@cta 0,gpu 0", short(name)));
+        return placement;
+    }
+    let (mut cta, mut cluster, mut gpu) = (None, None, None);
+    loop {
+        let Some((level, level_at)) = cursor.word() else {
+            cursor.expected("`cta`, `cluster` or `gpu`", report);
+            return placement;
+        };
+        let slot = match level {
+            "cta" => &mut cta,
+            "cluster" => &mut cluster,
+            "gpu" => &mut gpu,
+            _ => {
+                let near = report.nearest(level, ["cta", "cluster", "gpu"]).unwrap_or("cta");
+                report
+                    .error(
+                        "placement-level",
+                        level_at,
+                        format!("threads are not placed by `{}`", short(level)),
+                    )
+                    .note("`cta`, `cluster` or `gpu`")
+                    .help(format!("{near} 0"));
+                &mut None
+            }
+        };
+        if slot.is_some() {
+            report.error("placement-twice", level_at, format!("`{level}` is given twice"));
+        }
+        let number_at = cursor.here();
+        let Some((value, _)) = cursor.number(report) else {
+            cursor.expected("a number", report);
+            return placement;
+        };
+        *slot = u32::try_from(value).ok().or_else(|| {
+            report.error("number", number_at, "this is no number of a place");
+            Some(0)
+        });
+        if cursor.at_end() {
+            break;
+        }
+        if cursor.eat(",").is_none() {
+            cursor.expected("`,` or `|`", report);
+            break;
+        }
+    }
+    placement.cluster = cluster;
+    placement.gpu = gpu.unwrap_or(0);
+    match cta {
+        Some(cta) => placement.cta = cta,
+        None => {
+            report
+                .error("placement", whole, format!("`{}` has no CTA", short(name)))
+                .help(format!("{}@cta 0,gpu {}", short(name), placement.gpu));
+        }
+    }
+    placement
+}

@@ -1,0 +1,246 @@
+//! Drafts become a program: extents, state spaces, initial bytes.
+
+use model::isa::qualifier::Dialect;
+use model::isa::{Operand, SpaceQualifier};
+use model::memory::{Alias, Space, Variable, VariableId};
+use model::program::{Initial, Register, Thread, ThreadId};
+
+use crate::cursor::short;
+use crate::draft::{Access, Draft, PointsTo, VariableDraft};
+use crate::report::Report;
+
+/// Whether `bits` hold the value, as an unsigned or as a signed number.
+pub(crate) fn fits(value: u64, bits: u32) -> bool {
+    if bits >= 64 {
+        return true;
+    }
+    let least = -(1_i64 << (bits - 1));
+    value >> bits == 0 || (least..0).contains(&value.cast_signed())
+}
+
+/// Checks every access whose variable is known, and notes what it says about the variable.
+pub(crate) fn check_accesses(draft: &mut Draft, report: &mut Report) {
+    for thread in 0..draft.threads.len() {
+        for access in std::mem::take(&mut draft.threads[thread].accesses) {
+            if let Some(variable) = target(draft, thread, &access, report) {
+                check_access(draft, variable, &access, report);
+            }
+        }
+    }
+}
+
+/// The variable of an access, if it can be told without running the program.
+fn target(
+    draft: &Draft,
+    thread: usize,
+    access: &Access,
+    report: &mut Report,
+) -> Option<VariableId> {
+    match access.base {
+        Operand::Address(variable) => Some(variable),
+        Operand::Imm(_) => {
+            report
+                .error("address", access.at, "no variable lies at an address that is a number")
+                .note("expected a variable or a register")
+                .help("[x]");
+            None
+        }
+        Operand::Reg(register) => {
+            let owner = &draft.threads[thread];
+            let register = &owner.registers[usize::from(register.0)];
+            if !register.written && register.initial.is_none() {
+                let (owner, name) = (&owner.name, short(&register.name));
+                report
+                    .error("address", access.at, format!("nothing gives `{name}` an address"))
+                    .note("a register that is never written")
+                    .help(format!("put {owner}:{name}=x; into the initial state"));
+            }
+            match register.points_to {
+                PointsTo::Variable(variable) => Some(variable),
+                PointsTo::Nothing | PointsTo::Unknown => None,
+            }
+        }
+    }
+}
+
+fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &mut Report) {
+    let root = draft.root(named);
+    let shown = short(&draft.variable(named).name);
+    let bytes = access.scalar * access.elements;
+    if access.offset.rem_euclid(i64::from(bytes)) != 0 {
+        report
+            .error(
+                "misaligned",
+                access.at,
+                format!("an access of {bytes} bytes is aligned to {bytes} bytes"),
+            )
+            .note(format!("{} from the beginning of `{shown}`", access.offset))
+            .section(model::section::ADDRESSES_AS_OPERANDS);
+        return;
+    }
+    let reach = access.offset + i64::from(bytes);
+    let extent = declared_extent(draft.variable(root));
+    if access.offset < 0 || extent.is_some_and(|extent| reach > i64::from(extent)) {
+        let has = match extent {
+            Some(extent) => format!("`{shown}` has {extent} bytes"),
+            None => format!("before the first byte of `{shown}`"),
+        };
+        let first = access.offset;
+        let help = wider(draft.variable(root), access);
+        let declared = draft.variable(root).at;
+        report
+            .error("out-of-bounds", access.at, format!("this access is not inside `{shown}`"))
+            .note(format!("bytes {first} to {}", reach - 1))
+            .label(declared, has)
+            .help_if(help);
+        return;
+    }
+    let declared = draft.variable(root).space;
+    let uses = &mut draft.variable(root).uses;
+    uses.widest = uses.widest.max(access.scalar);
+    uses.reach = uses.reach.max(u32::try_from(reach).unwrap_or(0));
+    let at = access.space_at;
+    let (mine, other) = match access.space {
+        SpaceQualifier::Generic => return,
+        SpaceQualifier::Global => (&mut uses.global, uses.shared),
+        SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+            (&mut uses.shared, uses.global)
+        }
+    };
+    if mine.is_none() {
+        *mine = Some(at);
+        let here =
+            if access.space == SpaceQualifier::Global { Space::Global } else { Space::Shared };
+        let name = |space| if space == Space::Global { "global" } else { "shared" };
+        if let Some(first) = other {
+            report
+                .error("state-space", at, format!("`{shown}` is in global and in shared memory"))
+                .note(format!("`.{}` here", name(here)))
+                .label(first, "and another state space here");
+        } else if declared.is_some_and(|declared| declared != here) {
+            let first = draft.variable(root).at;
+            let was = declared.map_or("", name);
+            report
+                .error("state-space", at, format!("`{shown}` is in {was} memory"))
+                .note(format!("`.{}` here", name(here)))
+                .label(first, "declared here");
+        }
+    }
+}
+
+/// A declaration that would have room for the access.
+fn wider(variable: &VariableDraft, access: &Access) -> Option<String> {
+    let name = short(&variable.name);
+    let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
+    match (fits_type, access.scalar) {
+        (true, bytes) => Some(format!("uint{}_t {name}", 8 * bytes)),
+        (false, bytes) if access.offset >= 0 => {
+            let element = variable.element.unwrap_or(bytes);
+            let end = u64::try_from(access.offset).ok()? + u64::from(bytes * access.elements);
+            Some(format!("uint{}_t {name}[{}]", 8 * element, end.div_ceil(u64::from(element))))
+        }
+        _ => None,
+    }
+}
+
+fn declared_extent(variable: &VariableDraft) -> Option<u32> {
+    variable.element.map(|element| element * variable.count.unwrap_or(1))
+}
+
+/// Bytes of one element, as declared, else as accessed.
+pub(crate) fn element(draft: &Draft, id: VariableId) -> u32 {
+    let variable = &draft.variables[usize::from(draft.root(id).0)];
+    let default = match draft.dialect {
+        Dialect::Ptx => 4,
+        Dialect::Peer => 8,
+    };
+    variable.element.unwrap_or(match variable.uses.widest {
+        0 => default,
+        widest => widest,
+    })
+}
+
+pub(crate) fn extent(draft: &Draft, id: VariableId) -> u32 {
+    let variable = &draft.variables[usize::from(draft.root(id).0)];
+    (element(draft, id) * variable.count.unwrap_or(1)).max(variable.uses.reach)
+}
+
+pub(crate) fn space(draft: &Draft, id: VariableId) -> Space {
+    let variable = &draft.variables[usize::from(draft.root(id).0)];
+    let used = if variable.uses.shared.is_some() { Space::Shared } else { Space::Global };
+    variable.space.unwrap_or(used)
+}
+
+pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
+    let all = (0..draft.variables.len()).map(|index| {
+        let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
+        let variable = &draft.variables[index];
+        Variable {
+            name: variable.name.clone(),
+            space: space(draft, id),
+            initial: initial(draft, id, report),
+            declared: variable.element.is_some(),
+            alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
+        }
+    });
+    all.collect()
+}
+
+fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
+    let variable = &draft.variables[usize::from(id.0)];
+    if variable.alias.is_some() {
+        return Vec::new();
+    }
+    let element = element(draft, id) as usize;
+    let mut initial = vec![0; extent(draft, id) as usize];
+    for (index, &(value, at)) in variable.values.iter().enumerate() {
+        if !fits(value, 8 * u32::try_from(element).unwrap_or(8)) {
+            report
+                .error(
+                    "constant",
+                    at,
+                    format!("{} does not fit into {element} bytes", value.cast_signed()),
+                )
+                .help(format!("declare it wider: uint64_t {}={value}", short(&variable.name)));
+        }
+        for (place, byte) in
+            initial.iter_mut().skip(index * element).zip(value.to_le_bytes()).take(element)
+        {
+            *place = byte;
+        }
+    }
+    initial
+}
+
+pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
+    draft
+        .threads
+        .into_iter()
+        .map(|thread| Thread {
+            name: thread.name,
+            placement: thread.placement,
+            registers: thread
+                .registers
+                .into_iter()
+                .map(|register| Register {
+                    name: register.name,
+                    initial: register.initial.unwrap_or(Initial::Value(0)),
+                    bits: if register.bits == 0 { 64 } else { register.bits },
+                })
+                .collect(),
+            lines: thread.lines,
+        })
+        .collect()
+}
+
+/// Whether a name alone says which copy of the variable is meant.
+pub(crate) fn one_copy(draft: &Draft, id: VariableId) -> bool {
+    let first = draft.threads.first().map(|thread| thread.placement);
+    space(draft, id) == Space::Global
+        || draft.threads.iter().all(|thread| Some(thread.placement) == first)
+}
+
+/// The thread that stands for the CTA of `thread` where the variable has copies, else the first.
+pub(crate) fn owner(draft: &Draft, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
+    draft.owner(space(draft, id), thread.unwrap_or(ThreadId(0)))
+}

@@ -1,0 +1,212 @@
+//! Propositions about the end of an execution: what conditions and filters say.
+
+use std::fmt::{self, Write};
+
+use model::isa::alu::Comparison;
+use model::program::{Observed, Program};
+
+/// A side of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Term {
+    /// An index into [`Program::observed`].
+    Observed(usize),
+    /// Two's complement.
+    Constant(u64),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Prop {
+    True,
+    False,
+    Not(Box<Prop>),
+    /// Two or more.
+    And(Vec<Prop>),
+    /// Two or more.
+    Or(Vec<Prop>),
+    Implies(Box<Prop>, Box<Prop>),
+    Atom(Comparison, Term, Term),
+}
+
+impl Term {
+    /// How many low bits of the value there are to compare.
+    pub fn bits(self, program: &Program) -> u32 {
+        match self {
+            Term::Constant(_) => 64,
+            Term::Observed(index) => match program.observed[index] {
+                Observed::Register { thread, register } => {
+                    let thread = &program.threads[usize::from(thread.0)];
+                    u32::from(thread.registers[usize::from(register.0)].bits).min(64)
+                }
+                Observed::Memory { length, .. } => (8 * length).min(64),
+            },
+        }
+    }
+
+    fn value(self, values: &[u64]) -> u64 {
+        match self {
+            Term::Constant(value) => value,
+            Term::Observed(index) => values[index],
+        }
+    }
+}
+
+/// The bits at which two terms are compared: those of the narrower one.
+pub fn width(program: &Program, left: Term, right: Term) -> u32 {
+    left.bits(program).min(right.bits(program))
+}
+
+/// The low `bits` bits.
+pub fn truncate(value: u64, bits: u32) -> u64 {
+    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+}
+
+impl Prop {
+    /// Whether the proposition holds of these values of [`Program::observed`]. Orders are unsigned.
+    pub fn holds(&self, program: &Program, values: &[u64]) -> bool {
+        match self {
+            Prop::True => true,
+            Prop::False => false,
+            Prop::Not(prop) => !prop.holds(program, values),
+            Prop::And(props) => props.iter().all(|prop| prop.holds(program, values)),
+            Prop::Or(props) => props.iter().any(|prop| prop.holds(program, values)),
+            Prop::Implies(left, right) => {
+                !left.holds(program, values) || right.holds(program, values)
+            }
+            Prop::Atom(comparison, left, right) => {
+                let bits = width(program, *left, *right);
+                let side = |term: &Term| truncate(term.value(values), bits);
+                compare(*comparison, side(left), side(right))
+            }
+        }
+    }
+
+    /// Visits each term of each comparison.
+    pub(crate) fn for_each_term(&mut self, visit: &mut impl FnMut(&mut Term)) {
+        match self {
+            Prop::True | Prop::False => {}
+            Prop::Not(prop) => prop.for_each_term(visit),
+            Prop::And(props) | Prop::Or(props) => {
+                props.iter_mut().for_each(|prop| prop.for_each_term(visit));
+            }
+            Prop::Implies(left, right) => {
+                left.for_each_term(visit);
+                right.for_each_term(visit);
+            }
+            Prop::Atom(_, left, right) => {
+                visit(left);
+                visit(right);
+            }
+        }
+    }
+
+    /// As herd prints it, without the outermost parentheses.
+    pub fn text(&self, program: &Program) -> String {
+        let mut out = String::new();
+        self.write(program, 0, &mut out).expect("writing to a string succeeds");
+        out
+    }
+
+    /// `around` is how tightly what surrounds the proposition binds.
+    fn write(&self, program: &Program, around: u8, out: &mut String) -> fmt::Result {
+        let list = |props: &[Prop], sign: &str, binding: u8, out: &mut String| {
+            for (index, prop) in props.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(sign);
+                }
+                prop.write(program, binding, out)?;
+            }
+            Ok(())
+        };
+        let binding = match self {
+            Prop::Implies(..) => 1,
+            Prop::Or(_) => 2,
+            Prop::And(_) => 3,
+            Prop::True | Prop::False | Prop::Not(_) | Prop::Atom(..) => 4,
+        };
+        let wrapped = binding < around;
+        if wrapped {
+            out.push('(');
+        }
+        match self {
+            Prop::True => out.push_str("true"),
+            Prop::False => out.push_str("false"),
+            Prop::Not(prop) => {
+                out.push_str("not (");
+                prop.write(program, 0, out)?;
+                out.push(')');
+            }
+            Prop::And(props) => list(props, " /\\ ", binding, out)?,
+            Prop::Or(props) => list(props, " \\/ ", binding, out)?,
+            Prop::Implies(left, right) => {
+                left.write(program, binding + 1, out)?;
+                out.push_str(" => ");
+                right.write(program, binding, out)?;
+            }
+            Prop::Atom(Comparison::Ne, left, right) => {
+                let (left, right) = (term(program, *left), term(program, *right));
+                write!(out, "not ({left}={right})")?;
+            }
+            Prop::Atom(comparison, left, right) => {
+                let sign = sign(*comparison);
+                write!(out, "{}{sign}{}", term(program, *left), term(program, *right))?;
+            }
+        }
+        if wrapped {
+            out.push(')');
+        }
+        Ok(())
+    }
+}
+
+fn compare(comparison: Comparison, a: u64, b: u64) -> bool {
+    match comparison {
+        Comparison::Eq => a == b,
+        Comparison::Ne => a != b,
+        Comparison::Lt => a < b,
+        Comparison::Le => a <= b,
+        Comparison::Gt => a > b,
+        Comparison::Ge => a >= b,
+    }
+}
+
+fn sign(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Eq => "=",
+        Comparison::Ne => "!=",
+        Comparison::Lt => "<",
+        Comparison::Le => "<=",
+        Comparison::Gt => ">",
+        Comparison::Ge => ">=",
+    }
+}
+
+fn term(program: &Program, term: Term) -> String {
+    match term {
+        Term::Constant(value) => value.cast_signed().to_string(),
+        Term::Observed(index) => name(program, program.observed[index]),
+    }
+}
+
+/// `1:r0`, `[x]`, `[x+4]`, `[x@P1]` where CTAs have copies.
+pub fn name(program: &Program, observed: Observed) -> String {
+    match observed {
+        Observed::Register { thread, register } => {
+            let owner = &program.threads[usize::from(thread.0)];
+            let number = owner.name.strip_prefix('P').unwrap_or(&owner.name);
+            format!("{number}:{}", owner.registers[usize::from(register.0)].name)
+        }
+        Observed::Memory { variable, thread, offset, .. } => {
+            let owner = &program.variables[usize::from(variable.0)];
+            let first = program.threads.first().map(|first| first.placement);
+            let copies = owner.space == model::memory::Space::Shared
+                && program.threads.iter().any(|other| Some(other.placement) != first);
+            let at = if copies {
+                format!("@{}", program.threads[usize::from(thread.0)].name)
+            } else {
+                String::new()
+            };
+            let plus = if offset == 0 { String::new() } else { format!("+{offset}") };
+            format!("[{}{at}{plus}]", owner.name)
+        }
+    }
+}

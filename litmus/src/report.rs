@@ -1,0 +1,342 @@
+//! The errors of one file while it is read: byte ranges first, lines and columns at the end.
+
+use model::section::Section;
+
+use crate::diagnostic::{Diagnostic, Excerpt, Label, Span};
+
+/// A range of bytes of the file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Bytes {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Bytes {
+    /// The lengths of files are checked before anything is read.
+    pub(crate) fn new(start: usize, end: usize) -> Bytes {
+        let narrow = |n: usize| u32::try_from(n).expect("a file has less than 4 GiB");
+        Bytes { start: narrow(start), end: narrow(end) }
+    }
+
+    pub(crate) fn of<'a>(self, text: &'a str) -> &'a str {
+        &text[self.start as usize..self.end as usize]
+    }
+
+    pub(crate) fn to(self, last: Bytes) -> Bytes {
+        Bytes { start: self.start, end: last.end.max(self.end) }
+    }
+
+    /// The place just behind.
+    pub(crate) fn after(self) -> Bytes {
+        Bytes { start: self.end, end: self.end }
+    }
+}
+
+/// An error whose place is still in bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    code: &'static str,
+    message: String,
+    at: Bytes,
+    note: String,
+    labels: Vec<(Bytes, String)>,
+    section: Option<Section>,
+    help: Option<String>,
+}
+
+impl Draft {
+    /// What stands at the place of the error.
+    pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Draft {
+        self.note = note.into();
+        self
+    }
+
+    pub(crate) fn label(&mut self, at: Bytes, text: impl Into<String>) -> &mut Draft {
+        self.labels.push((at, text.into()));
+        self
+    }
+
+    pub(crate) fn section(&mut self, section: Section) -> &mut Draft {
+        self.section = Some(section);
+        self
+    }
+
+    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Draft {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(crate) fn help_if(&mut self, help: Option<String>) -> &mut Draft {
+        self.help = help;
+        self
+    }
+}
+
+/// More errors than this are counted, not kept: a file that is no litmus test at all would have one
+/// for each word.
+const KEPT: usize = 1000;
+
+/// How many characters of a long line are shown.
+const SHOWN: usize = 100;
+
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    drafts: Vec<Draft>,
+    dropped: Option<Box<Draft>>,
+    count: usize,
+}
+
+impl Report {
+    pub(crate) fn error(
+        &mut self,
+        code: &'static str,
+        at: Bytes,
+        message: impl Into<String>,
+    ) -> &mut Draft {
+        let draft = Draft {
+            code,
+            message: message.into(),
+            at,
+            note: String::new(),
+            labels: Vec::new(),
+            section: None,
+            help: None,
+        };
+        self.count += 1;
+        if self.drafts.len() < KEPT {
+            self.drafts.push(draft);
+            self.drafts.last_mut().expect("one was pushed")
+        } else {
+            self.dropped.insert(Box::new(draft))
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The known name that `name` was perhaps meant to be; `None` too where nobody will read it.
+    pub(crate) fn nearest<'a>(
+        &self,
+        name: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Option<&'a str> {
+        if self.drafts.len() < KEPT { nearest(name, known) } else { None }
+    }
+
+    /// All errors, by place.
+    pub(crate) fn finish(mut self, path: &str, text: &str) -> Vec<Diagnostic> {
+        let dropped = self.count - self.drafts.len();
+        if dropped > 0 {
+            let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
+            let message = format!("{dropped} more errors in this file");
+            self.drafts.push(Draft {
+                code: "too-many-errors",
+                message,
+                at: Bytes { start: end, end },
+                note: String::new(),
+                labels: Vec::new(),
+                section: None,
+                help: None,
+            });
+        }
+        self.drafts.sort_by_key(|draft| draft.at.start);
+        let places = Places::new(text, &self.drafts);
+        self.drafts.into_iter().map(|draft| draft.finish(path, text, &places)).collect()
+    }
+}
+
+impl Draft {
+    fn finish(self, path: &str, text: &str, places: &Places) -> Diagnostic {
+        let all: Vec<Bytes> =
+            std::iter::once(self.at).chain(self.labels.iter().map(|label| label.0)).collect();
+        let mut lines: Vec<usize> = all.iter().map(|at| places.place(at.start).line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let excerpts = lines
+            .into_iter()
+            .map(|line| {
+                let on_line = all.iter().filter(|at| places.place(at.start).line == line);
+                let first = on_line.min().copied().unwrap_or(self.at);
+                places.excerpt(text, first)
+            })
+            .collect();
+        Diagnostic {
+            code: self.code,
+            message: self.message,
+            path: path.to_owned(),
+            span: places.span(text, self.at),
+            note: self.note,
+            labels: self
+                .labels
+                .into_iter()
+                .map(|(at, text_of)| Label { span: places.span(text, at), text: text_of })
+                .collect(),
+            section: self.section,
+            help: self.help,
+            excerpts,
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    offset: u32,
+    line: usize,
+    column: usize,
+    line_start: usize,
+}
+
+/// Lines and columns of all the offsets that errors speak of, found in one pass over the text.
+struct Places(Vec<Place>);
+
+impl Places {
+    fn new(text: &str, drafts: &[Draft]) -> Places {
+        let mut offsets: Vec<u32> = drafts
+            .iter()
+            .flat_map(|d| std::iter::once(d.at.start).chain(d.labels.iter().map(|l| l.0.start)))
+            .collect();
+        offsets.sort_unstable();
+        offsets.dedup();
+        let mut places = Vec::with_capacity(offsets.len());
+        let (mut line, mut line_start, mut column, mut at) = (1, 0, 1, 0);
+        for offset in offsets {
+            for (index, character) in text[at..offset as usize].char_indices() {
+                if character == '\n' {
+                    line += 1;
+                    line_start = at + index + 1;
+                    column = 1;
+                } else {
+                    column += 1;
+                }
+            }
+            at = offset as usize;
+            places.push(Place { offset, line, column, line_start });
+        }
+        Places(places)
+    }
+
+    fn place(&self, offset: u32) -> Place {
+        let found = self.0.binary_search_by_key(&offset, |place| place.offset);
+        self.0[found.expect("every offset of an error was placed")]
+    }
+
+    /// A range over several lines is marked on its first.
+    fn span(&self, text: &str, at: Bytes) -> Span {
+        let place = self.place(at.start);
+        let end = (at.end as usize).min(line_end(text, at.start as usize));
+        let length =
+            text[at.start as usize..end.max(at.start as usize)].chars().take(SHOWN).count();
+        Span { line: place.line, column: place.column, length }
+    }
+
+    /// The line around `at`, cut where it is long; what would not print is replaced.
+    fn excerpt(&self, text: &str, at: Bytes) -> Excerpt {
+        let place = self.place(at.start);
+        let start = at.start as usize;
+        let back: Vec<char> = text[place.line_start..start].chars().rev().take(SHOWN).collect();
+        let long = text[start..].chars().take_while(|&c| c != '\n').nth(SHOWN).is_some();
+        let whole = back.len() == place.column - 1 && !long && back.len() < SHOWN * 2 / 3;
+        let lead = if whole { back.len() } else { back.len().min(SHOWN / 2) };
+        let column = place.column - lead;
+        let first = start - back[..lead].iter().map(|c| c.len_utf8()).sum::<usize>();
+        let rest = &text[first..];
+        let shown = rest.chars().take_while(|&c| c != '\n').take(SHOWN).collect::<String>();
+        let cut_after = rest[shown.len()..].trim_start_matches('\r').chars().next();
+        Excerpt {
+            line: place.line,
+            column,
+            text: shown
+                .trim_end()
+                .chars()
+                .map(|c| match c {
+                    '\t' => ' ',
+                    c if c.is_control() => '\u{fffd}',
+                    c => c,
+                })
+                .collect(),
+            cut: (column > 1, cut_after.is_some_and(|c| c != '\n')),
+        }
+    }
+}
+
+/// The end of the line of `offset`, looked for no further than can be shown.
+fn line_end(text: &str, offset: usize) -> usize {
+    let rest = &text[offset..];
+    rest.char_indices()
+        .take(SHOWN + 1)
+        .take_while(|&(_, c)| c != '\n' && c != '\r')
+        .last()
+        .map_or(offset, |(index, c)| offset + index + c.len_utf8())
+}
+
+/// The known name that `name` was perhaps meant to be.
+fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    const LONGEST: usize = 40;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let far = (name.chars().count() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|candidate| (distance(name, candidate, far), candidate))
+        .filter(|&(distance, candidate)| distance <= far && distance < candidate.chars().count())
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edits from `a` to `b`, a swap of neighbours being one; anything above `far` may be any number above it.
+fn distance(a: &str, b: &str, far: usize) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    if a.len().abs_diff(b.len()) > far {
+        return far + 1;
+    }
+    let same = |x: char, y: char| x.eq_ignore_ascii_case(&y);
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = above[j - 1] + usize::from(!same(a[i - 1], b[j - 1]));
+            row[j] = change.min(above[j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) {
+                row[j] = row[j].min(before[j - 2] + 1);
+            }
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_close() {
+        assert_eq!(nearest("falg", ["x", "flag"]), Some("flag"));
+        assert_eq!(nearest("y", ["x", "flag"]), None);
+        assert_eq!(nearest("relaxd", ["relaxed", "release"]), Some("relaxed"));
+    }
+
+    #[test]
+    fn columns_count_characters() {
+        let text = "é x\n  y";
+        let mut report = Report::default();
+        report.error("a", Bytes { start: 3, end: 4 }, "x");
+        report.error("b", Bytes { start: 7, end: 8 }, "y");
+        let found = report.finish("p", text);
+        assert_eq!(found[0].span, Span { line: 1, column: 3, length: 1 });
+        assert_eq!(found[1].span, Span { line: 2, column: 3, length: 1 });
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_error() {
+        let text = format!("{}!{}", "a".repeat(5000), "b".repeat(5000));
+        let mut report = Report::default();
+        report.error("a", Bytes { start: 5000, end: 5001 }, "x");
+        let found = report.finish("p", &text);
+        assert_eq!(found[0].excerpts[0].cut, (true, true));
+        assert!(found[0].to_string().len() < 500);
+    }
+}
