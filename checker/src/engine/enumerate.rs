@@ -5,13 +5,13 @@
 //! edges). For each such orientation reads choose their sources one by one; a partial candidate
 //! that breaks an axiom is dropped with all its completions, which is sound because the axioms grow
 //! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
-//! fences are consistent.
+//! fences are consistent; all of them are looked at only where final values may differ.
 
 use std::ops::ControlFlow;
 
 use model::bits::{self, BitRel, Row, Wide};
 use model::given::{Chosen, Tag};
-use model::program::Program;
+use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
@@ -347,7 +347,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         let free: Vec<(usize, usize)> =
             self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
-        let every_order = self.undefined_is_possible();
+        let every_order = self.undefined_is_possible() || self.observes_memory();
         self.order_fences(&free, &forced, every_order).map(|_| ())
     }
 
@@ -359,6 +359,12 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
                 || self.plan.flags.iter().any(|flag| {
                     matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
                 }))
+    }
+
+    /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
+    fn observes_memory(&self) -> bool {
+        let memory = |observed: &Observed| matches!(observed, Observed::Memory { .. });
+        self.structure.unfolding.program.observed.iter().any(memory)
     }
 
     /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
@@ -451,10 +457,12 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             return Ok(());
         }
         raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
-        if !finished || std::mem::replace(&mut self.reported, true) {
+        if !finished {
             return Ok(());
         }
-        *self.job.seen.executions.get_or_insert(0) += 1;
+        if !std::mem::replace(&mut self.reported, true) {
+            *self.job.seen.executions.get_or_insert(0) += 1;
+        }
         for (sources, outcome) in &found {
             let structure = self.structure;
             let (co, fsc) = (&self.co, &self.fsc.rows);
