@@ -66,6 +66,17 @@ fn on_the_classic_shapes() {
 }
 
 #[test]
+fn an_order_of_fences_that_orders_writes_hides_no_other() {
+    let program = programs::fences_and_last_writes();
+    let model = model::ptx::model();
+    for engine in checker::engine::ENGINES {
+        let (outcomes, _) =
+            ask(*engine, &model, &program, &Limits::unlimited(1)).expect("it is small");
+        assert_eq!(outcomes, BTreeSet::from([vec![1], vec![2]]), "{}", engine.name());
+    }
+}
+
+#[test]
 fn on_random_programs() {
     let count = std::env::var("AGREE_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(400);
     let seed = std::env::var("AGREE_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(1);

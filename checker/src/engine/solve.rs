@@ -15,11 +15,13 @@ mod closure;
 mod encode;
 mod explain;
 mod order;
+mod simplify;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use model::bits::{Row, Wide};
+use model::bits::{BitRel, Row, Wide};
+use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
@@ -27,10 +29,11 @@ use model::structure::EventStructure;
 use model::unfold::{Unfolded, Unfolding};
 use model::values::{Source, Values, valuations};
 
-use self::clauses::{Lit, Term};
+use self::clauses::Term;
 use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
-use super::options::Options;
+use self::simplify::simplify;
+use super::options::{Options, constant_bytes};
 use super::outcome::{from_reads, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{Assignment, Smt};
@@ -117,7 +120,10 @@ impl Job<'_, '_> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let Some(mut options) = Options::new(self.model, &structure) else { return Ok(()) };
+        if !prune(&structure, &mut options) {
+            return Ok(());
+        }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
         let Some(encoder) = Encoder::new(&plan, &structure, &options.slots) else { return Ok(()) };
@@ -129,7 +135,12 @@ impl Job<'_, '_> {
             plan,
             encoder,
         };
-        if faulty { search.any(&[]).map(|_| ()) } else { search.run() }
+        if faulty {
+            search.simplify(std::iter::empty());
+            search.any(Term::TRUE)
+        } else {
+            search.run()
+        }
     }
 }
 
@@ -144,10 +155,17 @@ struct Search<'a, 'j, 'v, R> {
 
 impl<R: Row> Search<'_, '_, '_, R> {
     fn run(&mut self) -> Result<(), Stop> {
-        // Before outcomes are ruled out: executions with the same outcome may differ in this.
-        self.undefined()?;
+        let raised = self.raised();
         let finals =
             finals::<R>(self.structure.unfolding, &self.encoder.co, &mut self.encoder.clauses);
+        let last = finals.iter().flat_map(|choice| &choice.terms);
+        self.simplify(last.chain(&raised).copied());
+        // Before outcomes are ruled out: executions with the same outcome may differ in this.
+        for raised in raised {
+            if self.job.seen.undefined.is_none() {
+                self.any(raised)?;
+            }
+        }
         while !self.encoder.clauses.impossible() {
             let Some(found) = self.smt.solve(&self.encoder.clauses, &[])? else { break };
             self.execution(&found, &finals)?;
@@ -155,36 +173,43 @@ impl<R: Row> Search<'_, '_, '_, R> {
         Ok(())
     }
 
-    /// Looks for executions that make the program undefined.
-    fn undefined(&mut self) -> Result<(), Stop> {
+    /// What is asked about later is kept: the choice, and `terms`.
+    fn simplify(&mut self, terms: impl Iterator<Item = Term>) {
+        let Encoder { clauses, choice, .. } = &mut self.encoder;
+        simplify(clauses, terms.chain(choice.iter().flatten().copied()));
+    }
+
+    /// For each flag that makes the program undefined, a term that holds only if it is raised.
+    fn raised(&mut self) -> Vec<Term> {
         let u = self.structure.unfolding;
-        for index in 0..self.plan.flags.len() {
-            let planned = self.plan.flags[index];
+        let mut terms = Vec::new();
+        for planned in &self.plan.flags {
             let meaning = self.job.model.flags[planned.flag].meaning;
             if meaning == Meaning::Report || self.job.seen.undefined.is_some() {
                 continue;
             }
-            let mut raised = Vec::new();
+            let mut pairs = Vec::new();
             for a in 0..u.events.len() {
                 for b in self.encoder.between.most(planned.node)[a].events() {
                     if u.events[a].thread.is_some() && u.events[b].thread.is_some() {
-                        raised.push((Term::TRUE, self.encoder.below(planned.node, a, b)));
+                        pairs.push((Term::TRUE, self.encoder.below(planned.node, a, b)));
                     }
                 }
             }
-            match self.encoder.clauses.below(&raised) {
-                Term::Known(false) => {}
-                Term::Known(true) => drop(self.any(&[])?),
-                Term::Open(raised) => drop(self.any(&[raised])?),
-            }
+            terms.push(self.encoder.clauses.below(&pairs));
         }
-        Ok(())
+        terms
     }
 
-    /// Finds an execution under which the assumptions hold, and raises its flags.
-    fn any(&mut self, assumptions: &[Lit]) -> Result<bool, Stop> {
+    /// Finds an execution under which `assumed` holds, and raises its flags.
+    fn any(&mut self, assumed: Term) -> Result<(), Stop> {
+        let assumptions = match self.encoder.clauses.fold(assumed) {
+            Term::Known(false) => return Ok(()),
+            Term::Known(true) => Vec::new(),
+            Term::Open(lit) => vec![lit],
+        };
         while !self.encoder.clauses.impossible() {
-            let Some(found) = self.smt.solve(&self.encoder.clauses, assumptions)? else { break };
+            let Some(found) = self.smt.solve(&self.encoder.clauses, &assumptions)? else { break };
             let (taken, mut sources) = self.choice(&found);
             let (u, guesses) = (self.structure.unfolding, self.job.guesses);
             let mut exists = false;
@@ -192,16 +217,16 @@ impl<R: Row> Search<'_, '_, '_, R> {
             if exists {
                 self.relations(&found, &sources);
                 raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
-                return Ok(true);
+                return Ok(());
             }
             self.without_values(&taken, &sources);
         }
-        Ok(false)
+        Ok(())
     }
 
     /// The option of each slot, as an index and as a source.
     fn choice(&self, found: &Assignment) -> (Vec<usize>, Vec<Source<R>>) {
-        let holds = |&term: &Term| found.term(term);
+        let holds = |&term: &Term| found.term(self.encoder.clauses.fold(term));
         let taken: Vec<usize> = self
             .encoder
             .choice
@@ -228,7 +253,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
     fn execution(&mut self, found: &Assignment, finals: &[Final]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let (taken, mut sources) = self.choice(found);
-        let holds = |&term: &Term| found.term(term);
+        let holds = |&term: &Term| found.term(self.encoder.clauses.fold(term));
         let last: Vec<usize> = finals
             .iter()
             .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
@@ -248,8 +273,8 @@ impl<R: Row> Search<'_, '_, '_, R> {
             raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
             let (structure, encoder) = (self.structure, &self.encoder);
             let witness = || {
-                let co = order::rows(&encoder.co, |term| found.term(term));
-                let fsc = order::rows(&encoder.fsc, |term| found.term(term));
+                let co = order::rows(&encoder.co, |term| found.term(encoder.clauses.fold(term)));
+                let fsc = order::rows(&encoder.fsc, |term| found.term(encoder.clauses.fold(term)));
                 let (fr, rf) = (from_reads(u, sources, &co), reads_from(u, sources));
                 let chosen = ChosenRows { rf: &rf, co: &co, fr: &fr, fsc: &fsc };
                 Witness::new(structure, sources, &chosen, outcome)
@@ -266,7 +291,8 @@ impl<R: Row> Search<'_, '_, '_, R> {
     /// Puts the relations of an assignment into the plan.
     fn relations(&mut self, found: &Assignment, sources: &[Source<R>]) {
         let u = self.structure.unfolding;
-        let co: Vec<R> = order::rows(&self.encoder.co, |term| found.term(term));
+        let encoder = &self.encoder;
+        let co: Vec<R> = order::rows(&encoder.co, |term| found.term(encoder.clauses.fold(term)));
         if let Some(rows) = self.plan.chosen_rows(Chosen::Rf) {
             rows.copy_from_slice(&reads_from(u, sources));
         }
@@ -277,7 +303,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
         if let Some(rows) = self.plan.chosen_rows(Chosen::Fsc) {
             rows.fill(R::default());
             for (a, b) in pairs {
-                if found.term(self.encoder.fsc.get(a, b)) {
+                if found.term(encoder.clauses.fold(encoder.fsc.get(a, b))) {
                     rows[a].insert(b);
                 } else {
                     rows[b].insert(a);
@@ -295,6 +321,48 @@ impl<R: Row> Search<'_, '_, '_, R> {
             self.plan.node(node).iter().zip(&co).all(|(row, co)| row.minus(*co).is_empty())
         }));
     }
+}
+
+/// Drops the options by which a read returns a constant that a check of that read alone rejects;
+/// false when a slot has none left. The rest is found out by evaluating assignments.
+fn prune<R: Row>(structure: &EventStructure<'_, R>, options: &mut Options<R>) -> bool {
+    let u = structure.unfolding;
+    let mut dropped = false;
+    for (thread, check) in u.checks() {
+        let mut leaves = Vec::new();
+        let exprs = &u.paths[usize::from(thread.0)].exprs;
+        exprs.leaves(check.expr(), &mut |leaf| leaves.push(leaf));
+        leaves.dedup();
+        let [Expr::Read(read)] = leaves[..] else { continue };
+        let read = u.event_of(thread, read);
+        let (slot, end) = u.slots_of[read];
+        if end != slot + 1 {
+            continue;
+        }
+        let cell = u.slots[slot].cell;
+        let before = options.slots[slot].len();
+        options.slots[slot].retain(|option| {
+            let value = (option.count() == 1).then(|| constant_bytes(u, option.first(), cell));
+            value.flatten().is_none_or(|value| {
+                let mut values = Values::<R>::new(u, &[]);
+                values.suppose(read, value);
+                values.check(thread, check) != Some(false)
+            })
+        });
+        dropped |= options.slots[slot].len() != before;
+        if options.slots[slot].is_empty() {
+            return false;
+        }
+    }
+    if dropped {
+        options.rf = BitRel::empty(u.events.len());
+        for (slot, list) in u.slots.iter().zip(&options.slots) {
+            for write in list.iter().flat_map(|option| option.events()) {
+                options.rf.insert(write, slot.read);
+            }
+        }
+    }
+    true
 }
 
 /// The outcome of one valuation with one choice of final values.

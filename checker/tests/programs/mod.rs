@@ -223,6 +223,17 @@ pub(crate) fn store_buffering(threads: usize, fence: Option<FenceOrder>) -> Prog
     write.finish()
 }
 
+/// Two orders of the fences are consistent, and only one of them orders the writes.
+pub(crate) fn fences_and_last_writes() -> Program {
+    let mut write = Write::new(2);
+    write.store(0, StoreOrder::Weak, X, 1);
+    write.fence(0, FenceOrder::Sc, Scope::Sys);
+    write.fence(1, FenceOrder::Sc, Scope::Sys);
+    write.store(1, StoreOrder::Weak, X, 2);
+    write.observe_memory(X);
+    write.finish()
+}
+
 /// The classic shapes, weak and strong.
 pub(crate) fn classics() -> Vec<(String, Program)> {
     use LoadOrder as L;
@@ -300,6 +311,7 @@ pub(crate) fn classics() -> Vec<(String, Program)> {
         write.observe_memory(X);
         list.push((name.to_owned(), write.finish()));
     }
+    list.push(("fences and last writes".to_owned(), fences_and_last_writes()));
     for threads in 2..5 {
         for order in [FenceOrder::Sc, FenceOrder::AcqRel] {
             let name = format!("SB{threads}+fence {order:?}");

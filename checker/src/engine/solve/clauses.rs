@@ -9,6 +9,15 @@ impl Lit {
         (self.0 >> 1) as usize
     }
 
+    /// The variable itself.
+    pub(crate) fn of(var: usize) -> Lit {
+        Lit(u32::try_from(var).expect("fewer variables than that") << 1)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+
     pub(crate) fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
@@ -73,14 +82,34 @@ impl Clauses {
 
     /// The clauses from the one with this number on.
     pub(crate) fn after(&self, first: usize) -> impl Iterator<Item = &[Lit]> {
-        let start = |clause: usize| clause.checked_sub(1).map_or(0, |before| self.ends[before]);
-        (first..self.ends.len()).map(move |clause| &self.lits[start(clause)..self.ends[clause]])
+        (first..self.ends.len()).map(|clause| self.clause(clause))
+    }
+
+    pub(crate) fn clause(&self, clause: usize) -> &[Lit] {
+        let start = clause.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.lits[start..self.ends[clause]]
+    }
+
+    /// Takes a literal for true from now on.
+    pub(crate) fn fix(&mut self, lit: Lit) {
+        self.fixed[lit.var()] = Some(!lit.is_negated());
+    }
+
+    /// Drops clauses, and from the others the literals that are known to be false.
+    pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
+        let (mut lits, mut ends) = (Vec::new(), Vec::new());
+        for clause in (0..self.len()).filter(|&clause| keep(clause)) {
+            let open = |lit: &Lit| self.fold(Term::Open(*lit)) != Term::FALSE;
+            lits.extend(self.clause(clause).iter().copied().filter(open));
+            ends.push(lits.len());
+        }
+        (self.lits, self.ends) = (lits, ends);
     }
 
     pub(crate) fn fresh(&mut self) -> Term {
-        let var = u32::try_from(self.fixed.len()).expect("fewer variables than that");
+        let lit = Lit::of(self.fixed.len());
         self.fixed.push(None);
-        Term::Open(Lit(var << 1))
+        Term::Open(lit)
     }
 
     /// What is known of a term by now.

@@ -154,7 +154,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
         self.visits.fill(Visit::New);
         match failing {
             _ if cyclic => self.everything(),
-            Some((thread, check)) if !torn => self.expr(thread, expr_of(check)),
+            Some((thread, check)) if !torn => self.expr(thread, check.expr()),
             _ => {
                 self.checks();
                 for slot in 0..self.taken.len() {
@@ -179,7 +179,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
     fn checks(&mut self) {
         let u = self.u;
         for (thread, check) in u.checks() {
-            self.expr(thread, expr_of(check));
+            self.expr(thread, check.expr());
         }
     }
 
@@ -285,10 +285,4 @@ fn group(clauses: &mut Clauses, chosen: impl Iterator<Item = bool>, terms: &[Ter
     let mut ways: Vec<(Term, Term)> =
         chosen.zip(terms).filter(|(same, _)| *same).map(|(_, &term)| (Term::TRUE, term)).collect();
     if ways.len() == terms.len() { Term::TRUE } else { clauses.above(&mut ways) }
-}
-
-fn expr_of(check: &Check) -> ExprId {
-    match check {
-        Check::Truth(expr, _) | Check::Equals(expr, _) | Check::NoneOf(expr, _) => *expr,
-    }
 }
