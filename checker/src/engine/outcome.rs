@@ -18,25 +18,31 @@ pub fn outcomes_of<R: Row>(
     co: &[R],
     visit: &mut dyn FnMut(&[u64]),
 ) {
-    let mut options: Vec<Vec<u64>> = Vec::with_capacity(u.program.observed.len());
-    for &observed in &u.program.observed {
-        options.push(match observed {
-            Observed::Register { .. } => vec![values.register(observed).unwrap_or(0)],
+    let observed = &u.program.observed;
+    let mut outcome = vec![0; observed.len()];
+    // Memory that can end in more than one way.
+    let mut open: Vec<(usize, Vec<u64>)> = Vec::new();
+    for (at, &of) in observed.iter().enumerate() {
+        match of {
+            Observed::Register { .. } => outcome[at] = values.register(of).unwrap_or(0),
             Observed::Memory { .. } => {
-                let bytes = u.observed_bytes(observed).expect("memory has bytes");
-                final_values(u, values, co, bytes)
+                let bytes = u.observed_bytes(of).expect("memory has bytes");
+                let mut finals = final_values(u, values, co, bytes);
+                match finals.as_slice() {
+                    [only] => outcome[at] = *only,
+                    _ => open.push((at, std::mem::take(&mut finals))),
+                }
             }
-        });
+        }
     }
-    let mut outcome = vec![0; options.len()];
-    choose(&options, 0, &mut outcome, visit);
+    choose(&open, &mut outcome, visit);
 }
 
-fn choose(options: &[Vec<u64>], at: usize, outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
-    let Some(here) = options.get(at) else { return visit(outcome) };
-    for &value in here {
-        outcome[at] = value;
-        choose(options, at + 1, outcome, visit);
+fn choose(open: &[(usize, Vec<u64>)], outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
+    let Some(((at, values), rest)) = open.split_first() else { return visit(outcome) };
+    for &value in values {
+        outcome[*at] = value;
+        choose(rest, outcome, visit);
     }
 }
 
