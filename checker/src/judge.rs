@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use litmus::{Quantifier, Test};
 use model::rel::Model;
+use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, Limit, Limits, Seen};
 use crate::exit::Exit;
@@ -190,7 +191,8 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
     let program = &test.program;
     let stops_early = task.verdict_only && !program.may_be_undefined();
     let mut seen = Seen::default();
-    let (outcomes, witness) = (&mut found.outcomes, &mut found.witness);
+    let mut outcomes: FxHashMap<Box<[u64]>, u64> = FxHashMap::default();
+    let witness = &mut found.witness;
     let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
         if let Some(executions) = outcomes.get_mut(outcome) {
             *executions += 1;
@@ -199,7 +201,7 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
         if test.filter.as_ref().is_some_and(|filter| !filter.holds(program, outcome)) {
             return ControlFlow::Continue(());
         }
-        outcomes.insert(outcome.to_vec(), 1);
+        outcomes.insert(outcome.into(), 1);
         let satisfied = test.proposition.holds(program, outcome);
         let decides = satisfied != (test.quantifier == Quantifier::ForAll);
         if decides && witness.is_none() {
@@ -207,6 +209,11 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
         }
         if decides && stops_early { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    // The map is ordered before anybody sees it.
+    #[expect(clippy::iter_over_hash_type, reason = "collected into an ordered map")]
+    for (outcome, executions) in outcomes {
+        found.outcomes.insert(outcome.into_vec(), executions);
+    }
     found.seen = seen;
     found.limit = result.err();
     found

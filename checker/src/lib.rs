@@ -3,6 +3,7 @@
 pub mod cli;
 pub mod engine;
 pub mod exit;
+pub mod explain;
 pub mod judge;
 pub mod report;
 pub mod run;

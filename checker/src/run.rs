@@ -5,12 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use model::ptx;
+use litmus::Diagnostic;
 use model::rel::Model;
+use model::{ptx, render};
 
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
+use crate::explain;
 use crate::judge::Task;
 use crate::report::{self, Summary};
 use crate::suite::{self, Item, Outcome};
@@ -19,16 +21,47 @@ use crate::suite::{self, Item, Outcome};
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match &cli.command {
         Command::Check(check) => check_command(check, out, err),
-        Command::Explain(_) => Ok(Exit::BadInput),
-        Command::Model(_) => Ok(Exit::BadInput),
+        Command::Explain(explain) => explain_command(explain, out, err),
+        Command::Model(command) => model_command(command, out, err),
     }
 }
 
 /// The built-in model, or the one in a file; `None` when that has been complained of.
 fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> {
     let Some(path) = path else { return Ok(Some(ptx::model())) };
-    writeln!(err, "error: {}: cannot read .cat models yet", path.display())?;
-    Ok(None)
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", path.display())?;
+            return Ok(None);
+        }
+    };
+    match litmus::cat::import(&path.to_string_lossy(), &text) {
+        Ok(model) => Ok(Some(model)),
+        Err(diagnostics) => {
+            complain_of(&diagnostics, err)?;
+            Ok(None)
+        }
+    }
+}
+
+fn complain_of(diagnostics: &[Diagnostic], err: &mut dyn Write) -> io::Result<()> {
+    diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))
+}
+
+fn model_command(
+    command: &cli::Model,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(command.model.as_deref(), err)? else { return Ok(Exit::BadInput) };
+    let text = match command.format {
+        cli::ModelFormat::Text => render::text(&model),
+        cli::ModelFormat::Cat => render::cat(&model),
+        cli::ModelFormat::Markdown => render::markdown(&model),
+    };
+    write!(out, "{text}")?;
+    Ok(Exit::AsExpected)
 }
 
 fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
@@ -80,6 +113,38 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(summary.exit())
 }
 
+fn explain_command(
+    explain: &cli::Explain,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(explain.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    let path = explain.path.display();
+    let bytes = match std::fs::read(&explain.path) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "error: {path}: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let test = match litmus::parse(&path.to_string(), &bytes) {
+        Ok(test) => test,
+        Err(diagnostics) => {
+            complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let options = explain::Options {
+        bound: explain.judging.bound,
+        deep: explain.deep,
+        dot: explain.format == cli::Drawing::Dot,
+    };
+    explain::explain(&test, &model, options, out)?;
+    Ok(Exit::AsExpected)
+}
+
 /// Formats that have no place for a rejected file leave it to standard error.
 fn complain(item: &Item, format: report::Format, err: &mut dyn Write) -> io::Result<()> {
     if format != report::Format::Herd {
@@ -87,9 +152,7 @@ fn complain(item: &Item, format: report::Format, err: &mut dyn Write) -> io::Res
     }
     match &item.outcome {
         Outcome::Judged { .. } => Ok(()),
-        Outcome::Rejected(diagnostics) => {
-            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))
-        }
+        Outcome::Rejected(diagnostics) => complain_of(diagnostics, err),
         Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", item.path.display()),
     }
 }

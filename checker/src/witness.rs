@@ -3,6 +3,7 @@
 use model::bits::Row;
 use model::given::Fixed;
 use model::program::ThreadId;
+use model::scope::Scope;
 use model::structure::EventStructure;
 use model::unfold::Unfolding;
 use model::values::{Source, Values};
@@ -21,6 +22,8 @@ pub struct Shown {
     pub value: Option<u64>,
     /// Index of the instruction in its thread.
     pub line: u16,
+    /// Of a strong operation.
+    pub scope: Option<Scope>,
 }
 
 /// A candidate: its events and its base relations.
@@ -105,7 +108,7 @@ pub fn shown<R: Row>(u: &Unfolding<'_>, event: usize, values: &mut Values<'_, R>
         None => "initial value".to_owned(),
     };
     let kind = kind_of(u, event);
-    Shown { thread: of.thread, text, kind, location, value, line }
+    Shown { thread: of.thread, text, kind, location, value, line, scope: of.tags.scope() }
 }
 
 fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {

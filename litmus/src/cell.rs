@@ -41,10 +41,12 @@ impl<'a> Cell<'a> {
 
     /// The name of the register that the instruction writes, as far as a glance tells.
     pub(crate) fn defines(&self) -> Option<String> {
-        let writes = !matches!(
-            self.opcode(),
-            "st" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" | "sust"
-        ) && !(matches!(self.opcode(), "bar" | "barrier") && self.part(1) != "red");
+        let writes = match self.opcode() {
+            "st" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge"
+            | "sust" => false,
+            "bar" | "barrier" => self.part(1) == "red",
+            _ => true,
+        };
         let first = self.operands.text_at(0);
         let named = self.operands.kind_at(0) == Some(Kind::Word);
         (writes && named).then(|| first.strip_prefix('%').unwrap_or(first).to_owned())
@@ -97,6 +99,9 @@ fn short_line(line: &str) -> String {
     }
 }
 
+/// More than any instruction of PTX has.
+const MOST_PARTS: usize = 20;
+
 /// Splits a cell; `None` after an error.
 pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Cell<'a>> {
     let mut labels = Vec::new();
@@ -112,6 +117,10 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
             cursor.expected("a predicate", report).help("@p bra L0");
             return None;
         };
+        if cursor.is(".") && cursor.adjacent() {
+            report.error("guard", name_at, "a predicate is missing after `@`").help("@p bra L0");
+            return None;
+        }
         guard = Some((name, name_at, negated));
     }
     let mut parts = Vec::new();
@@ -123,7 +132,7 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
             if !cursor.adjacent() || !matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number)) {
                 report
                     .error("syntax", dot, "a qualifier is missing after `.`")
-                    .note("expected a qualifier");
+                    .help("write the instruction without blanks between its parts");
                 return None;
             }
             let mut part = cursor.here();
@@ -140,6 +149,11 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
                 cursor.advance();
             }
             parts.push(Part { text: part.of(cursor.text), at: part });
+            if parts.len() > MOST_PARTS {
+                let message = format!("an instruction has at most {MOST_PARTS} parts");
+                report.error("syntax", part, message);
+                return None;
+            }
         }
     } else if !cursor.at_end() || guard.is_some() {
         cursor.expected("an instruction", report);

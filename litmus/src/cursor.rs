@@ -47,9 +47,16 @@ impl<'a> Cursor<'a> {
         self.peek().map_or(self.end, |token| token.at)
     }
 
+    /// The place of the token before the next one.
+    pub(crate) fn previous(&self) -> Bytes {
+        self.next.checked_sub(1).map_or(self.here(), |last| self.tokens[last].at)
+    }
+
     /// From the next token to the last.
     pub(crate) fn rest_at(&self) -> Bytes {
-        self.tokens.last().map_or(self.end, |last| self.here().to(last.at))
+        let here = self.here();
+        let nothing = Bytes { end: here.start, ..here };
+        self.rest().last().map_or(nothing, |last| here.to(last.at))
     }
 
     pub(crate) fn rest(&self) -> &'a [Token] {
@@ -120,7 +127,7 @@ impl<'a> Cursor<'a> {
             Some(token) => format!("`{}` where {what} is expected", short(token.at.of(self.text))),
             None => format!("{what} is missing"),
         };
-        report.error("syntax", self.here(), message).note(format!("expected {what}"))
+        report.error("syntax", self.here(), message)
     }
 }
 

@@ -84,6 +84,7 @@ impl Diagnostic {
             put(format_args!("{bar}"));
         }
         let mut previous = None;
+        let mut hidden = Vec::new();
         for excerpt in &self.excerpts {
             if previous.is_some_and(|line| line + 1 < excerpt.line) {
                 put(format_args!("{:width$} {blue}:{plain}", ""));
@@ -92,7 +93,9 @@ impl Diagnostic {
             let (before, after) = (mark(excerpt.cut.0), mark(excerpt.cut.1));
             let text = &excerpt.text;
             put(format_args!("{blue}{:>width$} |{plain} {before}{text}{after}", excerpt.line));
-            for (place, style, note, sign) in self.marks(excerpt.line) {
+            let (marks, outside) = self.marks(excerpt);
+            hidden.extend(outside);
+            for (place, style, note, sign) in marks {
                 let gap = place.column.saturating_sub(excerpt.column) + before.chars().count();
                 let room = excerpt.text.chars().count() + before.chars().count();
                 let length = place.length.min(room.saturating_sub(gap)).max(1);
@@ -101,7 +104,7 @@ impl Diagnostic {
                 put(format_args!("{bar} {:gap$}{style}{signs} {note}{plain}", ""));
             }
         }
-        if self.section.is_some() || self.help.is_some() {
+        if self.section.is_some() || self.help.is_some() || !hidden.is_empty() {
             put(format_args!("{bar}"));
         }
         let mut remark = |kind: &str, text: &str| {
@@ -118,6 +121,10 @@ impl Diagnostic {
                 }
             }
         };
+        for label in hidden {
+            let Span { line, column, .. } = label.span;
+            remark("note", &format!("{}: {path}:{line}:{column}", label.text));
+        }
         if let Some(section) = self.section {
             remark("note", &format!("{section}\n{}", section.url()));
         }
@@ -127,21 +134,25 @@ impl Diagnostic {
         out
     }
 
-    /// What is marked on a line, the error first, then from left to right.
-    fn marks(&self, line: usize) -> Vec<(Span, bool, &str, &'static str)> {
-        let mut marks: Vec<_> = self
-            .labels
-            .iter()
-            .filter(|label| label.span.line == line)
-            .map(|label| (label.span, false, label.text.as_str(), "-"))
-            .collect();
+    /// What is marked in an excerpt, the error first, then from left to right; and what would be, had
+    /// the excerpt room for it.
+    fn marks(&self, excerpt: &Excerpt) -> (Vec<Mark<'_>>, Vec<&Label>) {
+        let end = excerpt.column + excerpt.text.chars().count();
+        let on_line = self.labels.iter().filter(|label| label.span.line == excerpt.line);
+        let (inside, outside): (Vec<&Label>, Vec<&Label>) =
+            on_line.partition(|label| (excerpt.column..=end).contains(&label.span.column));
+        let mut marks: Vec<Mark<'_>> =
+            inside.into_iter().map(|label| (label.span, false, &*label.text, "-")).collect();
         marks.sort_by_key(|mark| mark.0.column);
-        if self.span.line == line {
+        if self.span.line == excerpt.line {
             marks.insert(0, (self.span, true, &self.note, "^"));
         }
-        marks
+        (marks, outside)
     }
 }
+
+/// A place, whether it is that of the error, what is said of it, and what it is marked with.
+type Mark<'a> = (Span, bool, &'a str, &'static str);
 
 fn mark(cut: bool) -> &'static str {
     if cut { "…" } else { "" }

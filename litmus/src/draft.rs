@@ -275,7 +275,9 @@ impl Draft {
 
     /// The thread that stands for all of its CTA, as far as `variable` is concerned.
     pub(crate) fn owner(&self, space: Space, thread: ThreadId) -> ThreadId {
-        let here = self.threads[usize::from(thread.0)].placement;
+        let Some(here) = self.threads.get(usize::from(thread.0)).map(|t| t.placement) else {
+            return thread;
+        };
         let first = match space {
             Space::Global => 0,
             Space::Shared => self

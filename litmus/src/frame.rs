@@ -41,16 +41,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
     let line = line_at(text, at);
     let (arch, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let here = Bytes::new(at, at + arch.len());
-    if arch != "PTX" {
-        let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
-        let message = if named {
-            format!("the first line names `{}`, and only PTX tests are read", short(arch))
-        } else {
-            "the first line does not say that this is a PTX test".to_owned()
-        };
-        report.error("architecture", here, message).help("PTX NAME");
-        at += if named { line.len() } else { 0 };
-    } else {
+    if arch == "PTX" {
         header.name = name.trim();
         if header.name.is_empty() {
             report
@@ -59,6 +50,15 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
                 .help("PTX NAME");
         }
         at += line.len();
+    } else {
+        let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
+        let message = if named {
+            format!("the first line names `{}`, and only PTX tests are read", short(arch))
+        } else {
+            "the first line does not say that this is a PTX test".to_owned()
+        };
+        report.error("architecture", here, message).help("PTX NAME");
+        at += if named { line.len() } else { 0 };
     }
 
     let mut in_garbage = false;
@@ -188,7 +188,11 @@ pub(crate) fn body<'a>(text: &'a str, tokens: &'a [Token], report: &mut Report) 
     Body {
         init: Cursor::new(text, &tokens[init], init_end),
         rows,
-        tail: Cursor::new(text, &tokens[next.min(tokens.len())..], end),
+        tail: Cursor::new(
+            text,
+            &tokens[next.min(tokens.len())..],
+            tokens.last().map_or(end, |last| last.at.after()),
+        ),
     }
 }
 
@@ -250,7 +254,8 @@ fn begins_tail(text: &str, tokens: &[Token]) -> bool {
         "exists" | "forall" | "locations" | "filter" => !matches!(word(1), ":" | "."),
         "~" => true,
         "not" => word(1) == "exists",
-        _ => false,
+        // No instruction has a parenthesis: a quantifier, wrongly written.
+        _ => word(1) == "(" && tokens.first().is_some_and(|token| token.kind == Kind::Word),
     }
 }
 

@@ -3,6 +3,9 @@
 //! [`parse`] reads a test in herd's frame with PTX in its columns, or with the untyped instructions
 //! of the peer dialect, and answers with a program or with everything that is wrong with the file.
 
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
+pub mod cat;
 mod cell;
 mod condition;
 mod cursor;
@@ -96,9 +99,8 @@ pub const LARGEST: usize = 64 << 20;
 pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     let text = text(path, bytes)?;
     let mut report = Report::default();
-    let test = read(text, &mut report);
-    match test {
-        Some(test) if report.count() == 0 => Ok(test),
+    match read(text, &mut report) {
+        Some(read) if report.count() == 0 => Ok(read),
         _ => Err(report.finish(path, text)),
     }
 }
@@ -120,8 +122,12 @@ fn text<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic>> {
             let at = Bytes::new(before.len(), before.len());
             let byte = bytes.get(valid).copied().unwrap_or(0);
             report
-                .error("binary", at, format!("this is no text in UTF-8: a byte is 0x{byte:02x}"))
-                .note("from here on");
+                .error(
+                    "binary",
+                    at,
+                    format!("this file is no text in UTF-8: byte {valid} is 0x{byte:02x}"),
+                )
+                .note("text up to here");
             Err(report.finish(path, before))
         }
     }
@@ -216,10 +222,8 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
     let mut peer = false;
     for cell in cells.iter().flatten() {
         let memory = matches!(cell.opcode(), "ld" | "st" | "atom" | "red");
-        if memory
-            && (cell.has_type()
-                || cell.operands.rest().iter().any(|t| t.is(cell.operands.text, "[")))
-        {
+        let bracket = |token: &lex::Token| token.is(cell.operands.text, "[");
+        if memory && cell.has_type() || cell.operands.rest().iter().any(bracket) {
             return Dialect::Ptx;
         }
         peer |= memory

@@ -47,8 +47,9 @@ pub(crate) fn threads(row: &Row<'_>, draft: &mut Draft, report: &mut Report) {
         let mut thread = ThreadDraft::new(name.clone(), placement);
         if let Some(earlier) = draft.thread_by_name.get(&name) {
             let first = places[usize::from(earlier.0)];
-            let free =
-                (0..).map(|n| format!("P{n}")).find(|n| !draft.thread_by_name.contains_key(n));
+            let free = (0..=MOST_THREADS)
+                .map(|n| format!("P{n}"))
+                .find(|n| !draft.thread_by_name.contains_key(n));
             report
                 .error("duplicate-thread", at, format!("two columns are named `{}`", short(&name)))
                 .label(first, "first here")
@@ -82,6 +83,7 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
         return placement;
     }
     let (mut cta, mut cluster, mut gpu) = (None, None, None);
+    let errors = report.count();
     loop {
         let Some((level, level_at)) = cursor.word() else {
             cursor.expected("`cta`, `cluster` or `gpu`", report);
@@ -128,6 +130,7 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
     placement.gpu = gpu.unwrap_or(0);
     match cta {
         Some(cta) => placement.cta = cta,
+        None if report.count() > errors => {}
         None => {
             report
                 .error("placement", whole, format!("`{}` has no CTA", short(name)))

@@ -195,13 +195,12 @@ fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
     let mut initial = vec![0; extent(draft, id) as usize];
     for (index, &(value, at)) in variable.values.iter().enumerate() {
         if !fits(value, 8 * u32::try_from(element).unwrap_or(8)) {
+            let value = value.cast_signed();
+            let name = short(&variable.name);
+            let bits = [16, 32, 64].into_iter().find(|&bits| fits(value.cast_unsigned(), bits));
             report
-                .error(
-                    "constant",
-                    at,
-                    format!("{} does not fit into {element} bytes", value.cast_signed()),
-                )
-                .help(format!("declare it wider: uint64_t {}={value}", short(&variable.name)));
+                .error("constant", at, format!("{value} does not fit into {} bits", 8 * element))
+                .help(format!("uint{}_t {name}={value};", bits.unwrap_or(64)));
         }
         for (place, byte) in
             initial.iter_mut().skip(index * element).zip(value.to_le_bytes()).take(element)

@@ -86,7 +86,9 @@ impl Prop {
             Prop::True | Prop::False => {}
             Prop::Not(prop) => prop.for_each_term(visit),
             Prop::And(props) | Prop::Or(props) => {
-                props.iter_mut().for_each(|prop| prop.for_each_term(visit));
+                for prop in props {
+                    prop.for_each_term(visit);
+                }
             }
             Prop::Implies(left, right) => {
                 left.for_each_term(visit);

@@ -18,7 +18,7 @@ impl Bytes {
         Bytes { start: narrow(start), end: narrow(end) }
     }
 
-    pub(crate) fn of<'a>(self, text: &'a str) -> &'a str {
+    pub(crate) fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
 
@@ -31,6 +31,10 @@ impl Bytes {
         Bytes { start: self.end, end: self.end }
     }
 }
+
+/// In the place of something that was no good, and was reported.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported;
 
 /// An error whose place is still in bytes.
 #[derive(Clone, Debug)]
@@ -156,9 +160,9 @@ impl Draft {
         let excerpts = lines
             .into_iter()
             .map(|line| {
-                let on_line = all.iter().filter(|at| places.place(at.start).line == line);
-                let first = on_line.min().copied().unwrap_or(self.at);
-                places.excerpt(text, first)
+                // The error comes first of all: an excerpt that has no room for more shows it.
+                let shown = all.iter().find(|at| places.place(at.start).line == line);
+                places.excerpt(text, shown.copied().unwrap_or(self.at))
             })
             .collect();
         Diagnostic {
@@ -287,19 +291,21 @@ fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&
 
 /// Edits from `a` to `b`, a swap of neighbours being one; anything above `far` may be any number above it.
 fn distance(a: &str, b: &str, far: usize) -> usize {
+    if a.eq_ignore_ascii_case(b) {
+        return 1;
+    }
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > far {
         return far + 1;
     }
-    let same = |x: char, y: char| x.eq_ignore_ascii_case(&y);
     let mut before: Vec<usize> = vec![0; b.len() + 1];
     let mut above: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
         let mut row = vec![i; b.len() + 1];
         for j in 1..=b.len() {
-            let change = above[j - 1] + usize::from(!same(a[i - 1], b[j - 1]));
+            let change = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
             row[j] = change.min(above[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) {
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
                 row[j] = row[j].min(before[j - 2] + 1);
             }
         }

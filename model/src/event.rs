@@ -4,6 +4,7 @@ use crate::expr::ExprId;
 use crate::given::Tag;
 use crate::isa::bar::Reduction;
 use crate::memory::Extent;
+use crate::scope::Scope;
 
 /// The tags of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -26,6 +27,18 @@ impl Tags {
 
     pub fn has(self, tag: Tag) -> bool {
         self.0 >> (tag as u32) & 1 == 1
+    }
+
+    /// The scope of a strong operation.
+    pub fn scope(self) -> Option<Scope> {
+        [
+            (Tag::ScopeCta, Scope::Cta),
+            (Tag::ScopeCluster, Scope::Cluster),
+            (Tag::ScopeGpu, Scope::Gpu),
+            (Tag::ScopeSys, Scope::Sys),
+        ]
+        .into_iter()
+        .find_map(|(tag, scope)| self.has(tag).then_some(scope))
     }
 
     pub fn iter(self) -> impl Iterator<Item = Tag> {

@@ -2,8 +2,10 @@
 //!
 //! Read in this order: `scope`, `memory`, `isa`, `program` (what a test is); `given`, `rel`, `ptx`
 //! (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program as events);
-//! `algebra`, `bits` (how an engine runs a model).
+//! `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read, and without
+//! one of its rules).
 
+pub mod ablation;
 pub mod algebra;
 pub mod bits;
 pub mod event;
@@ -18,8 +20,10 @@ pub mod path;
 pub mod program;
 pub mod ptx;
 pub mod rel;
+pub mod render;
 pub mod scope;
 pub mod section;
 pub mod structure;
+mod symmetry;
 pub mod unfold;
 pub mod values;

@@ -156,7 +156,7 @@ pub fn model() -> Model {
     // 8.9.7.
     let communication = m.define(section::COMMUNICATION_ORDER, "communication", rf | co | fr);
 
-    // 8.10. Reading R5 (aliases): coherence is about locations, so alias pairs count.
+    // 8.10. Reading R19: coherence is about locations, so pairs through aliases count.
     m.empty(section::COHERENCE, "Coherence", (causality & location_overlap & (write * write)) - co);
     // Reading R2: causality order relates memory operations, so fences compare by base causality.
     m.empty(

@@ -145,6 +145,48 @@ impl Model {
         self.definitions.iter().find(|definition| definition.body == Body::Rel(node))
     }
 
+    /// Moves what the program fixes before what is chosen, so that what an order relates stands
+    /// before the order, as an operand before its use.
+    pub fn move_fixed_first(&mut self) {
+        let fixed = self.fixed_nodes();
+        let (first, rest): (Vec<usize>, Vec<usize>) =
+            (0..self.nodes.len()).partition(|&node| fixed[node]);
+        let mut moved = vec![NodeId(0); self.nodes.len()];
+        for (to, &from) in first.iter().chain(&rest).enumerate() {
+            moved[from] = NodeId(u16::try_from(to).expect("a model has few nodes"));
+        }
+        let to = |id: NodeId| moved[usize::from(id.0)];
+        let node = |&from: &usize| match self.nodes[from] {
+            Node::Or(a, b) => Node::Or(to(a), to(b)),
+            Node::And(a, b) => Node::And(to(a), to(b)),
+            Node::Minus(a, b) => Node::Minus(to(a), to(b)),
+            Node::Seq(a, b) => Node::Seq(to(a), to(b)),
+            Node::Inverse(a) => Node::Inverse(to(a)),
+            Node::Plus(a) => Node::Plus(to(a)),
+            Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => {
+                self.nodes[from]
+            }
+        };
+        self.nodes = first.iter().chain(&rest).map(node).collect();
+        for definition in &mut self.definitions {
+            if let Body::Rel(node) = &mut definition.body {
+                *node = to(*node);
+            }
+        }
+        for order in &mut self.orders {
+            order.relates = to(order.relates);
+        }
+        for axiom in &mut self.axioms {
+            let (Constraint::Empty(node)
+            | Constraint::Irreflexive(node)
+            | Constraint::Acyclic(node)) = &mut axiom.constraint;
+            *node = to(*node);
+        }
+        for flag in &mut self.flags {
+            flag.node = to(flag.node);
+        }
+    }
+
     /// The order that constrains `chosen`.
     pub fn order(&self, chosen: Chosen) -> Option<&Order> {
         self.orders.iter().find(|order| order.chosen == chosen)
@@ -198,6 +240,17 @@ impl Builder {
 
     pub fn finish(self) -> Model {
         self.inner.into_inner().model
+    }
+
+    /// Looks at what is written so far.
+    pub fn look<T>(&self, at: impl FnOnce(&Model) -> T) -> T {
+        at(&self.inner.borrow().model)
+    }
+
+    /// A relation that is written already.
+    pub fn rel_at(&self, id: NodeId) -> Rel<'_> {
+        assert!(usize::from(id.0) < self.look(|model| model.nodes.len()), "the node is written");
+        Rel { builder: self, id }
     }
 
     fn set(&self, node: SetNode) -> Set<'_> {

@@ -206,7 +206,7 @@ fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
         for fence in u.first[usize::from(thread.0)]..arrival {
             let tags = u.events[fence].tags;
             let releasing = [Tag::FenceRelease, Tag::FenceAcqRel, Tag::FenceSc];
-            let Some(scope) = scope_of(tags).filter(|_| releasing.iter().any(|&t| tags.has(t)))
+            let Some(scope) = tags.scope().filter(|_| releasing.iter().any(|&t| tags.has(t)))
             else {
                 continue;
             };
@@ -220,17 +220,6 @@ fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
         }
     }
     relation
-}
-
-fn scope_of(tags: crate::event::Tags) -> Option<Scope> {
-    [
-        (Tag::ScopeCta, Scope::Cta),
-        (Tag::ScopeCluster, Scope::Cluster),
-        (Tag::ScopeGpu, Scope::Gpu),
-        (Tag::ScopeSys, Scope::Sys),
-    ]
-    .into_iter()
-    .find_map(|(tag, scope)| tags.has(tag).then_some(scope))
 }
 
 /// Arrivals and waits of one generation.

@@ -18,8 +18,9 @@ pub struct Source<R> {
     pub torn: Option<u64>,
 }
 
+/// What is known of one read's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Memo {
+pub enum Memo {
     Unknown,
     /// Being computed: meeting it again is a cycle of values.
     Visiting,
@@ -36,7 +37,31 @@ pub struct Values<'a, R> {
 impl<'a, R: Row> Values<'a, R> {
     /// `sources` has one entry for each slot.
     pub fn new(unfolding: &'a Unfolding<'a>, sources: &'a [Source<R>]) -> Values<'a, R> {
-        Values { unfolding, sources, memo: vec![Memo::Unknown; unfolding.events.len()] }
+        Values::reusing(unfolding, sources, Vec::new())
+    }
+
+    /// The same, in memory that [`Values::into_memo`] gave back.
+    pub fn reusing(
+        unfolding: &'a Unfolding<'a>,
+        sources: &'a [Source<R>],
+        mut memo: Vec<Memo>,
+    ) -> Values<'a, R> {
+        memo.clear();
+        memo.resize(unfolding.events.len(), Memo::Unknown);
+        Values { unfolding, sources, memo }
+    }
+
+    pub fn into_memo(self) -> Vec<Memo> {
+        self.memo
+    }
+
+    /// Whether every read has a value and every check of the paths holds: then the candidate has
+    /// these values and no others.
+    pub fn settled(&mut self) -> bool {
+        let u = self.unfolding;
+        self.sources.iter().all(|source| source.writes.count() == 1)
+            && u.slots.iter().all(|slot| self.read(slot.read).is_some())
+            && u.checks().all(|(thread, check)| self.check(thread, check) == Some(true))
     }
 
     /// Supposes that `read` returns `value`, for values that depend on themselves.

@@ -7,17 +7,16 @@
 //! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
 //! fences are consistent.
 
-use std::ops::ControlFlow;
-
 use model::bits::{self, BitRel, Row, Wide};
 use model::given::{Chosen, Tag};
-use model::program::{Observed, Program};
+use model::program::Program;
 use model::rel::{Meaning, Model};
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
-use model::values::{Source, Values, final_values, valuations};
+use model::values::{Memo, Source, Values, valuations};
 
 use super::options::Options;
+use super::outcome::{from_reads, outcomes_of, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::{Engine, Limit, Limits, Race, Seen, Undefined, Visit};
 use crate::witness::{ChosenRows, Witness};
@@ -118,7 +117,64 @@ struct Search<'a, 'j, 'v, R> {
     below: Vec<f64>,
     /// Whether the candidate at hand has been reported.
     reported: bool,
+    memo: Vec<Memo>,
+    /// Pairs of choices found inconsistent, in large searches.
+    conflicts: Option<Conflicts>,
     ticks: u32,
+}
+
+/// Pairs of choices that are inconsistent under the orientation at hand.
+struct Conflicts {
+    /// The number of the first option of each slot.
+    first: Vec<usize>,
+    total: usize,
+    /// For each pair of options, whether it is known to be inconsistent.
+    known: Vec<bool>,
+    /// The option of each slot that is decided.
+    chosen: Vec<Option<usize>>,
+    /// How often no pair was to blame.
+    misses: usize,
+}
+
+/// Searches with fewer candidates than this are over before anything is learned.
+const WORTH_LEARNING: f64 = 500.0;
+const MAX_OPTIONS: usize = 1_000;
+const MAX_MISSES: usize = 5_000;
+
+impl Conflicts {
+    fn new<R>(options: &[Vec<R>], candidates: f64) -> Option<Conflicts> {
+        let mut first = Vec::with_capacity(options.len());
+        let mut total = 0;
+        for of in options {
+            first.push(total);
+            total += of.len();
+        }
+        (candidates > WORTH_LEARNING && total <= MAX_OPTIONS).then(|| Conflicts {
+            first,
+            total,
+            known: vec![false; total * total],
+            chosen: vec![None; options.len()],
+            misses: 0,
+        })
+    }
+
+    fn forget(&mut self) {
+        self.known.fill(false);
+    }
+
+    fn rules_out(&self, slot: usize, index: usize) -> bool {
+        let row = (self.first[slot] + index) * self.total;
+        self.chosen
+            .iter()
+            .zip(&self.first)
+            .any(|(chosen, first)| chosen.is_some_and(|chosen| self.known[row + first + chosen]))
+    }
+
+    fn add(&mut self, slot: usize, index: usize, other: usize) {
+        if let Some(chosen) = self.chosen[other] {
+            self.known[(self.first[slot] + index) * self.total + self.first[other] + chosen] = true;
+        }
+    }
 }
 
 impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
@@ -140,6 +196,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             let many = u32::try_from(options[order[depth]].len()).unwrap_or(u32::MAX);
             below[depth] = below[depth + 1] * f64::from(many);
         }
+        let conflicts = Conflicts::new(&options, below[0]);
         let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
         let mut search = Search {
             job,
@@ -157,6 +214,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             fixed_fences: BitRel::empty(events),
             below,
             reported: false,
+            memo: Vec::new(),
+            conflicts,
             ticks: 0,
             plan,
         };
@@ -199,7 +258,12 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
 
     /// Chooses the direction of each pair of morally strong writes from `at` on.
     fn orient(&mut self, at: usize) -> Result<(), Stop> {
-        let Some(&(a, b)) = self.free_pairs.get(at) else { return self.decide(0) };
+        let Some(&(a, b)) = self.free_pairs.get(at) else {
+            if let Some(known) = &mut self.conflicts {
+                known.forget();
+            }
+            return self.decide(0);
+        };
         let current = self.oriented.last().expect("there is always the least order");
         if current.has(a, b) || current.has(b, a) {
             return self.orient(at + 1);
@@ -220,17 +284,65 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
 
     /// Chooses the source of each slot from `depth` on.
     fn decide(&mut self, depth: usize) -> Result<(), Stop> {
-        let Some(&slot) = self.order.get(depth) else { return self.candidate() };
+        let Some(&slot) = self.order.get(depth) else { return self.candidate().map(|_| ()) };
+        let last = depth + 1 == self.order.len();
         for index in 0..self.options[slot].len() {
-            self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
-            // Testing a partial candidate pays when many candidates hang below it.
-            let test = self.below[depth + 1] > 3.0 && self.options[slot].len() > 1;
-            if test && !(self.checks_may_hold() && self.partly_consistent()?) {
+            if self.conflicts.as_ref().is_some_and(|known| known.rules_out(slot, index)) {
                 continue;
             }
-            self.decide(depth + 1)?;
+            self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
+            // Testing a partial candidate pays when many candidates hang below it.
+            let test = !last && self.below[depth + 1] > 3.0 && self.options[slot].len() > 1;
+            if test && !(self.checks_may_hold() && self.partly_consistent()?) {
+                self.learn(depth, slot, index)?;
+                continue;
+            }
+            if let Some(known) = &mut self.conflicts {
+                known.chosen[slot] = Some(index);
+            }
+            if last {
+                if !self.candidate()? {
+                    self.learn(depth, slot, index)?;
+                }
+            } else {
+                self.decide(depth + 1)?;
+            }
+            if let Some(known) = &mut self.conflicts {
+                known.chosen[slot] = None;
+            }
         }
         self.sources[slot] = Source::default();
+        Ok(())
+    }
+
+    /// Finds out whether the latest choice is inconsistent with one earlier choice alone, so that
+    /// the pair is never tried again under this orientation.
+    fn learn(&mut self, depth: usize, slot: usize, index: usize) -> Result<(), Stop> {
+        if self.conflicts.is_none() {
+            return Ok(());
+        }
+        let sources = self.sources.clone();
+        let earlier: Vec<usize> = self.order[..depth].to_vec();
+        for other in earlier.into_iter().rev() {
+            self.sources.fill(Source::default());
+            self.sources[slot] = sources[slot];
+            self.sources[other] = sources[other];
+            if !self.partly_consistent()? {
+                if let Some(known) = &mut self.conflicts {
+                    known.add(slot, index, other);
+                }
+                self.sources = sources;
+                return Ok(());
+            }
+        }
+        self.sources = sources;
+        // Where three choices or more conflict, looking for pairs is a waste.
+        if let Some(known) = &mut self.conflicts {
+            known.misses += 1;
+            if known.misses > MAX_MISSES {
+                self.conflicts = None;
+            }
+        }
         Ok(())
     }
 
@@ -326,28 +438,29 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     }
 
     /// Every slot has a source: finds values, then whether some order of the fences is consistent.
-    fn candidate(&mut self) -> Result<(), Stop> {
+    /// False when the sources alone are inconsistent.
+    fn candidate(&mut self) -> Result<bool, Stop> {
         self.tick()?;
         self.reported = false;
         if !self.checks_may_hold() {
-            return Ok(());
+            return Ok(true);
         }
         self.fsc.rows.clone_from(&self.fixed_fences.rows);
         self.run_before_co();
         if !self.consistent() {
-            return Ok(());
+            return Ok(false);
         }
         if self.free_fences.is_empty() {
-            return self.admit();
+            return self.admit().map(|()| true);
         }
         let mut forced = self.fixed_fences.clone();
         if !self.force_fences(&mut forced) {
-            return Ok(());
+            return Ok(true);
         }
         let free: Vec<(usize, usize)> =
             self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
         let every_order = self.undefined_is_possible();
-        self.order_fences(&free, &forced, every_order).map(|_| ())
+        self.order_fences(&free, &forced, every_order).map(|_| true)
     }
 
     /// Whether some execution of the structure may make the program undefined: then each order of
@@ -432,42 +545,71 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     /// The candidate at hand is consistent: reports its outcomes and flags.
     fn admit(&mut self) -> Result<(), Stop> {
         let u = self.structure.unfolding;
-        let mut sources = std::mem::take(&mut self.sources);
-        let mut found: Vec<(Vec<Source<R>>, Vec<u64>)> = Vec::new();
-        let mut values_exist = false;
-        let (co, guesses) = (&self.co, self.job.guesses);
-        let finished = u.fault().is_none();
-        valuations(u, &mut sources, guesses, &mut |sources, values| {
-            values_exist = true;
-            if finished {
-                outcomes_of(u, values, co, &mut |outcome| {
-                    found.push((sources.to_vec(), outcome.to_vec()));
-                });
-            }
-        });
+        let memo = std::mem::take(&mut self.memo);
+        let sources = std::mem::take(&mut self.sources);
+        let mut values = Values::reusing(u, &sources, memo);
+        let result = if values.settled() {
+            let first = self.settle();
+            if first { self.report(&sources, &mut values) } else { Ok(()) }
+        } else {
+            self.admit_each(&sources)
+        };
+        self.memo = values.into_memo();
         self.sources = sources;
-        if !values_exist {
+        result
+    }
+
+    /// The slow way, for torn reads and values that depend on themselves.
+    fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
+        let u = self.structure.unfolding;
+        let mut all = Vec::new();
+        valuations(u, &mut sources.to_vec(), self.job.guesses, &mut |sources, values| {
+            let known: Vec<(usize, u64)> = u
+                .slots
+                .iter()
+                .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
+                .collect();
+            all.push((sources.to_vec(), known));
+        });
+        if all.is_empty() || !self.settle() {
             return Ok(());
         }
+        for (sources, known) in &all {
+            let mut values = Values::new(u, sources);
+            for &(read, value) in known {
+                values.suppose(read, value);
+            }
+            self.report(sources, &mut values)?;
+        }
+        Ok(())
+    }
+
+    /// Raises flags and counts the execution; whether its outcomes are to be reported.
+    fn settle(&mut self) -> bool {
         self.flags();
-        if !finished || std::mem::replace(&mut self.reported, true) {
-            return Ok(());
+        if self.structure.unfolding.fault().is_some() || std::mem::replace(&mut self.reported, true)
+        {
+            return false;
         }
         *self.job.seen.executions.get_or_insert(0) += 1;
-        for (sources, outcome) in &found {
-            let structure = self.structure;
-            let (co, fsc) = (&self.co, &self.fsc.rows);
+        true
+    }
+
+    fn report(&mut self, sources: &[Source<R>], values: &mut Values<'_, R>) -> Result<(), Stop> {
+        let u = self.structure.unfolding;
+        let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
+        let visit = &mut *self.job.visit;
+        let mut stop = false;
+        outcomes_of(u, values, co, &mut |outcome| {
             let witness = || {
                 let fr = from_reads(u, sources, co);
                 let rf = reads_from(u, sources);
                 let chosen = ChosenRows { rf: &rf, co, fr: &fr, fsc };
                 Witness::new(structure, sources, &chosen, outcome)
             };
-            if let ControlFlow::Break(()) = (self.job.visit)(outcome, &witness) {
-                return Err(Stop::Asked);
-            }
-        }
-        Ok(())
+            stop |= visit(outcome, &witness).is_break();
+        });
+        if stop { Err(Stop::Asked) } else { Ok(()) }
     }
 
     /// Raises the flags of a consistent execution.
@@ -513,57 +655,4 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
 
 fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
     order.has(a, b) || order.has(b, a)
-}
-
-/// Calls `visit` with each outcome of an execution: one, or one for each choice among the last
-/// writes of observed memory.
-pub fn outcomes_of<R: Row>(
-    u: &Unfolding<'_>,
-    values: &mut Values<'_, R>,
-    co: &[R],
-    visit: &mut dyn FnMut(&[u64]),
-) {
-    let mut options: Vec<Vec<u64>> = Vec::with_capacity(u.program.observed.len());
-    for &observed in &u.program.observed {
-        options.push(match observed {
-            Observed::Register { .. } => vec![values.register(observed).unwrap_or(0)],
-            Observed::Memory { .. } => {
-                let bytes = u.observed_bytes(observed).expect("memory has bytes");
-                final_values(u, values, co, bytes)
-            }
-        });
-    }
-    let mut outcome = vec![0; options.len()];
-    choose(&options, 0, &mut outcome, visit);
-}
-
-fn choose(options: &[Vec<u64>], at: usize, outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
-    let Some(here) = options.get(at) else { return visit(outcome) };
-    for &value in here {
-        outcome[at] = value;
-        choose(options, at + 1, outcome, visit);
-    }
-}
-
-/// rf as rows: from each write to the reads that read a byte of it.
-pub fn reads_from<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
-    let mut rf = vec![R::default(); u.events.len()];
-    for (slot, source) in u.slots.iter().zip(sources) {
-        for write in source.writes.events() {
-            rf[write].insert(slot.read);
-        }
-    }
-    rf
-}
-
-/// fr as rows, from closed co.
-pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) -> Vec<R> {
-    let mut fr = vec![R::default(); u.events.len()];
-    for (slot, source) in u.slots.iter().zip(sources) {
-        let covering: R = writes_of(u, slot.cell);
-        for write in source.writes.events() {
-            fr[slot.read] = fr[slot.read].or(co[write].and(covering));
-        }
-    }
-    fr
 }

@@ -6,6 +6,7 @@
 pub mod concrete;
 pub mod enumerate;
 pub mod options;
+pub mod outcome;
 pub mod plan;
 
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@
 
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Fixed, Tag};
-use model::rel::{Constraint, Meaning, Model, Node, NodeId, SetId};
+use model::rel::{Constraint, Meaning, Model, Node, NodeId};
 use model::structure::EventStructure;
 
 /// What decides a node, from nothing to everything. A node of one stage needs those before it.
@@ -149,7 +149,7 @@ impl<R: Row> Plan<R> {
             sets: model.eval_sets(|tag| structure.tag(tag)),
             bounds,
             events,
-            rows: Vec::with_capacity(count * events),
+            rows: vec![R::default(); count * events],
             stands: Vec::with_capacity(count),
             stage: Vec::with_capacity(count),
             ops: Vec::with_capacity(count),
@@ -178,11 +178,10 @@ impl<R: Row> Planner<'_, R> {
         self.stage[node] == Stage::Known
     }
 
-    /// Appends a node with its bound; an empty bound is a value.
-    fn push(&mut self, bound: Vec<R>, stage: Stage, op: Option<Op>) {
+    /// Appends the node whose bound stands in its rows already; an empty bound is a value.
+    fn push(&mut self, stage: Stage, op: Option<Op>) {
         let index = self.stands.len();
-        let known = stage == Stage::Known || bits::is_empty(&bound);
-        self.rows.extend(bound);
+        let known = stage == Stage::Known || bits::is_empty(self.value(index));
         self.stands.push(index);
         self.stage.push(if known { Stage::Known } else { stage });
         self.ops.push(if known { None } else { op });
@@ -191,16 +190,32 @@ impl<R: Row> Planner<'_, R> {
     /// Appends a node that always equals `node`.
     fn alias(&mut self, node: usize) {
         let range = node * self.events..(node + 1) * self.events;
-        self.rows.extend_from_within(range);
+        self.rows.copy_within(range, self.stands.len() * self.events);
         self.stands.push(node);
         self.stage.push(self.stage[node]);
         self.ops.push(None);
     }
 
-    fn binary(&self, a: usize, b: usize, f: impl Fn(&mut [R], &[R], &[R])) -> Vec<R> {
-        let mut out = vec![R::default(); self.events];
-        f(&mut out, self.value(a), self.value(b));
-        out
+    /// The rows of the node being appended, and those of all before it.
+    fn next(&mut self) -> (&[R], &mut [R]) {
+        let (before, after) = self.rows.split_at_mut(self.stands.len() * self.events);
+        (before, &mut after[..self.events])
+    }
+
+    fn binary(&mut self, a: usize, b: usize, f: impl Fn(&mut [R], &[R], &[R])) {
+        let events = self.events;
+        let (before, out) = self.next();
+        f(out, &before[a * events..(a + 1) * events], &before[b * events..(b + 1) * events]);
+    }
+
+    fn unary(&mut self, a: usize, f: impl Fn(&mut [R], &[R])) {
+        let events = self.events;
+        let (before, out) = self.next();
+        f(out, &before[a * events..(a + 1) * events]);
+    }
+
+    fn disjoint(&self, a: usize, b: usize) -> bool {
+        self.value(a).iter().zip(self.value(b)).all(|(a, b)| a.and(*b).is_empty())
     }
 
     fn within(&self, a: usize, b: usize) -> bool {
@@ -208,20 +223,28 @@ impl<R: Row> Planner<'_, R> {
     }
 
     fn node(&mut self, index: usize) {
-        let events = self.events;
         match self.model.nodes[index] {
             Node::Fixed(fixed) => {
-                self.push(self.structure.fixed(fixed).rows.clone(), Stage::Known, None);
+                let structure = self.structure;
+                self.next().1.copy_from_slice(&structure.fixed(fixed).rows);
+                self.push(Stage::Known, None);
             }
             Node::Chosen(chosen) => self.chosen(chosen),
             Node::Identity(set) => {
-                let value = BitRel::identity(self.sets[usize::from(set.0)], events);
-                self.push(value.rows, Stage::Known, None);
+                let set = self.sets[usize::from(set.0)];
+                let out = self.next().1;
+                for event in set.events() {
+                    out[event] = R::single(event);
+                }
+                self.push(Stage::Known, None);
             }
             Node::Cross(from, to) => {
-                let at = |set: SetId| self.sets[usize::from(set.0)];
-                let value = BitRel::cross(at(from), at(to), events);
-                self.push(value.rows, Stage::Known, None);
+                let (from, to) = (self.sets[usize::from(from.0)], self.sets[usize::from(to.0)]);
+                let out = self.next().1;
+                for event in from.events() {
+                    out[event] = to;
+                }
+                self.push(Stage::Known, None);
             }
             Node::Or(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
@@ -237,7 +260,8 @@ impl<R: Row> Planner<'_, R> {
                         return self.alias(b);
                     }
                 }
-                self.push(self.binary(a, b, bits::or), stage, Some(Op::Or(a, b)));
+                self.binary(a, b, bits::or);
+                self.push(stage, Some(Op::Or(a, b)));
             }
             Node::And(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
@@ -250,67 +274,84 @@ impl<R: Row> Planner<'_, R> {
                         return self.alias(a);
                     }
                 }
-                self.push(self.binary(a, b, bits::and), stage, Some(Op::And(a, b)));
+                self.binary(a, b, bits::and);
+                self.push(stage, Some(Op::And(a, b)));
             }
             Node::Minus(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
                 let stage = self.stage[a].max(self.stage[b]);
-                let bound = if self.known(b) {
-                    self.binary(a, b, bits::minus)
-                } else {
-                    self.value(a).to_vec()
-                };
-                if stage != Stage::Known && bits::is_empty(&self.binary(a, b, bits::and)) {
+                if stage != Stage::Known && self.disjoint(a, b) {
                     return self.alias(a);
                 }
-                self.push(bound, stage, Some(Op::Minus(a, b)));
+                if self.known(b) {
+                    self.binary(a, b, bits::minus);
+                } else {
+                    self.unary(a, |out, a| out.copy_from_slice(a));
+                }
+                self.push(stage, Some(Op::Minus(a, b)));
             }
             Node::Seq(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
                 let stage = self.stage[a].max(self.stage[b]);
-                self.push(self.binary(a, b, bits::seq), stage, Some(Op::Seq(a, b)));
+                self.binary(a, b, bits::seq);
+                self.push(stage, Some(Op::Seq(a, b)));
             }
             Node::Inverse(a) => {
                 let a = self.at(a);
-                let mut bound = vec![R::default(); events];
-                bits::inverse(&mut bound, self.value(a));
-                self.push(bound, self.stage[a], Some(Op::Inverse(a)));
+                self.unary(a, |out, a| bits::inverse(out, a));
+                self.push(self.stage[a], Some(Op::Inverse(a)));
             }
             Node::Plus(a) => {
                 let a = self.at(a);
-                let mut bound = self.value(a).to_vec();
-                bits::close(&mut bound);
-                if self.stage[a] != Stage::Known && bound == self.value(a) {
-                    let twice = self.binary(a, a, bits::seq);
-                    if bits::is_empty(&twice) {
-                        return self.alias(a);
-                    }
+                // Where no two edges can meet, closing adds nothing.
+                let value = self.value(a);
+                let meets = |row: &R| row.events().any(|to| !value[to].is_empty());
+                if self.stage[a] != Stage::Known && !value.iter().any(meets) {
+                    return self.alias(a);
                 }
-                self.push(bound, self.stage[a], Some(Op::Plus(a)));
+                self.unary(a, |out, a| {
+                    out.copy_from_slice(a);
+                    bits::close(out);
+                });
+                self.push(self.stage[a], Some(Op::Plus(a)));
             }
         }
     }
 
     fn chosen(&mut self, chosen: Chosen) {
-        let (bound, stage) = match chosen {
-            Chosen::Rf => (self.bounds.rf.rows.clone(), Stage::Rf),
-            Chosen::Co => (self.bounds.co.rows.clone(), Stage::Co),
-            Chosen::Fr => (self.bounds.fr.rows.clone(), Stage::Co),
+        let bounds = self.bounds;
+        let stage = match chosen {
+            Chosen::Rf => {
+                self.next().1.copy_from_slice(&bounds.rf.rows);
+                Stage::Rf
+            }
+            Chosen::Co => {
+                self.next().1.copy_from_slice(&bounds.co.rows);
+                Stage::Co
+            }
+            Chosen::Fr => {
+                self.next().1.copy_from_slice(&bounds.fr.rows);
+                Stage::Co
+            }
             Chosen::Fsc => {
                 // A model may name the order before what it relates; any two fence.sc bound it.
                 let fences = self.structure.tag(Tag::FenceSc);
-                let any = BitRel::cross(fences, fences, self.events).rows;
-                let bound = match self.model.order(Chosen::Fsc) {
+                match self.model.order(Chosen::Fsc) {
                     Some(order) if usize::from(order.relates.0) < self.stands.len() => {
-                        self.value(self.at(order.relates)).to_vec()
+                        self.unary(self.at(order.relates), |out, a| out.copy_from_slice(a));
                     }
-                    Some(_) => any,
-                    None => vec![R::default(); self.events],
-                };
-                (bound, Stage::Fsc)
+                    Some(_) => {
+                        let out = self.next().1;
+                        for event in fences.events() {
+                            out[event] = fences;
+                        }
+                    }
+                    None => {}
+                }
+                Stage::Fsc
             }
         };
-        self.push(bound, stage, Some(Op::Chosen(chosen)));
+        self.push(stage, Some(Op::Chosen(chosen)));
     }
 
     fn finish(self) -> Result<Plan<R>, Unplannable> {
@@ -520,15 +561,35 @@ fn step<R: Row>(rows: &mut [R], events: usize, node: usize, op: Op) {
 /// candidate stays broken however it is completed: every axiom grows with what is chosen, but for
 /// axioms of the form "empty X - co" and "empty X - fence-sc".
 pub fn grows_with_choice(model: &Model) -> bool {
-    let depends = dependence(model);
-    let on_any = |node: NodeId| depends[usize::from(node.0)] != 0;
-    let on_co = |node: NodeId| depends[usize::from(node.0)] & 0b0110 != 0;
+    const CO: u8 = 1 << Chosen::Co as u8 | 1 << Chosen::Fr as u8;
+    // For each node: the chosen relations it depends on, and whether it only grows with them.
+    let mut facts: Vec<(u8, bool)> = Vec::with_capacity(model.nodes.len());
+    for node in &model.nodes {
+        let at = |id: NodeId| facts[usize::from(id.0)];
+        facts.push(match *node {
+            Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => (0, true),
+            Node::Chosen(chosen) => (1 << chosen as u8, true),
+            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => {
+                (at(a).0 | at(b).0, at(a).1 && at(b).1)
+            }
+            Node::Minus(a, b) => (at(a).0 | at(b).0, at(a).1 && at(b).0 == 0),
+            Node::Inverse(a) | Node::Plus(a) => at(a),
+        });
+    }
+    let at = |id: NodeId| facts[usize::from(id.0)];
     model.axioms.iter().all(|axiom| {
         let node = axiom.constraint.node();
-        if let (Constraint::Empty(_), Node::Minus(a, b)) = (axiom.constraint, model.node(node)) {
-            match model.node(b) {
-                Node::Chosen(Chosen::Co) => return !on_co(a) && grows(model, a, &on_any),
-                Node::Chosen(Chosen::Fsc) => return grows(model, a, &on_any),
+        if at(node).1 {
+            return true;
+        }
+        let (Constraint::Empty(_), Node::Minus(a, b)) = (axiom.constraint, model.node(node)) else {
+            return false;
+        };
+        let (depends, grows) = at(a);
+        grows
+            && match model.node(b) {
+                Node::Chosen(Chosen::Co) => depends & CO == 0,
+                Node::Chosen(Chosen::Fsc) => true,
                 Node::Chosen(Chosen::Rf | Chosen::Fr)
                 | Node::Fixed(_)
                 | Node::Identity(_)
@@ -538,36 +599,7 @@ pub fn grows_with_choice(model: &Model) -> bool {
                 | Node::Minus(..)
                 | Node::Seq(..)
                 | Node::Inverse(_)
-                | Node::Plus(_) => {}
+                | Node::Plus(_) => false,
             }
-        }
-        grows(model, node, &on_any)
     })
-}
-
-/// For each node, a bit for each chosen relation that it depends on.
-fn dependence(model: &Model) -> Vec<u8> {
-    let mut depends: Vec<u8> = Vec::with_capacity(model.nodes.len());
-    for node in &model.nodes {
-        let at = |id: NodeId| depends[usize::from(id.0)];
-        let bits = match *node {
-            Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => 0,
-            Node::Chosen(chosen) => 1 << chosen as u8,
-            Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) | Node::Seq(a, b) => at(a) | at(b),
-            Node::Inverse(a) | Node::Plus(a) => at(a),
-        };
-        depends.push(bits);
-    }
-    depends
-}
-
-fn grows(model: &Model, node: NodeId, on_any: &dyn Fn(NodeId) -> bool) -> bool {
-    match model.node(node) {
-        Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) | Node::Chosen(_) => true,
-        Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => {
-            grows(model, a, on_any) && grows(model, b, on_any)
-        }
-        Node::Minus(a, b) => grows(model, a, on_any) && !on_any(b),
-        Node::Inverse(a) | Node::Plus(a) => grows(model, a, on_any),
-    }
 }

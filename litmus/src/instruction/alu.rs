@@ -50,8 +50,21 @@ impl<'a> Reader<'_> {
             let form = match op {
                 AluOp::Setp(_) => "p, r0, 1",
                 AluOp::Selp => "r0, r1, r2, p",
-                _ if sources == 1 => "r0, r1",
-                _ => "r0, r1, 1",
+                AluOp::Mov
+                | AluOp::Add
+                | AluOp::Sub
+                | AluOp::Mul
+                | AluOp::And
+                | AluOp::Or
+                | AluOp::Xor
+                | AluOp::Shl
+                | AluOp::Shr => {
+                    if sources == 1 {
+                        "r0, r1"
+                    } else {
+                        "r0, r1, 1"
+                    }
+                }
             };
             self.count(cell, &args, form);
             return None;
@@ -81,14 +94,14 @@ impl<'a> Reader<'_> {
     }
 
     /// The register of the result, with what is known of an address in it.
-    fn alu_destination(
+    pub(super) fn alu_destination(
         &mut self,
         arg: &Arg<'a>,
         bits: u16,
         op: AluOp,
         sources: &[Operand],
     ) -> Option<Reg> {
-        let Some(register) = self.destination(arg, bits)? else {
+        let Some(register) = self.destination(arg, bits).ok()? else {
             self.report.error("destination", arg.at(), "the result of this needs a register");
             return None;
         };

@@ -126,7 +126,7 @@ impl<'a> Reader<'_> {
         source: &Arg<'a>,
     ) -> Option<BarrierKind> {
         let bits = if op == Reduction::Popc { 32 } else { 1 };
-        let destination = self.plain_destination(destination, bits)?;
+        let destination = self.plain_destination(destination, bits).ok()?;
         let Some(destination) = destination else {
             self.report.error("destination", source.at(), "a reduction writes a register");
             return None;

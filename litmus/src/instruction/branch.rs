@@ -98,7 +98,10 @@ impl<'a> Reader<'_> {
                         at,
                         format!("`{}` has no label `{}`", thread.name, short(&label)),
                     )
-                    .help_if(near.map(|near| format!("bra {near}")));
+                    .help(near.map_or_else(
+                        || format!("write `{}:` where it leads", short(&label)),
+                        |near| format!("bra {near}"),
+                    ));
             }
         }
     }

@@ -11,6 +11,7 @@ use model::memory::Proxy;
 use super::Reader;
 use crate::cell::{Arg, Cell};
 use crate::draft::Access;
+use crate::report::Reported;
 
 const LOAD: &[Kind] = &[
     Kind::Order,
@@ -49,7 +50,7 @@ impl<'a> Reader<'_> {
         let args = self.args(cell)?;
         let [destination, address] = self.exactly(cell, &qualifiers, args, "r0, [x]")?;
         if let Some(plain) = self.peer_move(cell, &destination, &address) {
-            return plain;
+            return plain.ok();
         }
         let destinations = self.destinations(cell, &destination, ty, &qualifiers)?;
         let at = address.at();
@@ -67,7 +68,7 @@ impl<'a> Reader<'_> {
         cell: &Cell<'a>,
         destination: &Arg<'a>,
         source: &Arg<'a>,
-    ) -> Option<Option<Instruction>> {
+    ) -> Option<Result<Instruction, Reported>> {
         if self.draft.dialect != Dialect::Peer || cell.parts.len() > 1 {
             return None;
         }
@@ -81,12 +82,13 @@ impl<'a> Reader<'_> {
             Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => false,
         };
         moves.then(|| {
-            let source = self.operand(source)?;
-            let destination = self.plain_destination(destination, 64)?;
-            Some(Instruction::Alu(Alu {
+            let source = self.operand(source).ok_or(Reported)?;
+            let ty = Type::U64;
+            let destination = self.alu_destination(destination, ty.bits, AluOp::Mov, &[source]);
+            Ok(Instruction::Alu(Alu {
                 op: AluOp::Mov,
-                ty: Type::U64,
-                destination: destination?,
+                ty,
+                destination: destination.ok_or(Reported)?,
                 sources: vec![source],
             }))
         })
@@ -125,6 +127,14 @@ impl<'a> Reader<'_> {
             Ok(qualifiers) => qualifiers,
             Err(unsupported) => return Some(unsupported),
         };
+        if self.draft.dialect == Dialect::Ptx
+            && let Some(at) = qualifiers.op.filter(|op| op.value == AtomicOp::Sub)
+        {
+            let help = negated(cell, at.position);
+            let at = cell.part_at(at.position);
+            self.broken(&atom::SUB, at, "add the negated value instead".into(), help);
+            return None;
+        }
         let (op, order, scope) =
             self.ruled(cell, atom::operation(&qualifiers, reduction, self.draft.dialect))?;
         let ty = self.access_type(cell, &qualifiers)?;
@@ -148,7 +158,7 @@ impl<'a> Reader<'_> {
         let (destination, rest) =
             if reduction { (None, &args[..]) } else { (args.first(), &args[1..]) };
         let destination = match destination {
-            Some(arg) => self.plain_destination(arg, ty.bits)?,
+            Some(arg) => self.plain_destination(arg, ty.bits).ok()?,
             None => None,
         };
         let address = self.address(cell, &rest[0]);
@@ -245,12 +255,11 @@ impl<'a> Reader<'_> {
                     _ => None,
                 };
                 let help = wanted.map(|wanted| {
-                    match qualifiers.vector {
-                        Some(vector) => parts[vector.position] = wanted,
-                        None => {
-                            let at = qualifiers.ty.map_or(parts.len(), |ty| ty.position);
-                            parts.insert(at, wanted);
-                        }
+                    if let Some(vector) = qualifiers.vector {
+                        parts[vector.position] = wanted;
+                    } else {
+                        let at = qualifiers.ty.map_or(parts.len(), |ty| ty.position);
+                        parts.insert(at, wanted);
                     }
                     cell.with_parts(&parts)
                 });
@@ -287,7 +296,7 @@ impl<'a> Reader<'_> {
         qualifiers: &Qualifiers,
     ) -> Option<Vec<Option<Reg>>> {
         let elements = self.elements(cell, arg, qualifiers)?;
-        elements.into_iter().map(|arg| self.plain_destination(arg, ty.bits)).collect()
+        elements.into_iter().map(|arg| self.plain_destination(arg, ty.bits).ok()).collect()
     }
 
     /// Notes an access, to be checked against its variable when all are known.
@@ -328,6 +337,20 @@ impl<'a> Reader<'_> {
     }
 }
 
+/// An addition in the place of the subtraction, with the other sign if that is plain to see.
+fn negated(cell: &Cell<'_>, position: usize) -> String {
+    let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+    parts[position] = "add";
+    let add = cell.with_parts(&parts);
+    match add.rsplit_once(", ") {
+        Some((before, value)) if value.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{before}, -{value}")
+        }
+        Some((before, value)) if value.starts_with('-') => format!("{before}, {}", &value[1..]),
+        _ => add,
+    }
+}
+
 fn proxy(opcode: &str) -> Proxy {
     match opcode {
         "tld" => Proxy::Texture,
@@ -337,7 +360,7 @@ fn proxy(opcode: &str) -> Proxy {
     }
 }
 
-fn looks_like_register(name: &str) -> bool {
+pub(super) fn looks_like_register(name: &str) -> bool {
     name.starts_with('%')
         || name
             .strip_prefix('r')

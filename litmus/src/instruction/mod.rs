@@ -3,19 +3,20 @@
 mod alu;
 mod barrier;
 mod branch;
+mod fence;
 mod memory;
 
-use model::isa::fence::{Fence, PROXY, ProxyFence};
 use model::isa::opcode;
-use model::isa::qualifier::{Dialect, Edit, Fault, Invalid, Kind, QUALIFIERS, Qualifiers, Rule};
+use model::isa::qualifier::{Dialect, Fault, Kind, QUALIFIERS, Qualifiers};
+use model::isa::rule::{Edit, Invalid, Rule};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg};
-use model::memory::{Proxy, VariableId};
+use model::memory::VariableId;
 use model::program::ThreadId;
 
 use crate::cell::{self, Arg, Base, Cell};
 use crate::cursor::short;
 use crate::draft::Draft;
-use crate::report::{Bytes, Report};
+use crate::report::{Bytes, Report, Reported};
 
 /// Reads the instructions of one thread.
 pub(crate) struct Reader<'r> {
@@ -99,7 +100,8 @@ impl<'a> Reader<'_> {
         }
         let peer: &[&str] = if self.draft.dialect == Dialect::Peer { opcode::PEER } else { &[] };
         let known = opcode::MODELLED.iter().chain(peer).copied();
-        let help = self.report.nearest(name, known).map(|near| {
+        let near = self.report.nearest(name, known);
+        let help = near.map_or("ld.relaxed.gpu.u32 r0, [x]".to_owned(), |near| {
             let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
             parts[0] = near;
             cell.with_parts(&parts)
@@ -110,7 +112,7 @@ impl<'a> Reader<'_> {
                 cell.part_at(0),
                 format!("there is no instruction `{}`", short(name)),
             )
-            .help_if(help);
+            .help(help);
         None
     }
 
@@ -230,6 +232,7 @@ impl<'a> Reader<'_> {
 
     /// Reports a wrong number of operands; `form` shows the right one.
     fn count(&mut self, cell: &Cell<'a>, args: &[Arg<'a>], form: &str) {
+        let name = cell.name_at().of(cell.operands.text);
         let what = match args.len() {
             0 => "no operand".to_owned(),
             1 => "1 operand".to_owned(),
@@ -240,7 +243,7 @@ impl<'a> Reader<'_> {
             .zip(args.last())
             .map_or(cell.name_at().after(), |(first, last)| first.at().to(last.at()));
         self.report
-            .error("operands", at, format!("`{}` has another number of operands", cell.opcode()))
+            .error("operands", at, format!("`{}` takes other operands", short(name)))
             .note(format!("{what} here"))
             .help(cell.with_operands(form));
     }
@@ -250,14 +253,14 @@ impl<'a> Reader<'_> {
     }
 
     /// A register to be written, `_` being none; `bits` is the width of what is written.
-    fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Option<Option<Reg>> {
+    fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, Reported> {
         match *arg {
-            Arg::Name("_", _) => Some(None),
+            Arg::Name("_", _) => Ok(None),
             Arg::Name(name, at) if self.draft.known_variable(name).is_none() => {
                 let register = self.register(name, at);
                 let thread = self.draft.thread(self.thread);
                 thread.write(register, bits);
-                Some(Some(register))
+                Ok(Some(register))
             }
             Arg::Name(name, at) => {
                 self.report
@@ -267,31 +270,37 @@ impl<'a> Reader<'_> {
                         format!("`{}` is a variable, and a register is written", short(name)),
                     )
                     .note("expected a register")
-                    .help(format!("%{} is a register of that name", short(name)));
-                None
+                    .help(format!("write `%{}` for a register of that name", short(name)));
+                Err(Reported)
             }
             Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 self.report
                     .error("destination", arg.at(), "the first operand is the register to write")
                     .note("expected a register");
-                None
+                Err(Reported)
             }
         }
     }
 
     /// As [`Self::destination`], noting that nothing is known of the value.
-    fn plain_destination(&mut self, arg: &Arg<'a>, bits: u16) -> Option<Option<Reg>> {
+    fn plain_destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, Reported> {
         let written = self.destination(arg, bits)?;
         if let Some(register) = written {
             self.draft.thread(self.thread).draft(register).given(None);
         }
-        Some(written)
+        Ok(written)
     }
 
     /// A register, number or variable whose value (for a variable: address) is used.
     fn operand(&mut self, arg: &Arg<'a>) -> Option<Operand> {
         match *arg {
             Arg::Number(value, _) => Some(Operand::Imm(value)),
+            Arg::Name("_", at) => {
+                self.report
+                    .error("operand", at, "`_` drops a result, and this is a source")
+                    .note("expected a register or a number");
+                None
+            }
             Arg::Name(name, at) => Some(match self.draft.known_variable(name) {
                 Some(variable) => Operand::Address(variable),
                 None => Operand::Reg(self.register(name, at)),
@@ -344,74 +353,15 @@ impl<'a> Reader<'_> {
         if let Some(variable) = self.draft.known_variable(name) {
             return Some(Ok(variable));
         }
+        let ptx = self.draft.dialect == Dialect::Ptx;
         let thread = self.draft.thread(self.thread);
-        if thread.known_register(name).is_some() || thread.defined.contains(name) {
+        if thread.known_register(name).is_some()
+            || thread.defined.contains(name)
+            || ptx && memory::looks_like_register(name)
+        {
             return Some(Err(self.register(name, at)));
         }
         self.draft.location(name, at, self.report).map(Ok)
-    }
-
-    fn fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        if cell.part(1) == "proxy" {
-            return self.proxy_fence(cell);
-        }
-        let accepts = [Kind::Order, Kind::Scope];
-        let qualifiers = match self.qualifiers(cell, &accepts)? {
-            Ok(qualifiers) => qualifiers,
-            Err(unsupported) => return Some(unsupported),
-        };
-        let fence = self.ruled(cell, Fence::new(&qualifiers))?;
-        self.no_operands(cell)?;
-        Some(Instruction::Fence(fence))
-    }
-
-    fn membar(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        if cell.part(1) == "proxy" {
-            return self.proxy_fence(cell);
-        }
-        let qualifiers = match self.qualifiers(cell, &[Kind::Scope, Kind::GpuLevel])? {
-            Ok(qualifiers) => qualifiers,
-            Err(unsupported) => return Some(unsupported),
-        };
-        let fence = self.ruled(cell, Fence::membar(&qualifiers))?;
-        self.no_operands(cell)?;
-        Some(Instruction::Fence(fence))
-    }
-
-    fn proxy_fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        let name = cell.part(2);
-        let proxy = match name {
-            "generic" => Some(Proxy::Generic),
-            "constant" => Some(Proxy::Constant),
-            "texture" => Some(Proxy::Texture),
-            "surface" => Some(Proxy::Surface),
-            _ => None,
-        };
-        if name == "alias" && cell.parts.len() == 3 {
-            self.no_operands(cell)?;
-            return Some(Instruction::ProxyFence(ProxyFence::Alias));
-        }
-        if let Some(proxy) = proxy
-            && cell.parts.len() == 3
-        {
-            if self.draft.dialect == Dialect::Ptx {
-                let parts = [cell.opcode(), "proxy", "alias"];
-                let help = cell.with_parts(&parts);
-                self.broken(&PROXY, cell.part_at(2), "not in PTX".into(), help);
-                return None;
-            }
-            self.no_operands(cell)?;
-            return Some(Instruction::ProxyFence(ProxyFence::Proxy(proxy)));
-        }
-        if name == "alias" || name.starts_with("async") || name.contains("::") {
-            return Some(Self::unsupported(cell, "this proxy is not modelled"));
-        }
-        let help = cell.with_parts(&[cell.opcode(), "proxy", "alias"]);
-        self.report
-            .error("fence-proxy", cell.part_at(2), "a proxy fence names the proxies it orders")
-            .section(PROXY.section)
-            .help(help);
-        None
     }
 
     fn no_operands(&mut self, cell: &Cell<'a>) -> Option<()> {

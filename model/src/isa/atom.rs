@@ -1,6 +1,7 @@
 //! `atom` and `red`: read, modify, write.
 
-use super::qualifier::{Dialect, Edit, Invalid, Order, Qualifiers, Rule};
+use super::qualifier::{Dialect, Order, Qualifiers};
+use super::rule::{Edit, Invalid, Rule};
 use super::{Address, Operand, Reg, SpaceQualifier, Type};
 use crate::scope::Scope;
 use crate::section;
@@ -131,10 +132,10 @@ static RED_OP: Rule = Rule {
     section: section::RED,
     text: "`red` has no `.exch` and no `.cas`: they are for the old value",
 };
-static SUB: Rule = Rule {
+pub static SUB: Rule = Rule {
     code: "atom-sub",
     section: section::ATOM,
-    text: "there is no `.sub`: add the negated value (only the peer dialect has it)",
+    text: "PTX has no `.sub`, only the peer dialect does",
 };
 static WIDTH: Rule = Rule {
     code: "atom-type",
@@ -176,9 +177,7 @@ pub fn operation(
         return Ok((op.value, order, scope));
     }
     if op.value == AtomicOp::Sub {
-        return Err(SUB
-            .broken_by(op.position, "not in PTX")
-            .fixed_by([Edit::Replace(op.position, "add")]));
+        return Err(SUB.broken_by(op.position, "add the negated value instead"));
     }
     if reduction && order.is_acquire() {
         let at = q.order.map_or(0, |order| order.position);

@@ -1,6 +1,6 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
-use super::qualifier::Rule;
+use super::rule::Rule;
 use super::{Operand, Reg};
 use crate::section;
 

@@ -1,6 +1,7 @@
 //! `fence`, `membar` and the proxy fences.
 
-use super::qualifier::{Edit, Invalid, Order, Qualifiers, Rule};
+use super::qualifier::{Order, Qualifiers};
+use super::rule::{Edit, Invalid, Rule};
 use crate::memory::Proxy;
 use crate::scope::Scope;
 use crate::section;
@@ -49,7 +50,7 @@ pub static PROXY: Rule = Rule {
 };
 
 impl Fence {
-    /// Reads the qualifiers of a `fence`; without an order it is acq_rel.
+    /// Reads the qualifiers of a `fence`; without an order it is `.acq_rel`.
     pub fn new(q: &Qualifiers) -> Result<Fence, Invalid> {
         let order = match q.order.map(|order| order.value) {
             None | Some(Order::AcqRel) => FenceOrder::AcqRel,
@@ -71,7 +72,7 @@ impl Fence {
         }
     }
 
-    /// Reads the level of a `membar`, which is a `fence.sc` from sm_70.
+    /// Reads the level of a `membar`, which is a `fence.sc` from `sm_70`.
     pub fn membar(q: &Qualifiers) -> Result<Fence, Invalid> {
         let scope = match (q.gpu_level, q.scope) {
             (Some(_), None) => Scope::Gpu,

@@ -1,6 +1,7 @@
 //! `ld`, the load; the peer dialect's `tld`, `suld`, `cold` are loads through another proxy.
 
-use super::qualifier::{Edit, Invalid, Order, Qualifiers, Rule};
+use super::qualifier::{Order, Qualifiers};
+use super::rule::{Edit, Invalid, Rule};
 use super::{Address, Reg, SpaceQualifier, Type};
 use crate::memory::Proxy;
 use crate::scope::Scope;

@@ -10,6 +10,7 @@ pub mod fence;
 pub mod ld;
 pub mod opcode;
 pub mod qualifier;
+pub mod rule;
 pub mod st;
 
 use crate::memory::VariableId;

@@ -1,6 +1,7 @@
 //! `st`, the store; the peer dialect's `sust` is a store through the surface proxy.
 
-use super::qualifier::{Edit, Invalid, Order, Qualifiers, Rule};
+use super::qualifier::{Order, Qualifiers};
+use super::rule::{Edit, Invalid, Rule};
 use super::{Address, Operand, SpaceQualifier, Type};
 use crate::memory::Proxy;
 use crate::scope::Scope;

@@ -1,51 +1,15 @@
 //! The initial state: values, registers, declarations and aliases.
 
-use model::memory::{Proxy, Space, VariableId};
+mod declared;
+
+use model::memory::{Proxy, VariableId};
 use model::program::{Initial, ThreadId};
 
+use self::declared::Type;
 use crate::cursor::{Cursor, short};
 use crate::draft::{Draft, PointsTo};
 use crate::lex::Kind;
 use crate::report::{Bytes, Report};
-
-/// C's types as herd's tests use them, with their bytes.
-const C_TYPES: &[(&str, u32)] = &[
-    ("int", 4),
-    ("char", 1),
-    ("short", 2),
-    ("long", 8),
-    ("unsigned", 4),
-    ("float", 4),
-    ("double", 8),
-    ("int8_t", 1),
-    ("int16_t", 2),
-    ("int32_t", 4),
-    ("int64_t", 8),
-    ("uint8_t", 1),
-    ("uint16_t", 2),
-    ("uint32_t", 4),
-    ("uint64_t", 8),
-    ("intptr_t", 8),
-    ("uintptr_t", 8),
-];
-
-/// PTX's types, with their bytes.
-const PTX_TYPES: &[(&str, u32)] = &[
-    ("u8", 1),
-    ("u16", 2),
-    ("u32", 4),
-    ("u64", 8),
-    ("s8", 1),
-    ("s16", 2),
-    ("s32", 4),
-    ("s64", 8),
-    ("b8", 1),
-    ("b16", 2),
-    ("b32", 4),
-    ("b64", 8),
-    ("f32", 4),
-    ("f64", 8),
-];
 
 /// An array of more elements is a mistake, or a way to use up memory.
 const MOST_ELEMENTS: u64 = 1 << 16;
@@ -66,13 +30,6 @@ struct Aliasing<'a> {
     proxy: Proxy,
     of: &'a str,
     of_at: Bytes,
-}
-
-#[derive(Default)]
-struct Type {
-    bytes: Option<u32>,
-    space: Option<Space>,
-    at: Option<Bytes>,
 }
 
 struct Reader<'a, 'r> {
@@ -112,7 +69,7 @@ fn skip_entry(cursor: &mut Cursor<'_>) {
 impl<'a> Reader<'a, '_> {
     /// One entry; `None` after an error that leaves no sense in reading on.
     fn entry(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
-        let ty = self.type_of(cursor)?;
+        let ty = declared::read(cursor, self.report)?;
         if cursor.is("*") {
             let at = cursor.here();
             self.pointer_in_memory(at);
@@ -131,7 +88,7 @@ impl<'a> Reader<'a, '_> {
             cursor.expected("`]`", self.report);
             return None;
         }
-        if name.starts_with('%') {
+        if let Some(bare) = name.strip_prefix('%') {
             self.report
                 .error(
                     "register-thread",
@@ -139,7 +96,7 @@ impl<'a> Reader<'a, '_> {
                     format!("`{}` is a register of no thread", short(name)),
                 )
                 .note("which thread?")
-                .help(format!("P0:{}=0", short(&name[1..])));
+                .help(format!("P0:{}=0", short(bare)));
             return None;
         }
         let id = self.declare(name, at, &ty);
@@ -153,68 +110,6 @@ impl<'a> Reader<'a, '_> {
             self.values(cursor, id)?;
         }
         Some(())
-    }
-
-    /// `uint32_t`, `.global .align 4 .u32`, or nothing.
-    fn type_of(&mut self, cursor: &mut Cursor<'a>) -> Option<Type> {
-        let mut ty = Type::default();
-        while cursor.kind_at(0) == Some(Kind::Word)
-            && matches!(cursor.kind_at(1), Some(Kind::Word | Kind::Number))
-            || cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == "*"
-        {
-            let (name, at) = cursor.word()?;
-            let known = C_TYPES.iter().find(|(c, _)| *c == name);
-            if known.is_none() && !matches!(name, "volatile" | "const" | "_Atomic") {
-                let near = self.report.nearest(name, C_TYPES.iter().map(|(c, _)| *c));
-                self.report
-                    .error("type", at, format!("`{}` is no type of a variable", short(name)))
-                    .help(near.unwrap_or("uint32_t x=0; or .global .u32 x = 0;"));
-                return None;
-            }
-            ty.bytes = known.map(|(_, bytes)| *bytes).or(ty.bytes);
-            ty.at = Some(at);
-        }
-        while let Some(dot) = cursor.eat(".") {
-            let Some((name, at)) = cursor.word() else {
-                cursor.expected("a state space or a type", self.report);
-                return None;
-            };
-            ty.at = Some(dot.to(at));
-            match name {
-                "global" => ty.space = Some(Space::Global),
-                "shared" => ty.space = Some(Space::Shared),
-                "align" => {
-                    if cursor.number(self.report).is_none() {
-                        cursor.expected("an alignment", self.report);
-                        return None;
-                    }
-                }
-                _ => match PTX_TYPES.iter().find(|(ptx, _)| *ptx == name) {
-                    Some((_, bytes)) => ty.bytes = Some(*bytes),
-                    None => {
-                        let known = PTX_TYPES.iter().map(|(ptx, _)| *ptx);
-                        let near =
-                            self.report.nearest(name, known.chain(["global", "shared", "align"]));
-                        let help = near.map_or_else(
-                            || {
-                                "variables are `.global` or `.shared`, of types `.u8` to `.f64`"
-                                    .into()
-                            },
-                            |near| format!(".{near}"),
-                        );
-                        self.report
-                            .error(
-                                "type",
-                                dot.to(at),
-                                format!("`.{}` is no type of a variable", short(name)),
-                            )
-                            .help(help);
-                        return None;
-                    }
-                },
-            }
-        }
-        Some(ty)
     }
 
     fn pointer_in_memory(&mut self, at: Bytes) {
@@ -297,7 +192,11 @@ impl<'a> Reader<'a, '_> {
         if let Some(&(_, at)) = values.get(room) {
             let (name, count) = (short(&variable.name), values.len());
             self.report
-                .error("array", at, format!("there are {count} values for {room} of `{name}`"))
+                .error(
+                    "array",
+                    at,
+                    format!("`{name}` has room for {room}, and there are {count} values"),
+                )
                 .help(format!("{name}[{count}]"));
             values.truncate(room);
         }
@@ -319,15 +218,21 @@ impl<'a> Reader<'a, '_> {
                 cursor.expected("a proxy", self.report).help("y @ generic aliases x");
                 return None;
             };
-            match PROXIES.iter().find(|(known, _)| *known == name) {
-                Some((_, known)) => proxy = *known,
-                None => {
-                    let near = self.report.nearest(name, PROXIES.iter().map(|(known, _)| *known));
-                    self.report
-                        .error("proxy", name_at, format!("`{}` is no proxy", short(name)))
-                        .note("`generic`, `texture`, `surface` or `constant`")
-                        .help_if(near.map(str::to_owned));
-                }
+            if self.draft.known_thread(name).is_some() {
+                let shown = short(&self.draft.variable(alias).name);
+                self.report
+                    .error("initial-copy", name_at, "all copies of a variable begin alike")
+                    .help(format!(".shared .u32 {shown}=0;"));
+                return None;
+            }
+            if let Some((_, known)) = PROXIES.iter().find(|(known, _)| *known == name) {
+                proxy = *known;
+            } else {
+                let near = self.report.nearest(name, PROXIES.iter().map(|(known, _)| *known));
+                self.report
+                    .error("proxy", name_at, format!("`{}` is no proxy", short(name)))
+                    .note("`generic`, `texture`, `surface` or `constant`")
+                    .help_if(near.map(str::to_owned));
             }
         }
         if cursor.eat("aliases").is_none() {

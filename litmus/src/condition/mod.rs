@@ -1,16 +1,15 @@
 //! What follows the table: `locations`, `filter` and the quantified condition.
 
-use model::isa::alu::Comparison;
-use model::isa::qualifier::Dialect;
-use model::memory::VariableId;
-use model::program::{Observed, ThreadId};
+mod term;
 
+use model::isa::alu::Comparison;
+use model::program::Observed;
+
+use crate::Quantifier;
 use crate::cursor::{Cursor, short};
 use crate::draft::Draft;
-use crate::lex::Kind;
 use crate::proposition::{Prop, Term};
-use crate::report::{Bytes, Report};
-use crate::{Quantifier, program};
+use crate::report::{Bytes, Report, Reported};
 
 /// Deeper parentheses, negations and implications are an error: propositions are walked by
 /// functions that call themselves.
@@ -39,6 +38,7 @@ pub(crate) fn read(tail: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> 
     let mut cursor = tail;
     let mut reader =
         Reader { draft, report, observed: Vec::new(), constants: Vec::new(), depth: 0 };
+    let errors = reader.report.count();
     let mut filter = None;
     let mut condition = None;
     let mut at = cursor.here();
@@ -68,19 +68,21 @@ pub(crate) fn read(tail: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> 
             condition = condition.or(Some((quantifier, prop.unwrap_or(Prop::True))));
             ok
         } else {
+            let known = ["exists", "~exists", "forall", "filter", "locations"];
+            let near = reader.report.nearest(cursor.text_at(0), known);
             cursor
                 .expected("`exists`, `~exists`, `forall`, `filter` or `locations`", reader.report)
-                .help(
+                .help(near.unwrap_or(
                     "connect what belongs to the condition with `/\\` or `\\/`, and end rows of \
                      the table with `;`",
-                );
+                ));
             false
         };
         if !ok {
             skip(&mut cursor);
         }
     }
-    if condition.is_none() {
+    if condition.is_none() && reader.report.count() == errors {
         let example = reader.example();
         reader
             .report
@@ -161,7 +163,7 @@ impl Reader<'_> {
             return None;
         }
         while cursor.eat("]").is_none() {
-            self.term(cursor)?;
+            let (Ok(_) | Err(Reported)) = self.term(cursor)?;
             if cursor.eat(";").is_none() && cursor.eat(",").is_none() && !cursor.is("]") {
                 cursor.expected("`;` or `]`", self.report);
                 return None;
@@ -228,7 +230,9 @@ impl Reader<'_> {
     ) -> Option<Prop> {
         if self.depth == DEEPEST {
             let message = format!("a proposition is nested at most {DEEPEST} deep");
-            self.report.error("nesting", cursor.here(), message);
+            self.report
+                .error("nesting", cursor.here(), message)
+                .help("leave out the parentheses around parentheses");
             return None;
         }
         self.depth += 1;
@@ -252,180 +256,18 @@ impl Reader<'_> {
                 return None;
             }
         };
+        let left_at = start.to(cursor.previous());
         cursor.advance();
         let right_at = cursor.here();
         let right = self.term(cursor)?;
-        let (Some(left), Some(right)) = (left, right) else {
+        let right_at = right_at.to(cursor.previous());
+        let (Ok(left), Ok(right)) = (left, right) else {
             // The names were reported; the rest of the condition is still worth reading.
             return Some(Prop::True);
         };
         self.constant(left, right, right_at);
-        self.constant(right, left, start);
+        self.constant(right, left, left_at);
         Some(Prop::Atom(comparison, left, right))
-    }
-
-    /// Reports a constant, at `at`, that what it is compared with never has.
-    fn constant(&mut self, with: Term, term: Term, at: Bytes) {
-        if let (Term::Observed(index), Term::Constant(value)) = (with, term) {
-            let bits = match self.observed[index] {
-                Observed::Register { thread, register } => {
-                    match self.draft.thread(thread).draft(register).bits {
-                        0 => 64,
-                        bits => u32::from(bits),
-                    }
-                }
-                Observed::Memory { length, .. } => 8 * length,
-            };
-            if !program::fits(value, bits) {
-                let message = format!("{} is no value of {bits} bits", value.cast_signed());
-                self.report.error("constant", at, message);
-            }
-        }
-    }
-
-    /// One side of a comparison. `None` is an error of syntax; `Some(None)` is a name that was
-    /// reported.
-    fn term(&mut self, cursor: &mut Cursor<'_>) -> Option<Option<Term>> {
-        if cursor.text_at(1) == ":" && cursor.peek().is_some() {
-            return self.register(cursor);
-        }
-        if let Some(value) = cursor.number_value(self.report) {
-            self.constants.push(value);
-            return Some(Some(Term::Constant(value)));
-        }
-        let bracket = cursor.eat("[").is_some();
-        let Some((name, at)) = cursor.word() else {
-            cursor
-                .expected("a register, a variable or a number", self.report)
-                .help("P0:r0=1 /\\ [x]=2");
-            return None;
-        };
-        let mut copy_of = None;
-        if cursor.eat("@").is_some() {
-            let Some(token) = cursor.advance() else {
-                cursor.expected("the thread whose copy it is", self.report);
-                return None;
-            };
-            copy_of =
-                Some(self.draft.thread_named(token.at.of(cursor.text), token.at, self.report));
-        }
-        let mut offset = None;
-        let mut index = None;
-        if bracket {
-            if cursor.eat("+").is_some() {
-                let Some(number) = cursor.number_value(self.report) else {
-                    cursor.expected("a number of bytes", self.report);
-                    return None;
-                };
-                offset = Some(number);
-            }
-            if cursor.eat("]").is_none() {
-                cursor.expected("`]`", self.report);
-                return None;
-            }
-        } else if cursor.is("[") && cursor.kind_at(1) == Some(Kind::Number) {
-            cursor.advance();
-            index = cursor.number_value(self.report);
-            if cursor.eat("]").is_none() {
-                cursor.expected("`]`", self.report);
-                return None;
-            }
-        }
-        let Some(variable) = self.variable(name, at) else { return Some(None) };
-        let element = u64::from(program::element(self.draft, variable));
-        let offset = offset.or(index.map(|index| index.saturating_mul(element))).unwrap_or(0);
-        Some(self.memory(variable, at, copy_of, offset))
-    }
-
-    fn register(&mut self, cursor: &mut Cursor<'_>) -> Option<Option<Term>> {
-        let token = cursor.advance()?;
-        cursor.eat(":")?;
-        let Some((name, at)) = cursor.word() else {
-            cursor.expected("a register", self.report);
-            return None;
-        };
-        let text = token.at.of(cursor.text);
-        let Some(thread) = self.draft.thread_named(text, token.at, self.report) else {
-            return Some(None);
-        };
-        let peer = self.draft.dialect == Dialect::Peer;
-        let owner = self.draft.thread(thread);
-        if owner.known_register(name).is_none() && !peer {
-            let near = self.report.nearest(name, owner.register_names());
-            let help = near.map(|near| format!("{}:{near}", owner.name));
-            self.report
-                .error(
-                    "unknown-register",
-                    token.at.to(at),
-                    format!("`{}` has no register `{}`", owner.name, short(name)),
-                )
-                .note("in no instruction and not in the initial state")
-                .help_if(help);
-            return Some(None);
-        }
-        let register = owner.register(name, at, self.report);
-        Some(Some(self.observe(Observed::Register { thread, register })))
-    }
-
-    fn variable(&mut self, name: &str, at: Bytes) -> Option<VariableId> {
-        if self.draft.known_variable(name).is_none() {
-            let owner =
-                self.draft.threads.iter().find(|thread| thread.known_register(name).is_some());
-            if let Some(owner) = owner {
-                let bare = name.strip_prefix('%').unwrap_or(name);
-                let help = format!("{}:{}", owner.name, short(bare));
-                self.report
-                    .error(
-                        "register-thread",
-                        at,
-                        format!("`{}` is a register of a thread", short(name)),
-                    )
-                    .note("which thread?")
-                    .help(help);
-                return None;
-            }
-        }
-        self.draft.location(name, at, self.report)
-    }
-
-    fn memory(
-        &mut self,
-        variable: VariableId,
-        at: Bytes,
-        copy_of: Option<Option<ThreadId>>,
-        offset: u64,
-    ) -> Option<Term> {
-        let name = short(&self.draft.variable(variable).name);
-        let copy_of = match copy_of {
-            // The thread was reported.
-            Some(None) => return None,
-            Some(Some(thread)) => Some(thread),
-            None => None,
-        };
-        if copy_of.is_none() && !program::one_copy(self.draft, variable) {
-            self.report
-                .error("which-copy", at, format!("each CTA has its own `{name}`"))
-                .note("which one?")
-                .help(format!("[{name}@P0]"));
-            return None;
-        }
-        let extent = u64::from(program::extent(self.draft, variable));
-        let length = u64::from(program::element(self.draft, variable)).min(8);
-        if offset.saturating_add(length) > extent {
-            self.report
-                .error("out-of-bounds", at, format!("this is not inside `{name}`"))
-                .note(format!("`{name}` has {extent} bytes"));
-            return None;
-        }
-        let thread = program::owner(self.draft, variable, copy_of);
-        let narrow = |n: u64| u32::try_from(n).expect("an extent has 32 bits");
-        let (offset, length) = (narrow(offset), narrow(length));
-        Some(self.observe(Observed::Memory { variable, thread, offset, length }))
-    }
-
-    fn observe(&mut self, observed: Observed) -> Term {
-        self.observed.push(observed);
-        Term::Observed(self.observed.len() - 1)
     }
 }
 

@@ -1,0 +1,262 @@
+//! The candidates that have an outcome, consistent or not, each with the value of every node.
+//!
+//! Unlike the engines, which build Coherence into the orders they try, this also tries a co that
+//! contradicts causality: otherwise a violation of Coherence would have no candidate.
+
+use litmus::{Quantifier, Test};
+use model::bits::{self, BitRel, Row};
+use model::given::{Chosen, Tag};
+use model::rel::{Constraint, Model, Node};
+use model::structure::EventStructure;
+use model::unfold::{Unfolded, Unfolding};
+use model::values::{Source, Values, valuations};
+
+use crate::engine::concrete::Concrete;
+use crate::engine::options::Options;
+use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
+use crate::engine::{Limit, Limits};
+
+/// One candidate with the outcome asked for.
+pub(super) struct Candidate<'c, R> {
+    pub structure: &'c EventStructure<'c, R>,
+    pub sources: &'c [Source<R>],
+    /// Every node of the model, in order.
+    pub nodes: &'c [BitRel<R>],
+    pub co: &'c BitRel<R>,
+    pub fr: &'c BitRel<R>,
+    pub rf: &'c BitRel<R>,
+    pub fsc: &'c BitRel<R>,
+    /// Indices of the axioms that it breaks.
+    pub broken: &'c [usize],
+    pub outcome: &'c [u64],
+}
+
+/// Receives candidates; one function for each width of relation.
+pub(super) trait Visitor {
+    /// False ends the search.
+    fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool;
+}
+
+/// Orders tried for one choice of sources; more are left out.
+const MAX_ORDERS: usize = 720;
+
+/// Visits the candidates whose outcome satisfies the proposition (violates it, for `forall`). Says
+/// whether all were visited.
+pub(super) fn candidates(
+    test: &Test,
+    model: &Model,
+    limits: &Limits,
+    visitor: &mut impl Visitor,
+) -> Result<bool, Limit> {
+    let unfolded = Unfolded::new(&test.program, model.conventions, limits.bound)?;
+    let guesses = test.program.mentioned_constants();
+    let mut failed = None;
+    let complete = unfolded.visit(|unfolding| {
+        if unfolding.fault().is_some() {
+            return true;
+        }
+        let go = match unfolding.events.len() {
+            0..=64 => structure::<u64>(test, model, unfolding, &guesses, limits, visitor),
+            65..=128 => structure::<u128>(test, model, unfolding, &guesses, limits, visitor),
+            _ => Err(Limit::Events),
+        };
+        go.unwrap_or_else(|limit| {
+            failed = Some(limit);
+            false
+        })
+    })?;
+    failed.map_or(Ok(complete), Err)
+}
+
+fn structure<R: Row>(
+    test: &Test,
+    model: &Model,
+    unfolding: &Unfolding<'_>,
+    guesses: &[u64],
+    limits: &Limits,
+    visitor: &mut impl Visitor,
+) -> Result<bool, Limit> {
+    let structure = EventStructure::<R>::new(unfolding);
+    let Some(options) = Options::new(model, &structure) else { return Ok(true) };
+    let mut search = Search {
+        test,
+        model,
+        structure: &structure,
+        options: options.slots,
+        sources: vec![Source::default(); unfolding.slots.len()],
+        guesses,
+        limits,
+        ticks: 0,
+    };
+    search.decide(0, visitor)
+}
+
+struct Search<'s, R> {
+    test: &'s Test,
+    model: &'s Model,
+    structure: &'s EventStructure<'s, R>,
+    options: Vec<Vec<R>>,
+    sources: Vec<Source<R>>,
+    guesses: &'s [u64],
+    limits: &'s Limits,
+    ticks: u32,
+}
+
+impl<R: Row> Search<'_, R> {
+    fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
+        self.ticks += 1;
+        if self.ticks.is_multiple_of(64) && self.limits.expired() {
+            return Err(Limit::Time);
+        }
+        let u = self.structure.unfolding;
+        let mut values = Values::new(u, &self.sources);
+        if u.checks().any(|(thread, check)| values.check(thread, check) == Some(false)) {
+            return Ok(true);
+        }
+        if slot == self.options.len() {
+            return Ok(self.valued(visitor));
+        }
+        for index in 0..self.options[slot].len() {
+            self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
+            if !self.decide(slot + 1, visitor)? {
+                return Ok(false);
+            }
+        }
+        self.sources[slot] = Source::default();
+        Ok(true)
+    }
+
+    fn valued(&mut self, visitor: &mut impl Visitor) -> bool {
+        let mut sources = self.sources.clone();
+        let mut all = Vec::new();
+        let u = self.structure.unfolding;
+        valuations(u, &mut sources, self.guesses, &mut |sources, _| all.push(sources.to_vec()));
+        all.iter().all(|sources| self.ordered(sources, visitor))
+    }
+
+    /// Tries the orders of fences and of writes.
+    fn ordered(&self, sources: &[Source<R>], visitor: &mut impl Visitor) -> bool {
+        let events = self.structure.events();
+        let rf = BitRel { rows: reads_from(self.structure.unfolding, sources) };
+        let empty = BitRel::empty(events);
+        let start = self.eval([rf.clone(), empty.clone(), empty.clone(), empty.clone()]);
+        let relates = |chosen: Chosen| -> Vec<(usize, usize)> {
+            let Some(order) = self.model.order(chosen) else { return Vec::new() };
+            start[usize::from(order.relates.0)].pairs().filter(|(a, b)| a < b).collect()
+        };
+        let fences = orientations(&empty, &relates(Chosen::Fsc));
+        let init_first = self.init_first();
+        let writes = orientations(&init_first, &relates(Chosen::Co));
+        for fsc in &fences {
+            for oriented in &writes {
+                if !self.completed(sources, &rf, fsc, oriented, visitor) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn completed(
+        &self,
+        sources: &[Source<R>],
+        rf: &BitRel<R>,
+        fsc: &BitRel<R>,
+        oriented: &BitRel<R>,
+        visitor: &mut impl Visitor,
+    ) -> bool {
+        let u = self.structure.unfolding;
+        let empty = BitRel::empty(self.structure.events());
+        let before = self.eval([rf.clone(), empty.clone(), empty, fsc.clone()]);
+        let closed = self.demanded(&before, oriented);
+        // First the co that causality demands; if that has not the outcome, one that contradicts it.
+        for co in closed.iter().chain([oriented]) {
+            let fr = BitRel { rows: from_reads(u, sources, &co.rows) };
+            let mut values = Values::new(u, sources);
+            let mut outcome = None;
+            outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
+                let satisfied = self.test.proposition.holds(&self.test.program, candidate);
+                if satisfied != (self.test.quantifier == Quantifier::ForAll) {
+                    outcome.get_or_insert_with(|| candidate.to_vec());
+                }
+            });
+            let Some(outcome) = outcome else { continue };
+            let nodes = self.eval([rf.clone(), co.clone(), fr.clone(), fsc.clone()]);
+            let broken: Vec<usize> = (0..self.model.axioms.len())
+                .filter(|&axiom| !holds(&nodes, self.model.axioms[axiom].constraint))
+                .collect();
+            return visitor.candidate(&Candidate {
+                structure: self.structure,
+                sources,
+                nodes: &nodes,
+                co,
+                fr: &fr,
+                rf,
+                fsc,
+                broken: &broken,
+                outcome: &outcome,
+            });
+        }
+        true
+    }
+
+    fn eval(&self, chosen: [BitRel<R>; 4]) -> Vec<BitRel<R>> {
+        self.model.eval(&mut Concrete::new(self.model, self.structure, chosen))
+    }
+
+    fn init_first(&self) -> BitRel<R> {
+        let overlap = self.structure.fixed(model::given::Fixed::LocationOverlap);
+        let init = self.structure.tag(Tag::Init);
+        let later = self.structure.tag(Tag::Write).minus(init);
+        let mut co = BitRel::empty(self.structure.events());
+        for write in init.events() {
+            co.rows[write] = overlap.rows[write].and(later);
+        }
+        co
+    }
+
+    /// `oriented` with what axioms demand of co, closed; `None` when that is cyclic.
+    fn demanded(&self, nodes: &[BitRel<R>], oriented: &BitRel<R>) -> Option<BitRel<R>> {
+        let mut co = oriented.clone();
+        for axiom in &self.model.axioms {
+            let Constraint::Empty(node) = axiom.constraint else { continue };
+            if let Node::Minus(demanded, chosen) = self.model.node(node)
+                && self.model.node(chosen) == Node::Chosen(Chosen::Co)
+            {
+                co = co.or(&nodes[usize::from(demanded.0)]);
+            }
+        }
+        bits::close(&mut co.rows);
+        bits::is_irreflexive(&co.rows).then_some(co)
+    }
+}
+
+/// Every acyclic way to direct the pairs on top of `base`, closed.
+fn orientations<R: Row>(base: &BitRel<R>, pairs: &[(usize, usize)]) -> Vec<BitRel<R>> {
+    let mut all = vec![base.clone()];
+    for &(a, b) in pairs {
+        let mut next = Vec::new();
+        for order in &all {
+            for (first, second) in [(a, b), (b, a)] {
+                let mut directed = order.clone();
+                directed.insert(first, second);
+                bits::close(&mut directed.rows);
+                if bits::is_irreflexive(&directed.rows) && !next.contains(&directed) {
+                    next.push(directed);
+                }
+            }
+        }
+        next.truncate(MAX_ORDERS);
+        all = next;
+    }
+    all
+}
+
+fn holds<R: Row>(nodes: &[BitRel<R>], constraint: Constraint) -> bool {
+    let rows = &nodes[usize::from(constraint.node().0)].rows;
+    match constraint {
+        Constraint::Empty(_) => bits::is_empty(rows),
+        Constraint::Irreflexive(_) => bits::is_irreflexive(rows),
+        Constraint::Acyclic(_) => bits::is_acyclic(rows),
+    }
+}

@@ -1,0 +1,88 @@
+//! Why reads-from edges of an allowed execution order nothing: which condition is missing.
+
+use model::bits::Row;
+use model::given::Tag;
+use model::rel::{Body, Model};
+use model::unfold::Event;
+
+use super::candidate::Candidate;
+
+/// For each read from another thread that does not synchronize: the reason, in a sentence.
+pub(super) fn unordered<R: Row>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
+    let u = candidate.structure.unfolding;
+    let named = |name: &str| {
+        model.definitions.iter().find(|d| d.name == name).and_then(|d| match d.body {
+            Body::Rel(node) => Some(&candidate.nodes[usize::from(node.0)]),
+            Body::Set(_) => None,
+        })
+    };
+    let (Some(strong), Some(release), Some(acquire), Some(base)) = (
+        named("morally-strong"),
+        named("release-pattern"),
+        named("acquire-pattern"),
+        named("base-causality"),
+    ) else {
+        return Vec::new();
+    };
+    let mut notes = Vec::new();
+    for (write, read) in candidate.rf.pairs() {
+        let (from, to) = (&u.events[write], &u.events[read]);
+        let (Some(here), Some(there)) = (from.thread, to.thread) else { continue };
+        if here == there || base.has(write, read) {
+            continue;
+        }
+        let text = |event: &Event<'_>| {
+            let thread = event.thread.map_or(0, |thread| usize::from(thread.0));
+            let of = &u.program.threads[thread];
+            let line = event.of.map_or(0, |of| usize::from(of.line));
+            (of.name.clone(), of.lines[line].text.clone())
+        };
+        let ((writer, wrote), (reader, reads)) = (text(from), text(to));
+        let reason = if !strong.has(write, read) {
+            not_strong(u, write, read)
+        } else if !(0..u.events.len()).any(|first| release.has(first, write)) {
+            format!("no release pattern ends with `{wrote}` (8.8)")
+        } else if !(0..u.events.len()).any(|last| acquire.has(read, last)) {
+            format!("no acquire pattern starts with `{reads}` (8.8)")
+        } else {
+            "the ends of the release and acquire patterns are not morally strong (8.9.4)".to_owned()
+        };
+        notes.push(format!(
+            "{reader} reads `{reads}` from {writer}'s `{wrote}`, yet nothing is ordered by it: {reason}."
+        ));
+    }
+    notes
+}
+
+fn not_strong(u: &model::unfold::Unfolding<'_>, write: usize, read: usize) -> String {
+    let strong = |event: &Event<'_>| {
+        [Tag::Relaxed, Tag::Acquire, Tag::Release].iter().any(|&tag| event.tags.has(tag))
+    };
+    let text = |event: usize| {
+        let of = &u.events[event];
+        let thread = of.thread.map_or(0, |thread| usize::from(thread.0));
+        let line = of.of.map_or(0, |of| usize::from(of.line));
+        format!("`{}`", u.program.threads[thread].lines[line].text)
+    };
+    let weak: Vec<String> =
+        [write, read].into_iter().filter(|&e| !strong(&u.events[e])).map(text).collect();
+    match weak.as_slice() {
+        [one] => return format!("{one} is weak (8.7)"),
+        [_, _] => return "both are weak (8.7)".to_owned(),
+        _ => {}
+    }
+    for (here, there) in [(write, read), (read, write)] {
+        let (from, to) = (&u.events[here], &u.events[there]);
+        let (Some(a), Some(b)) = (from.thread, to.thread) else { continue };
+        let placed = |t: model::program::ThreadId| &u.program.threads[usize::from(t.0)];
+        let Some(scope) = from.tags.scope() else { continue };
+        if !scope.includes(placed(a).placement, placed(b).placement) {
+            return format!(
+                "they are not morally strong, since scope .{scope} of {} does not include {} (8.7)",
+                text(here),
+                placed(b).name
+            );
+        }
+    }
+    "they do not overlap completely through one proxy (8.7)".to_owned()
+}

@@ -1,0 +1,333 @@
+//! An edge opened into the edges below it, along the definitions of the model.
+
+use std::collections::HashMap;
+
+use model::bits::{BitRel, Row};
+use model::given::{Chosen, Fixed};
+use model::rel::{Constraint, Model, Node, NodeId};
+use model::section::{self, Section};
+use petgraph::algo::astar;
+use petgraph::graphmap::DiGraphMap;
+
+/// Why one event stands before another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edge {
+    pub from: usize,
+    pub to: usize,
+    pub label: String,
+    pub section: Option<Section>,
+    /// Whether the pair had to be morally strong.
+    pub strong: bool,
+    pub kind: Kind,
+    /// A path from `from` to `to`; empty for a base relation.
+    pub steps: Vec<Edge>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Defined,
+    Base,
+    Chosen(Chosen),
+}
+
+/// Opens the edges of one candidate.
+pub(super) struct Opener<'a, R> {
+    model: &'a Model,
+    nodes: &'a [BitRel<R>],
+    /// Also show definitions that add nothing.
+    deep: bool,
+    costs: HashMap<(NodeId, usize, usize), u32>,
+}
+
+/// Definitions that say which pairs count and not how one event leads to the other.
+const CONDITIONS: [&str; 4] = ["morally-strong", "same-proxy", "scopes-include", "conflict"];
+
+impl<'a, R: Row> Opener<'a, R> {
+    pub(super) fn new(model: &'a Model, nodes: &'a [BitRel<R>], deep: bool) -> Opener<'a, R> {
+        Opener { model, nodes, deep, costs: HashMap::new() }
+    }
+
+    fn has(&self, node: NodeId, x: usize, y: usize) -> bool {
+        self.nodes[usize::from(node.0)].has(x, y)
+    }
+
+    /// The cycle, or the pair, that breaks a constraint: the shortest there is.
+    pub(super) fn violation(&mut self, constraint: Constraint) -> Vec<Edge> {
+        let node = constraint.node();
+        let relation = &self.nodes[usize::from(node.0)];
+        match constraint {
+            Constraint::Irreflexive(_) => {
+                let all: Vec<usize> =
+                    (0..relation.events()).filter(|&event| relation.has(event, event)).collect();
+                let best = all.into_iter().min_by_key(|&event| self.cost(node, event, event));
+                best.map_or(Vec::new(), |event| self.open(node, event, event))
+            }
+            Constraint::Empty(_) => {
+                let all: Vec<(usize, usize)> = relation.pairs().collect();
+                let best = all.into_iter().min_by_key(|&(x, y)| self.cost(node, x, y));
+                best.map_or(Vec::new(), |(x, y)| self.open(node, x, y))
+            }
+            Constraint::Acyclic(_) => {
+                let cycle = shortest_cycle(relation);
+                cycle.windows(2).flat_map(|pair| self.open(node, pair[0], pair[1])).collect()
+            }
+        }
+    }
+
+    /// A path from `x` to `y` that shows why the pair is in the node; empty if `x` is `y` and the
+    /// node an identity.
+    pub(super) fn open(&mut self, node: NodeId, x: usize, y: usize) -> Vec<Edge> {
+        let (inner, guarded) = self.body(node, x, y);
+        let Some(definition) = self.model.definition_of(node) else { return inner };
+        if inner.is_empty() && !self.deep {
+            return inner;
+        }
+        if let [only] = inner.as_slice()
+            && !self.deep
+            && (only.from, only.to) == (x, y)
+        {
+            // One step that adds nothing to what is below it.
+            if only.kind != Kind::Defined && !guarded {
+                return inner;
+            }
+            if only.kind == Kind::Defined {
+                let (steps, strong) =
+                    (only.steps.clone(), only.strong || guarded && self.strong(node));
+                return vec![self.defined(definition, x, y, steps, strong)];
+            }
+        }
+        let strong = guarded && self.strong(node);
+        vec![self.defined(definition, x, y, inner, strong)]
+    }
+
+    fn defined(
+        &self,
+        definition: &model::rel::Definition,
+        from: usize,
+        to: usize,
+        steps: Vec<Edge>,
+        strong: bool,
+    ) -> Edge {
+        let (label, section) = (definition.name.clone(), definition.section);
+        Edge { from, to, label, section, strong, kind: Kind::Defined, steps }
+    }
+
+    /// Whether moral strength is a side condition of the node.
+    fn strong(&self, node: NodeId) -> bool {
+        match self.model.node(node) {
+            Node::And(a, b) => [a, b].into_iter().any(|side| {
+                self.model.definition_of(side).is_some_and(|d| d.name == "morally-strong")
+                    || self.strong(side)
+            }),
+            Node::Or(a, b) => self.strong(a) || self.strong(b),
+            Node::Seq(a, _) => self.strong(a),
+            Node::Fixed(_)
+            | Node::Chosen(_)
+            | Node::Identity(_)
+            | Node::Cross(..)
+            | Node::Minus(..)
+            | Node::Inverse(_)
+            | Node::Plus(_) => false,
+        }
+    }
+
+    /// The path, and whether it had to meet conditions beyond its steps.
+    fn body(&mut self, node: NodeId, x: usize, y: usize) -> (Vec<Edge>, bool) {
+        match self.model.node(node) {
+            Node::Fixed(fixed) => (vec![base(fixed, x, y)], false),
+            Node::Chosen(chosen) => (vec![leaf(chosen, x, y)], false),
+            Node::Identity(_) => (Vec::new(), false),
+            Node::Cross(..) => {
+                let label = "of the kinds related".to_owned();
+                let kind = Kind::Base;
+                let edge = Edge {
+                    from: x,
+                    to: y,
+                    label,
+                    section: None,
+                    strong: false,
+                    kind,
+                    steps: vec![],
+                };
+                (vec![edge], false)
+            }
+            Node::Or(a, b) => {
+                let side = self.cheaper(a, b, x, y);
+                if self.model.definition_of(side).is_some() {
+                    (self.open(side, x, y), false)
+                } else {
+                    self.body(side, x, y)
+                }
+            }
+            Node::And(a, b) => {
+                let (main, side) = self.main_side(a, b);
+                let mut edges = self.open(main, x, y);
+                let strong =
+                    self.model.definition_of(side).is_some_and(|d| d.name == "morally-strong")
+                        || self.strong(side)
+                        || self.strong(node);
+                if strong && let [only] = edges.as_mut_slice() {
+                    only.strong = true;
+                }
+                (edges, true)
+            }
+            Node::Minus(a, _) => (self.open(a, x, y), true),
+            Node::Seq(a, b) => {
+                let middles: Vec<usize> = self.nodes[usize::from(a.0)].rows[x]
+                    .events()
+                    .filter(|&middle| self.has(b, middle, y))
+                    .collect();
+                let best = middles
+                    .into_iter()
+                    .min_by_key(|&m| self.cost(a, x, m).saturating_add(self.cost(b, m, y)));
+                let Some(middle) = best else { return (Vec::new(), false) };
+                let mut path = self.open(a, x, middle);
+                path.extend(self.open(b, middle, y));
+                (path, true)
+            }
+            Node::Inverse(a) => {
+                let mut path = self.open(a, y, x);
+                for edge in &mut path {
+                    edge.label.push_str("^-1");
+                    std::mem::swap(&mut edge.from, &mut edge.to);
+                }
+                path.reverse();
+                (path, false)
+            }
+            Node::Plus(a) => {
+                let path = shortest_path(&self.nodes[usize::from(a.0)], x, y);
+                (path.windows(2).flat_map(|pair| self.open(a, pair[0], pair[1])).collect(), false)
+            }
+        }
+    }
+
+    fn cheaper(&mut self, a: NodeId, b: NodeId, x: usize, y: usize) -> NodeId {
+        match (self.has(a, x, y), self.has(b, x, y)) {
+            (true, false) => a,
+            (false, _) => b,
+            (true, true) => {
+                if self.cost(a, x, y) <= self.cost(b, x, y) {
+                    a
+                } else {
+                    b
+                }
+            }
+        }
+    }
+
+    /// The side of an intersection that leads somewhere, and the one that only has to hold.
+    fn main_side(&self, a: NodeId, b: NodeId) -> (NodeId, NodeId) {
+        if self.is_condition(a) && !self.is_condition(b) { (b, a) } else { (a, b) }
+    }
+
+    fn is_condition(&self, node: NodeId) -> bool {
+        if let Some(definition) = self.model.definition_of(node) {
+            return CONDITIONS.contains(&definition.name.as_str());
+        }
+        match self.model.node(node) {
+            Node::Cross(..) | Node::Identity(_) => true,
+            Node::Fixed(fixed) => matches!(
+                fixed,
+                Fixed::SameCta
+                    | Fixed::SameCluster
+                    | Fixed::SameGpu
+                    | Fixed::Overlap
+                    | Fixed::OverlapCompletely
+                    | Fixed::LocationOverlap
+                    | Fixed::Rmw
+            ),
+            Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) => {
+                self.is_condition(a) && self.is_condition(b)
+            }
+            Node::Inverse(a) => self.is_condition(a),
+            Node::Chosen(_) | Node::Seq(..) | Node::Plus(_) => false,
+        }
+    }
+
+    /// How many base edges the shortest account of the pair has, about.
+    fn cost(&mut self, node: NodeId, x: usize, y: usize) -> u32 {
+        const NEVER: u32 = 1 << 20;
+        if !self.has(node, x, y) {
+            return NEVER;
+        }
+        if let Some(&cost) = self.costs.get(&(node, x, y)) {
+            return cost;
+        }
+        let cost = match self.model.node(node) {
+            Node::Fixed(_) | Node::Chosen(_) | Node::Cross(..) => 1,
+            Node::Identity(_) => 0,
+            Node::Or(a, b) => self.cost(a, x, y).min(self.cost(b, x, y)),
+            Node::And(a, b) => {
+                let (main, _) = self.main_side(a, b);
+                self.cost(main, x, y)
+            }
+            Node::Minus(a, _) => self.cost(a, x, y),
+            Node::Seq(a, b) => {
+                let middles: Vec<usize> = self.nodes[usize::from(a.0)].rows[x].events().collect();
+                middles
+                    .into_iter()
+                    .map(|m| self.cost(a, x, m).saturating_add(self.cost(b, m, y)))
+                    .min()
+                    .unwrap_or(NEVER)
+            }
+            Node::Inverse(a) => self.cost(a, y, x),
+            Node::Plus(a) => {
+                let path = shortest_path(&self.nodes[usize::from(a.0)], x, y);
+                path.windows(2).map(|pair| self.cost(a, pair[0], pair[1])).sum()
+            }
+        };
+        self.costs.insert((node, x, y), cost);
+        cost
+    }
+}
+
+fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
+    let section = match fixed {
+        Fixed::Po => Some(section::PROGRAM_ORDER),
+        Fixed::Barrier | Fixed::ClusterBarrier => Some(section::MEMORY_SYNCHRONIZATION),
+        Fixed::Addr | Fixed::Data | Fixed::Ctrl => Some(section::NO_THIN_AIR),
+        Fixed::Overlap | Fixed::OverlapCompletely | Fixed::LocationOverlap => {
+            Some(section::OVERLAP)
+        }
+        Fixed::SameCta | Fixed::SameCluster | Fixed::SameGpu => Some(section::SCOPE),
+        Fixed::Rmw => Some(section::ATOMICITY),
+    };
+    let label = fixed.name().to_owned();
+    Edge { from, to, label, section, strong: false, kind: Kind::Base, steps: Vec::new() }
+}
+
+fn leaf(chosen: Chosen, from: usize, to: usize) -> Edge {
+    let section = match chosen {
+        Chosen::Rf | Chosen::Fr => section::COMMUNICATION_ORDER,
+        Chosen::Co => section::COHERENCE_ORDER,
+        Chosen::Fsc => section::FENCE_SC_ORDER,
+    };
+    let (label, kind) = (chosen.name().to_owned(), Kind::Chosen(chosen));
+    Edge { from, to, label, section: Some(section), strong: false, kind, steps: Vec::new() }
+}
+
+fn graph<R: Row>(relation: &BitRel<R>) -> DiGraphMap<usize, ()> {
+    DiGraphMap::from_edges(relation.pairs())
+}
+
+/// The events of a shortest path of one step or more, ends included.
+fn shortest_path<R: Row>(relation: &BitRel<R>, from: usize, to: usize) -> Vec<usize> {
+    if relation.has(from, to) {
+        return vec![from, to];
+    }
+    let graph = graph(relation);
+    let starts = relation.rows[from].events();
+    starts
+        .filter_map(|next| astar(&graph, next, |event| event == to, |_| 1u32, |_| 0))
+        .min_by_key(|(length, _)| *length)
+        .map_or(Vec::new(), |(_, path)| [from].into_iter().chain(path).collect())
+}
+
+/// The events of a shortest cycle, the first one again at the end.
+fn shortest_cycle<R: Row>(relation: &BitRel<R>) -> Vec<usize> {
+    (0..relation.events())
+        .map(|event| shortest_path(relation, event, event))
+        .filter(|path| !path.is_empty())
+        .min_by_key(Vec::len)
+        .unwrap_or_default()
+}

@@ -1,0 +1,227 @@
+//! An account as text: events with letters, edges as an indented tree.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use litmus::{Quantifier, Test};
+use model::given::Chosen;
+
+use super::open::{Edge, Kind};
+use crate::witness::{Shown, Witness};
+
+/// A letter for each event that an account speaks of.
+pub(super) type Letters = BTreeMap<usize, String>;
+
+/// What the condition asks for, without its quantifier.
+pub(super) fn proposition(test: &Test) -> String {
+    let text = test.condition_text.as_str();
+    let bare = text.trim_start_matches(test.quantifier.name()).trim();
+    let bare = bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare);
+    if test.quantifier == Quantifier::ForAll { format!("not ({bare})") } else { bare.to_owned() }
+}
+
+pub(super) fn letters(violations: &[(usize, Vec<Edge>)]) -> Letters {
+    let mut letters = Letters::new();
+    for (_, edges) in violations {
+        collect(edges, &mut letters);
+    }
+    for (index, letter) in letters.values_mut().enumerate() {
+        *letter = name(index);
+    }
+    letters
+}
+
+fn collect(edges: &[Edge], letters: &mut Letters) {
+    for edge in edges {
+        letters.insert(edge.from, String::new());
+        letters.insert(edge.to, String::new());
+        collect(&edge.steps, letters);
+    }
+}
+
+/// a, b, …, z, a1, b1, …
+fn name(index: usize) -> String {
+    let letter = char::from(b'a' + u8::try_from(index % 26).expect("below 26"));
+    if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
+}
+
+/// Letters for all events of the threads, and the initial writes that are read.
+pub(super) fn all_letters(witness: &Witness) -> Letters {
+    (0..witness.events.len())
+        .filter(|&event| witness.events[event].thread.is_some() || is_read(witness, event))
+        .enumerate()
+        .map(|(index, event)| (event, name(index)))
+        .collect()
+}
+
+/// The events that have letters, one a line.
+pub(super) fn events(
+    witness: &Witness,
+    threads: &[String],
+    letters: &Letters,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out)?;
+    let mut rows = Vec::new();
+    for (event, shown) in witness.events.iter().enumerate() {
+        let Some(letter) = letters.get(&event).cloned() else { continue };
+        let thread = shown.thread.map_or("init", |thread| threads[usize::from(thread.0)].as_str());
+        rows.push((letter, thread, shown.text.clone(), effect(shown)));
+    }
+    let width = |f: &dyn Fn(&(String, &str, String, String)) -> usize| {
+        rows.iter().map(f).max().unwrap_or(0)
+    };
+    let (letter, thread, text) =
+        (width(&|r| r.0.len()), width(&|r| r.1.len()), width(&|r| r.2.chars().count()));
+    for row in &rows {
+        let line = format!("  {:letter$}  {:thread$}  {:text$}   {}", row.0, row.1, row.2, row.3);
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(out)
+}
+
+fn is_read(witness: &Witness, event: usize) -> bool {
+    witness.rf.iter().any(|&(write, _)| write == event)
+}
+
+fn effect(shown: &Shown) -> String {
+    match (&shown.location, shown.value) {
+        (Some(location), Some(value)) => {
+            let kind = if shown.kind == "init" { "W" } else { shown.kind };
+            format!("{kind} {location} = {value}")
+        }
+        (Some(location), None) => format!("{} {location}", shown.kind),
+        (None, _) => String::new(),
+    }
+}
+
+/// The chosen relations of an allowed execution.
+pub(super) fn relations(
+    witness: &Witness,
+    letters: &Letters,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (label, pairs) in [
+        ("rf", &witness.rf),
+        ("co", &witness.co),
+        ("fr", &witness.fr),
+        ("fence-sc", &witness.fsc),
+        ("barrier", &witness.barrier),
+    ] {
+        let all: Vec<String> = pairs
+            .iter()
+            .filter_map(|(a, b)| Some(format!("{} → {}", letters.get(a)?, letters.get(b)?)))
+            .collect();
+        if !all.is_empty() {
+            writeln!(out, "  {label:9} {}", all.join(", "))?;
+        }
+    }
+    writeln!(out)
+}
+
+/// Edges as a tree, the definition of each below it.
+pub(super) fn edges(
+    edges: &[Edge],
+    witness: &Witness,
+    threads: &[String],
+    letters: &Letters,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut rows = Vec::new();
+    flatten(edges, 0, witness, threads, letters, &mut rows);
+    let left = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
+    let middle = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
+    for (edge, number, note) in &rows {
+        let pad = left - edge.chars().count();
+        let line = format!("  {edge}{:pad$}   {number:middle$}   {note}", "");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn flatten(
+    edges: &[Edge],
+    depth: usize,
+    witness: &Witness,
+    threads: &[String],
+    letters: &Letters,
+    rows: &mut Vec<(String, &'static str, String)>,
+) {
+    let letter = |event: usize| letters.get(&event).map_or("?", String::as_str);
+    for edge in edges {
+        let arrow = format!(
+            "{:indent$}{} → {}   {}",
+            "",
+            letter(edge.from),
+            letter(edge.to),
+            edge.label,
+            indent = 3 * depth
+        );
+        let number = edge.section.map_or("", |section| section.number);
+        rows.push((arrow, number, note(edge, witness, threads, letters)));
+        // What has just been said of a pair is not said again of the same pair below.
+        let mut steps = edge.steps.clone();
+        for step in &mut steps {
+            step.strong &= !(edge.strong && (step.from, step.to) == (edge.from, edge.to));
+        }
+        flatten(&steps, depth + 1, witness, threads, letters, rows);
+    }
+}
+
+fn note(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -> String {
+    let letter = |event: usize| letters.get(&event).cloned().unwrap_or_else(|| "?".to_owned());
+    let mut notes = Vec::new();
+    if edge.kind == Kind::Chosen(Chosen::Fr) {
+        let source =
+            witness.rf.iter().find(|(_, read)| *read == edge.from).map(|(write, _)| *write);
+        if let Some(source) = source {
+            let from = match (witness.events[source].thread, letters.get(&source)) {
+                (None, _) => "the initial write".to_owned(),
+                (Some(_), Some(letter)) => letter.clone(),
+                (Some(thread), None) => format!(
+                    "`{}` of {}",
+                    witness.events[source].text,
+                    threads[usize::from(thread.0)]
+                ),
+            };
+            notes.push(format!(
+                "{} reads {from}, which {} follows in co",
+                letter(edge.from),
+                letter(edge.to)
+            ));
+        }
+    }
+    if edge.strong {
+        notes.push(strength(edge, witness, threads, &letter));
+    }
+    notes.join("; ")
+}
+
+/// Why two events are morally strong.
+fn strength(
+    edge: &Edge,
+    witness: &Witness,
+    threads: &[String],
+    letter: &dyn Fn(usize) -> String,
+) -> String {
+    let (from, to) = (&witness.events[edge.from], &witness.events[edge.to]);
+    let (Some(here), Some(there)) = (from.thread, to.thread) else { return String::new() };
+    if here == there {
+        return "morally strong: one thread".to_owned();
+    }
+    let thread = |id: model::program::ThreadId| threads[usize::from(id.0)].as_str();
+    format!(
+        "morally strong: {} of {} includes {}, {} of {} includes {}",
+        scope(from),
+        letter(edge.from),
+        thread(there),
+        scope(to),
+        letter(edge.to),
+        thread(here)
+    )
+}
+
+/// The scope as the event has it.
+pub(super) fn scope(shown: &Shown) -> String {
+    shown.scope.map_or("no scope".to_owned(), |scope| format!(".{scope}"))
+}

@@ -1,0 +1,312 @@
+//! Random litmus tests, as text: what prints also parses, and a failing test is a file to keep.
+//!
+//! Programs are small and dense: few locations, values that tell writes apart, every register and
+//! location observed. The weights favour what is rare in uniform programs: mutually exclusive
+//! scopes, chains through atomics, aliases, accesses of several sizes.
+
+use std::fmt::{self, Write};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// What programs to make.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub threads: usize,
+    /// Instructions of each thread, at most.
+    pub length: usize,
+    /// Accesses of 1, 2, 4 and 8 bytes to the same bytes.
+    pub mixed_sizes: bool,
+}
+
+/// A litmus test to be; displays as its text.
+#[derive(Clone, Debug)]
+pub struct Sketch {
+    pub threads: Vec<(usize, Vec<Op>)>,
+    pub mixed_sizes: bool,
+}
+
+/// One instruction, or an idiom of a few.
+#[derive(Clone, Debug)]
+pub enum Op {
+    Store {
+        order: &'static str,
+        place: Place,
+        value: u8,
+    },
+    Load {
+        order: &'static str,
+        place: Place,
+    },
+    Atomic {
+        order: &'static str,
+        scope: &'static str,
+        op: &'static str,
+        place: Place,
+        value: u8,
+    },
+    Reduction {
+        order: &'static str,
+        scope: &'static str,
+        place: Place,
+        value: u8,
+    },
+    Fence(&'static str),
+    Barrier(&'static str),
+    /// Stores what the latest load returned, plus a constant.
+    DataStore {
+        order: &'static str,
+        place: Place,
+        value: u8,
+    },
+    /// Stores if the latest load returned a value.
+    GuardedStore {
+        order: &'static str,
+        place: Place,
+        value: u8,
+        wanted: u8,
+    },
+    /// Loads from an address that looks as if it came from the latest load.
+    AddressLoad {
+        order: &'static str,
+        place: Place,
+    },
+}
+
+/// Which bytes; the size counts in programs of mixed sizes only.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub variable: &'static str,
+    pub size: u8,
+    pub high: bool,
+}
+
+const PLACEMENTS: [&str; 6] = [
+    "cta 0,cluster 0,gpu 0",
+    "cta 0,cluster 0,gpu 0",
+    "cta 1,cluster 0,gpu 0",
+    "cta 2,cluster 1,gpu 0",
+    "cta 3,cluster 2,gpu 1",
+    "cta 1,cluster 0,gpu 0",
+];
+const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
+const LOADS: [&str; 10] = [
+    "weak",
+    "weak",
+    "volatile",
+    "relaxed.cta",
+    "relaxed.gpu",
+    "relaxed.sys",
+    "acquire.cta",
+    "acquire.cluster",
+    "acquire.gpu",
+    "acquire.sys",
+];
+const STORES: [&str; 10] = [
+    "weak",
+    "weak",
+    "volatile",
+    "relaxed.cta",
+    "relaxed.gpu",
+    "relaxed.sys",
+    "release.cta",
+    "release.cluster",
+    "release.gpu",
+    "release.sys",
+];
+const FENCES: [&str; 12] = [
+    "fence.sc.cta",
+    "fence.sc.cluster",
+    "fence.sc.gpu",
+    "fence.sc.sys",
+    "fence.acq_rel.cta",
+    "fence.acq_rel.gpu",
+    "fence.acq_rel.sys",
+    "fence.acquire.gpu",
+    "fence.release.gpu",
+    "fence.release.cta",
+    "membar.gl",
+    "fence.proxy.alias",
+];
+
+fn place(mixed: bool) -> impl Strategy<Value = Place> {
+    let sizes: &[u8] = if mixed { &[1, 2, 4, 4] } else { &[4] };
+    // z is a second address of x.
+    (select(&["x", "x", "x", "y", "y", "z"][..]), select(sizes), any::<bool>())
+        .prop_map(|(variable, size, high)| Place { variable, size, high })
+}
+
+fn op(mixed: bool) -> impl Strategy<Value = Op> {
+    let orders = ["relaxed", "acquire", "release", "acq_rel"];
+    let value = 1u8..4;
+    prop_oneof![
+        6 => (select(&STORES[..]), place(mixed), value.clone())
+            .prop_map(|(order, place, value)| Op::Store { order, place, value }),
+        6 => (select(&LOADS[..]), place(mixed)).prop_map(|(order, place)| Op::Load { order, place }),
+        3 => (
+            select(&orders[..]),
+            select(&SCOPES[..]),
+            select(&["add", "exch", "cas", "cas", "max", "or"][..]),
+            place(false),
+            value.clone(),
+        )
+            .prop_map(|(order, scope, op, place, value)| Op::Atomic { order, scope, op, place, value }),
+        1 => (select(&orders[..2]), select(&SCOPES[..]), place(false), value.clone()).prop_map(
+            |(order, scope, place, value)| {
+                let order = if order == "acquire" { "release" } else { order };
+                Op::Reduction { order, scope, place, value }
+            }
+        ),
+        3 => select(&FENCES[..]).prop_map(Op::Fence),
+        1 => select(&["bar.sync 0", "bar.sync 1", "bar.arrive 1, 2"][..]).prop_map(Op::Barrier),
+        1 => (select(&STORES[..]), place(false), 0u8..2)
+            .prop_map(|(order, place, value)| Op::DataStore { order, place, value }),
+        1 => (select(&STORES[..]), place(false), value.clone(), 0u8..3).prop_map(
+            |(order, place, value, wanted)| Op::GuardedStore { order, place, value, wanted }
+        ),
+        1 => (select(&LOADS[..]), place(false))
+            .prop_map(|(order, place)| Op::AddressLoad { order, place }),
+    ]
+}
+
+/// Random tests of a shape.
+pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
+    let thread = (0..PLACEMENTS.len(), vec(op(shape.mixed_sizes), 1..=shape.length));
+    vec(thread, shape.threads)
+        .prop_map(move |threads| Sketch { threads, mixed_sizes: shape.mixed_sizes })
+}
+
+impl Sketch {
+    fn type_of(&self, place: Place, kind: char) -> String {
+        let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
+        format!("{kind}{bits}")
+    }
+
+    fn address(&self, place: Place) -> String {
+        let offset = if self.mixed_sizes && place.high && place.size < 4 { place.size } else { 0 };
+        if offset == 0 {
+            format!("[{}]", place.variable)
+        } else {
+            format!("[{}+{offset}]", place.variable)
+        }
+    }
+
+    /// Values that differ in every byte, so that mixtures show.
+    fn value(&self, value: u8) -> u32 {
+        if self.mixed_sizes { u32::from(value) * 0x0101_0101 } else { u32::from(value) }
+    }
+
+    /// The cells of one thread, and how many registers it uses.
+    fn cells(&self, ops: &[Op]) -> (Vec<String>, usize) {
+        let mut cells = Vec::new();
+        let mut registers = 0;
+        let mut latest = None;
+        for op in ops {
+            let mut fresh = || {
+                registers += 1;
+                latest = Some(registers - 1);
+                registers - 1
+            };
+            match op {
+                Op::Store { order, place, value } => cells.push(format!(
+                    "st.{order}.{} {}, {}",
+                    self.type_of(*place, 'b'),
+                    self.address(*place),
+                    self.value(*value)
+                )),
+                Op::Load { order, place } => {
+                    let register = fresh();
+                    let ty = self.type_of(*place, 'u');
+                    cells.push(format!("ld.{order}.{ty} r{register}, {}", self.address(*place)));
+                }
+                Op::Atomic { order, scope, op, place, value } => {
+                    let register = fresh();
+                    let ty = if matches!(*op, "or" | "exch" | "cas") { "b32" } else { "u32" };
+                    let operands = if *op == "cas" {
+                        format!("{}, {}", self.value(value - 1), self.value(value + 1))
+                    } else {
+                        self.value(*value).to_string()
+                    };
+                    let address = place.variable;
+                    cells.push(format!(
+                        "atom.{order}.{scope}.{op}.{ty} r{register}, [{address}], {operands}"
+                    ));
+                }
+                Op::Reduction { order, scope, place, value } => cells.push(format!(
+                    "red.{order}.{scope}.add.u32 [{}], {}",
+                    place.variable,
+                    self.value(*value)
+                )),
+                Op::Fence(text) | Op::Barrier(text) => cells.push((*text).to_owned()),
+                Op::DataStore { order, place, value } => match latest {
+                    Some(register) => {
+                        cells.push(format!("add.u32 t, r{register}, {value}"));
+                        cells.push(format!("st.{order}.b32 [{}], t", place.variable));
+                    }
+                    None => cells.push(format!("st.{order}.b32 [{}], {value}", place.variable)),
+                },
+                Op::GuardedStore { order, place, value, wanted } => {
+                    let store =
+                        format!("st.{order}.b32 [{}], {}", place.variable, self.value(*value));
+                    match latest {
+                        Some(register) => {
+                            let wanted = self.value(*wanted);
+                            cells.push(format!("setp.eq.u32 p, r{register}, {wanted}"));
+                            cells.push(format!("@p {store}"));
+                        }
+                        None => cells.push(store),
+                    }
+                }
+                Op::AddressLoad { order, place } => {
+                    let source = latest;
+                    let register = fresh();
+                    match source {
+                        Some(source) => {
+                            cells.push(format!("xor.b64 t, r{source}, r{source}"));
+                            cells.push(format!("mov.u64 q, {}", place.variable));
+                            cells.push("add.u64 q, q, t".to_owned());
+                            cells.push(format!("ld.{order}.u32 r{register}, [q]"));
+                        }
+                        None => {
+                            cells.push(format!("ld.{order}.u32 r{register}, [{}]", place.variable))
+                        }
+                    }
+                }
+            }
+        }
+        (cells, registers)
+    }
+}
+
+impl fmt::Display for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns: Vec<(Vec<String>, usize)> =
+            self.threads.iter().map(|(_, ops)| self.cells(ops)).collect();
+        let rows = columns.iter().map(|(cells, _)| cells.len()).max().unwrap_or(0);
+        writeln!(f, "PTX random")?;
+        writeln!(f, "{{\nuint32_t x=0; uint32_t y=0; z @ generic aliases x;\n}}")?;
+        let placements: Vec<String> = self
+            .threads
+            .iter()
+            .enumerate()
+            .map(|(thread, (placement, _))| format!("P{thread}@{}", PLACEMENTS[*placement]))
+            .collect();
+        writeln!(f, " {} ;", placements.join(" | "))?;
+        for row in 0..rows {
+            let cells: Vec<&str> = columns
+                .iter()
+                .map(|(cells, _)| cells.get(row).map_or("", String::as_str))
+                .collect();
+            writeln!(f, " {} ;", cells.join(" | "))?;
+        }
+        let mut observed = String::new();
+        for (thread, (_, registers)) in columns.iter().enumerate() {
+            for register in 0..*registers {
+                write!(observed, "{thread}:r{register}; ")?;
+            }
+        }
+        writeln!(f, "locations [{observed}x; y;]")?;
+        writeln!(f, "exists (x=0 /\\ y=0)")
+    }
+}

@@ -1,0 +1,45 @@
+//! Models in cat, the language of herd's models: the part of it that is sets, relations and axioms.
+//!
+//! A file without `include "causeway.cat"` uses the names that the peer gives to PTX, and its
+//! conventions: reads are not torn, and a failing `cas` writes. What [`model::render::cat()`] prints
+//! says otherwise and is read back as the model it was.
+
+mod build;
+mod call;
+mod expr;
+mod lex;
+mod names;
+mod operand;
+mod parse;
+mod recursion;
+mod scope;
+mod syntax;
+
+use model::rel::Model;
+
+use crate::Diagnostic;
+use crate::report::{Bytes, Report};
+
+/// Larger files are refused: they are no models.
+const LARGEST: usize = 1 << 20;
+
+/// Reads a model, or says everything that is wrong with it. `path` is for the messages, and names
+/// the model if its first line does not.
+pub fn import(path: &str, text: &str) -> Result<Model, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    if text.len() > LARGEST {
+        let message = format!("the file has more than {} MiB", LARGEST >> 20);
+        report.error("size", Bytes::default(), message);
+        return Err(report.finish(path, ""));
+    }
+    let tokens = lex::tokens(text, &mut report);
+    let file = parse::file(&tokens, Bytes::new(text.len(), text.len()), &mut report);
+    let model = build::model(path, &file, &mut report);
+    if report.count() == 0 {
+        return Ok(model);
+    }
+    // What is wrong with a function is found out at each call.
+    let mut errors = report.finish(path, text);
+    errors.dedup();
+    Err(errors)
+}

@@ -1,0 +1,296 @@
+//! From statements to a model: every name is looked up, every expression is a set or a relation.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use model::given::{Chosen, Tag};
+use model::ptx;
+use model::rel::{Builder, Constraint, Conventions, Meaning, Model, Node, NodeId, Rel};
+use model::render;
+
+use super::expr::Evaluator;
+use super::names::{self, Names};
+use super::recursion;
+use super::scope::{Bound, Function, Scope, Value};
+use super::syntax::{File, Statement, Test};
+use crate::cursor::short;
+use crate::report::{Bytes, Report};
+
+/// Leaves of one definition or axiom, other definitions being leaves: what is longer is no use to a
+/// reader, and functions can make it longer than memory.
+const LONGEST: u64 = 10_000;
+
+/// What the files that a model includes say of it.
+struct Libraries {
+    names: Names,
+    conventions: Conventions,
+    /// `co` is total, as in herd's library.
+    total_co: bool,
+}
+
+pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
+    let libraries = libraries(file, report);
+    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
+    let name = file.title.filter(|title| !title.is_empty()).or(stem).unwrap_or("cat");
+    let builder = Builder::new(name, libraries.conventions);
+    let mut build = Build {
+        m: &builder,
+        evaluator: Evaluator::new(&builder, libraries.names, report),
+        bound: BTreeMap::new(),
+        time: 0,
+        ordered: Vec::new(),
+        axioms: 0,
+        flags: 0,
+    };
+    for statement in &file.statements {
+        if !build.evaluator.spend(Bytes::default()) {
+            break;
+        }
+        build.statement(statement);
+    }
+    build.orders(&libraries);
+    let mut model = builder.finish();
+    model.move_fixed_first();
+    if report.count() == 0 && longest(&model) > LONGEST {
+        report
+            .error("size", Bytes::default(), "written out, this model is too long")
+            .help("give parts of it a name with `let`, in the place of functions");
+    }
+    model
+}
+
+fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
+    let includes = file.statements.iter().filter_map(|statement| match statement {
+        Statement::Include { file, at } => Some((*file, *at)),
+        Statement::Let { .. }
+        | Statement::Rec { .. }
+        | Statement::Test { .. }
+        | Statement::Lost { .. } => None,
+    });
+    let mut libraries = Libraries {
+        names: Names::Peer,
+        conventions: Conventions { tearing: false, failed_cas_writes: true },
+        total_co: false,
+    };
+    let (mut tearing, mut failed_cas_writes) = (false, false);
+    for (file, at) in includes {
+        match file {
+            "stdlib.cat" => {}
+            "cos.cat" => libraries.total_co = true,
+            render::NAMES => libraries.names = Names::Given,
+            render::TEARING => tearing = true,
+            render::FAILED_CAS_WRITES => failed_cas_writes = true,
+            _ => {
+                report
+                    .error("include", at, format!("`{}` cannot be included", short(file)))
+                    .note("no other file is read")
+                    .help("`stdlib.cat` and `cos.cat` are built in; copy what else is needed");
+            }
+        }
+    }
+    if libraries.names == Names::Given {
+        libraries.conventions = Conventions { tearing, failed_cas_writes };
+    }
+    libraries
+}
+
+struct Build<'m, 't, 'r> {
+    m: &'m Builder,
+    evaluator: Evaluator<'m, 'r>,
+    bound: Bound<'m, 't>,
+    /// Counts definitions: a function sees those before it.
+    time: usize,
+    /// What axioms say the chosen orders relate.
+    ordered: Vec<(Chosen, Rel<'m>)>,
+    axioms: usize,
+    flags: usize,
+}
+
+impl<'m, 't> Build<'m, 't, '_> {
+    fn bind(&mut self, name: &'t str, value: Value<'m, 't>) {
+        self.bound.entry(name).or_default().push((self.time, value));
+        self.time += 1;
+    }
+
+    fn statement(&mut self, statement: &'t Statement<'t>) {
+        match statement {
+            Statement::Include { .. } => {}
+            Statement::Lost { name } => self.bind(name, Value::Bad),
+            Statement::Let { name, at, parameters: Some(parameters), body } => {
+                let repeated = parameters
+                    .iter()
+                    .enumerate()
+                    .any(|(index, name)| parameters[..index].contains(name));
+                if repeated {
+                    self.evaluator.report.error("parameters", *at, "two parameters have one name");
+                }
+                let scope = Scope::global(&self.bound, self.time);
+                self.evaluator.check_names(body, parameters, &scope);
+                let function = Function { parameters, body, sees: self.time };
+                self.bind(name, Value::Function(Rc::new(function)));
+            }
+            Statement::Let { name, body, parameters: None, .. } => {
+                let value = self.evaluator.value(body, &Scope::global(&self.bound, self.time));
+                self.define(name, value);
+            }
+            Statement::Rec { name, body } => {
+                let scope = Scope::global(&self.bound, self.time);
+                let value = recursion::value(&mut self.evaluator, &scope, name, body);
+                self.define(name, value);
+            }
+            Statement::Test { flag, negated, test, at, body, name } => {
+                let scope = Scope::global(&self.bound, self.time);
+                let relation = match (test, self.evaluator.value(body, &scope)) {
+                    // Sets may be tested for emptiness.
+                    (Test::Empty, Value::Set(set)) => Some(set.id()),
+                    (_, value) => self.evaluator.relation_of(&value, body.at, "the axiom is about"),
+                };
+                if let Some(relation) = relation {
+                    self.test((*flag, *negated), *test, *at, relation, *name);
+                }
+            }
+        }
+    }
+
+    fn define(&mut self, name: &'t str, value: Value<'m, 't>) {
+        let own = |node: Node| matches!(node, Node::Chosen(chosen) if chosen.name() == name);
+        match &value {
+            // `let co = co+` says what holds of co anyway.
+            Value::Rel(rel) if own(self.m.look(|model| model.node(rel.id))) => {}
+            Value::Rel(rel) => {
+                self.m.name_rel(None, name, *rel);
+            }
+            Value::Set(set) => {
+                self.m.name_set(None, name, *set);
+            }
+            Value::Function(_) | Value::Builtin(_) | Value::Bad => {}
+        }
+        self.bind(name, value);
+    }
+
+    fn test(
+        &mut self,
+        (flag, negated): (bool, bool),
+        test: Test,
+        at: Bytes,
+        relation: Rel<'m>,
+        name: Option<&str>,
+    ) {
+        let all = self.m.tag(Tag::All).id();
+        match (flag, negated) {
+            (true, true) => {
+                let raised = match test {
+                    Test::Empty => relation,
+                    Test::Irreflexive => relation & all,
+                    Test::Acyclic => relation.plus() & all,
+                };
+                self.flags += 1;
+                let name = name.map_or_else(|| format!("flag-{}", self.flags), str::to_owned);
+                self.m.flag(None, &name, raised, meaning(&name));
+            }
+            (false, false) => {
+                if let Some(ordered) = self.order_of(test, relation) {
+                    self.ordered.push(ordered);
+                    return;
+                }
+                self.axioms += 1;
+                let name = name.map_or_else(|| format!("axiom-{}", self.axioms), str::to_owned);
+                let constraint = match test {
+                    Test::Empty => Constraint::Empty(relation.id),
+                    Test::Irreflexive => Constraint::Irreflexive(relation.id),
+                    Test::Acyclic => Constraint::Acyclic(relation.id),
+                };
+                self.m.axiom(None, &name, constraint);
+            }
+            (true, false) => {
+                self.evaluator
+                    .report
+                    .error("flag", at, "a flag is raised by what is there, not by what is missing")
+                    .help("flag ~empty e as name");
+            }
+            (false, true) => {
+                self.evaluator
+                    .report
+                    .error("axiom", at, "an axiom cannot ask for something to be there")
+                    .note("a negated test")
+                    .help("write `flag` before it to report it, or leave out the `~`");
+            }
+        }
+    }
+
+    /// `empty X \ (co | co^-1)`, with X known from the program, says what co relates; and so for
+    /// the order of fences, which the peer defines itself.
+    fn order_of(&self, test: Test, relation: Rel<'m>) -> Option<(Chosen, Rel<'m>)> {
+        let given = self.evaluator.names == Names::Given;
+        let (chosen, relates) = self.m.look(|model| {
+            let Node::Minus(relates, either) = model.node(relation.id) else { return None };
+            let Node::Or(a, b) = model.node(either) else { return None };
+            let (order, inverse) = match (model.node(a), model.node(b)) {
+                (Node::Chosen(chosen), inverse) => ((chosen, a), inverse),
+                (inverse, Node::Chosen(chosen)) => ((chosen, b), inverse),
+                _ => return None,
+            };
+            let both = inverse == Node::Inverse(order.1) && model.is_fixed(relates);
+            let may = order.0 == Chosen::Co || order.0 == Chosen::Fsc && given;
+            (test == Test::Empty && both && may).then_some((order.0, relates))
+        })?;
+        Some((chosen, self.evaluator.rel(relates)))
+    }
+
+    fn orders(&mut self, libraries: &Libraries) {
+        let m = self.m;
+        if libraries.total_co {
+            let write = m.tag(Tag::Write);
+            let same = m.fixed(model::given::Fixed::LocationOverlap);
+            self.ordered.push((Chosen::Co, same & (write * write)));
+        }
+        let mentions = |chosen| m.look(|model| model.nodes.contains(&Node::Chosen(chosen)));
+        if libraries.names == Names::Peer && mentions(Chosen::Fsc) {
+            self.ordered.push((Chosen::Fsc, names::fences_to_order(m)));
+        }
+        let mut wanted: Vec<Chosen> = self.ordered.iter().map(|(chosen, _)| *chosen).collect();
+        wanted.push(Chosen::Co);
+        for (index, &chosen) in wanted.iter().enumerate() {
+            if wanted[..index].contains(&chosen) {
+                continue;
+            }
+            let each = self.ordered.iter().filter(|(of, _)| *of == chosen).map(|(_, rel)| *rel);
+            let relates = each.reduce(|a, b| a | b).unwrap_or_else(|| m.no_event().id());
+            m.order(None, chosen, both_ways(m, relates));
+        }
+    }
+}
+
+/// As an order relates: both ways, and no event with itself.
+fn both_ways<'m>(m: &'m Builder, relates: Rel<'m>) -> Rel<'m> {
+    let is = |test: fn(&Model, NodeId) -> bool, rel: Rel<'_>| m.look(|model| test(model, rel.id));
+    let both = if is(Model::is_symmetric, relates) { relates } else { relates | relates.inverse() };
+    if is(Model::is_irreflexive, both) { both } else { both - m.tag(Tag::All).id() }
+}
+
+/// A flag that is named as one of the built-in model's means what it means there.
+fn meaning(name: &str) -> Meaning {
+    let known = ptx::model().flags.into_iter().find(|flag| flag.name == name);
+    known.map_or(Meaning::Report, |flag| flag.meaning)
+}
+
+/// The leaves of the longest definition or axiom.
+fn longest(model: &Model) -> u64 {
+    let mut sizes: Vec<u64> = Vec::with_capacity(model.nodes.len());
+    let mut longest = 0;
+    for (index, node) in model.nodes.iter().enumerate() {
+        let at = |id: NodeId| sizes[usize::from(id.0)];
+        let size = match *node {
+            Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => 1,
+            Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) | Node::Seq(a, b) => {
+                at(a).saturating_add(at(b))
+            }
+            Node::Inverse(a) | Node::Plus(a) => at(a),
+        };
+        longest = longest.max(size);
+        let id = NodeId(u16::try_from(index).expect("a model has few nodes"));
+        sizes.push(if model.definition_of(id).is_some() { 1 } else { size });
+    }
+    longest
+}

@@ -1,0 +1,102 @@
+//! Statements and expressions of cat, as they are written.
+
+use crate::report::Bytes;
+
+/// Infix operators, loosest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Infix {
+    Or,
+    Add,
+    Seq,
+    Minus,
+    And,
+    Cross,
+}
+
+impl Infix {
+    pub(super) const ALL: [Infix; 6] =
+        [Infix::Or, Infix::Add, Infix::Seq, Infix::Minus, Infix::And, Infix::Cross];
+
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Infix::Or => "|",
+            Infix::Add => "++",
+            Infix::Seq => ";",
+            Infix::Minus => "\\",
+            Infix::And => "&",
+            Infix::Cross => "*",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Postfix {
+    Plus,
+    Star,
+    Opt,
+    Inverse,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Expr<'t> {
+    pub(super) at: Bytes,
+    pub(super) kind: ExprKind<'t>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum ExprKind<'t> {
+    Name(&'t str),
+    /// `0`.
+    NoPair,
+    /// `{}`.
+    NoEvent,
+    /// Two operands or more, grouped to the left.
+    Chain(Infix, Vec<Expr<'t>>),
+    Postfix(Box<Expr<'t>>, Postfix),
+    Not(Box<Expr<'t>>),
+    /// `[S]`.
+    ToId(Box<Expr<'t>>),
+    Call(&'t str, Vec<Expr<'t>>),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Test {
+    Empty,
+    Irreflexive,
+    Acyclic,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Statement<'t> {
+    Let {
+        name: &'t str,
+        at: Bytes,
+        parameters: Option<Vec<&'t str>>,
+        body: Expr<'t>,
+    },
+    Rec {
+        name: &'t str,
+        body: Expr<'t>,
+    },
+    Test {
+        flag: bool,
+        negated: bool,
+        test: Test,
+        at: Bytes,
+        body: Expr<'t>,
+        name: Option<&'t str>,
+    },
+    Include {
+        file: &'t str,
+        at: Bytes,
+    },
+    /// A name that something unsupported would define: it is not reported as unknown.
+    Lost {
+        name: &'t str,
+    },
+}
+
+pub(super) struct File<'t> {
+    pub(super) title: Option<&'t str>,
+    pub(super) statements: Vec<Statement<'t>>,
+}

@@ -1,0 +1,182 @@
+//! The sides of comparisons: registers, memory, numbers.
+
+use model::isa::qualifier::Dialect;
+use model::memory::VariableId;
+use model::program::{Observed, ThreadId};
+
+use super::Reader;
+use crate::cursor::{Cursor, short};
+use crate::lex::Kind;
+use crate::program;
+use crate::proposition::Term;
+use crate::report::{Bytes, Reported};
+
+impl Reader<'_> {
+    /// Reports a constant, at `at`, that what it is compared with never has.
+    pub(super) fn constant(&mut self, with: Term, term: Term, at: Bytes) {
+        if let (Term::Observed(index), Term::Constant(value)) = (with, term) {
+            let with = self.observed[index];
+            let bits = match with {
+                Observed::Register { thread, register } => {
+                    match self.draft.thread(thread).draft(register).bits {
+                        0 => 64,
+                        bits => u32::from(bits),
+                    }
+                }
+                Observed::Memory { length, .. } => 8 * length,
+            };
+            if !program::fits(value, bits) {
+                let message = format!("{} is never equal to this", value.cast_signed());
+                let name = match with {
+                    Observed::Register { .. } => "register",
+                    Observed::Memory { .. } => "variable",
+                };
+                self.report
+                    .error("constant", at, message)
+                    .note(format!("the {name} has {bits} bits"));
+            }
+        }
+    }
+
+    /// One side of a comparison. `None` is an error of syntax; `Reported` is a name that was no
+    /// good.
+    pub(super) fn term(&mut self, cursor: &mut Cursor<'_>) -> Option<Result<Term, Reported>> {
+        if cursor.text_at(1) == ":" && cursor.peek().is_some() {
+            return self.register(cursor);
+        }
+        if let Some(value) = cursor.number_value(self.report) {
+            self.constants.push(value);
+            return Some(Ok(Term::Constant(value)));
+        }
+        let bracket = cursor.eat("[").is_some();
+        let Some((name, at)) = cursor.word() else {
+            cursor
+                .expected("a register, a variable or a number", self.report)
+                .help("P0:r0=1 /\\ [x]=2");
+            return None;
+        };
+        let mut copy_of = None;
+        if cursor.eat("@").is_some() {
+            let Some(token) = cursor.advance() else {
+                cursor.expected("the thread whose copy it is", self.report);
+                return None;
+            };
+            let named = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
+            copy_of = Some(named.ok_or(Reported));
+        }
+        let mut offset = None;
+        let mut index = None;
+        if bracket {
+            if cursor.eat("+").is_some() {
+                let Some(number) = cursor.number_value(self.report) else {
+                    cursor.expected("a number of bytes", self.report);
+                    return None;
+                };
+                offset = Some(number);
+            }
+            if cursor.eat("]").is_none() {
+                cursor.expected("`]`", self.report);
+                return None;
+            }
+        } else if cursor.is("[") && cursor.kind_at(1) == Some(Kind::Number) {
+            cursor.advance();
+            index = cursor.number_value(self.report);
+            if cursor.eat("]").is_none() {
+                cursor.expected("`]`", self.report);
+                return None;
+            }
+        }
+        let Some(variable) = self.variable(name, at) else { return Some(Err(Reported)) };
+        let element = u64::from(program::element(self.draft, variable));
+        let offset = offset.or(index.map(|index| index.saturating_mul(element))).unwrap_or(0);
+        Some(self.memory(variable, at, copy_of, offset))
+    }
+
+    fn register(&mut self, cursor: &mut Cursor<'_>) -> Option<Result<Term, Reported>> {
+        let token = cursor.advance()?;
+        cursor.eat(":")?;
+        let Some((name, at)) = cursor.word() else {
+            cursor.expected("a register", self.report);
+            return None;
+        };
+        let text = token.at.of(cursor.text);
+        let Some(thread) = self.draft.thread_named(text, token.at, self.report) else {
+            return Some(Err(Reported));
+        };
+        let peer = self.draft.dialect == Dialect::Peer;
+        let owner = self.draft.thread(thread);
+        let bare = name.strip_prefix('%').unwrap_or(name);
+        let known = owner.known_register(name).is_some() || owner.defined.contains(bare);
+        if !known && !peer {
+            let near = self.report.nearest(name, owner.register_names());
+            let help = near.map(|near| format!("{}:{near}", owner.name));
+            self.report
+                .error(
+                    "unknown-register",
+                    token.at.to(at),
+                    format!("`{}` has no register `{}`", owner.name, short(name)),
+                )
+                .note("in no instruction and not in the initial state")
+                .help_if(help);
+            return Some(Err(Reported));
+        }
+        let register = owner.register(name, at, self.report);
+        Some(Ok(self.observe(Observed::Register { thread, register })))
+    }
+
+    fn variable(&mut self, name: &str, at: Bytes) -> Option<VariableId> {
+        if self.draft.known_variable(name).is_none() {
+            let owner =
+                self.draft.threads.iter().find(|thread| thread.known_register(name).is_some());
+            if let Some(owner) = owner {
+                let bare = name.strip_prefix('%').unwrap_or(name);
+                let help = format!("{}:{}", owner.name, short(bare));
+                self.report
+                    .error(
+                        "register-thread",
+                        at,
+                        format!("`{}` is a register of a thread", short(name)),
+                    )
+                    .note("which thread?")
+                    .help(help);
+                return None;
+            }
+        }
+        self.draft.location(name, at, self.report)
+    }
+
+    fn memory(
+        &mut self,
+        variable: VariableId,
+        at: Bytes,
+        copy_of: Option<Result<ThreadId, Reported>>,
+        offset: u64,
+    ) -> Result<Term, Reported> {
+        let name = short(&self.draft.variable(variable).name);
+        let copy_of = copy_of.transpose()?;
+        if copy_of.is_none() && !program::one_copy(self.draft, variable) {
+            self.report
+                .error("which-copy", at, format!("each CTA has its own `{name}`"))
+                .note("which one?")
+                .help(format!("[{name}@P0]"));
+            return Err(Reported);
+        }
+        let extent = u64::from(program::extent(self.draft, variable));
+        let length = u64::from(program::element(self.draft, variable)).min(8);
+        if offset.saturating_add(length) > extent {
+            self.report
+                .error("out-of-bounds", at, format!("this is not inside `{name}`"))
+                .note(format!("`{name}` has {extent} bytes"));
+            return Err(Reported);
+        }
+        let thread = program::owner(self.draft, variable, copy_of);
+        let narrow = |n: u64| u32::try_from(n).expect("an extent has 32 bits");
+        let (offset, length) = (narrow(offset), narrow(length));
+        Ok(self.observe(Observed::Memory { variable, thread, offset, length }))
+    }
+
+    fn observe(&mut self, observed: Observed) -> Term {
+        self.observed.push(observed);
+        Term::Observed(self.observed.len() - 1)
+    }
+}

@@ -1,0 +1,108 @@
+//! The types of declarations: C's as in herd, and PTX's with their state spaces.
+
+use model::memory::Space;
+
+use crate::cursor::{Cursor, short};
+use crate::lex::Kind;
+use crate::report::Report;
+
+/// C's types as herd's tests use them, with their bytes.
+const C_TYPES: &[(&str, u32)] = &[
+    ("int", 4),
+    ("char", 1),
+    ("short", 2),
+    ("long", 8),
+    ("unsigned", 4),
+    ("float", 4),
+    ("double", 8),
+    ("int8_t", 1),
+    ("int16_t", 2),
+    ("int32_t", 4),
+    ("int64_t", 8),
+    ("uint8_t", 1),
+    ("uint16_t", 2),
+    ("uint32_t", 4),
+    ("uint64_t", 8),
+    ("intptr_t", 8),
+    ("uintptr_t", 8),
+];
+
+/// PTX's types, with their bytes.
+const PTX_TYPES: &[(&str, u32)] = &[
+    ("u8", 1),
+    ("u16", 2),
+    ("u32", 4),
+    ("u64", 8),
+    ("s8", 1),
+    ("s16", 2),
+    ("s32", 4),
+    ("s64", 8),
+    ("b8", 1),
+    ("b16", 2),
+    ("b32", 4),
+    ("b64", 8),
+    ("f32", 4),
+    ("f64", 8),
+];
+
+#[derive(Default)]
+pub(super) struct Type {
+    pub(super) bytes: Option<u32>,
+    pub(super) space: Option<Space>,
+}
+
+/// `uint32_t`, `.global .align 4 .u32`, or nothing.
+pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Option<Type> {
+    let mut ty = Type::default();
+    while cursor.kind_at(0) == Some(Kind::Word)
+        && matches!(cursor.kind_at(1), Some(Kind::Word | Kind::Number))
+        && cursor.text_at(1) != "aliases"
+        || cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == "*"
+    {
+        let (name, at) = cursor.word()?;
+        let known = C_TYPES.iter().find(|(c, _)| *c == name);
+        if known.is_none() && !matches!(name, "volatile" | "const" | "_Atomic") {
+            let near = report.nearest(name, C_TYPES.iter().map(|(c, _)| *c));
+            report
+                .error("type", at, format!("`{}` is no type of a variable", short(name)))
+                .help(near.unwrap_or("uint32_t x=0; or .global .u32 x = 0;"));
+        }
+        ty.bytes = known.map(|(_, bytes)| *bytes).or(ty.bytes);
+    }
+    while let Some(dot) = cursor.eat(".") {
+        let Some((name, at)) = cursor.word() else {
+            cursor.expected("a state space or a type", report);
+            return None;
+        };
+        match name {
+            "global" => ty.space = Some(Space::Global),
+            "shared" => ty.space = Some(Space::Shared),
+            "align" => {
+                if cursor.number(report).is_none() {
+                    cursor.expected("an alignment", report);
+                    return None;
+                }
+            }
+            _ => {
+                if let Some((_, bytes)) = PTX_TYPES.iter().find(|(ptx, _)| *ptx == name) {
+                    ty.bytes = Some(*bytes);
+                } else {
+                    let known = PTX_TYPES.iter().map(|(ptx, _)| *ptx);
+                    let near = report.nearest(name, known.chain(["global", "shared", "align"]));
+                    let help = near.map_or_else(
+                        || "variables are `.global` or `.shared`, of types `.u8` to `.f64`".into(),
+                        |near| format!(".{near}"),
+                    );
+                    report
+                        .error(
+                            "type",
+                            dot.to(at),
+                            format!("`.{}` is no type of a variable", short(name)),
+                        )
+                        .help(help);
+                }
+            }
+        }
+    }
+    Some(ty)
+}

@@ -1,0 +1,186 @@
+//! A model without one of its rules: what shows whether any test needs the rule.
+//!
+//! What an order relates is a rule too, but is left in place: an order that relates less is another
+//! choice of executions, not a weaker demand on them.
+
+use std::collections::BTreeMap;
+
+use crate::rel::{Body, Meaning, Model, Node, NodeId, SetId, SetNode};
+use crate::render::Names;
+
+/// The model without each axiom, without each flag that means undefined, and without each side of
+/// each union that a rule uses, with the name of what is missing.
+pub fn ablations(model: &Model) -> Vec<(String, Model)> {
+    let mut all = Vec::new();
+    for index in 0..model.axioms.len() {
+        let mut without = model.clone();
+        let axiom = without.axioms.remove(index);
+        all.push((format!("axiom {}", axiom.name), without));
+    }
+    for (index, flag) in model.flags.iter().enumerate() {
+        if matches!(flag.meaning, Meaning::Undefined(_)) {
+            let mut without = model.clone();
+            without.flags.remove(index);
+            all.push((format!("flag {}", flag.name), without));
+        }
+    }
+    let names = Names::all(model);
+    let owners = Owners::new(model);
+    for (index, &set) in model.sets.iter().enumerate() {
+        let id = SetId(u16::try_from(index).expect("a model has few sets"));
+        let (SetNode::Or(a, b), Some(owner)) = (set, owners.sets.get(&id)) else { continue };
+        for (missing, left) in [(b, a), (a, b)] {
+            let mut without = model.clone();
+            without.sets[index] = SetNode::Or(left, left);
+            let (missing, whole) = (names.set(missing), names.opened_set(id));
+            all.push((name(owner, &missing.inline(), &whole.inline()), without));
+        }
+    }
+    for (index, &node) in model.nodes.iter().enumerate() {
+        let id = NodeId(u16::try_from(index).expect("a model has few nodes"));
+        let (Node::Or(a, b), Some(owner)) = (node, owners.nodes.get(&id)) else { continue };
+        for (missing, left) in [(b, a), (a, b)] {
+            let mut without = model.clone();
+            without.nodes[index] = Node::Or(left, left);
+            without.keep_orders_symmetric();
+            let (missing, whole) = (names.node(missing), names.opened_node(id));
+            all.push((name(owner, &missing.inline(), &whole.inline()), without));
+        }
+    }
+    all
+}
+
+/// The optional step of `r?` and the like would be no name without the whole.
+fn name(owner: &str, missing: &str, whole: &str) -> String {
+    if whole.ends_with(['?', '*']) {
+        format!("{owner}: without {missing} in {whole}")
+    } else {
+        format!("{owner}: without {missing}")
+    }
+}
+
+impl Model {
+    /// An order relates pairs, so a union with one side missing is still meant both ways.
+    fn keep_orders_symmetric(&mut self) {
+        for index in 0..self.orders.len() {
+            let relates = self.orders[index].relates;
+            if self.is_symmetric(relates) {
+                continue;
+            }
+            let inverse = self.append(Node::Inverse(relates));
+            self.orders[index].relates = self.append(Node::Or(relates, inverse));
+            self.move_fixed_first();
+        }
+    }
+
+    fn append(&mut self, node: Node) -> NodeId {
+        let id = NodeId(u16::try_from(self.nodes.len()).expect("a model has few nodes"));
+        self.nodes.push(node);
+        id
+    }
+}
+
+/// For each set and relation that a rule uses, the first definition or rule that it is part of.
+#[derive(Default)]
+struct Owners {
+    sets: BTreeMap<SetId, String>,
+    nodes: BTreeMap<NodeId, String>,
+}
+
+impl Owners {
+    fn new(model: &Model) -> Owners {
+        let mut used = Owners::default();
+        for order in &model.orders {
+            used.node(model, order.relates, "");
+        }
+        for axiom in &model.axioms {
+            used.node(model, axiom.constraint.node(), "");
+        }
+        for flag in &model.flags {
+            used.node(model, flag.node, "");
+        }
+        let mut owners = Owners::default();
+        for definition in &model.definitions {
+            match definition.body {
+                Body::Set(set) => owners.set(model, set, &definition.name),
+                Body::Rel(node) => owners.node(model, node, &definition.name),
+            }
+        }
+        for order in &model.orders {
+            owners.node(model, order.relates, order.chosen.name());
+        }
+        for axiom in &model.axioms {
+            owners.node(model, axiom.constraint.node(), &axiom.name);
+        }
+        for flag in &model.flags {
+            owners.node(model, flag.node, &flag.name);
+        }
+        owners.sets.retain(|set, _| used.sets.contains_key(set));
+        owners.nodes.retain(|node, _| used.nodes.contains_key(node));
+        owners
+    }
+
+    fn set(&mut self, model: &Model, set: SetId, owner: &str) {
+        let mut pending = vec![set];
+        while let Some(set) = pending.pop() {
+            if self.sets.contains_key(&set) {
+                continue;
+            }
+            self.sets.insert(set, owner.to_owned());
+            match model.sets[usize::from(set.0)] {
+                SetNode::Tag(_) | SetNode::Empty => {}
+                SetNode::Or(a, b) | SetNode::And(a, b) | SetNode::Minus(a, b) => {
+                    pending.extend([a, b]);
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, model: &Model, node: NodeId, owner: &str) {
+        let mut pending = vec![node];
+        while let Some(node) = pending.pop() {
+            if self.nodes.contains_key(&node) {
+                continue;
+            }
+            self.nodes.insert(node, owner.to_owned());
+            match model.node(node) {
+                Node::Fixed(_) | Node::Chosen(_) => {}
+                Node::Identity(set) => self.set(model, set, owner),
+                Node::Cross(from, to) => {
+                    self.set(model, from, owner);
+                    self.set(model, to, owner);
+                }
+                Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) | Node::Seq(a, b) => {
+                    pending.extend([a, b]);
+                }
+                Node::Inverse(a) | Node::Plus(a) => pending.push(a),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_rule_goes_missing_once_under_its_own_name() {
+        let model = crate::ptx::model();
+        let all = ablations(&model);
+        let names: BTreeSet<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names.len(), all.len(), "{:#?}", all.iter().map(|a| &a.0).collect::<Vec<_>>());
+        for name in ["axiom Coherence", "flag mixed-size-race", "strong: without F"] {
+            assert!(names.contains(name), "{name} is not in {names:#?}");
+        }
+        for (name, without) in &all {
+            assert_ne!(*without, model, "{name}");
+            for order in &without.orders {
+                assert!(without.is_symmetric(order.relates));
+                let chosen = Node::Chosen(order.chosen);
+                let chosen = without.nodes.iter().position(|&node| node == chosen);
+                assert!(chosen.is_none_or(|chosen| usize::from(order.relates.0) < chosen));
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A model to read: as plain text, as Markdown, and in the language cat of the tool herd.
+//!
+//! What [`cat()`] prints is a model again for the importer of `.cat` files; sections become comments
+//! there.
+
+mod glossary;
+mod names;
+mod tree;
+
+use std::fmt::Write;
+
+use crate::given::{Chosen, Fixed, Tag};
+use crate::rel::{Body, Constraint, Meaning, Model, Node, SetNode};
+use crate::section::{REVISION, Section};
+
+pub(crate) use names::Names;
+use names::identifier;
+use tree::{Place, Sign, Tree};
+
+/// No line of a printed model is longer, names permitting.
+const WIDTH: usize = 100;
+
+/// The file that a printed model includes: the names of [`crate::given`] mean what they mean here.
+pub const NAMES: &str = "causeway.cat";
+/// It is included by models whose reads may be torn.
+pub const TEARING: &str = "causeway-tearing.cat";
+/// It is included by models in which a failing `cas` writes.
+pub const FAILED_CAS_WRITES: &str = "causeway-failed-cas-writes.cat";
+
+/// In cat, with the names of [`crate::given`].
+pub fn cat(model: &Model) -> String {
+    let mut out = format!("\"{}\"\n", model.name.replace(['"', '\n'], " "));
+    line(&mut out, format_args!("// Printed by `causeway model --format cat`."));
+    if model.statements().any(|(section, _)| section.is_some()) {
+        line(&mut out, format_args!("// Numbers and anchors are those of {REVISION}."));
+    }
+    line(&mut out, format_args!("\ninclude \"{NAMES}\""));
+    if model.conventions.tearing {
+        line(&mut out, format_args!("include \"{TEARING}\""));
+    }
+    if model.conventions.failed_cas_writes {
+        line(&mut out, format_args!("include \"{FAILED_CAS_WRITES}\""));
+    }
+    let given = model.given();
+    let width = given.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    out.push('\n');
+    for (name, meaning) in given {
+        line(&mut out, format_args!("// {name:width$}  {meaning}"));
+    }
+    for (section, statements) in model.by_section() {
+        out.push('\n');
+        if let Some(Section { number, title, anchor }) = section {
+            let long = number.len() + title.len() + anchor.len() + 6 > WIDTH;
+            let apart = if long { "\n//" } else { "" };
+            line(&mut out, format_args!("// {number} {title}{apart} #{anchor}"));
+        }
+        for statement in statements {
+            line(&mut out, format_args!("{}", statement.in_cat(WIDTH)));
+        }
+    }
+    out
+}
+
+/// For a terminal: sections as headings, what they define below.
+pub fn text(model: &Model) -> String {
+    let mut out = format!("{}\n\nGiven\n", model.name);
+    let given = model.given();
+    let width = given.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, meaning) in given {
+        line(&mut out, format_args!("  {name:width$}  {meaning}"));
+    }
+    for (section, statements) in model.by_section() {
+        out.push('\n');
+        if let Some(Section { number, title, .. }) = section {
+            line(&mut out, format_args!("{number} {title}"));
+        }
+        for statement in statements {
+            for row in statement.in_words(WIDTH - 2).lines() {
+                line(&mut out, format_args!("  {row}"));
+            }
+        }
+    }
+    out
+}
+
+/// With links into the document.
+pub fn markdown(model: &Model) -> String {
+    let mut out = format!("# {}\n\n## Given\n\n| name | meaning |\n| --- | --- |\n", model.name);
+    for (name, meaning) in model.given() {
+        line(&mut out, format_args!("| `{name}` | {meaning} |"));
+    }
+    for (section, statements) in model.by_section() {
+        match section {
+            Some(of) => line(
+                &mut out,
+                format_args!("\n## {} [{}]({})\n\n```", of.number, of.title, of.url()),
+            ),
+            None => line(&mut out, format_args!("\n```")),
+        }
+        for statement in statements {
+            line(&mut out, format_args!("{}", statement.in_words(WIDTH)));
+        }
+        line(&mut out, format_args!("```"));
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("writing to a string succeeds");
+}
+
+enum Kind {
+    Let(String),
+    Order(Chosen),
+    /// The test, and the name of the axiom.
+    Axiom(&'static str, String),
+    Flag(String, Meaning),
+}
+
+struct Statement {
+    kind: Kind,
+    tree: Tree,
+}
+
+impl Statement {
+    fn in_cat(&self, width: usize) -> String {
+        let free = |head: &str, tail: &str| self.tree.statement(Place::Free, head, tail, width);
+        match &self.kind {
+            Kind::Let(name) => free(&format!("let {name} ="), ""),
+            Kind::Order(chosen) => {
+                let tail = format!(" \\ ({chosen} | {chosen}^-1) as {chosen}-relates");
+                self.tree.statement(Place::Left(Sign::Minus), "empty", &tail, width)
+            }
+            Kind::Axiom(test, name) => free(test, &format!(" as {name}")),
+            Kind::Flag(name, _) => free("flag ~empty", &format!(" as {name}")),
+        }
+    }
+
+    fn in_words(&self, width: usize) -> String {
+        let free = |head: &str| self.tree.statement(Place::Free, head, "", width);
+        match &self.kind {
+            Kind::Let(name) => free(&format!("{name} =")),
+            Kind::Order(chosen) => free(&format!("order {chosen} relates, one way or the other,")),
+            Kind::Axiom(test, name) => free(&format!("axiom {name}: {test}")),
+            Kind::Flag(name, Meaning::Report) => free(&format!("report {name}: not empty")),
+            Kind::Flag(name, Meaning::Undefined(_)) => {
+                free(&format!("undefined, {name}: not empty"))
+            }
+        }
+    }
+}
+
+impl Tree {
+    /// As part of a sentence.
+    pub(crate) fn inline(&self) -> String {
+        self.flat(Place::Free)
+    }
+}
+
+impl Model {
+    /// Everything that the model says, in an order in which every name is defined before its use.
+    fn statements(&self) -> impl Iterator<Item = (Option<Section>, Statement)> {
+        let mut names = Names::new(self);
+        let mut all = Vec::new();
+        for definition in &self.definitions {
+            let tree = match definition.body {
+                Body::Set(set) if names.sets.contains_key(&set) => names.set(set),
+                Body::Set(set) => names.opened_set(set),
+                Body::Rel(node) if names.nodes.contains_key(&node) => names.node(node),
+                Body::Rel(node) => names.opened_node(node),
+            };
+            let name = names.define(&definition.name, definition.body);
+            all.push((definition.section, Statement { kind: Kind::Let(name), tree }));
+        }
+        let nothing = |node| {
+            matches!(self.node(node), Node::Identity(set)
+            if self.sets[usize::from(set.0)] == SetNode::Empty)
+        };
+        for order in self.orders.iter().filter(|order| !nothing(order.relates)) {
+            let kind = Kind::Order(order.chosen);
+            all.push((order.section, Statement { kind, tree: names.node(order.relates) }));
+        }
+        for axiom in &self.axioms {
+            let test = match axiom.constraint {
+                Constraint::Empty(_) => "empty",
+                Constraint::Irreflexive(_) => "irreflexive",
+                Constraint::Acyclic(_) => "acyclic",
+            };
+            let kind = Kind::Axiom(test, identifier(&axiom.name));
+            let tree = names.node(axiom.constraint.node());
+            all.push((axiom.section, Statement { kind, tree }));
+        }
+        for flag in &self.flags {
+            let kind = Kind::Flag(identifier(&flag.name), flag.meaning);
+            all.push((flag.section, Statement { kind, tree: names.node(flag.node) }));
+        }
+        all.into_iter()
+    }
+
+    /// The statements, those of one section that follow each other together.
+    fn by_section(&self) -> Vec<(Option<Section>, Vec<Statement>)> {
+        let mut groups: Vec<(Option<Section>, Vec<Statement>)> = Vec::new();
+        for (section, statement) in self.statements() {
+            match groups.last_mut() {
+                Some((last, group)) if *last == section => group.push(statement),
+                _ => groups.push((section, vec![statement])),
+            }
+        }
+        groups
+    }
+
+    /// The given sets and relations that the model mentions, and what they are.
+    fn given(&self) -> Vec<(&'static str, &'static str)> {
+        let tags = Tag::ALL.iter().filter(|&&tag| self.sets.contains(&SetNode::Tag(tag)));
+        let fixed = Fixed::ALL.iter().filter(|&&fixed| self.nodes.contains(&Node::Fixed(fixed)));
+        let chosen =
+            Chosen::ALL.iter().filter(|&&chosen| self.nodes.contains(&Node::Chosen(chosen)));
+        tags.map(|&tag| (tag.name(), glossary::tag(tag)))
+            .chain(fixed.map(|&fixed| (fixed.name(), glossary::fixed(fixed))))
+            .chain(chosen.map(|&chosen| (chosen.name(), glossary::chosen(chosen))))
+            .collect()
+    }
+}

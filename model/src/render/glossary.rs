@@ -1,0 +1,61 @@
+//! The given sets and relations in half a line each, for readers of a printed model.
+
+use crate::given::{Chosen, Fixed, Tag};
+
+pub(super) fn tag(tag: Tag) -> &'static str {
+    match tag {
+        Tag::All => "every event",
+        Tag::Read => "reads",
+        Tag::Write => "writes",
+        Tag::Fence => "memory fences",
+        Tag::Init => "initial writes",
+        Tag::ReductionRead => "reads of `red`",
+        Tag::NonCoherentRead => "reads of `ld.global.nc`",
+        Tag::Relaxed => "strong memory operations that are neither acquire nor release",
+        Tag::Acquire => "acquire reads",
+        Tag::Release => "release writes",
+        Tag::FenceAcquire => "`fence.acquire`",
+        Tag::FenceRelease => "`fence.release`",
+        Tag::FenceAcqRel => "`fence.acq_rel`",
+        Tag::FenceSc => "`fence.sc`",
+        Tag::ScopeCta => "strong operations at scope `.cta`",
+        Tag::ScopeCluster => "strong operations at scope `.cluster`",
+        Tag::ScopeGpu => "strong operations at scope `.gpu`",
+        Tag::ScopeSys => "strong operations at scope `.sys`",
+        Tag::Generic => "memory operations through the generic proxy, and its proxy fences",
+        Tag::Texture => "memory operations through the texture proxy, and its proxy fences",
+        Tag::Surface => "memory operations through the surface proxy, and its proxy fences",
+        Tag::Constant => "memory operations through the constant proxy, and its proxy fences",
+        Tag::ProxyFence => "proxy fences",
+        Tag::AliasFence => "`fence.proxy.alias`",
+        Tag::BarrierArrive => "arrivals at a barrier",
+        Tag::BarrierWait => "waits at a barrier",
+    }
+}
+
+pub(super) fn fixed(fixed: Fixed) -> &'static str {
+    match fixed {
+        Fixed::Po => "program order",
+        Fixed::SameCta => "events of threads of one CTA",
+        Fixed::SameCluster => "events of threads of one cluster",
+        Fixed::SameGpu => "events of threads of one GPU",
+        Fixed::Overlap => "memory operations whose virtual address ranges intersect",
+        Fixed::OverlapCompletely => "memory operations whose virtual address ranges are equal",
+        Fixed::LocationOverlap => "memory operations whose bytes of physical memory intersect",
+        Fixed::Rmw => "from the read of an atomic to its write",
+        Fixed::Addr => "from a read to what computes its address from it",
+        Fixed::Data => "from a read to what computes its value from it",
+        Fixed::Ctrl => "from a read to what its value decides the execution of",
+        Fixed::Barrier => "from the arrivals at a barrier to the waits of the same generation",
+        Fixed::ClusterBarrier => "the same of the barrier of the cluster",
+    }
+}
+
+pub(super) fn chosen(chosen: Chosen) -> &'static str {
+    match chosen {
+        Chosen::Rf => "from a write to the reads that read it",
+        Chosen::Co => "a strict partial order on overlapping writes, initial writes first",
+        Chosen::Fr => "from a read to the writes that follow, in `co`, what it reads",
+        Chosen::Fsc => "an acyclic relation on fences",
+    }
+}

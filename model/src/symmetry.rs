@@ -1,0 +1,126 @@
+//! What can be told of a relation from the way it is written.
+//!
+//! The answers are sure but not complete: a `false` means that the form does not show it.
+
+use crate::given::{Fixed, Tag};
+use crate::rel::{Model, Node, NodeId, SetNode};
+
+impl Model {
+    /// Whether no chosen relation takes part in `node`.
+    pub fn is_fixed(&self, node: NodeId) -> bool {
+        self.fixed_nodes()[usize::from(node.0)]
+    }
+
+    /// The same of every node.
+    pub(crate) fn fixed_nodes(&self) -> Vec<bool> {
+        self.each(self.nodes.len(), |_, node, known| match node {
+            Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => true,
+            Node::Chosen(_) => false,
+            Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) | Node::Seq(a, b) => {
+                known(a) && known(b)
+            }
+            Node::Inverse(a) | Node::Plus(a) => known(a),
+        })
+    }
+
+    /// Whether `node` relates both ways whatever it relates.
+    pub fn is_symmetric(&self, node: NodeId) -> bool {
+        self.each_up_to(node, |model, node, known| match node {
+            Node::Fixed(fixed) => match fixed {
+                Fixed::SameCta
+                | Fixed::SameCluster
+                | Fixed::SameGpu
+                | Fixed::Overlap
+                | Fixed::OverlapCompletely
+                | Fixed::LocationOverlap => true,
+                Fixed::Po
+                | Fixed::Rmw
+                | Fixed::Addr
+                | Fixed::Data
+                | Fixed::Ctrl
+                | Fixed::Barrier
+                | Fixed::ClusterBarrier => false,
+            },
+            Node::Chosen(_) => false,
+            Node::Identity(_) => true,
+            Node::Cross(from, to) => from == to,
+            Node::Or(a, b) | Node::And(a, b) => known(a) && known(b) || model.are_inverse(a, b),
+            Node::Minus(a, b) => known(a) && known(b),
+            // `r ; r^-1`, and `[S] ; r ; [S]` with a symmetric r.
+            Node::Seq(a, b) => {
+                let ends = |first, last| first == last && known(first);
+                model.are_inverse(a, b)
+                    || matches!(model.node(a), Node::Seq(first, middle) if ends(first, b) && known(middle))
+                    || matches!(model.node(b), Node::Seq(middle, last) if ends(a, last) && known(middle))
+            }
+            Node::Inverse(a) | Node::Plus(a) => known(a),
+        })
+    }
+
+    /// Whether `node` relates nothing to itself.
+    pub fn is_irreflexive(&self, node: NodeId) -> bool {
+        self.each_up_to(node, |model, node, known| match node {
+            Node::Fixed(_) | Node::Chosen(_) | Node::Cross(..) | Node::Plus(_) => false,
+            Node::Identity(set) => model.sets[usize::from(set.0)] == SetNode::Empty,
+            Node::Or(a, b) => known(a) && known(b),
+            Node::And(a, b) => known(a) || known(b),
+            Node::Minus(a, b) => known(a) || model.is_identity(b),
+            // Going through an identity leaves out pairs and adds none.
+            Node::Seq(a, b) => {
+                let identity = |id| matches!(model.node(id), Node::Identity(_));
+                identity(a) && known(b) || identity(b) && known(a)
+            }
+            Node::Inverse(a) => known(a),
+        })
+    }
+
+    /// Whether `node` is the identity on all events, as it is written in `r?`.
+    pub fn is_identity(&self, node: NodeId) -> bool {
+        matches!(self.node(node), Node::Identity(set)
+            if self.sets[usize::from(set.0)] == SetNode::Tag(Tag::All))
+    }
+
+    fn are_inverse(&self, a: NodeId, b: NodeId) -> bool {
+        self.node(a) == Node::Inverse(b) || self.node(b) == Node::Inverse(a)
+    }
+
+    fn each_up_to(
+        &self,
+        last: NodeId,
+        test: impl Fn(&Model, Node, &dyn Fn(NodeId) -> bool) -> bool,
+    ) -> bool {
+        self.each(usize::from(last.0) + 1, test)[usize::from(last.0)]
+    }
+
+    /// The answers for the first `count` nodes; operands stand before their use.
+    fn each(
+        &self,
+        count: usize,
+        test: impl Fn(&Model, Node, &dyn Fn(NodeId) -> bool) -> bool,
+    ) -> Vec<bool> {
+        let mut answers: Vec<bool> = Vec::with_capacity(count);
+        for &node in &self.nodes[..count] {
+            let answer = test(self, node, &|id: NodeId| answers[usize::from(id.0)]);
+            answers.push(answer);
+        }
+        answers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::given::Chosen;
+
+    #[test]
+    fn the_orders_of_the_model_are_seen_to_be_symmetric() {
+        let model = crate::ptx::model();
+        for order in &model.orders {
+            assert!(model.is_fixed(order.relates));
+            assert!(model.is_symmetric(order.relates));
+            assert!(model.is_irreflexive(order.relates));
+        }
+        let causality = model.axiom("Causality").expect("the model has it").constraint.node();
+        assert!(!model.is_fixed(causality) && !model.is_symmetric(causality));
+        assert!(model.order(Chosen::Rf).is_none());
+    }
+}

@@ -1,0 +1,3 @@
+//! Tests of the workspace as a whole, in one binary.
+
+mod broken;
