@@ -634,16 +634,18 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             };
             for (a, row) in rows.iter().enumerate() {
                 for b in row.events() {
-                    let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
+                    // An initial write has no place.
+                    let (first, second) = (place(a), place(b));
                     match self.job.model.flags[flag.flag].meaning {
                         Meaning::Report => {
+                            let Some((first, second)) = first.zip(second) else { continue };
                             let (first, second) = (first.min(second), first.max(second));
                             self.job.seen.races.insert(Race { first, second });
                         }
                         Meaning::Undefined(reason) => {
                             self.job.seen.undefined.get_or_insert_with(|| Undefined {
                                 reason: reason.to_owned(),
-                                where_: vec![first, second],
+                                where_: first.into_iter().chain(second).collect(),
                             });
                         }
                     }
