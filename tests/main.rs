@@ -1,3 +1,4 @@
 //! Tests of the workspace as a whole, in one binary.
 
 mod broken;
+mod suite;
