@@ -1,4 +1,5 @@
 //! Tests of the workspace as a whole, in one binary.
 
 mod broken;
+mod document;
 mod suite;
