@@ -2,4 +2,5 @@
 
 mod broken;
 mod document;
+mod oracle;
 mod suite;
