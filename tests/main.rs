@@ -2,5 +2,6 @@
 
 mod broken;
 mod document;
+mod load_bearing;
 mod oracle;
 mod suite;
