@@ -2,3 +2,7 @@
 
 mod agree;
 mod broken;
+mod document;
+mod load_bearing;
+mod oracle;
+mod suite;

@@ -90,16 +90,18 @@ pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>,
         };
         for (a, row) in rows.iter().enumerate() {
             for b in row.events() {
-                let (Some(first), Some(second)) = (place(a), place(b)) else { continue };
+                // An initial write has no place.
+                let (first, second) = (place(a), place(b));
                 match model.flags[flag.flag].meaning {
                     Meaning::Report => {
+                        let Some((first, second)) = first.zip(second) else { continue };
                         let (first, second) = (first.min(second), first.max(second));
                         seen.races.insert(Race { first, second });
                     }
                     Meaning::Undefined(reason) => {
                         seen.undefined.get_or_insert_with(|| Undefined {
                             reason: reason.to_owned(),
-                            where_: vec![first, second],
+                            where_: first.into_iter().chain(second).collect(),
                         });
                     }
                 }

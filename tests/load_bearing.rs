@@ -1,0 +1,102 @@
+//! Every axiom, and every side of every union in the model, changes the verdict of some test.
+//!
+//! `docs/redundant.md` lists what does not, each with the reason. With `VERBOSE` set, and
+//! `--nocapture`, the test prints which test needs each rule.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use checker::engine::enumerate::Enumerate;
+use checker::judge::{Task, Verdict, judge};
+use litmus::Test;
+use model::ablation::ablations;
+use model::ptx;
+use model::rel::Model;
+
+use crate::suite;
+
+/// What `docs/redundant.md` lists: names in code quotes, each with a reason behind a colon.
+fn redundant() -> BTreeMap<String, String> {
+    let text = fs::read_to_string(suite::root().join("docs/redundant.md")).expect("it is there");
+    let mut listed = BTreeMap::new();
+    for line in text.lines() {
+        let Some((name, reason)) = line.strip_prefix("- `").and_then(|rest| rest.split_once("`: "))
+        else {
+            assert!(!line.starts_with("- "), "not a name and a reason: {line}");
+            continue;
+        };
+        assert!(reason.len() > 20, "{name} wants a reason");
+        let twice = listed.insert(name.to_owned(), reason.to_owned());
+        assert!(twice.is_none(), "{name} is listed twice");
+    }
+    listed
+}
+
+fn verdict(test: &Test, model: &Model) -> Verdict {
+    let task = Task {
+        model,
+        engines: vec![&Enumerate],
+        bound: 2,
+        timeout: None,
+        verdict_only: true,
+        blame: false,
+    };
+    judge(test, &task).verdict
+}
+
+/// The test whose verdict a model changes, if there is one.
+fn changed<'t>(tests: &'t [(Test, Verdict)], model: &Model) -> Option<&'t str> {
+    let different = |(test, before): &&(Test, Verdict)| {
+        let now = verdict(test, model);
+        now != *before && !matches!(now, Verdict::Undecided(_))
+    };
+    tests.iter().find(different).map(|(test, _)| test.name.as_str())
+}
+
+#[test]
+fn every_rule_is_load_bearing() {
+    let model = ptx::model();
+    let tests: Vec<(Test, Verdict)> = suite::load(&suite::folder())
+        .into_iter()
+        .map(|entry| {
+            let verdict = verdict(&entry.test, &model);
+            (entry.test, verdict)
+        })
+        .collect();
+    let all = ablations(&model);
+    let next = AtomicUsize::new(0);
+    let idle = Mutex::new(Vec::new());
+    let work = || {
+        while let Some((missing, weaker)) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let shown = changed(&tests, weaker);
+            if std::env::var_os("VERBOSE").is_some() {
+                eprintln!("{missing}: {}", shown.unwrap_or("no test"));
+            }
+            if shown.is_none() {
+                idle.lock().expect("no thread panicked").push(missing.clone());
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..threads).for_each(|_| {
+            scope.spawn(work);
+        });
+    });
+    let idle = idle.into_inner().expect("no thread panicked");
+    let listed = redundant();
+    let mut wrong = String::new();
+    for missing in idle.iter().filter(|name| !listed.contains_key(*name)) {
+        writeln!(wrong, "no test needs `{missing}`").expect("strings can be written");
+    }
+    for name in listed.keys().filter(|name| !idle.contains(name)) {
+        let exists = all.iter().any(|(missing, _)| missing == name);
+        let why = if exists { "is needed by some test" } else { "is no rule of the model" };
+        writeln!(wrong, "docs/redundant.md lists `{name}`, which {why}")
+            .expect("strings can be written");
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}

@@ -1,0 +1,108 @@
+//! What other tools say, and the reading behind each difference.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use checker::judge::{Verdict, judge};
+use litmus::{Quantifier, Test};
+use model::ptx;
+
+use crate::suite;
+
+/// Labelled tests of a peer that have another verdict here, each with the reading.
+const DIFFERENCES: &[(&str, &str)] = &[];
+
+/// The labelled tests that are expected, where they are present.
+const FEWEST_LABELS: usize = 200;
+
+/// The fields of the lines after the first, which names them.
+fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    text.lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.split(',').collect())
+}
+
+fn readings() -> BTreeSet<String> {
+    let text = fs::read_to_string(suite::root().join("docs/readings.md")).expect("it is there");
+    let first = |line: &str| Some(line.strip_prefix("| R")?.split(' ').next()?.to_owned());
+    text.lines().filter_map(first).map(|number| format!("R{number}")).collect()
+}
+
+/// Whether the outcome that a test asks about is reachable; of a `forall`, its opposite.
+fn reachable(test: &Test, verdict: &Verdict) -> &'static str {
+    match (test.quantifier, verdict) {
+        (Quantifier::Exists, Verdict::Holds)
+        | (Quantifier::NotExists | Quantifier::ForAll, Verdict::Fails) => "allowed",
+        (Quantifier::Exists, Verdict::Fails)
+        | (Quantifier::NotExists | Quantifier::ForAll, Verdict::Holds) => "forbidden",
+        (_, verdict) => verdict.name(),
+    }
+}
+
+#[test]
+fn every_difference_from_a_peer_has_its_reading() {
+    let model = ptx::model();
+    let task = suite::task(&model);
+    let tests = suite::load(&suite::folder());
+    let ours: BTreeMap<&str, &Test> =
+        tests.iter().map(|entry| (entry.test.name.as_str(), &entry.test)).collect();
+    let readings = readings();
+    let peers = suite::root().join("tests/oracle/peers.csv");
+    let peers = fs::read_to_string(peers).expect("the recorded verdicts are there");
+    let mut differences = 0;
+    for row in rows(&peers) {
+        let [tool, version, name, theirs, reading] = row[..] else {
+            panic!("{row:?} has not five fields")
+        };
+        assert!(["allowed", "forbidden"].contains(&theirs), "{row:?}");
+        let test = ours.get(name).unwrap_or_else(|| panic!("there is no test {name}"));
+        let here = reachable(test, &judge(test, &task).verdict);
+        if here == theirs {
+            assert_eq!(reading, "", "{tool} {version} and we agree that {name} is {here}");
+        } else {
+            differences += 1;
+            assert!(
+                readings.contains(reading),
+                "{tool} {version} finds {name} {theirs}, here it is {here}, and `{reading}` is no \
+                 reading"
+            );
+        }
+    }
+    assert!(differences > 0, "the peers do differ");
+}
+
+#[test]
+fn labelled_tests_of_a_peer_have_their_label() {
+    let oracle = suite::root().join("../shared/oracle/litmus");
+    let Ok(verdicts) = fs::read_to_string(oracle.join("verdicts.csv")) else {
+        eprintln!("skipped: {} is not there", oracle.display());
+        return;
+    };
+    let mut judged = 0;
+    let mut wrong = Vec::new();
+    for row in rows(&verdicts) {
+        let [path, _, "program_spec", expected, ..] = row[..] else { continue };
+        let Some(found) = holds(&oracle.join(path)) else { continue };
+        judged += 1;
+        let listed = DIFFERENCES.iter().any(|&(known, _)| known == path);
+        if (found == (expected == "1")) == listed {
+            wrong.push(path.to_owned());
+        }
+    }
+    assert!(judged >= FEWEST_LABELS, "only {judged} tests were judged");
+    assert!(wrong.is_empty(), "not as labelled, or listed in vain: {wrong:#?}");
+}
+
+/// Whether the condition holds under the built-in model; `None` if that stays undecided.
+fn holds(path: &Path) -> Option<bool> {
+    let bytes = fs::read(path).expect("the labelled test is there");
+    let test = litmus::parse(&path.to_string_lossy(), &bytes).expect("the test can be read");
+    let model = ptx::model();
+    match judge(&test, &suite::task(&model)).verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Fails => Some(false),
+        Verdict::Undecided(_) => None,
+        verdict @ (Verdict::Undefined(_) | Verdict::Unsupported(_)) => {
+            panic!("{}: {verdict:?}", path.display())
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The suite: every litmus file under every engine, and the counts recorded beside them.
+//!
+//! `UPDATE=1 cargo test` rewrites the counts; read what changed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use checker::engine::ENGINES;
+use checker::exit::Exit;
+use checker::judge::{Judgement, Observation, Task, judge};
+use checker::suite;
+use litmus::Test;
+use model::rel::Model;
+use model::{ptx, section};
+
+/// Folders that are no section of the document.
+const OTHER_FOLDERS: [&str; 2] = ["document", "papers"];
+
+/// What the whole has at least; fewer means that the run did not select the suite.
+const FEWEST: usize = 700;
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+pub(crate) fn folder() -> PathBuf {
+    root().join("litmus/suite")
+}
+
+/// A test of the suite, with the folder it is in.
+pub(crate) struct Entry {
+    pub(crate) folder: String,
+    pub(crate) path: PathBuf,
+    pub(crate) test: Test,
+}
+
+/// Every test below a folder, in path order.
+pub(crate) fn load(below: &Path) -> Vec<Entry> {
+    let files = suite::find(&[below.to_path_buf()]).expect("the suite can be read");
+    files.into_iter().map(entry).collect()
+}
+
+fn entry(path: PathBuf) -> Entry {
+    let bytes = fs::read(&path).expect("the file can be read");
+    let test = litmus::parse(&path.to_string_lossy(), &bytes).unwrap_or_else(|errors| {
+        let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        panic!("{}", errors.join("\n"));
+    });
+    let parent = path.parent().and_then(Path::file_name).expect("the file is in a folder");
+    Entry { folder: parent.to_string_lossy().into_owned(), path, test }
+}
+
+/// All engines have to agree; `Forbidden-by=` is judged too.
+pub(crate) fn task(model: &Model) -> Task<'_> {
+    Task {
+        model,
+        engines: ENGINES.to_vec(),
+        bound: 2,
+        timeout: None,
+        verdict_only: false,
+        blame: true,
+    }
+}
+
+#[test]
+fn every_test_is_as_it_says_under_every_engine() {
+    let model = ptx::model();
+    let task = task(&model);
+    let tests = load(&folder());
+    assert!(tests.len() >= FEWEST, "only {} tests were selected", tests.len());
+    let mut wrong = String::new();
+    let mut counts: BTreeMap<&str, String> = BTreeMap::new();
+    for Entry { folder, path, test } in &tests {
+        let judgement = judge(test, &task);
+        if judgement.exit() != Exit::AsExpected {
+            let why = judgement.disagreement.as_ref().or(judgement.complaint.as_ref());
+            writeln!(wrong, "{}: {}", path.display(), why.map_or("", String::as_str))
+                .expect("strings can be written");
+        }
+        let ran = judgement.engines.len();
+        let unsupported = test.meta("Unsupported").is_some();
+        assert!(ran == ENGINES.len() || unsupported, "{}: {ran} engines ran", path.display());
+        let name = &test.name;
+        writeln!(counts.entry(folder).or_default(), "{name} {}", count(&judgement))
+            .expect("strings can be written");
+    }
+    wrong.push_str(&compare(&counts));
+    assert!(wrong.is_empty(), "\n{wrong}\nUPDATE=1 rewrites the counts");
+}
+
+/// The observation, the number of outcomes and the number of consistent executions.
+fn count(judgement: &Judgement) -> String {
+    let observation =
+        judgement.observation.map_or_else(|| judgement.verdict.name(), Observation::name);
+    match judgement.found.seen.executions {
+        Some(executions) => {
+            format!("{observation} {} {executions}", judgement.found.outcomes.len())
+        }
+        None => observation.to_owned(),
+    }
+}
+
+/// How the counts differ from those recorded.
+fn compare(counts: &BTreeMap<&str, String>) -> String {
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut wrong = String::new();
+    for (name, now) in counts {
+        let file = folder().join(name).join("counts");
+        if update {
+            fs::write(&file, now).expect("the counts can be written");
+        }
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        for line in now.lines().filter(|line| !before.lines().any(|other| other == *line)) {
+            writeln!(wrong, "{name}/counts: now {line}").expect("strings can be written");
+        }
+        for line in before.lines().filter(|line| !now.lines().any(|other| other == *line)) {
+            writeln!(wrong, "{name}/counts: before {line}").expect("strings can be written");
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_folder_is_a_section_and_has_tests() {
+    let tests = load(&folder());
+    for found in fs::read_dir(folder()).expect("the suite can be read") {
+        let name = found.expect("the suite can be read").file_name();
+        let name = name.to_string_lossy();
+        assert!(
+            OTHER_FOLDERS.contains(&&*name) || section::by_anchor(&name).is_some(),
+            "{name} is the anchor of no section"
+        );
+        assert!(tests.iter().any(|entry| entry.folder == *name), "{name} has no tests");
+    }
+}
+
+#[test]
+fn a_test_is_named_as_its_file_and_no_other() {
+    let mut seen: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for Entry { path, test, .. } in load(&folder()) {
+        let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        assert_eq!(test.name, stem, "{}", path.display());
+        assert_eq!(test.doc.len(), 1, "{} says why in one line", path.display());
+        if let Some(other) = seen.insert(stem, path.clone()) {
+            panic!("{} and {} have one name", path.display(), other.display());
+        }
+    }
+}
