@@ -7,14 +7,21 @@
 //! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
 //! fences are consistent; all of them are looked at only where final values may differ.
 
+mod conflicts;
+mod fences;
+
+use std::collections::BTreeSet;
+
 use model::bits::{self, BitRel, Row, Wide};
 use model::given::{Chosen, Tag};
-use model::program::{Observed, Program};
-use model::rel::{Meaning, Model};
+use model::program::Program;
+use model::rel::Model;
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
 use model::values::{Memo, Source, Values, valuations};
 
+use self::conflicts::{Conflicts, MAX_MISSES};
+use self::fences::related;
 use super::options::Options;
 use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
@@ -120,61 +127,11 @@ struct Search<'a, 'j, 'v, R> {
     memo: Vec<Memo>,
     /// Pairs of choices found inconsistent, in large searches.
     conflicts: Option<Conflicts>,
+    /// co of the candidate at hand when only those fences are ordered that have to be.
+    least_co: Vec<R>,
+    /// Outcomes of the candidate at hand that have been reported.
+    told: BTreeSet<Vec<u64>>,
     ticks: u32,
-}
-
-/// Pairs of choices that are inconsistent under the orientation at hand.
-struct Conflicts {
-    /// The number of the first option of each slot.
-    first: Vec<usize>,
-    total: usize,
-    /// For each pair of options, whether it is known to be inconsistent.
-    known: Vec<bool>,
-    /// The option of each slot that is decided.
-    chosen: Vec<Option<usize>>,
-    /// How often no pair was to blame.
-    misses: usize,
-}
-
-/// Searches with fewer candidates than this are over before anything is learned.
-const WORTH_LEARNING: f64 = 500.0;
-const MAX_OPTIONS: usize = 1_000;
-const MAX_MISSES: usize = 5_000;
-
-impl Conflicts {
-    fn new<R>(options: &[Vec<R>], candidates: f64) -> Option<Conflicts> {
-        let mut first = Vec::with_capacity(options.len());
-        let mut total = 0;
-        for of in options {
-            first.push(total);
-            total += of.len();
-        }
-        (candidates > WORTH_LEARNING && total <= MAX_OPTIONS).then(|| Conflicts {
-            first,
-            total,
-            known: vec![false; total * total],
-            chosen: vec![None; options.len()],
-            misses: 0,
-        })
-    }
-
-    fn forget(&mut self) {
-        self.known.fill(false);
-    }
-
-    fn rules_out(&self, slot: usize, index: usize) -> bool {
-        let row = (self.first[slot] + index) * self.total;
-        self.chosen
-            .iter()
-            .zip(&self.first)
-            .any(|(chosen, first)| chosen.is_some_and(|chosen| self.known[row + first + chosen]))
-    }
-
-    fn add(&mut self, slot: usize, index: usize, other: usize) {
-        if let Some(chosen) = self.chosen[other] {
-            self.known[(self.first[slot] + index) * self.total + self.first[other] + chosen] = true;
-        }
-    }
 }
 
 impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
@@ -216,6 +173,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             reported: false,
             memo: Vec::new(),
             conflicts,
+            least_co: Vec::new(),
+            told: BTreeSet::new(),
             ticks: 0,
             plan,
         };
@@ -231,25 +190,6 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         search.free_pairs = search.plan.co_pairs.iter().filter(undecided).copied().collect();
         search.fix_fences();
         Some(search)
-    }
-
-    /// Fences that the program orders already, by an axiom of the form "empty X - fence-sc".
-    fn fix_fences(&mut self) {
-        for axiom in &self.plan.axioms {
-            if let plan::Check::Against(node, Chosen::Fsc) = axiom.check {
-                for &(a, b) in &self.plan.fsc_pairs {
-                    if self.plan.node(node)[a].has(b) {
-                        self.fixed_fences.insert(a, b);
-                    } else if self.plan.node(node)[b].has(a) {
-                        self.fixed_fences.insert(b, a);
-                    }
-                }
-            }
-        }
-        let fixed = &self.fixed_fences;
-        let free = |&&(a, b): &&(usize, usize)| !fixed.has(a, b) && !fixed.has(b, a);
-        self.free_fences = self.plan.fsc_pairs.iter().filter(free).copied().collect();
-        self.fsc = self.fixed_fences.clone();
     }
 
     fn run(&mut self) -> Result<(), Stop> {
@@ -442,6 +382,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn candidate(&mut self) -> Result<bool, Stop> {
         self.tick()?;
         self.reported = false;
+        self.told.clear();
         if !self.checks_may_hold() {
             return Ok(true);
         }
@@ -459,95 +400,14 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         let free: Vec<(usize, usize)> =
             self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
-        let every_order = self.undefined_is_possible() || self.observes_memory();
-        self.order_fences(&free, &forced, every_order).map(|_| true)
+        if !self.fences_consistent(&forced) {
+            return Ok(true);
+        }
+        self.least_co.clone_from(&self.co);
+        self.order_fences(&free, &forced).map(|_| true)
     }
 
     /// Whether some execution of the structure may make the program undefined: then each order of
-    /// the fences has to be looked at.
-    fn undefined_is_possible(&self) -> bool {
-        self.job.seen.undefined.is_none()
-            && (self.structure.unfolding.fault().is_some()
-                || self.plan.flags.iter().any(|flag| {
-                    matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
-                }))
-    }
-
-    /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
-    fn observes_memory(&self) -> bool {
-        let memory = |observed: &Observed| matches!(observed, Observed::Memory { .. });
-        self.structure.unfolding.program.observed.iter().any(memory)
-    }
-
-    /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
-    fn force_fences(&mut self, forced: &mut BitRel<R>) -> bool {
-        loop {
-            let mut changed = false;
-            for index in 0..self.free_fences.len() {
-                let (a, b) = self.free_fences[index];
-                if related(forced, a, b) {
-                    continue;
-                }
-                let ways = [(a, b), (b, a)].map(|(first, second)| {
-                    let mut tried = forced.clone();
-                    tried.insert(first, second);
-                    bits::close(&mut tried.rows);
-                    (bits::is_irreflexive(&tried.rows) && self.fences_consistent(&tried))
-                        .then_some(tried)
-                });
-                match ways {
-                    [None, None] => return false,
-                    [Some(only), None] | [None, Some(only)] => {
-                        *forced = only;
-                        changed = true;
-                    }
-                    [Some(_), Some(_)] => {}
-                }
-            }
-            if !changed {
-                return true;
-            }
-        }
-    }
-
-    fn fences_consistent(&mut self, fsc: &BitRel<R>) -> bool {
-        self.fsc.rows.clone_from(&fsc.rows);
-        self.run_fences();
-        self.consistent()
-    }
-
-    /// Orders the remaining fences; true once an execution has been admitted and one is enough.
-    fn order_fences(
-        &mut self,
-        free: &[(usize, usize)],
-        ordered: &BitRel<R>,
-        every_order: bool,
-    ) -> Result<bool, Stop> {
-        self.tick()?;
-        let Some((&(a, b), rest)) = free.split_first() else {
-            if !self.fences_consistent(ordered) {
-                return Ok(false);
-            }
-            self.admit()?;
-            return Ok(!every_order);
-        };
-        if related(ordered, a, b) {
-            return self.order_fences(rest, ordered, every_order);
-        }
-        for (first, second) in [(a, b), (b, a)] {
-            let mut next = ordered.clone();
-            next.insert(first, second);
-            bits::close(&mut next.rows);
-            if bits::is_irreflexive(&next.rows)
-                && self.fences_consistent(&next)
-                && self.order_fences(rest, &next, every_order)?
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// The candidate at hand is consistent: reports its outcomes and flags.
     fn admit(&mut self) -> Result<(), Stop> {
         let u = self.structure.unfolding;
@@ -608,8 +468,14 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         let u = self.structure.unfolding;
         let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
         let visit = &mut *self.job.visit;
+        let several = !self.free_fences.is_empty();
+        let told = &mut self.told;
         let mut stop = false;
         outcomes_of(u, values, co, &mut |outcome| {
+            // Orders of the fences are not told apart: an outcome counts once for all of them.
+            if several && !told.insert(outcome.to_vec()) {
+                return;
+            }
             let witness = || {
                 let fr = from_reads(u, sources, co);
                 let rf = reads_from(u, sources);
@@ -620,8 +486,4 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         });
         if stop { Err(Stop::Asked) } else { Ok(()) }
     }
-}
-
-fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
-    order.has(a, b) || order.has(b, a)
 }

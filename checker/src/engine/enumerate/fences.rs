@@ -1,0 +1,120 @@
+//! Fence-SC order, which is existential: whether some order of the fences is consistent.
+
+use model::bits::{self, BitRel, Row};
+use model::given::Chosen;
+use model::program::Observed;
+use model::rel::Meaning;
+
+use super::{Search, Stop, plan};
+
+impl<R: Row> Search<'_, '_, '_, R> {
+    /// Fences that the program orders already, by an axiom of the form "empty X - fence-sc".
+    pub(super) fn fix_fences(&mut self) {
+        for axiom in &self.plan.axioms {
+            if let plan::Check::Against(node, Chosen::Fsc) = axiom.check {
+                for &(a, b) in &self.plan.fsc_pairs {
+                    if self.plan.node(node)[a].has(b) {
+                        self.fixed_fences.insert(a, b);
+                    } else if self.plan.node(node)[b].has(a) {
+                        self.fixed_fences.insert(b, a);
+                    }
+                }
+            }
+        }
+        let fixed = &self.fixed_fences;
+        let free = |&&(a, b): &&(usize, usize)| !fixed.has(a, b) && !fixed.has(b, a);
+        self.free_fences = self.plan.fsc_pairs.iter().filter(free).copied().collect();
+        self.fsc = self.fixed_fences.clone();
+    }
+
+    /// Whether some execution of the structure may make the program undefined: then each order of
+    /// the fences has to be looked at.
+    fn undefined_is_possible(&self) -> bool {
+        self.job.seen.undefined.is_none()
+            && (self.structure.unfolding.fault().is_some()
+                || self.plan.flags.iter().any(|flag| {
+                    matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
+                }))
+    }
+
+    /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
+    pub(super) fn observes_memory(&self) -> bool {
+        let memory = |observed: &Observed| matches!(observed, Observed::Memory { .. });
+        self.structure.unfolding.program.observed.iter().any(memory)
+    }
+
+    /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
+    pub(super) fn force_fences(&mut self, forced: &mut BitRel<R>) -> bool {
+        loop {
+            let mut changed = false;
+            for index in 0..self.free_fences.len() {
+                let (a, b) = self.free_fences[index];
+                if related(forced, a, b) {
+                    continue;
+                }
+                let ways = [(a, b), (b, a)].map(|(first, second)| {
+                    let mut tried = forced.clone();
+                    tried.insert(first, second);
+                    bits::close(&mut tried.rows);
+                    (bits::is_irreflexive(&tried.rows) && self.fences_consistent(&tried))
+                        .then_some(tried)
+                });
+                match ways {
+                    [None, None] => return false,
+                    [Some(only), None] | [None, Some(only)] => {
+                        *forced = only;
+                        changed = true;
+                    }
+                    [Some(_), Some(_)] => {}
+                }
+            }
+            if !changed {
+                return true;
+            }
+        }
+    }
+
+    pub(super) fn fences_consistent(&mut self, fsc: &BitRel<R>) -> bool {
+        self.fsc.rows.clone_from(&fsc.rows);
+        self.run_fences();
+        self.consistent()
+    }
+
+    /// Orders the remaining fences; true once the executions admitted are enough: when no order
+    /// can make the program undefined, and either no memory is observed or co is already the least
+    /// that any order of the fences leaves.
+    pub(super) fn order_fences(
+        &mut self,
+        free: &[(usize, usize)],
+        ordered: &BitRel<R>,
+    ) -> Result<bool, Stop> {
+        self.tick()?;
+        let Some((&(a, b), rest)) = free.split_first() else {
+            if !self.fences_consistent(ordered) {
+                return Ok(false);
+            }
+            self.admit()?;
+            let every_outcome = !self.observes_memory() || self.co == self.least_co;
+            return Ok(every_outcome && !self.undefined_is_possible());
+        };
+        if related(ordered, a, b) {
+            return self.order_fences(rest, ordered);
+        }
+        for (first, second) in [(a, b), (b, a)] {
+            let mut next = ordered.clone();
+            next.insert(first, second);
+            bits::close(&mut next.rows);
+            if bits::is_irreflexive(&next.rows)
+                && self.fences_consistent(&next)
+                && self.order_fences(rest, &next)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+pub(super) fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
+    order.has(a, b) || order.has(b, a)
+}

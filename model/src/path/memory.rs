@@ -1,0 +1,147 @@
+//! Loads, stores and atomics as events of a path.
+
+use super::state::{State, proxy_tag, scope_tag};
+use super::{Check, Walk};
+use crate::event::{Access, EventKind, Mask, Tags};
+use crate::expr::{Expr, ExprId};
+use crate::given::Tag;
+use crate::isa::alu::{AluOp, Comparison};
+use crate::isa::atom::{Atomic, AtomicOp};
+use crate::isa::ld::{Load, LoadOrder};
+use crate::isa::st::{Store, StoreOrder};
+
+impl Walk<'_> {
+    pub(super) fn load(
+        &self,
+        state: &mut State,
+        load: &Load,
+        (accesses, addr): (Vec<Access>, Mask),
+        guard: Mask,
+    ) {
+        let mut tags = Tags::of(&[Tag::All, Tag::Read, proxy_tag(load.proxy)]);
+        match load.order {
+            LoadOrder::Weak => {}
+            LoadOrder::NonCoherent => tags = tags.with(Tag::NonCoherentRead),
+            LoadOrder::Volatile | LoadOrder::Relaxed(_) | LoadOrder::MmioRelaxed => {
+                tags = tags.with(Tag::Relaxed);
+            }
+            LoadOrder::Acquire(_) | LoadOrder::MmioAcquire => tags = tags.with(Tag::Acquire),
+        }
+        if let Some(scope) = load.order.scope() {
+            tags = tags.with(scope_tag(scope));
+        }
+        let element = accesses.len() > 1;
+        for (access, destination) in accesses.into_iter().zip(&load.destinations) {
+            // A sink reads nothing.
+            let Some(destination) = destination else { continue };
+            let index = state.push(EventKind::Read, tags, guard);
+            let event = state.last();
+            event.access = Some(access);
+            event.addr = addr;
+            event.element = element;
+            let raw = state.exprs.intern(Expr::Read(index));
+            let value = state.exprs.extend_signed(load.ty, raw);
+            state.set(*destination, value, 1 << index);
+        }
+    }
+
+    pub(super) fn store(
+        &self,
+        state: &mut State,
+        store: &Store,
+        (accesses, addr): (Vec<Access>, Mask),
+        guard: Mask,
+    ) {
+        let mut tags = Tags::of(&[Tag::All, Tag::Write, proxy_tag(store.proxy)]);
+        match store.order {
+            StoreOrder::Weak => {}
+            StoreOrder::Volatile | StoreOrder::Relaxed(_) | StoreOrder::MmioRelaxed => {
+                tags = tags.with(Tag::Relaxed);
+            }
+            StoreOrder::Release(_) | StoreOrder::MmioRelease => tags = tags.with(Tag::Release),
+        }
+        if let Some(scope) = store.order.scope() {
+            tags = tags.with(scope_tag(scope));
+        }
+        let element = accesses.len() > 1;
+        for (access, &source) in accesses.into_iter().zip(&store.sources) {
+            let (value, data) = self.operand(state, source);
+            state.push(EventKind::Write, tags, guard);
+            let event = state.last();
+            event.access = Some(access);
+            event.addr = addr;
+            event.data = data;
+            event.value = Some(value);
+            event.element = element;
+        }
+        state.heads.clear();
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        state: &mut State,
+        atomic: &Atomic,
+        (accesses, addr): (Vec<Access>, Mask),
+        guard: Mask,
+    ) {
+        let access = accesses[0];
+        let scope = scope_tag(atomic.scope);
+        let mut read_tags = Tags::of(&[Tag::All, Tag::Read, Tag::Generic, scope]);
+        if atomic.reduction {
+            read_tags = read_tags.with(Tag::ReductionRead);
+        }
+        let acquire = if atomic.order.is_acquire() { Tag::Acquire } else { Tag::Relaxed };
+        let release = if atomic.order.is_release() { Tag::Release } else { Tag::Relaxed };
+        let operands: Vec<(ExprId, Mask)> =
+            atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
+        let read = state.push(EventKind::Read, read_tags.with(acquire), guard);
+        let event = state.last();
+        event.access = Some(access);
+        event.addr = addr;
+        let old = state.exprs.intern(Expr::Read(read));
+        let seen = 1 << read;
+        if let Some(destination) = atomic.destination {
+            let value = state.exprs.extend_signed(atomic.ty, old);
+            state.set(destination, value, seen);
+        }
+        let operand_taint = operands.iter().fold(0, |all, o| all | o.1);
+        let (value, data) = match atomic.op {
+            AtomicOp::Cas => {
+                let op = AluOp::Setp(Comparison::Eq);
+                let equal = state.exprs.alu(op, atomic.ty, &[old, operands[0].0]);
+                let mut failed = state.clone();
+                failed.checks.push(Check::Truth(equal, false));
+                if self.conventions.failed_cas_writes {
+                    failed.written_back(access, addr, guard, old, seen | operand_taint, read);
+                    failed.last().tags = write_tags(release, scope);
+                    failed.heads.clear();
+                }
+                failed.pc += 1;
+                failed.step += 1;
+                self.pending.push(failed);
+                state.checks.push(Check::Truth(equal, true));
+                (operands[1].0, seen | operand_taint)
+            }
+            AtomicOp::Exch => (operands[0].0, operand_taint),
+            op @ (AtomicOp::Add
+            | AtomicOp::Sub
+            | AtomicOp::And
+            | AtomicOp::Or
+            | AtomicOp::Xor
+            | AtomicOp::Min
+            | AtomicOp::Max
+            | AtomicOp::Inc
+            | AtomicOp::Dec) => {
+                let expr = Expr::Atomic { op, ty: atomic.ty, old, operand: operands[0].0 };
+                (state.exprs.intern(expr), seen | operand_taint)
+            }
+        };
+        state.written_back(access, addr, guard, value, data, read);
+        state.last().tags = write_tags(release, scope);
+        state.heads.clear();
+    }
+}
+
+fn write_tags(order: Tag, scope: Tag) -> Tags {
+    Tags::of(&[Tag::All, Tag::Write, Tag::Generic, order, scope])
+}

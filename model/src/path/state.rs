@@ -1,0 +1,127 @@
+//! Where a path has got to.
+
+use super::Check;
+use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
+use crate::expr::{ExprId, Exprs};
+use crate::given::Tag;
+use crate::isa::Reg;
+use crate::memory::Proxy;
+use crate::scope::Scope;
+
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) pc: usize,
+    pub(super) step: u16,
+    pub(super) exprs: Exprs,
+    pub(super) registers: Vec<ExprId>,
+    pub(super) taint: Vec<Mask>,
+    pub(super) ctrl: Mask,
+    pub(super) events: Vec<PathEvent>,
+    pub(super) checks: Vec<Check>,
+    pub(super) visits: Vec<u32>,
+    /// Loop heads since the last write or barrier: where, and the registers there.
+    pub(super) heads: Vec<(usize, Vec<ExprId>)>,
+}
+
+impl State {
+    pub(super) fn empty() -> State {
+        State {
+            pc: 0,
+            step: 0,
+            exprs: Exprs::default(),
+            registers: Vec::new(),
+            taint: Vec::new(),
+            ctrl: 0,
+            events: Vec::new(),
+            checks: Vec::new(),
+            visits: Vec::new(),
+            heads: Vec::new(),
+        }
+    }
+
+    /// A value that is constant, or that the path already assumes to be.
+    pub(super) fn known(&self, value: ExprId) -> Option<u64> {
+        self.exprs.as_const(value).or_else(|| {
+            self.checks.iter().find_map(|check| match check {
+                Check::Equals(of, known) if *of == value => Some(*known),
+                Check::Equals(..) | Check::Truth(..) | Check::NoneOf(..) => None,
+            })
+        })
+    }
+
+    /// The same for a condition.
+    pub(super) fn truth(&self, value: ExprId) -> Option<bool> {
+        self.exprs.as_const(value).map(|value| value != 0).or_else(|| {
+            self.checks.iter().find_map(|check| match check {
+                Check::Truth(of, known) if *of == value => Some(*known),
+                Check::Truth(..) | Check::Equals(..) | Check::NoneOf(..) => None,
+            })
+        })
+    }
+
+    pub(super) fn set(&mut self, register: Reg, value: ExprId, taint: Mask) {
+        self.registers[usize::from(register.0)] = value;
+        self.taint[usize::from(register.0)] = taint;
+    }
+
+    pub(super) fn push(&mut self, kind: EventKind, tags: Tags, guard: Mask) -> u16 {
+        let index = u16::try_from(self.events.len()).expect("a path has few events");
+        self.events.push(PathEvent {
+            line: u16::try_from(self.pc).expect("a thread has few lines"),
+            step: self.step,
+            kind,
+            tags,
+            access: None,
+            value: None,
+            rmw: None,
+            element: false,
+            addr: 0,
+            data: 0,
+            ctrl: self.ctrl | guard,
+            barrier: None,
+        });
+        index
+    }
+
+    pub(super) fn last(&mut self) -> &mut PathEvent {
+        self.events.last_mut().expect("an event was just pushed")
+    }
+
+    /// The write half of the atomic whose read is event `read`.
+    pub(super) fn written_back(
+        &mut self,
+        access: Access,
+        addr: Mask,
+        guard: Mask,
+        value: ExprId,
+        data: Mask,
+        read: u16,
+    ) {
+        let write = self.push(EventKind::Write, Tags::default(), guard);
+        let event = self.last();
+        event.access = Some(access);
+        event.addr = addr;
+        event.data = data;
+        event.value = Some(value);
+        event.rmw = Some(read);
+        self.events[usize::from(read)].rmw = Some(write);
+    }
+}
+
+pub(super) fn scope_tag(scope: Scope) -> Tag {
+    match scope {
+        Scope::Cta => Tag::ScopeCta,
+        Scope::Cluster => Tag::ScopeCluster,
+        Scope::Gpu => Tag::ScopeGpu,
+        Scope::Sys => Tag::ScopeSys,
+    }
+}
+
+pub(super) fn proxy_tag(proxy: Proxy) -> Tag {
+    match proxy {
+        Proxy::Generic => Tag::Generic,
+        Proxy::Texture => Tag::Texture,
+        Proxy::Surface => Tag::Surface,
+        Proxy::Constant => Tag::Constant,
+    }
+}
