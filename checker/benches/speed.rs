@@ -3,6 +3,9 @@
 //! One thread unless said. Times are means or medians over repetitions on this machine, so compare
 //! the ratios of one run. Figures for herd7 were measured on a machine like this by others.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
+
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -127,18 +130,20 @@ fn small_tests() -> Vec<Test> {
                 let mut rows = [String::new(), String::new()];
                 let mut observed = Vec::new();
                 for thread in 0..2 {
-                    for at in 0..2 {
+                    for (at, row) in rows.iter_mut().enumerate() {
                         let access = 2 * thread + at;
                         let location = if (thread + at) % 2 == 0 { "x" } else { "y" };
                         let order = orders[order >> (2 * access) & 3];
                         if shape >> access & 1 == 0 {
                             let order = order.replace("acquire", "release");
-                            rows[at] += &format!("st.{order}.u32 [{location}], {} ", access + 1);
+                            write!(row, "st.{order}.u32 [{location}], {} ", access + 1)
+                                .expect("writing to a string succeeds");
                         } else {
-                            rows[at] += &format!("ld.{order}.u32 r{at}, [{location}] ");
+                            write!(row, "ld.{order}.u32 r{at}, [{location}] ")
+                                .expect("writing to a string succeeds");
                             observed.push(format!("P{thread}:r{at}=0"));
                         }
-                        rows[at] += if thread == 0 { "| " } else { ";" };
+                        *row += if thread == 0 { "| " } else { ";" };
                     }
                 }
                 observed.push("x=1".to_owned());
@@ -272,8 +277,8 @@ fn own_suite(model: &Model) {
 }
 
 fn parallel(model: &Model) {
-    let once = suite::find(&[root().join("litmus/suite")]).unwrap_or_default();
-    let files: Vec<PathBuf> = (0..8).flat_map(|_| once.iter().cloned()).collect();
+    let suite = suite::find(&[root().join("litmus/suite")]).unwrap_or_default();
+    let files: Vec<PathBuf> = (0..8).flat_map(|_| suite.iter().cloned()).collect();
     if files.is_empty() {
         return;
     }
@@ -284,10 +289,10 @@ fn parallel(model: &Model) {
             suite::run(&files, &task, jobs, &mut |_| Ok(())).expect("nothing is written");
         })
     };
-    let (one, two) = (run(1), run(2));
+    let (alone, both) = (run(1), run(2));
     line(
         "own suite 8 times, all engines: 2 threads against 1",
-        &format!("{:.2} x", one / two),
+        &format!("{:.2} x", alone / both),
         "> 1.7 x",
     );
 }

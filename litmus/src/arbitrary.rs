@@ -272,7 +272,7 @@ impl Sketch {
                             cells.push(format!("ld.{order}.u32 r{register}, [q]"));
                         }
                         None => {
-                            cells.push(format!("ld.{order}.u32 r{register}, [{}]", place.variable))
+                            cells.push(format!("ld.{order}.u32 r{register}, [{}]", place.variable));
                         }
                     }
                 }

@@ -63,7 +63,7 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
         let mut changed = false;
         for at in (0..count).rev() {
             let line = &thread.lines[at];
-            let mut live = vec![false; at_end.len()];
+            let mut needed = vec![false; at_end.len()];
             let (falls_through, jumps) = match &line.instruction {
                 Instruction::Branch(branch) => {
                     (line.guard.is_some() || branch.condition.is_some(), Some(branch.target))
@@ -79,24 +79,24 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
                 | Instruction::Unsupported(_) => (true, None),
             };
             if falls_through {
-                merge(&mut live, &before[at + 1]);
+                merge(&mut needed, &before[at + 1]);
             }
             if let Some(target) = jumps {
-                merge(&mut live, &before[target.min(count)]);
+                merge(&mut needed, &before[target.min(count)]);
             }
             if line.guard.is_none() {
                 for register in line.instruction.destinations() {
-                    live[usize::from(register.0)] = false;
+                    needed[usize::from(register.0)] = false;
                 }
             }
             for register in line.instruction.sources() {
-                live[usize::from(register.0)] = true;
+                needed[usize::from(register.0)] = true;
             }
             if let Some(guard) = line.guard {
-                live[usize::from(guard.predicate.0)] = true;
+                needed[usize::from(guard.predicate.0)] = true;
             }
-            if live != before[at] {
-                before[at] = live;
+            if needed != before[at] {
+                before[at] = needed;
                 changed = true;
             }
         }

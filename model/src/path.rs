@@ -12,9 +12,9 @@ use self::state::{State, proxy_tag, scope_tag};
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use crate::given::Tag;
-use crate::isa::alu::AluOp;
+use crate::isa::alu::{AluOp, Branch};
 use crate::isa::fence::{FenceOrder, ProxyFence};
-use crate::isa::{Address, Instruction, Operand, Reg, Type};
+use crate::isa::{Address, Guard, Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
 use crate::live::Liveness;
 use crate::program::{Initial, Program, ThreadId};
@@ -178,46 +178,17 @@ impl Walk<'_> {
         let line = &program.threads[usize::from(self.thread.0)].lines[state.pc];
         let mut guard_taint = 0;
         if let Some(guard) = line.guard {
-            let predicate = state.registers[usize::from(guard.predicate.0)];
             guard_taint = state.taint[usize::from(guard.predicate.0)];
-            let executed = match state.truth(predicate) {
-                Some(value) => value != guard.negated,
-                None => {
-                    let mut skipped = state.clone();
-                    skipped.checks.push(Check::Truth(predicate, guard.negated));
-                    self.skip(&mut skipped, guard_taint);
-                    self.pending.push(skipped);
-                    state.checks.push(Check::Truth(predicate, !guard.negated));
-                    true
-                }
-            };
-            if !executed {
+            if !self.executes(state, guard) {
                 self.skip(state, guard_taint);
                 return Next::Go;
             }
         }
         match &line.instruction {
             Instruction::Branch(branch) => {
-                if let Some((comparison, a, b)) = branch.condition {
-                    let (a, b) = (self.operand(state, a), self.operand(state, b));
-                    state.ctrl |= a.1 | b.1;
-                    let op = AluOp::Setp(comparison);
-                    let holds = state.exprs.alu(op, Type::U64, &[a.0, b.0]);
-                    match state.truth(holds) {
-                        Some(false) => {
-                            state.pc += 1;
-                            return Next::Go;
-                        }
-                        Some(true) => {}
-                        None => {
-                            let mut other = state.clone();
-                            other.checks.push(Check::Truth(holds, false));
-                            other.pc += 1;
-                            other.step += 1;
-                            self.pending.push(other);
-                            state.checks.push(Check::Truth(holds, true));
-                        }
-                    }
+                if !self.takes(state, branch) {
+                    state.pc += 1;
+                    return Next::Go;
                 }
                 state.ctrl |= guard_taint;
                 return self.jump(state, branch.target);
@@ -228,7 +199,7 @@ impl Walk<'_> {
                 else {
                     return Next::Stop;
                 };
-                self.load(state, load, address, guard_taint);
+                Self::load(state, load, address, guard_taint);
             }
             Instruction::Store(store) => {
                 let Some(address) =
@@ -277,6 +248,38 @@ impl Walk<'_> {
         }
         state.pc += 1;
         Next::Go
+    }
+
+    /// Whether a guarded instruction is executed; forks where that depends on a read.
+    fn executes(&mut self, state: &mut State, guard: Guard) -> bool {
+        let predicate = state.registers[usize::from(guard.predicate.0)];
+        if let Some(value) = state.truth(predicate) {
+            return value != guard.negated;
+        }
+        let mut skipped = state.clone();
+        skipped.checks.push(Check::Truth(predicate, guard.negated));
+        self.skip(&mut skipped, state.taint[usize::from(guard.predicate.0)]);
+        self.pending.push(skipped);
+        state.checks.push(Check::Truth(predicate, !guard.negated));
+        true
+    }
+
+    /// Whether a branch with a comparison of its own is taken; forks where that depends on a read.
+    fn takes(&mut self, state: &mut State, branch: &Branch) -> bool {
+        let Some((comparison, a, b)) = branch.condition else { return true };
+        let (a, b) = (self.operand(state, a), self.operand(state, b));
+        state.ctrl |= a.1 | b.1;
+        let holds = state.exprs.alu(AluOp::Setp(comparison), Type::U64, &[a.0, b.0]);
+        if let Some(value) = state.truth(holds) {
+            return value;
+        }
+        let mut other = state.clone();
+        other.checks.push(Check::Truth(holds, false));
+        other.pc += 1;
+        other.step += 1;
+        self.pending.push(other);
+        state.checks.push(Check::Truth(holds, true));
+        true
     }
 
     /// Passes over a guarded instruction; what it would have written now depends on its guard.

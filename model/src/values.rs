@@ -181,6 +181,9 @@ impl<'a, R: Row> Values<'a, R> {
     }
 }
 
+/// Receives one way the values of a candidate can be.
+pub type Visit<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) + 'v;
+
 /// Calls `visit` for each way the values of a candidate can be: usually one; more for torn reads,
 /// none when a path's checks fail. `guesses` are the values tried for reads that depend on
 /// themselves.
@@ -188,7 +191,7 @@ pub fn valuations<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     guesses: &[u64],
-    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+    visit: &mut Visit<'_, R>,
 ) {
     let torn = (0..sources.len())
         .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
@@ -215,27 +218,25 @@ fn guess<R: Row>(
     cyclic: &[usize],
     supposed: &mut Vec<(usize, u64)>,
     guesses: &[u64],
-    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+    visit: &mut Visit<'_, R>,
 ) {
     let mut values = Values::new(u, sources);
     for &(read, value) in supposed.iter() {
         values.suppose(read, value);
     }
-    match cyclic.iter().copied().find(|&read| values.read(read).is_none()) {
-        Some(read) => {
-            for &value in guesses {
-                supposed.push((read, value));
-                guess(u, sources, cyclic, supposed, guesses, visit);
-                supposed.pop();
-            }
+    let open = cyclic.iter().copied().find(|&read| values.read(read).is_none());
+    if let Some(read) = open {
+        for &value in guesses {
+            supposed.push((read, value));
+            guess(u, sources, cyclic, supposed, guesses, visit);
+            supposed.pop();
         }
-        None => {
-            let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
-                && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
-            if holds {
-                visit(sources, &mut values);
-            }
-        }
+        return;
+    }
+    let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
+        && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
+    if holds {
+        visit(sources, &mut values);
     }
 }
 
@@ -246,7 +247,7 @@ fn tear<R: Row>(
     sources: &mut [Source<R>],
     slot: usize,
     guesses: &[u64],
-    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+    visit: &mut Visit<'_, R>,
 ) {
     let cell = u.slots[slot].cell;
     let written: Option<Vec<u64>> = {
@@ -272,7 +273,7 @@ fn defer<R: Row>(
     sources: &mut [Source<R>],
     slot: usize,
     guesses: &[u64],
-    visit: &mut dyn FnMut(&[Source<R>], &mut Values<'_, R>),
+    visit: &mut Visit<'_, R>,
 ) {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
     for other in (0..sources.len()).filter(|&other| other != slot) {

@@ -93,15 +93,14 @@ impl<'a, R: Row> Opener<'a, R> {
             if only.kind == Kind::Defined {
                 let (steps, strong) =
                     (only.steps.clone(), only.strong || guarded && self.strong(node));
-                return vec![self.defined(definition, x, y, steps, strong)];
+                return vec![Self::defined(definition, x, y, steps, strong)];
             }
         }
         let strong = guarded && self.strong(node);
-        vec![self.defined(definition, x, y, inner, strong)]
+        vec![Self::defined(definition, x, y, inner, strong)]
     }
 
     fn defined(
-        &self,
         definition: &model::rel::Definition,
         from: usize,
         to: usize,

@@ -14,8 +14,7 @@ pub(super) type Letters = BTreeMap<usize, String>;
 
 /// What the condition asks for, without its quantifier.
 pub(super) fn proposition(test: &Test) -> String {
-    let text = test.condition_text.as_str();
-    let bare = text.trim_start_matches(test.quantifier.name()).trim();
+    let bare = test.condition_text.trim_start_matches(test.quantifier.name()).trim();
     let bare = bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare);
     if test.quantifier == Quantifier::ForAll { format!("not ({bare})") } else { bare.to_owned() }
 }
@@ -68,11 +67,13 @@ pub(super) fn events(
         let thread = shown.thread.map_or("init", |thread| threads[usize::from(thread.0)].as_str());
         rows.push((letter, thread, shown.text.clone(), effect(shown)));
     }
-    let width = |f: &dyn Fn(&(String, &str, String, String)) -> usize| {
-        rows.iter().map(f).max().unwrap_or(0)
-    };
-    let (letter, thread, text) =
-        (width(&|r| r.0.len()), width(&|r| r.1.len()), width(&|r| r.2.chars().count()));
+    let mut widths = [0; 3];
+    for (letter, thread, text, _) in &rows {
+        for (width, cell) in widths.iter_mut().zip([letter.as_str(), thread, text]) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let [letter, thread, text] = widths;
     for row in &rows {
         let line = format!("  {:letter$}  {:thread$}  {:text$}   {}", row.0, row.1, row.2, row.3);
         writeln!(out, "{}", line.trim_end())?;

@@ -82,6 +82,8 @@ fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
 
 /// Equal for two tests that differ in their name, their documentation or their quantifier only.
 pub fn hash(test: &Test) -> String {
+    use std::fmt::Write;
+
     let program = &test.program;
     let mut initial: Vec<String> = Vec::new();
     for variable in &program.variables {
@@ -92,7 +94,8 @@ pub fn hash(test: &Test) -> String {
     }
     let mut code = String::new();
     for thread in &program.threads {
-        code.push_str(&format!("{}@{}\n", thread.name, thread.placement));
+        writeln!(code, "{}@{}", thread.name, thread.placement)
+            .expect("writing to a string succeeds");
         for register in &thread.registers {
             if let Initial::Value(0) = register.initial {
                 continue;
@@ -117,5 +120,9 @@ pub fn hash(test: &Test) -> String {
     for part in [String::new(), initial.join("; "), code, observed.join(" ")] {
         all.update(digest(&part));
     }
-    all.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hexadecimal = String::new();
+    for byte in all.finalize() {
+        write!(hexadecimal, "{byte:02x}").expect("writing to a string succeeds");
+    }
+    hexadecimal
 }

@@ -1,4 +1,4 @@
-//! JUnit XML, for continuous integration.
+//! `JUnit` XML, for continuous integration.
 
 use std::io::{self, Write};
 use std::time::Duration;

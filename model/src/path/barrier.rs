@@ -14,14 +14,8 @@ impl Walk<'_> {
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
-        let Some(id) = self.choose(state, id) else { return Next::Stop };
-        let count = match count {
-            None => None,
-            Some((count, _)) => match self.choose(state, count) {
-                Some(count) => Some(count),
-                None => return Next::Stop,
-            },
-        };
+        let id = self.choose(state, id);
+        let count = count.map(|(count, _)| self.choose(state, count));
         let reduce = match barrier.kind {
             BarrierKind::Arrive | BarrierKind::Sync => None,
             BarrierKind::Reduce { op, source, negated, .. } => {
@@ -52,11 +46,10 @@ impl Walk<'_> {
         Next::Go
     }
 
-    /// A barrier id or count: forks over what a barrier could be called; `None` when the path has
-    /// ended.
-    pub(super) fn choose(&mut self, state: &mut State, value: ExprId) -> Option<u64> {
+    /// A barrier id or count: forks over what a barrier could be called.
+    pub(super) fn choose(&mut self, state: &mut State, value: ExprId) -> u64 {
         if let Some(known) = state.known(value) {
-            return Some(known);
+            return known;
         }
         let mut all: Vec<u64> = (0..16).collect();
         all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= 16));
@@ -70,7 +63,7 @@ impl Walk<'_> {
             self.pending.push(forked);
         }
         state.checks.push(Check::Equals(value, all[0]));
-        Some(all[0])
+        all[0]
     }
 }
 

@@ -12,7 +12,6 @@ use crate::isa::st::{Store, StoreOrder};
 
 impl Walk<'_> {
     pub(super) fn load(
-        &self,
         state: &mut State,
         load: &Load,
         (accesses, addr): (Vec<Access>, Mask),
