@@ -1,5 +1,6 @@
-//! Tests of the workspace as a whole, in one binary.
+//! The workspace's tests: one binary, so that it links once.
 
+mod agree;
 mod broken;
 mod document;
 mod load_bearing;

@@ -137,27 +137,24 @@ fn place(mixed: bool) -> impl Strategy<Value = Place> {
         .prop_map(|(variable, size, high)| Place { variable, size, high })
 }
 
+const ATOMICS: [&str; 4] = ["relaxed", "acquire", "release", "acq_rel"];
+
 fn op(mixed: bool) -> impl Strategy<Value = Op> {
-    let orders = ["relaxed", "acquire", "release", "acq_rel"];
     let value = 1u8..4;
     prop_oneof![
         6 => (select(&STORES[..]), place(mixed), value.clone())
             .prop_map(|(order, place, value)| Op::Store { order, place, value }),
         6 => (select(&LOADS[..]), place(mixed)).prop_map(|(order, place)| Op::Load { order, place }),
         3 => (
-            select(&orders[..]),
+            select(&ATOMICS[..]),
             select(&SCOPES[..]),
             select(&["add", "exch", "cas", "cas", "max", "or"][..]),
             place(false),
             value.clone(),
         )
             .prop_map(|(order, scope, op, place, value)| Op::Atomic { order, scope, op, place, value }),
-        1 => (select(&orders[..2]), select(&SCOPES[..]), place(false), value.clone()).prop_map(
-            |(order, scope, place, value)| {
-                let order = if order == "acquire" { "release" } else { order };
-                Op::Reduction { order, scope, place, value }
-            }
-        ),
+        1 => (select(&["relaxed", "release"][..]), select(&SCOPES[..]), place(false), value.clone())
+            .prop_map(|(order, scope, place, value)| Op::Reduction { order, scope, place, value }),
         3 => select(&FENCES[..]).prop_map(Op::Fence),
         1 => select(&["bar.sync 0", "bar.sync 1", "bar.arrive 1, 2"][..]).prop_map(Op::Barrier),
         1 => (select(&STORES[..]), place(false), 0u8..2)
@@ -197,12 +194,19 @@ impl Sketch {
         if self.mixed_sizes { u32::from(value) * 0x0101_0101 } else { u32::from(value) }
     }
 
+    /// The value, as far as the place has bytes for it.
+    fn narrow(&self, value: u8, place: Place) -> u32 {
+        let bytes = if self.mixed_sizes { u32::from(place.size) } else { 4 };
+        self.value(value) & u32::MAX >> (32 - 8 * bytes)
+    }
+
     /// The cells of one thread, and how many registers it uses.
     fn cells(&self, ops: &[Op]) -> (Vec<String>, usize) {
         let mut cells = Vec::new();
         let mut registers = 0;
         let mut latest = None;
         for op in ops {
+            let source = latest;
             let mut fresh = || {
                 registers += 1;
                 latest = Some(registers - 1);
@@ -213,7 +217,7 @@ impl Sketch {
                     "st.{order}.{} {}, {}",
                     self.type_of(*place, 'b'),
                     self.address(*place),
-                    self.value(*value)
+                    self.narrow(*value, *place)
                 )),
                 Op::Load { order, place } => {
                     let register = fresh();
@@ -239,7 +243,7 @@ impl Sketch {
                     self.value(*value)
                 )),
                 Op::Fence(text) | Op::Barrier(text) => cells.push((*text).to_owned()),
-                Op::DataStore { order, place, value } => match latest {
+                Op::DataStore { order, place, value } => match source {
                     Some(register) => {
                         cells.push(format!("add.u32 t, r{register}, {value}"));
                         cells.push(format!("st.{order}.b32 [{}], t", place.variable));
@@ -249,7 +253,7 @@ impl Sketch {
                 Op::GuardedStore { order, place, value, wanted } => {
                     let store =
                         format!("st.{order}.b32 [{}], {}", place.variable, self.value(*value));
-                    match latest {
+                    match source {
                         Some(register) => {
                             let wanted = self.value(*wanted);
                             cells.push(format!("setp.eq.u32 p, r{register}, {wanted}"));
@@ -259,7 +263,6 @@ impl Sketch {
                     }
                 }
                 Op::AddressLoad { order, place } => {
-                    let source = latest;
                     let register = fresh();
                     match source {
                         Some(source) => {

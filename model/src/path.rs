@@ -29,6 +29,15 @@ pub enum Check {
     NoneOf(ExprId, Vec<u64>),
 }
 
+impl Check {
+    /// The value that it is about.
+    pub fn expr(&self) -> ExprId {
+        match self {
+            Check::Truth(expr, _) | Check::Equals(expr, _) | Check::NoneOf(expr, _) => *expr,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
     Finished,

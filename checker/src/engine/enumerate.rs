@@ -5,20 +5,20 @@
 //! edges). For each such orientation reads choose their sources one by one; a partial candidate
 //! that breaks an axiom is dropped with all its completions, which is sound because the axioms grow
 //! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
-//! fences are consistent.
+//! fences are consistent; all of them are looked at only where final values may differ.
 
 use model::bits::{self, BitRel, Row, Wide};
 use model::given::{Chosen, Tag};
-use model::program::Program;
+use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
 use model::values::{Memo, Source, Values, valuations};
 
 use super::options::Options;
-use super::outcome::{from_reads, outcomes_of, reads_from};
+use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
-use super::{Engine, Limit, Limits, Race, Seen, Undefined, Visit};
+use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
 pub struct Enumerate;
@@ -459,7 +459,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         let free: Vec<(usize, usize)> =
             self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
-        let every_order = self.undefined_is_possible();
+        let every_order = self.undefined_is_possible() || self.observes_memory();
         self.order_fences(&free, &forced, every_order).map(|_| true)
     }
 
@@ -471,6 +471,12 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
                 || self.plan.flags.iter().any(|flag| {
                     matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
                 }))
+    }
+
+    /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
+    fn observes_memory(&self) -> bool {
+        let memory = |observed: &Observed| matches!(observed, Observed::Memory { .. });
+        self.structure.unfolding.program.observed.iter().any(memory)
     }
 
     /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
@@ -586,10 +592,13 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
 
     /// Raises flags and counts the execution; whether its outcomes are to be reported.
     fn settle(&mut self) -> bool {
-        self.flags();
-        if self.structure.unfolding.fault().is_some() || std::mem::replace(&mut self.reported, true)
-        {
+        let u = self.structure.unfolding;
+        raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+        if u.fault().is_some() {
             return false;
+        }
+        if std::mem::replace(&mut self.reported, true) {
+            return self.observes_memory();
         }
         *self.job.seen.executions.get_or_insert(0) += 1;
         true
@@ -610,48 +619,6 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             stop |= visit(outcome, &witness).is_break();
         });
         if stop { Err(Stop::Asked) } else { Ok(()) }
-    }
-
-    /// Raises the flags of a consistent execution.
-    fn flags(&mut self) {
-        let u = self.structure.unfolding;
-        if let Some((thread, line, reason)) = u.fault() {
-            self.job.seen.undefined.get_or_insert_with(|| Undefined {
-                reason: reason.to_owned(),
-                where_: vec![(thread, line)],
-            });
-            return;
-        }
-        if self.plan.flags.is_empty() {
-            return;
-        }
-        self.plan.run_flags();
-        for flag in &self.plan.flags {
-            let rows = self.plan.node(flag.node);
-            let place = |event: usize| {
-                let of = &u.events[event];
-                of.thread.zip(of.of.map(|of| of.line))
-            };
-            for (a, row) in rows.iter().enumerate() {
-                for b in row.events() {
-                    // An initial write has no place.
-                    let (first, second) = (place(a), place(b));
-                    match self.job.model.flags[flag.flag].meaning {
-                        Meaning::Report => {
-                            let Some((first, second)) = first.zip(second) else { continue };
-                            let (first, second) = (first.min(second), first.max(second));
-                            self.job.seen.races.insert(Race { first, second });
-                        }
-                        Meaning::Undefined(reason) => {
-                            self.job.seen.undefined.get_or_insert_with(|| Undefined {
-                                reason: reason.to_owned(),
-                                where_: first.into_iter().chain(second).collect(),
-                            });
-                        }
-                    }
-                }
-            }
-        }
     }
 }
 

@@ -8,6 +8,10 @@ pub mod enumerate;
 pub mod options;
 pub mod outcome;
 pub mod plan;
+#[cfg(feature = "smt")]
+mod smt;
+#[cfg(feature = "smt")]
+pub mod solve;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -119,4 +123,8 @@ pub trait Engine: Sync {
 }
 
 /// The axiomatic engines that this build has.
-pub const ENGINES: &[&dyn Engine] = &[&enumerate::Enumerate];
+pub const ENGINES: &[&dyn Engine] = &[
+    &enumerate::Enumerate,
+    #[cfg(feature = "smt")]
+    &solve::Solve,
+];

@@ -116,7 +116,7 @@ fn read_of(exprs: &Exprs, expr: ExprId) -> Option<u16> {
 }
 
 /// The bytes of `cell` that a write writes whatever the reads return.
-fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<u64> {
+pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<u64> {
     let event = &u.events[write];
     let Some(thread) = event.thread else { return Some(initial_bytes(u, cell)) };
     let value = u.paths[usize::from(thread.0)].exprs.as_const(event.of?.value?)?;

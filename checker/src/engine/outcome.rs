@@ -1,10 +1,14 @@
-//! From a candidate's values and orders to its outcomes: shared by the axiomatic engines.
+//! What engines read off an execution: outcomes, relations, flags.
 
 use model::bits::Row;
 use model::program::Observed;
+use model::rel::{Meaning, Model};
 use model::structure::writes_of;
 use model::unfold::Unfolding;
 use model::values::{Source, Values, final_values};
+
+use super::plan::Plan;
+use super::{Race, Seen, Undefined};
 
 /// Calls `visit` with each outcome of an execution: one, or one for each choice among the last
 /// writes of observed memory.
@@ -63,4 +67,45 @@ pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) ->
         }
     }
     fr
+}
+
+/// Raises the flags of a consistent execution, whose relations the plan holds.
+pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>, seen: &mut Seen) {
+    if let Some((thread, line, reason)) = u.fault() {
+        seen.undefined.get_or_insert_with(|| Undefined {
+            reason: reason.to_owned(),
+            where_: vec![(thread, line)],
+        });
+        return;
+    }
+    if plan.flags.is_empty() {
+        return;
+    }
+    plan.run_flags();
+    for flag in &plan.flags {
+        let rows = plan.node(flag.node);
+        let place = |event: usize| {
+            let of = &u.events[event];
+            of.thread.zip(of.of.map(|of| of.line))
+        };
+        for (a, row) in rows.iter().enumerate() {
+            for b in row.events() {
+                // An initial write has no place.
+                let (first, second) = (place(a), place(b));
+                match model.flags[flag.flag].meaning {
+                    Meaning::Report => {
+                        let Some((first, second)) = first.zip(second) else { continue };
+                        let (first, second) = (first.min(second), first.max(second));
+                        seen.races.insert(Race { first, second });
+                    }
+                    Meaning::Undefined(reason) => {
+                        seen.undefined.get_or_insert_with(|| Undefined {
+                            reason: reason.to_owned(),
+                            where_: first.into_iter().chain(second).collect(),
+                        });
+                    }
+                }
+            }
+        }
+    }
 }

@@ -487,6 +487,11 @@ impl<R: Row> Planner<'_, R> {
 }
 
 impl<R: Row> Plan<R> {
+    /// The node that is a chosen relation, if the model speaks of it.
+    pub fn chosen_node(&self, chosen: Chosen) -> Option<usize> {
+        self.chosen_at[chosen as usize]
+    }
+
     /// Where the rows of a chosen relation stand, if the plan needs them.
     pub fn chosen_rows(&mut self, chosen: Chosen) -> Option<&mut [R]> {
         let node = self.chosen_at[chosen as usize]?;

@@ -17,7 +17,7 @@ use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
 use crate::engine::{Limit, Limits};
 
 /// One candidate with the outcome asked for.
-pub(super) struct Candidate<'c, R> {
+pub struct Candidate<'c, R> {
     pub structure: &'c EventStructure<'c, R>,
     pub sources: &'c [Source<R>],
     /// Every node of the model, in order.
@@ -32,7 +32,7 @@ pub(super) struct Candidate<'c, R> {
 }
 
 /// Receives candidates; one function for each width of relation.
-pub(super) trait Visitor {
+pub trait Visitor {
     /// False ends the search.
     fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool;
 }
@@ -42,7 +42,7 @@ const MAX_ORDERS: usize = 720;
 
 /// Visits the candidates whose outcome satisfies the proposition (violates it, for `forall`). Says
 /// whether all were visited.
-pub(super) fn candidates(
+pub fn candidates(
     test: &Test,
     model: &Model,
     limits: &Limits,

@@ -1,6 +1,6 @@
 //! Why an outcome is allowed, or what each candidate with it breaks.
 
-mod candidate;
+pub mod candidate;
 mod note;
 mod open;
 mod show;

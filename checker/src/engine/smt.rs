@@ -1,0 +1,112 @@
+//! Z3 as a solver of clauses: the one place that speaks to it.
+//!
+//! Everything is in the context of the thread. A fresh solver of the finite-domain logic is made for
+//! each event structure, which is the cheapest thing Z3 offers; the constants are made once and
+//! used again.
+
+use std::cell::RefCell;
+use std::time::Instant;
+
+use z3::ast::Bool;
+use z3::{Model, Params, SatResult, Solver};
+
+use super::Limit;
+use super::solve::clauses::{Clauses, Lit, Term};
+
+thread_local! {
+    /// For each variable, its constant and the negation.
+    static LITERALS: RefCell<Vec<[Bool; 2]>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(crate) struct Smt {
+    solver: Solver,
+    deadline: Option<Instant>,
+    /// How many clauses it has been given.
+    taken: usize,
+}
+
+/// What satisfies the clauses.
+pub(crate) struct Assignment(Model);
+
+impl Smt {
+    pub(crate) fn new(deadline: Option<Instant>) -> Smt {
+        let solver = Solver::new_for_logic("QF_FD").expect("z3 knows the logic of finite domains");
+        Smt { solver, deadline, taken: 0 }
+    }
+
+    /// Finds an assignment under which every clause and every assumption holds.
+    pub(crate) fn solve(
+        &mut self,
+        clauses: &Clauses,
+        assumptions: &[Lit],
+    ) -> Result<Option<Assignment>, Limit> {
+        self.limit_time()?;
+        LITERALS.with_borrow_mut(|literals| {
+            while literals.len() < clauses.vars() {
+                let name = u32::try_from(literals.len()).expect("fewer variables than that");
+                let constant = Bool::new_const(name);
+                let negated = constant.not();
+                literals.push([constant, negated]);
+            }
+            let literal = |lit: &Lit| &literals[lit.var()][usize::from(lit.is_negated())];
+            for clause in clauses.after(self.taken) {
+                if let [only] = clause {
+                    self.solver.assert(literal(only));
+                } else {
+                    let terms: Vec<&Bool> = clause.iter().map(literal).collect();
+                    self.solver.assert(Bool::or(&terms));
+                }
+            }
+            self.taken = clauses.len();
+            let answer = if assumptions.is_empty() {
+                self.solver.check()
+            } else {
+                let assumptions: Vec<Bool> =
+                    assumptions.iter().map(|lit| literal(lit).clone()).collect();
+                self.solver.check_assumptions(&assumptions)
+            };
+            match answer {
+                SatResult::Sat => Ok(self.solver.get_model().map(Assignment)),
+                SatResult::Unsat => Ok(None),
+                SatResult::Unknown if self.expired() => Err(Limit::Time),
+                SatResult::Unknown => Err(Limit::Solver),
+            }
+        })
+    }
+
+    fn expired(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Setting parameters costs about as much as a small query, so only where there is a deadline.
+    fn limit_time(&self) -> Result<(), Limit> {
+        let Some(deadline) = self.deadline else { return Ok(()) };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(Limit::Time);
+        }
+        let mut params = Params::new();
+        let millis = u32::try_from(left.as_millis() + 1).unwrap_or(u32::MAX);
+        params.set_u32("timeout", millis);
+        self.solver.set_params(&params);
+        Ok(())
+    }
+}
+
+impl Assignment {
+    pub(crate) fn term(&self, term: Term) -> bool {
+        match term {
+            Term::Known(value) => value,
+            Term::Open(lit) => self.holds(lit),
+        }
+    }
+
+    /// What no clause speaks of is false.
+    fn holds(&self, lit: Lit) -> bool {
+        let value = LITERALS.with_borrow(|literals| {
+            let constant = literals.get(lit.var())?.first()?;
+            self.0.eval(constant, true)?.as_bool()
+        });
+        value.unwrap_or(false) != lit.is_negated()
+    }
+}

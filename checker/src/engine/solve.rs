@@ -1,0 +1,385 @@
+//! The solving engine: all candidates of an event structure as clauses, for Z3.
+//!
+//! A variable is a choice: the source of a read, the direction of two writes or two fences. What
+//! the program fixes never reaches the solver. Coherence is any partial order that the axioms
+//! admit, not the least one that the enumerating engine makes do with, so that the two engines
+//! check each other.
+//!
+//! Values stay outside: each assignment is evaluated, and ruled out with every other that has the
+//! same values for the same reasons. So the solver is asked about once for each outcome, however
+//! many executions have it.
+
+mod between;
+pub(super) mod clauses;
+mod closure;
+mod encode;
+mod explain;
+mod order;
+mod simplify;
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use model::bits::{BitRel, Row, Wide};
+use model::expr::Expr;
+use model::given::Chosen;
+use model::program::{Observed, Program};
+use model::rel::{Meaning, Model};
+use model::structure::EventStructure;
+use model::unfold::{Unfolded, Unfolding};
+use model::values::{Source, Values, valuations};
+
+use self::clauses::Term;
+use self::encode::Encoder;
+use self::explain::{Final, Groups, Reasons, finals};
+use self::simplify::simplify;
+use super::options::{Options, constant_bytes};
+use super::outcome::{from_reads, raise_flags, reads_from};
+use super::plan::{self, Bounds, Plan, Stage};
+use super::smt::{Assignment, Smt};
+use super::{Engine, Limit, Limits, Seen, Visit};
+use crate::witness::{ChosenRows, Witness};
+
+pub struct Solve;
+
+impl Engine for Solve {
+    fn name(&self) -> &'static str {
+        "solve"
+    }
+
+    fn outcomes(
+        &self,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        seen: &mut Seen,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Limit> {
+        if !plan::grows_with_choice(model) {
+            return Err(Limit::Model);
+        }
+        let unfolded = Unfolded::new(program, model.conventions, limits.bound)?;
+        seen.bound_reached = unfolded.bound_reached;
+        let guesses = program.mentioned_constants();
+        let mut visited = HashSet::new();
+        let mut limit = None;
+        unfolded.visit(|unfolding| {
+            let mut job =
+                Job { model, limits, guesses: &guesses, visited: &mut visited, seen, visit };
+            let result = match unfolding.events.len() {
+                0..=64 => job.structure::<u64>(unfolding),
+                65..=128 => job.structure::<u128>(unfolding),
+                129..=256 => job.structure::<Wide<4>>(unfolding),
+                257..=1024 => job.structure::<Wide<16>>(unfolding),
+                _ => Err(Stop::Limit(Limit::Events)),
+            };
+            match result {
+                Ok(()) => true,
+                Err(Stop::Asked) => false,
+                Err(Stop::Limit(reason)) => {
+                    limit = Some(reason);
+                    false
+                }
+            }
+        })?;
+        limit.map_or(Ok(()), Err)
+    }
+}
+
+/// Why the search ends early.
+enum Stop {
+    /// The visitor has what it wants.
+    Asked,
+    Limit(Limit),
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Stop {
+        Stop::Limit(limit)
+    }
+}
+
+/// What stays the same from structure to structure.
+struct Job<'a, 'v> {
+    model: &'a Model,
+    limits: &'a Limits,
+    guesses: &'a [u64],
+    /// The outcomes that have been reported.
+    visited: &'a mut HashSet<Vec<u64>>,
+    seen: &'a mut Seen,
+    visit: &'a mut Visit<'v>,
+}
+
+impl Job<'_, '_> {
+    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+        if self.limits.expired() {
+            return Err(Stop::Limit(Limit::Time));
+        }
+        let faulty = unfolding.fault().is_some();
+        if faulty && self.seen.undefined.is_some() {
+            return Ok(());
+        }
+        let structure = EventStructure::<R>::new(unfolding);
+        let Some(mut options) = Options::new(self.model, &structure) else { return Ok(()) };
+        if !prune(&structure, &mut options) {
+            return Ok(());
+        }
+        let bounds = Bounds::new(&structure, options.rf.clone());
+        let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
+        let Some(encoder) = Encoder::new(&plan, &structure, &options.slots) else { return Ok(()) };
+        let mut search = Search {
+            structure: &structure,
+            smt: Smt::new(self.limits.deadline),
+            groups: Groups::default(),
+            job: self,
+            plan,
+            encoder,
+        };
+        if faulty {
+            search.simplify(std::iter::empty());
+            search.any(Term::TRUE)
+        } else {
+            search.run()
+        }
+    }
+}
+
+struct Search<'a, 'j, 'v, R> {
+    job: &'a mut Job<'j, 'v>,
+    structure: &'a EventStructure<'a, R>,
+    plan: Plan<R>,
+    encoder: Encoder<'a, R>,
+    smt: Smt,
+    groups: Groups,
+}
+
+impl<R: Row> Search<'_, '_, '_, R> {
+    fn run(&mut self) -> Result<(), Stop> {
+        let raised = self.raised();
+        let finals =
+            finals::<R>(self.structure.unfolding, &self.encoder.co, &mut self.encoder.clauses);
+        let last = finals.iter().flat_map(|choice| &choice.terms);
+        self.simplify(last.chain(&raised).copied());
+        // Before outcomes are ruled out: executions with the same outcome may differ in this.
+        for raised in raised {
+            if self.job.seen.undefined.is_none() {
+                self.any(raised)?;
+            }
+        }
+        while !self.encoder.clauses.impossible() {
+            let Some(found) = self.smt.solve(&self.encoder.clauses, &[])? else { break };
+            self.execution(&found, &finals)?;
+        }
+        Ok(())
+    }
+
+    /// What is asked about later is kept: the choice, and `terms`.
+    fn simplify(&mut self, terms: impl Iterator<Item = Term>) {
+        let Encoder { clauses, choice, .. } = &mut self.encoder;
+        simplify(clauses, terms.chain(choice.iter().flatten().copied()));
+    }
+
+    /// For each flag that makes the program undefined, a term that holds only if it is raised.
+    fn raised(&mut self) -> Vec<Term> {
+        let u = self.structure.unfolding;
+        let mut terms = Vec::new();
+        for planned in &self.plan.flags {
+            let meaning = self.job.model.flags[planned.flag].meaning;
+            if meaning == Meaning::Report || self.job.seen.undefined.is_some() {
+                continue;
+            }
+            let mut pairs = Vec::new();
+            for a in 0..u.events.len() {
+                for b in self.encoder.between.most(planned.node)[a].events() {
+                    if u.events[a].thread.is_some() && u.events[b].thread.is_some() {
+                        pairs.push((Term::TRUE, self.encoder.below(planned.node, a, b)));
+                    }
+                }
+            }
+            terms.push(self.encoder.clauses.below(&pairs));
+        }
+        terms
+    }
+
+    /// Finds an execution under which `assumed` holds, and raises its flags.
+    fn any(&mut self, assumed: Term) -> Result<(), Stop> {
+        let assumptions = match self.encoder.clauses.fold(assumed) {
+            Term::Known(false) => return Ok(()),
+            Term::Known(true) => Vec::new(),
+            Term::Open(lit) => vec![lit],
+        };
+        while !self.encoder.clauses.impossible() {
+            let Some(found) = self.smt.solve(&self.encoder.clauses, &assumptions)? else { break };
+            let (taken, mut sources) = self.choice(&found);
+            let (u, guesses) = (self.structure.unfolding, self.job.guesses);
+            let mut exists = false;
+            valuations(u, &mut sources, guesses, &mut |_, _| exists = true);
+            if exists {
+                self.relations(&found, &sources);
+                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+                return Ok(());
+            }
+            self.without_values(&taken, &sources);
+        }
+        Ok(())
+    }
+
+    /// The option of each slot, as an index and as a source.
+    fn choice(&self, found: &Assignment) -> (Vec<usize>, Vec<Source<R>>) {
+        let holds = |&term: &Term| found.term(self.encoder.clauses.fold(term));
+        let taken: Vec<usize> = self
+            .encoder
+            .choice
+            .iter()
+            .map(|terms| terms.iter().position(holds).expect("each slot has a source"))
+            .collect();
+        let options = self.encoder.options.iter().zip(&taken);
+        let sources =
+            options.map(|(options, &taken)| Source { writes: options[taken], torn: None });
+        let sources = sources.collect();
+        (taken, sources)
+    }
+
+    /// Rules out a choice that has no values.
+    fn without_values(&mut self, taken: &[usize], sources: &[Source<R>]) {
+        let u = self.structure.unfolding;
+        let mut values = Values::new(u, sources);
+        let failing =
+            u.checks().find(|&(thread, check)| values.check(thread, check) == Some(false));
+        Reasons::new(&mut self.encoder, &mut self.groups, taken).block_values(failing);
+    }
+
+    /// Reports the outcomes of an assignment and rules out what has no others.
+    fn execution(&mut self, found: &Assignment, finals: &[Final]) -> Result<(), Stop> {
+        let u = self.structure.unfolding;
+        let (taken, mut sources) = self.choice(found);
+        let holds = |&term: &Term| found.term(self.encoder.clauses.fold(term));
+        let last: Vec<usize> = finals
+            .iter()
+            .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
+            .collect();
+        let mut outcomes: Vec<(Vec<Source<R>>, Vec<u64>)> = Vec::new();
+        let guesses = self.job.guesses;
+        valuations(u, &mut sources, guesses, &mut |sources, values| {
+            outcomes.push((sources.to_vec(), outcome(u, values, finals, &last)));
+        });
+        if outcomes.is_empty() {
+            self.without_values(&taken, &sources);
+            return Ok(());
+        }
+        outcomes.retain(|(_, outcome)| self.job.visited.insert(outcome.clone()));
+        for (sources, outcome) in &outcomes {
+            self.relations(found, sources);
+            raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+            let (structure, encoder) = (self.structure, &self.encoder);
+            let witness = || {
+                let co = order::rows(&encoder.co, |term| found.term(encoder.clauses.fold(term)));
+                let fsc = order::rows(&encoder.fsc, |term| found.term(encoder.clauses.fold(term)));
+                let (fr, rf) = (from_reads(u, sources, &co), reads_from(u, sources));
+                let chosen = ChosenRows { rf: &rf, co: &co, fr: &fr, fsc: &fsc };
+                Witness::new(structure, sources, &chosen, outcome)
+            };
+            if let ControlFlow::Break(()) = (self.job.visit)(outcome, &witness) {
+                return Err(Stop::Asked);
+            }
+        }
+        let reasons = Reasons::new(&mut self.encoder, &mut self.groups, &taken);
+        reasons.block_outcome(finals, &last);
+        Ok(())
+    }
+
+    /// Puts the relations of an assignment into the plan.
+    fn relations(&mut self, found: &Assignment, sources: &[Source<R>]) {
+        let u = self.structure.unfolding;
+        let encoder = &self.encoder;
+        let co: Vec<R> = order::rows(&encoder.co, |term| found.term(encoder.clauses.fold(term)));
+        if let Some(rows) = self.plan.chosen_rows(Chosen::Rf) {
+            rows.copy_from_slice(&reads_from(u, sources));
+        }
+        if let Some(rows) = self.plan.chosen_rows(Chosen::Fr) {
+            rows.copy_from_slice(&from_reads(u, sources, &co));
+        }
+        let pairs = self.plan.fsc_pairs.clone();
+        if let Some(rows) = self.plan.chosen_rows(Chosen::Fsc) {
+            rows.fill(R::default());
+            for (a, b) in pairs {
+                if found.term(encoder.clauses.fold(encoder.fsc.get(a, b))) {
+                    rows[a].insert(b);
+                } else {
+                    rows[b].insert(a);
+                }
+            }
+        }
+        if let Some(rows) = self.plan.chosen_rows(Chosen::Co) {
+            rows.copy_from_slice(&co);
+        }
+        for stage in [Stage::Rf, Stage::Fsc, Stage::Co] {
+            self.plan.run(stage);
+            debug_assert!(self.plan.holds(stage), "an assignment breaks an axiom");
+        }
+        debug_assert!(self.plan.co_contains.iter().all(|&node| {
+            self.plan.node(node).iter().zip(&co).all(|(row, co)| row.minus(*co).is_empty())
+        }));
+    }
+}
+
+/// Drops the options by which a read returns a constant that a check of that read alone rejects;
+/// false when a slot has none left. The rest is found out by evaluating assignments.
+fn prune<R: Row>(structure: &EventStructure<'_, R>, options: &mut Options<R>) -> bool {
+    let u = structure.unfolding;
+    let mut dropped = false;
+    for (thread, check) in u.checks() {
+        let mut leaves = Vec::new();
+        let exprs = &u.paths[usize::from(thread.0)].exprs;
+        exprs.leaves(check.expr(), &mut |leaf| leaves.push(leaf));
+        leaves.dedup();
+        let [Expr::Read(read)] = leaves[..] else { continue };
+        let read = u.event_of(thread, read);
+        let (slot, end) = u.slots_of[read];
+        if end != slot + 1 {
+            continue;
+        }
+        let cell = u.slots[slot].cell;
+        let before = options.slots[slot].len();
+        options.slots[slot].retain(|option| {
+            let value = (option.count() == 1).then(|| constant_bytes(u, option.first(), cell));
+            value.flatten().is_none_or(|value| {
+                let mut values = Values::<R>::new(u, &[]);
+                values.suppose(read, value);
+                values.check(thread, check) != Some(false)
+            })
+        });
+        dropped |= options.slots[slot].len() != before;
+        if options.slots[slot].is_empty() {
+            return false;
+        }
+    }
+    if dropped {
+        options.rf = BitRel::empty(u.events.len());
+        for (slot, list) in u.slots.iter().zip(&options.slots) {
+            for write in list.iter().flat_map(|option| option.events()) {
+                options.rf.insert(write, slot.read);
+            }
+        }
+    }
+    true
+}
+
+/// The outcome of one valuation with one choice of final values.
+fn outcome<R: Row>(
+    u: &Unfolding<'_>,
+    values: &mut Values<'_, R>,
+    finals: &[Final],
+    last: &[usize],
+) -> Vec<u64> {
+    let observed = u.program.observed.iter().map(|&observed| match observed {
+        Observed::Register { .. } => values.register(observed).unwrap_or(0),
+        Observed::Memory { .. } => 0,
+    });
+    let mut outcome: Vec<u64> = observed.collect();
+    for (choice, &at) in finals.iter().zip(last) {
+        let bytes = values.written(choice.writes[at], choice.cell).unwrap_or(0);
+        outcome[choice.observed] |= choice.part(bytes) << choice.shift;
+    }
+    outcome
+}

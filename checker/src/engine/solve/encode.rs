@@ -1,0 +1,372 @@
+//! The algebra of all candidates at once: relations are matrices of terms, made as axioms ask for
+//! them.
+//!
+//! Axioms only demand that pairs are absent, so a term [`above`](Encoder::above) a pair is enough:
+//! one that holds whenever the pair is there. Closures are least fixed points only seen from below;
+//! from above any fixed point will do, and clauses say no more than that. The right side of a
+//! difference counts the other way and takes a term [`below`](Encoder::below) the pair.
+
+use std::collections::HashMap;
+
+use model::bits::Row;
+use model::given::Chosen;
+use model::structure::EventStructure;
+
+use super::between::Between;
+use super::clauses::{Clauses, Term};
+use super::closure::Closure;
+use super::order::{Edges, Order};
+use crate::engine::plan::{Check, Op, Plan};
+
+pub(crate) struct Encoder<'a, R> {
+    pub(crate) clauses: Clauses,
+    pub(crate) between: Between<R>,
+    /// For each slot and option, whether it is taken.
+    pub(crate) choice: Vec<Vec<Term>>,
+    pub(crate) co: Order,
+    pub(crate) fsc: Order,
+    pub(crate) structure: &'a EventStructure<'a, R>,
+    pub(crate) options: &'a [Vec<R>],
+    events: usize,
+    /// For each node, what computes it, if it is open and needed.
+    ops: Vec<Option<Op>>,
+    above: Vec<Vec<Option<Term>>>,
+    closures: Vec<Option<Closure>>,
+    below: HashMap<(usize, usize, usize), Term>,
+    /// The same for paths of at most 2 to the power of the last number of steps.
+    paths: HashMap<(usize, usize, usize, u32), Term>,
+}
+
+impl<'a, R: Row> Encoder<'a, R> {
+    /// The axioms of a plan as clauses; `None` when no execution is consistent.
+    pub(crate) fn new(
+        plan: &Plan<R>,
+        structure: &'a EventStructure<'a, R>,
+        options: &'a [Vec<R>],
+    ) -> Option<Encoder<'a, R>> {
+        let between = Between::new(plan, structure, options)?;
+        let mut clauses = Clauses::default();
+        let choice = options.iter().map(|options| one_of(&mut clauses, options.len())).collect();
+        let co = Order::coherence(&mut clauses, structure, plan, &between);
+        let fsc = Order::fences(&mut clauses, plan, &between);
+        let mut ops = vec![None; plan.stands.len()];
+        for &(_, node, op) in plan.steps.iter().chain(&plan.flag_steps) {
+            ops[node] = Some(op);
+        }
+        let mut encoder = Encoder {
+            clauses,
+            between,
+            choice,
+            co,
+            fsc,
+            structure,
+            options,
+            events: plan.events,
+            above: vec![Vec::new(); ops.len()],
+            closures: ops.iter().map(|_| None).collect(),
+            below: HashMap::new(),
+            paths: HashMap::new(),
+            ops,
+        };
+        encoder.axioms(plan);
+        (!encoder.clauses.impossible()).then_some(encoder)
+    }
+
+    fn axioms(&mut self, plan: &Plan<R>) {
+        // First what most often fixes choices: the clauses that follow are shorter then.
+        for axiom in &plan.axioms {
+            if let Check::IrreflexiveSeq(a, b) = axiom.check {
+                for (x, y) in self.most_pairs(a) {
+                    if self.between.least(b)[y].has(x) {
+                        self.implies(a, x, y, &[]);
+                    }
+                }
+            }
+        }
+        for &node in &plan.co_contains {
+            for (a, b) in self.most_pairs(node) {
+                let ordered = self.co.get(a, b);
+                self.implies(node, a, b, &[ordered]);
+            }
+        }
+        for axiom in &plan.axioms {
+            match axiom.check {
+                Check::Empty(node) => {
+                    for (x, y) in self.most_pairs(node) {
+                        self.implies(node, x, y, &[]);
+                    }
+                }
+                Check::Irreflexive(node) => {
+                    for x in 0..self.events {
+                        self.implies(node, x, x, &[]);
+                    }
+                }
+                Check::IrreflexiveSeq(a, b) => {
+                    for (x, y) in self.most_pairs(a) {
+                        if self.between.most(b)[y].has(x) {
+                            let step = self.above(a, x, y);
+                            self.implies(b, y, x, &[!step]);
+                        }
+                    }
+                }
+                Check::Acyclic(node) => self.acyclic(node),
+                Check::Against(node, chosen) => {
+                    for (x, y) in self.most_pairs(node) {
+                        let back = self.chosen_above(chosen, y, x);
+                        self.implies(node, x, y, &[!back]);
+                    }
+                }
+            }
+        }
+    }
+
+    fn most_pairs(&self, node: usize) -> Vec<(usize, usize)> {
+        let rows = self.between.most(node).iter().enumerate();
+        rows.flat_map(|(x, row)| row.events().map(move |y| (x, y))).collect()
+    }
+
+    fn acyclic(&mut self, node: usize) {
+        let suspects = Edges::suspects(self.between.least(node), self.between.most(node));
+        for (a, b) in suspects.never {
+            self.implies(node, a, b, &[]);
+        }
+        let mut edges = suspects.edges;
+        for (a, b) in suspects.open {
+            edges.set(a, b, self.above(node, a, b));
+        }
+        edges.forbid_cycles(&mut self.clauses);
+    }
+
+    fn op(&self, node: usize) -> Op {
+        self.ops[node].expect("a node that is neither known nor computed is asked for")
+    }
+
+    /// Demands that one of `then` holds if the pair is there, without naming what can be left
+    /// unnamed.
+    fn implies(&mut self, node: usize, x: usize, y: usize, then: &[Term]) {
+        if !self.between.most(node)[x].has(y) || then.contains(&Term::TRUE) {
+            return;
+        }
+        if self.between.least(node)[x].has(y) {
+            self.clauses.any(then.iter().copied());
+            return;
+        }
+        match self.op(node) {
+            Op::Or(a, b) => {
+                self.implies(a, x, y, then);
+                self.implies(b, x, y, then);
+            }
+            Op::And(a, b) => {
+                let (first, second) = if self.between.least(b)[x].has(y) { (b, a) } else { (a, b) };
+                let first = self.above(first, x, y);
+                self.implies(second, x, y, &with(then, first));
+            }
+            Op::Seq(a, b) => {
+                for middle in self.between.most(a)[x].events() {
+                    if self.between.most(b)[middle].has(y) {
+                        let first = self.above(a, x, middle);
+                        self.implies(b, middle, y, &with(then, first));
+                    }
+                }
+            }
+            Op::Inverse(a) => self.implies(a, y, x, then),
+            Op::Chosen(_) | Op::Minus(..) | Op::Plus(_) => {
+                let term = self.above(node, x, y);
+                self.clauses.implies(&[term], then);
+            }
+        }
+    }
+
+    /// A term that holds whenever the node has the pair.
+    pub(crate) fn above(&mut self, node: usize, x: usize, y: usize) -> Term {
+        if !self.between.most(node)[x].has(y) {
+            return Term::FALSE;
+        }
+        if self.between.least(node)[x].has(y) {
+            return Term::TRUE;
+        }
+        let at = x * self.events + y;
+        if let Some(term) = self.above[node].get(at).copied().flatten() {
+            return self.clauses.fold(term);
+        }
+        let term = match self.op(node) {
+            Op::Chosen(chosen) => self.chosen_above(chosen, x, y),
+            Op::Or(a, b) => {
+                let ways = [self.above(a, x, y), self.above(b, x, y)];
+                self.clauses.above(&mut ways.map(|way| (Term::TRUE, way)).to_vec())
+            }
+            Op::And(a, b) => {
+                let both = (self.above(a, x, y), self.above(b, x, y));
+                self.clauses.above(&mut vec![both])
+            }
+            Op::Minus(a, b) => {
+                let both = (self.above(a, x, y), !self.below(b, x, y));
+                self.clauses.above(&mut vec![both])
+            }
+            Op::Seq(a, b) => {
+                let mut ways = Vec::new();
+                for middle in self.between.most(a)[x].events() {
+                    if self.between.most(b)[middle].has(y) {
+                        ways.push((self.above(a, x, middle), self.above(b, middle, y)));
+                    }
+                }
+                self.clauses.above(&mut ways)
+            }
+            Op::Inverse(a) => self.above(a, y, x),
+            Op::Plus(a) => self.closure_above(node, a, x, y),
+        };
+        let memo = &mut self.above[node];
+        if memo.is_empty() {
+            memo.resize(self.events * self.events, None);
+        }
+        memo[at] = Some(term);
+        term
+    }
+
+    fn closure_above(&mut self, node: usize, of: usize, x: usize, y: usize) -> Term {
+        let mut closure = self.closures[node]
+            .take()
+            .unwrap_or_else(|| Closure::new(self.between.least(node), self.between.most(of)));
+        let need = closure.needs(x, y);
+        for edge in need {
+            let (from, to) = closure.edge(edge);
+            let term = self.above(of, from, to);
+            closure.set(edge, term);
+        }
+        let term = closure.above(&mut self.clauses, x, y);
+        self.closures[node] = Some(closure);
+        term
+    }
+
+    /// The options by which a slot of `read` reads from `write`.
+    fn reading(&self, write: usize, read: usize) -> Vec<(Term, Term)> {
+        let (from, to) = self.structure.unfolding.slots_of[read];
+        let slots = self.options[from..to].iter().zip(&self.choice[from..to]);
+        slots
+            .flat_map(|(options, choice)| options.iter().zip(choice))
+            .filter(|(option, _)| option.has(write))
+            .map(|(_, &taken)| (Term::TRUE, taken))
+            .collect()
+    }
+
+    /// For each option of a slot of `read` and each write of it: the option is taken, and `later`,
+    /// which covers the slot, follows the write.
+    fn overtaking(&self, read: usize, later: usize) -> Vec<(Term, Term)> {
+        let u = self.structure.unfolding;
+        let (from, to) = u.slots_of[read];
+        let mut ways = Vec::new();
+        for slot in from..to {
+            if !u.events[later].bytes().contains(u.slots[slot].cell) {
+                continue;
+            }
+            for (option, &taken) in self.options[slot].iter().zip(&self.choice[slot]) {
+                ways.extend(option.events().map(|write| (taken, self.co.get(write, later))));
+            }
+        }
+        ways
+    }
+
+    fn chosen_above(&mut self, chosen: Chosen, x: usize, y: usize) -> Term {
+        match chosen {
+            Chosen::Rf => self.clauses.above(&mut self.reading(x, y)),
+            Chosen::Fr => self.clauses.above(&mut self.overtaking(x, y)),
+            Chosen::Co => self.co.get(x, y),
+            Chosen::Fsc => self.fsc.get(x, y),
+        }
+    }
+
+    /// A term that holds only if the node has the pair.
+    pub(crate) fn below(&mut self, node: usize, x: usize, y: usize) -> Term {
+        if !self.between.most(node)[x].has(y) {
+            return Term::FALSE;
+        }
+        if self.between.least(node)[x].has(y) {
+            return Term::TRUE;
+        }
+        if let Some(&term) = self.below.get(&(node, x, y)) {
+            return self.clauses.fold(term);
+        }
+        let ways = match self.op(node) {
+            Op::Chosen(Chosen::Rf) => self.reading(x, y),
+            Op::Chosen(Chosen::Fr) => self.overtaking(x, y),
+            Op::Chosen(Chosen::Co) => vec![(Term::TRUE, self.co.get(x, y))],
+            Op::Chosen(Chosen::Fsc) => vec![(Term::TRUE, self.fsc.get(x, y))],
+            Op::Or(a, b) => {
+                vec![(Term::TRUE, self.below(a, x, y)), (Term::TRUE, self.below(b, x, y))]
+            }
+            Op::And(a, b) => vec![(self.below(a, x, y), self.below(b, x, y))],
+            Op::Minus(a, b) => vec![(self.below(a, x, y), !self.above(b, x, y))],
+            Op::Seq(a, b) => self.middles(a, b, x, y, Self::below),
+            Op::Inverse(a) => vec![(Term::TRUE, self.below(a, y, x))],
+            Op::Plus(a) => {
+                let doublings = usize::BITS - (self.events - 1).leading_zeros();
+                vec![(Term::TRUE, self.path_below(a, x, y, doublings))]
+            }
+        };
+        let term = self.clauses.below(&ways);
+        self.below.insert((node, x, y), term);
+        term
+    }
+
+    fn middles(
+        &mut self,
+        a: usize,
+        b: usize,
+        x: usize,
+        y: usize,
+        term: impl Fn(&mut Self, usize, usize, usize) -> Term,
+    ) -> Vec<(Term, Term)> {
+        let mut ways = Vec::new();
+        for middle in self.between.most(a)[x].events() {
+            if self.between.most(b)[middle].has(y) {
+                ways.push((term(self, a, x, middle), term(self, b, middle, y)));
+            }
+        }
+        ways
+    }
+
+    /// A path by halves: nothing supports itself, as it would in a recursive definition.
+    fn path_below(&mut self, of: usize, x: usize, y: usize, doublings: u32) -> Term {
+        if doublings == 0 {
+            return self.below(of, x, y);
+        }
+        if let Some(&term) = self.paths.get(&(of, x, y, doublings)) {
+            return self.clauses.fold(term);
+        }
+        let mut ways = vec![(Term::TRUE, self.path_below(of, x, y, doublings - 1))];
+        for middle in 0..self.events {
+            let first = self.path_below(of, x, middle, doublings - 1);
+            if first != Term::FALSE {
+                ways.push((first, self.path_below(of, middle, y, doublings - 1)));
+            }
+        }
+        let term = self.clauses.below(&ways);
+        self.paths.insert((of, x, y, doublings), term);
+        term
+    }
+}
+
+fn with(then: &[Term], condition: Term) -> Vec<Term> {
+    then.iter().copied().chain([!condition]).collect()
+}
+
+/// Terms of which exactly one holds.
+pub(crate) fn one_of(clauses: &mut Clauses, count: usize) -> Vec<Term> {
+    match count {
+        0 | 1 => vec![Term::TRUE; count],
+        2 => {
+            let first = clauses.fresh();
+            vec![first, !first]
+        }
+        _ => {
+            let terms: Vec<Term> = (0..count).map(|_| clauses.fresh()).collect();
+            clauses.any(terms.iter().copied());
+            for (index, &one) in terms.iter().enumerate() {
+                for &other in &terms[index + 1..] {
+                    clauses.any([!one, !other]);
+                }
+            }
+            terms
+        }
+    }
+}

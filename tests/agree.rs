@@ -1,0 +1,303 @@
+//! Laws over random programs: engines agree with each other and with a naive reference;
+//! strengthening never adds an outcome; the order of threads does not matter.
+//!
+//! The seed is fixed; `CAUSEWAY_SEED` and `CAUSEWAY_CASES` try others.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use checker::engine::enumerate::Enumerate;
+use checker::engine::{ENGINES, Engine, Limit, Limits, Seen};
+use checker::explain::candidate::{Candidate, Visitor, candidates};
+use litmus::arbitrary::{Op, Shape, Sketch, sketch};
+use litmus::{Prop, Test};
+use model::bits::Row;
+use model::ptx;
+use model::rel::Model;
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+/// What an engine says of a program: its outcomes, or that it has no meaning.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Outcomes(BTreeSet<Vec<u64>>),
+    Undefined,
+}
+
+const BOUND: u32 = 2;
+const TOO_LARGE: &str = "too large";
+
+fn number(variable: &str, default: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Runs a law over `cases` random programs of each shape, shrinking what breaks it.
+pub(crate) fn law(
+    name: &str,
+    shapes: &[Shape],
+    cases: u64,
+    check: impl Fn(&Sketch) -> Result<(), String>,
+) {
+    let cases = number("CAUSEWAY_CASES", cases);
+    let seed = number("CAUSEWAY_SEED", 20);
+    for shape in shapes {
+        let cases = u32::try_from(cases).unwrap_or(u32::MAX);
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let mut runner = TestRunner::new_with_rng(config, rng);
+        let result = runner.run(&sketch(*shape), |program| match check(&program) {
+            Err(what) if what != TOO_LARGE => {
+                Err(TestCaseError::fail(format!("{what}\n{program}")))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        });
+        if let Err(error) = result {
+            panic!("{name}, seed {seed}: {error}");
+        }
+    }
+}
+
+pub(crate) const SMALL: Shape = Shape { threads: 2, length: 3, mixed_sizes: false };
+pub(crate) const LONG: Shape = Shape { threads: 2, length: 4, mixed_sizes: false };
+pub(crate) const WIDE: Shape = Shape { threads: 3, length: 3, mixed_sizes: false };
+pub(crate) const MIXED: Shape = Shape { threads: 2, length: 3, mixed_sizes: true };
+
+pub(crate) fn parse(program: &Sketch) -> Test {
+    let text = program.to_string();
+    litmus::parse("random", text.as_bytes())
+        .unwrap_or_else(|errors| panic!("a random program does not parse: {}\n{text}", errors[0]))
+}
+
+/// Programs that take an engine longer are passed over.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Answer, String> {
+    let limits = Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) };
+    let mut seen = Seen::default();
+    let mut outcomes = BTreeSet::new();
+    engine
+        .outcomes(model, &test.program, &limits, &mut seen, &mut |outcome, _| {
+            outcomes.insert(outcome.to_vec());
+            std::ops::ControlFlow::Continue(())
+        })
+        .map_err(|limit| match limit {
+            Limit::Time | Limit::Solver => TOO_LARGE.to_owned(),
+            Limit::Events | Limit::Paths | Limit::Barriers | Limit::Model => {
+                format!("{}: {}", engine.name(), limit.text())
+            }
+        })?;
+    Ok(if seen.undefined.is_some() { Answer::Undefined } else { Answer::Outcomes(outcomes) })
+}
+
+/// How two answers differ, if they do.
+fn difference(a: (&str, &Answer), b: (&str, &Answer)) -> Option<String> {
+    (a.1 != b.1).then(|| match (a.1, b.1) {
+        (Answer::Outcomes(x), Answer::Outcomes(y)) => format!(
+            "only {}: {:?}; only {}: {:?}",
+            a.0,
+            x.difference(y).take(3).collect::<Vec<_>>(),
+            b.0,
+            y.difference(x).take(3).collect::<Vec<_>>()
+        ),
+        _ => format!("{}: {:?}; {}: {:?}", a.0, a.1, b.0, b.1),
+    })
+}
+
+#[test]
+fn engines_agree_on_random_programs() {
+    if ENGINES.len() < 2 {
+        println!("skipped: this build has one engine");
+        return;
+    }
+    let model = ptx::model();
+    law("engines agree", &[SMALL, LONG, WIDE, MIXED], 2_500, |program| {
+        let test = parse(program);
+        let answers: Vec<(&str, Answer)> = ENGINES
+            .iter()
+            .map(|engine| Ok((engine.name(), ask(*engine, &model, &test)?)))
+            .collect::<Result<_, String>>()?;
+        let (first, rest) = answers.split_first().expect("there are engines");
+        for other in rest {
+            if let Some(difference) = difference((first.0, &first.1), (other.0, &other.1)) {
+                return Err(difference);
+            }
+        }
+        Ok(())
+    });
+}
+
+/// Collects the outcomes of consistent candidates, tried one by one and without any pruning.
+struct Naive {
+    outcomes: BTreeSet<Vec<u64>>,
+}
+
+impl Visitor for Naive {
+    fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool {
+        if candidate.broken.is_empty() {
+            self.outcomes.insert(candidate.outcome.to_vec());
+        }
+        true
+    }
+}
+
+/// The plan, the pruning and the learning of the enumerating engine lose and invent nothing.
+#[test]
+fn enumerate_agrees_with_naive_candidates() {
+    let model = ptx::model();
+    law("naive", &[Shape { length: 2, ..SMALL }, Shape { length: 2, ..MIXED }], 200, |program| {
+        let mut test = parse(program);
+        test.proposition = Prop::True;
+        test.program.observed.retain(|o| matches!(o, model::program::Observed::Register { .. }));
+        let Answer::Outcomes(outcomes) = ask(&Enumerate, &model, &test)? else { return Ok(()) };
+        let mut naive = Naive { outcomes: BTreeSet::new() };
+        candidates(&test, &model, &Limits::unlimited(BOUND), &mut naive)
+            .map_err(|limit| limit.text().to_owned())?;
+        let naive = Answer::Outcomes(naive.outcomes);
+        difference(("enumerate", &Answer::Outcomes(outcomes)), ("naive", &naive))
+            .map_or(Ok(()), Err)
+    });
+}
+
+/// A stronger instruction in the place of one.
+fn stronger(op: &Op) -> Option<Op> {
+    let order = |order: &str, strongest: &'static str| -> Option<&'static str> {
+        Some(match order {
+            "weak" => "relaxed.cta",
+            "relaxed.cta" => "relaxed.gpu",
+            "relaxed.gpu" => "relaxed.sys",
+            "relaxed.sys" | "volatile" => strongest,
+            "acquire.cta" => "acquire.cluster",
+            "acquire.cluster" => "acquire.gpu",
+            "acquire.gpu" => "acquire.sys",
+            "release.cta" => "release.cluster",
+            "release.cluster" => "release.gpu",
+            "release.gpu" => "release.sys",
+            _ => return None,
+        })
+    };
+    Some(match op {
+        Op::Store { order: weak, place, value } => {
+            Op::Store { order: order(weak, "release.sys")?, place: *place, value: *value }
+        }
+        Op::Load { order: weak, place } => {
+            Op::Load { order: order(weak, "acquire.sys")?, place: *place }
+        }
+        Op::Atomic { order: weak, scope, op, place, value } if *weak != "acq_rel" => {
+            Op::Atomic { order: "acq_rel", scope, op, place: *place, value: *value }
+        }
+        Op::Fence(text) => Op::Fence(match *text {
+            "fence.acquire.gpu" | "fence.release.gpu" => "fence.acq_rel.gpu",
+            "fence.release.cta" => "fence.acq_rel.cta",
+            "fence.acq_rel.cta" => "fence.sc.cta",
+            "fence.acq_rel.gpu" => "fence.sc.gpu",
+            "fence.acq_rel.sys" => "fence.sc.sys",
+            "fence.sc.cta" => "fence.sc.cluster",
+            "fence.sc.cluster" => "fence.sc.gpu",
+            "fence.sc.gpu" | "membar.gl" => "fence.sc.sys",
+            _ => return None,
+        }),
+        Op::Atomic { .. }
+        | Op::Reduction { .. }
+        | Op::Barrier(_)
+        | Op::DataStore { .. }
+        | Op::GuardedStore { .. }
+        | Op::AddressLoad { .. } => return None,
+    })
+}
+
+#[test]
+fn strengthening_never_adds_an_outcome() {
+    let model = ptx::model();
+    law("strengthening", &[SMALL, WIDE], 150, |program| {
+        let Answer::Outcomes(before) = ask(&Enumerate, &model, &parse(program))? else {
+            return Ok(());
+        };
+        for thread in 0..program.threads.len() {
+            for at in 0..program.threads[thread].1.len() {
+                let Some(op) = stronger(&program.threads[thread].1[at]) else { continue };
+                let mut changed = program.clone();
+                changed.threads[thread].1[at] = op.clone();
+                let Answer::Outcomes(after) = ask(&Enumerate, &model, &parse(&changed))? else {
+                    return Err(format!("undefined with {op:?}"));
+                };
+                if let Some(new) = after.difference(&before).next() {
+                    return Err(format!("{op:?} in P{thread} adds {new:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn the_order_of_threads_does_not_matter() {
+    let model = ptx::model();
+    law("renaming", &[SMALL, WIDE, MIXED], 250, |program| {
+        let test = parse(program);
+        let mut reversed = program.clone();
+        reversed.threads.reverse();
+        let mirror = parse(&reversed);
+        let (Answer::Outcomes(here), Answer::Outcomes(there)) =
+            (ask(&Enumerate, &model, &test)?, ask(&Enumerate, &model, &mirror)?)
+        else {
+            return Ok(());
+        };
+        let last = program.threads.len() - 1;
+        let place: Vec<usize> = test
+            .program
+            .observed
+            .iter()
+            .map(|observed| {
+                use model::program::{Observed, ThreadId};
+                let twin = match *observed {
+                    Observed::Register { thread, register } => {
+                        let other = ThreadId(u8::try_from(last).expect("few threads") - thread.0);
+                        Observed::Register { thread: other, register }
+                    }
+                    memory @ Observed::Memory { .. } => memory,
+                };
+                mirror.program.observed.iter().position(|o| *o == twin).expect("observed too")
+            })
+            .collect();
+        let renamed: BTreeSet<Vec<u64>> =
+            there.iter().map(|values| place.iter().map(|&at| values[at]).collect()).collect();
+        let (here, renamed) = (Answer::Outcomes(here), Answer::Outcomes(renamed));
+        difference(("as written", &here), ("reversed", &renamed)).map_or(Ok(()), Err)
+    });
+}
+
+/// What `docs/redundant.md` lists as redundant changes nothing on random programs.
+#[test]
+fn redundant_rules_change_nothing() {
+    let model = ptx::model();
+    for name in ["Fence-SC", "Single-Copy-Atomicity"] {
+        let mut weaker = model.clone();
+        weaker.axioms.retain(|axiom| axiom.name != name);
+        assert_eq!(weaker.axioms.len() + 1, model.axioms.len(), "{name} is an axiom");
+        law(name, &[SMALL, WIDE, MIXED], 300, |program| {
+            let test = parse(program);
+            let (with, without) =
+                (ask(&Enumerate, &model, &test)?, ask(&Enumerate, &weaker, &test)?);
+            difference(("with", &with), ("without", &without)).map_or(Ok(()), Err)
+        });
+    }
+}
+
+/// Random programs reach what they are for: synchronization, atomics, fences, undefinedness.
+#[test]
+fn random_programs_are_not_vacuous() {
+    let model = ptx::model();
+    let mut runner = TestRunner::deterministic();
+    let (mut outcomes, mut undefined) = (0, 0);
+    for _ in 0..200 {
+        let program = sketch(MIXED).new_tree(&mut runner).expect("a program").current();
+        match ask(&Enumerate, &model, &parse(&program)).expect("small enough") {
+            Answer::Outcomes(of) => outcomes += of.len(),
+            Answer::Undefined => undefined += 1,
+        }
+    }
+    assert!(outcomes > 400, "{outcomes} outcomes");
+    assert!(undefined > 20, "{undefined} undefined programs");
+}
