@@ -6,7 +6,7 @@
 
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Fixed, Tag};
-use model::rel::{Constraint, Meaning};
+use model::rel::Meaning;
 use model::structure::EventStructure;
 use model::values::{Source, Values, valuations};
 
@@ -76,12 +76,12 @@ impl Job<'_, '_> {
             structure,
             [rf.clone(), empty.clone(), empty.clone(), empty.clone()],
         ));
-        let relates = |chosen: Chosen| -> Vec<(usize, usize)> {
+        let pairs_of = |chosen: Chosen| -> Vec<(usize, usize)> {
             let order = self.model.order(chosen);
             let pairs = order.map(|order| start[usize::from(order.relates.0)].pairs());
             pairs.into_iter().flatten().filter(|(a, b)| a < b).collect()
         };
-        let (fences, related) = (relates(Chosen::Fsc), relates(Chosen::Co));
+        let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
         let fences = partial_orders(&empty, &fences, &fences)?;
         let (first, pairs) = overlapping_writes(structure);
         for co in partial_orders(&first, &pairs, &related)? {
@@ -90,7 +90,7 @@ impl Job<'_, '_> {
             for fsc in &fences {
                 let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
                 let nodes = self.model.eval(&mut Concrete::new(self.model, structure, chosen));
-                let kept = self.model.axioms.iter().all(|axiom| holds(&nodes, axiom.constraint));
+                let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));
                 if kept {
                     self.raise(structure, &nodes);
                     if !std::mem::replace(&mut reported, true) {
@@ -141,15 +141,6 @@ impl Job<'_, '_> {
             stop |= visit(outcome, &witness).is_break();
         });
         if stop { Err(Stop::Asked) } else { Ok(()) }
-    }
-}
-
-fn holds<R: Row>(nodes: &[BitRel<R>], constraint: Constraint) -> bool {
-    let rows = &nodes[usize::from(constraint.node().0)].rows;
-    match constraint {
-        Constraint::Empty(_) => bits::is_empty(rows),
-        Constraint::Irreflexive(_) => bits::is_irreflexive(rows),
-        Constraint::Acyclic(_) => bits::is_acyclic(rows),
     }
 }
 
