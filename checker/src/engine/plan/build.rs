@@ -312,7 +312,16 @@ impl<R: Row> Planner<'_, R> {
         needed: &mut [bool],
     ) -> Result<(), Unplannable> {
         let mut add = |check: Check, nodes: &[usize]| {
-            let stage = nodes.iter().map(|&node| self.stage[node]).max().unwrap_or(Stage::Known);
+            let of_nodes = nodes.iter().map(|&node| self.stage[node]).max();
+            let stage = match check {
+                Check::Against(..) => of_nodes.max(Some(Stage::Fsc)),
+                Check::Outside(..)
+                | Check::Empty(_)
+                | Check::Irreflexive(_)
+                | Check::IrreflexiveSeq(..)
+                | Check::Acyclic(_) => of_nodes,
+            }
+            .unwrap_or(Stage::Known);
             for &node in nodes {
                 needed[node] = true;
             }
@@ -336,6 +345,9 @@ impl<R: Row> Planner<'_, R> {
                 Some(Op::Chosen(chosen @ (Chosen::Co | Chosen::Fsc))) => {
                     // A pair that the order cannot relate breaks the axiom whatever is chosen.
                     if !self.within(a, b) {
+                        if self.known(a) {
+                            return Err(Unplannable::Impossible);
+                        }
                         add(Check::Outside(a, chosen), &[a]);
                     }
                     if chosen == Chosen::Fsc {
