@@ -22,7 +22,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("no-command", &[]),
     ("unknown-flag", &["check", "--fast", "tests/cli/holds.litmus"]),
     ("bad-timeout", &["check", "--timeout", "0", "tests/cli/holds.litmus"]),
-    ("no-such-file", &["check", "tests/cli/none.litmus"]),
+    ("no-such-file", &["check", "--engine=enumerate", "tests/cli/none.litmus"]),
     ("no-litmus-file", &["check", "tests/snapshots"]),
     ("no-such-model", &["check", "--model", "tests/cli/none.cat", "tests/cli/holds.litmus"]),
     ("holds", &["check", "--engine=enumerate", "tests/cli/holds.litmus"]),

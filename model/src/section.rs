@@ -36,7 +36,6 @@ macro_rules! sections {
 }
 
 sections! {
-    MODEL = "8", "Memory Consistency Model", "memory-consistency-model";
     OVERLAP = "8.2.1", "Overlap", "overlap";
     ALIASES = "8.2.2", "Aliases", "aliases";
     VECTOR_TYPES = "8.2.4", "Vector Data-types", "vector-data-types";

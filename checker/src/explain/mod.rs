@@ -44,7 +44,9 @@ pub fn explain(
 ) -> io::Result<()> {
     if let Some((thread, line, why)) = test.program.unsupported() {
         let of = &test.program.threads[usize::from(thread.0)];
-        return writeln!(out, "Unsupported: {}: `{}`: {why}", of.name, of.lines[line].text);
+        let (name, text) = (&of.name, &of.lines[line].text);
+        writeln!(out, "Unsupported: {why}")?;
+        return writeln!(out, "  {name}: `{text}`");
     }
     let task = Task {
         model,
@@ -71,13 +73,19 @@ pub fn explain(
             if let Some(undefined) = &judgement.found.seen.undefined {
                 for &(thread, line) in &undefined.where_ {
                     let of = &test.program.threads[usize::from(thread.0)];
-                    writeln!(out, "  {}: {}", of.name, of.lines[usize::from(line)].text)?;
+                    writeln!(out, "  {}: `{}`", of.name, of.lines[usize::from(line)].text)?;
                 }
             }
             return Ok(());
         }
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
+            let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
+            writeln!(out, "Up to there no execution has the outcome {what}.")?;
+            if judgement.found.seen.bound_reached {
+                writeln!(out, "A larger --bound may find one, or that there is none.")?;
+            }
+            return Ok(());
         }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
@@ -240,7 +248,9 @@ impl Survey<'_> {
         writeln!(out, "Never: {what}.")?;
         if let [(broken, _, account)] = self.forbidden.as_slice() {
             let one = if count > 1 { "; one of them" } else { "" };
-            writeln!(out, "{all} {}{one}:", self.names(broken))?;
+            let names = self.names(broken);
+            let long = all.len() + names.len() + one.len() > 98;
+            writeln!(out, "{all}{}{names}{one}:", if long { "\n" } else { " " })?;
             return self.one(account, threads, out);
         }
         writeln!(out, "{all}.")?;

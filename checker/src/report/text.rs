@@ -99,6 +99,9 @@ impl Text {
 }
 
 fn verbose(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    if judgement.engines.is_empty() {
+        return Ok(());
+    }
     let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
     write!(
         out,
