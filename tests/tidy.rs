@@ -284,10 +284,11 @@ fn links_lead_somewhere() {
 /// The tests that the architecture says hold its invariants are there.
 #[test]
 fn the_tests_that_hold_the_invariants_exist() {
-    let text = fs::read_to_string(suite::root().join("docs/architecture.md")).expect("it is there");
+    let document =
+        fs::read_to_string(suite::root().join("docs/architecture.md")).expect("it is there");
     let sources = sources();
     let mut named = 0;
-    let invariants: Vec<&str> = text.lines().filter(|line| line.starts_with("- **")).collect();
+    let invariants: Vec<&str> = document.lines().filter(|line| line.starts_with("- **")).collect();
     for quoted in invariants.iter().flat_map(|line| line.split('`').skip(1).step_by(2)) {
         let Some((file, test)) = quoted.split_once("::") else { continue };
         let path = format!("tests/{file}.rs");

@@ -136,12 +136,12 @@ impl<R: Row> Search<'_, R> {
 
     fn valued(&mut self, visitor: &mut impl Visitor) -> bool {
         let mut sources = self.sources.clone();
-        let mut all: Vec<(Vec<Source<R>>, Vec<(usize, u64)>)> = Vec::new();
+        let mut all = Vec::new();
         let u = self.structure.unfolding;
         valuations(u, &mut sources, self.guesses, &mut |sources, values| {
             let slots = u.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
-            all.push((sources.to_vec(), known.collect()));
+            all.push((sources.to_vec(), known.collect::<Vec<(usize, u64)>>()));
         });
         all.iter().all(|(sources, known)| self.ordered(&Sourced { sources, known }, visitor))
     }
@@ -186,7 +186,9 @@ impl<R: Row> Search<'_, R> {
         for co in closed.iter().chain([oriented]) {
             let fr = BitRel { rows: from_reads(u, sources, &co.rows) };
             let mut values = Values::new(u, sources);
-            known.iter().for_each(|&(read, value)| values.suppose(read, value));
+            for &(read, value) in known {
+                values.suppose(read, value);
+            }
             let mut outcome = None;
             outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
                 let satisfied = self.test.proposition.holds(&self.test.program, candidate);

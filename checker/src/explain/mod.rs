@@ -44,9 +44,9 @@ pub fn explain(
 ) -> io::Result<()> {
     if let Some((thread, line, why)) = test.program.unsupported() {
         let of = &test.program.threads[usize::from(thread.0)];
-        let (name, text) = (&of.name, &of.lines[line].text);
+        let (name, instruction) = (&of.name, &of.lines[line].text);
         writeln!(out, "Unsupported: {why}")?;
-        return writeln!(out, "  {name}: `{text}`");
+        return writeln!(out, "  {name}: `{instruction}`");
     }
     let task = Task {
         model,
@@ -175,7 +175,9 @@ impl Survey<'_> {
             Witness::new(candidate.structure, candidate.sources, &chosen, candidate.outcome);
         let u = candidate.structure.unfolding;
         let mut values = Values::new(u, candidate.sources);
-        candidate.known.iter().for_each(|&(read, value)| values.suppose(read, value));
+        for &(read, value) in candidate.known {
+            values.suppose(read, value);
+        }
         for (event, of) in witness.events.iter_mut().enumerate() {
             *of = shown(u, event, &mut values);
         }
