@@ -7,6 +7,7 @@ use std::path::Path;
 use checker::judge::{Verdict, judge};
 use litmus::{Quantifier, Test};
 use model::ptx;
+use model::rel::Model;
 
 use crate::suite;
 
@@ -77,11 +78,12 @@ fn labelled_tests_of_a_peer_have_their_label() {
         eprintln!("skipped: {} is not there", oracle.display());
         return;
     };
+    let model = ptx::model();
     let mut judged = 0;
     let mut wrong = Vec::new();
     for row in rows(&verdicts) {
         let [path, _, "program_spec", expected, ..] = row[..] else { continue };
-        let Some(found) = holds(&oracle.join(path)) else { continue };
+        let Some(found) = holds(&oracle.join(path), &model) else { continue };
         judged += 1;
         let listed = DIFFERENCES.iter().any(|&(known, _)| known == path);
         if (found == (expected == "1")) == listed {
@@ -92,12 +94,45 @@ fn labelled_tests_of_a_peer_have_their_label() {
     assert!(wrong.is_empty(), "not as labelled, or listed in vain: {wrong:#?}");
 }
 
-/// Whether the condition holds under the built-in model; `None` if that stays undecided.
-fn holds(path: &Path) -> Option<bool> {
+/// Under the model that a label is for, its test has that label or stays undecided, and the engines
+/// agree.
+#[test]
+fn labelled_tests_have_their_label_under_the_peers_model() {
+    let oracle = suite::root().join("../shared/oracle/litmus");
+    let Ok(verdicts) = fs::read_to_string(oracle.join("verdicts.csv")) else {
+        eprintln!("skipped: {} is not there", oracle.display());
+        return;
+    };
+    let models: BTreeMap<&str, Model> = ["v6.0", "v7.5"]
+        .into_iter()
+        .map(|version| {
+            let path = oracle.join(format!("cat/ptx-{version}.cat"));
+            let text = fs::read_to_string(&path).expect("the model is there");
+            let model = litmus::cat::import(&path.to_string_lossy(), &text);
+            (version, model.expect("the model can be imported"))
+        })
+        .collect();
+    let mut judged = 0;
+    let mut wrong = Vec::new();
+    for row in rows(&verdicts) {
+        let [path, version, "program_spec", expected, ..] = row[..] else { continue };
+        let Some(found) = holds(&oracle.join(path), &models[version]) else { continue };
+        judged += 1;
+        if found != (expected == "1") {
+            wrong.push(format!("{version} {path}"));
+        }
+    }
+    assert!(judged >= FEWEST_LABELS, "only {judged} tests were judged");
+    assert!(wrong.is_empty(), "not as labelled: {wrong:#?}");
+}
+
+/// Whether the condition holds under a model; `None` if that stays undecided.
+fn holds(path: &Path, model: &Model) -> Option<bool> {
     let bytes = fs::read(path).expect("the labelled test is there");
     let test = litmus::parse(&path.to_string_lossy(), &bytes).expect("the test can be read");
-    let model = ptx::model();
-    match judge(&test, &suite::task(&model)).verdict {
+    let judgement = judge(&test, &suite::task(model));
+    assert_eq!(judgement.disagreement, None, "{}", path.display());
+    match judgement.verdict {
         Verdict::Holds => Some(true),
         Verdict::Fails => Some(false),
         Verdict::Undecided(_) => None,
