@@ -9,14 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::event::{BarrierUse, EventKind, Resource};
 use crate::path::Path;
 use crate::scope::Placement;
+use crate::unfold::{Expired, UnfoldLimit};
 
 /// For each thread, the generation of each event of its path; `None` for events that belong to
 /// none.
 pub type Generations = Vec<Vec<Option<u32>>>;
-
-/// Why the groupings could not all be listed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct TooManyGroupings;
 
 const MAX_STEPS: usize = 200_000;
 
@@ -41,7 +38,8 @@ struct Step {
 pub fn generations(
     paths: &[&Path],
     placements: &[Placement],
-) -> Result<Vec<Generations>, TooManyGroupings> {
+    expired: Expired<'_>,
+) -> Result<Vec<Generations>, UnfoldLimit> {
     let steps: Vec<Vec<Step>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
@@ -56,6 +54,7 @@ pub fn generations(
         results: BTreeSet::new(),
         seen: BTreeSet::new(),
         budget: MAX_STEPS,
+        expired,
     };
     let state = State {
         position: vec![0; steps.len()],
@@ -90,6 +89,17 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Ste
         .collect()
 }
 
+/// Generations numbered in the order of threads and events, not of arrival: equal groupings are
+/// equal then.
+fn renumbered(mut joined: Generations) -> Generations {
+    let mut numbers = BTreeMap::new();
+    for generation in joined.iter_mut().flatten().flatten() {
+        let next = u32::try_from(numbers.len()).expect("a test has few events");
+        *generation = *numbers.entry(*generation).or_insert(next);
+    }
+    joined
+}
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     generation: u32,
@@ -115,13 +125,17 @@ struct Run<'a> {
     results: BTreeSet<Generations>,
     seen: BTreeSet<State>,
     budget: usize,
+    expired: Expired<'a>,
 }
 
 impl Run<'_> {
-    fn explore(&mut self, start: State) -> Result<(), TooManyGroupings> {
+    fn explore(&mut self, start: State) -> Result<(), UnfoldLimit> {
         let mut pending = vec![start];
         while let Some(mut state) = pending.pop() {
-            self.budget = self.budget.checked_sub(1).ok_or(TooManyGroupings)?;
+            self.budget = self.budget.checked_sub(1).ok_or(UnfoldLimit::Barriers)?;
+            if (self.expired)() {
+                return Err(UnfoldLimit::Time);
+            }
             self.settle(&mut state);
             if self.counted && !self.seen.insert(state.clone()) {
                 continue;
@@ -133,7 +147,7 @@ impl Run<'_> {
                     state.position[t] == self.steps[t].len() && state.waiting[t].is_none()
                 });
                 if finished {
-                    self.results.insert(state.joined);
+                    self.results.insert(renumbered(state.joined));
                 }
                 continue;
             }
@@ -182,7 +196,7 @@ impl Run<'_> {
                 .map(|(key, _)| *key)
                 .collect();
             for key in complete {
-                let counted = self.count(key, &state.barriers[&key]).is_some();
+                let counted = self.count(state, key, &state.barriers[&key]).is_some();
                 moved |= Self::complete(state, key, counted);
             }
             if !moved {
@@ -220,7 +234,7 @@ impl Run<'_> {
         if open.passed || open.arrived.is_empty() {
             return false;
         }
-        if let Some(count) = self.count(key, open) {
+        if let Some(count) = self.count(state, key, open) {
             return open.arrived.len() as u64 >= count;
         }
         let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
@@ -239,9 +253,9 @@ impl Run<'_> {
     }
 
     /// How many arrivals the latest one asked for: threads of the test (reading R30).
-    fn count(&self, key: Key, open: &Open) -> Option<u64> {
+    fn count(&self, state: &State, key: Key, open: &Open) -> Option<u64> {
         let last = usize::from(*open.arrived.last().expect("somebody arrived"));
-        self.steps[last]
+        self.steps[last][..state.position[last]]
             .iter()
             .rev()
             .find(|step| step.key == key && step.kind == EventKind::Arrive)

@@ -1,7 +1,9 @@
 //! Which registers still matter at a loop head, and whether the loops of a program are such that an
 //! iteration without an effect can be left out.
 
+use crate::event::Mask;
 use crate::expr::ExprId;
+use crate::isa::ld::LoadOrder;
 use crate::isa::{Instruction, Reg};
 use crate::program::{Observed, Program, Thread, ThreadId};
 
@@ -11,8 +13,9 @@ pub(crate) struct Liveness {
     before: Vec<Vec<bool>>,
     /// The targets of backward jumps.
     heads: Vec<usize>,
-    /// Whether leaving out an iteration can hide no race between accesses of different sizes.
-    uniform: bool,
+    /// Whether leaving out an iteration can hide nothing that makes the program undefined: no race
+    /// between accesses of different sizes, no non-coherent load.
+    harmless: bool,
 }
 
 impl Liveness {
@@ -27,7 +30,7 @@ impl Liveness {
             .map(|(_, target)| target)
             .collect();
         if heads.is_empty() {
-            return Liveness { before: Vec::new(), heads, uniform: false };
+            return Liveness { before: Vec::new(), heads, harmless: false };
         }
         let at_end: Vec<bool> = (0..thread.registers.len())
             .map(|register| {
@@ -37,7 +40,8 @@ impl Liveness {
                 })
             })
             .collect();
-        Liveness { before: solve(thread, &at_end), heads, uniform: uniform_sizes(program) }
+        let harmless = uniform_sizes(program) && !loads_non_coherently(thread);
+        Liveness { before: solve(thread, &at_end), heads, harmless }
     }
 
     pub(crate) fn loops(&self) -> bool {
@@ -48,10 +52,19 @@ impl Liveness {
         self.heads.contains(&line)
     }
 
-    /// Whether two states at the head of a loop continue alike.
-    pub(crate) fn same(&self, head: usize, a: &[ExprId], b: &[ExprId]) -> bool {
-        self.uniform
-            && self.before[head].iter().zip(a.iter().zip(b)).all(|(&live, (a, b))| !live || a == b)
+    /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
+    /// that goes on from `earlier`: live registers hold the same and depended on no more then.
+    pub(crate) fn covers(
+        &self,
+        head: usize,
+        earlier: (&[ExprId], &[Mask]),
+        later: (&[ExprId], &[Mask]),
+    ) -> bool {
+        self.harmless
+            && self.before[head].iter().enumerate().all(|(register, &live)| {
+                let more = earlier.1[register] & !later.1[register];
+                !live || earlier.0[register] == later.0[register] && more == 0
+            })
     }
 }
 
@@ -132,4 +145,19 @@ fn uniform_sizes(program: &Program) -> bool {
         Some(first) => sizes.all(|size| size == first),
         None => true,
     }
+}
+
+fn loads_non_coherently(thread: &Thread) -> bool {
+    thread.lines.iter().any(|line| match &line.instruction {
+        Instruction::Load(load) => load.order == LoadOrder::NonCoherent,
+        Instruction::Store(_)
+        | Instruction::Atomic(_)
+        | Instruction::Fence(_)
+        | Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => false,
+    })
 }

@@ -8,7 +8,7 @@ mod memory;
 mod state;
 
 use self::barrier::cluster_barrier;
-use self::state::{State, proxy_tag, scope_tag};
+use self::state::{Head, State, proxy_tag, scope_tag};
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use crate::given::Tag;
@@ -19,6 +19,7 @@ use crate::layout::Layout;
 use crate::live::Liveness;
 use crate::program::{Initial, Program, ThreadId};
 use crate::rel::Conventions;
+use crate::unfold::Expired;
 
 /// What a path assumes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub struct Path {
 pub enum PathLimit {
     Paths,
     Events,
+    /// The caller's time is over.
+    Time,
 }
 
 /// Paths beyond which a thread is given up.
@@ -81,6 +84,7 @@ pub fn paths(
     thread: ThreadId,
     conventions: Conventions,
     bound: u32,
+    expired: Expired<'_>,
 ) -> Result<Vec<Path>, PathLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, thread);
@@ -122,6 +126,9 @@ pub fn paths(
         if walk.done.len() + walk.pending.len() > MAX_PATHS {
             return Err(PathLimit::Paths);
         }
+        if expired() {
+            return Err(PathLimit::Time);
+        }
     }
     // The stack lists later forks first.
     walk.done.reverse();
@@ -158,8 +165,8 @@ impl Walk<'_> {
                 return Err(PathLimit::Events);
             }
             if self.live.is_head(state.pc) {
-                let registers = state.registers.clone();
-                state.heads.push((state.pc, registers));
+                let (registers, taint) = (state.registers.clone(), state.taint.clone());
+                state.heads.push(Head { line: state.pc, registers, taint });
             }
             if let Next::Stop = self.step(&mut state) {
                 return Ok(());
@@ -297,12 +304,14 @@ impl Walk<'_> {
     fn jump(&mut self, state: &mut State, target: usize) -> Next {
         if target <= state.pc && target < state.visits.len() {
             // An iteration that neither writes nor meets a barrier and comes back with the same
-            // live registers can be left out: what remains is a path too, with fewer events and so
-            // with every outcome of this one.
-            let seen = state.heads.iter().any(|(at, registers)| {
-                *at == target && self.live.same(target, registers, &state.registers)
-            });
-            if seen {
+            // live registers, which depend on no less, can be left out: what remains is a path too,
+            // with fewer events and dependencies and so with every outcome of this one.
+            let back = (&state.registers[..], &state.taint[..]);
+            let covers = |head: &Head| {
+                head.line == target
+                    && self.live.covers(target, (&head.registers, &head.taint), back)
+            };
+            if state.heads.iter().any(covers) {
                 return Next::Stop;
             }
             state.visits[target] += 1;

@@ -23,7 +23,12 @@ pub enum UnfoldLimit {
     Events,
     /// More ways to group barrier arrivals than are listed.
     Barriers,
+    /// The caller's time is over.
+    Time,
 }
+
+/// Says when the caller's time is over.
+pub type Expired<'t> = &'t dyn Fn() -> bool;
 
 /// The paths of a program's threads.
 pub struct Unfolded<'p> {
@@ -32,6 +37,7 @@ pub struct Unfolded<'p> {
     pub paths: Vec<Vec<Path>>,
     /// Whether some path was cut at the loop bound: outcomes may be missing.
     pub bound_reached: bool,
+    expired: Expired<'p>,
 }
 
 impl<'p> Unfolded<'p> {
@@ -41,22 +47,34 @@ impl<'p> Unfolded<'p> {
         conventions: Conventions,
         bound: u32,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
+        Unfolded::within(program, conventions, bound, &|| false)
+    }
+
+    /// The same, as long as there is time.
+    pub fn within(
+        program: &'p Program,
+        conventions: Conventions,
+        bound: u32,
+        expired: Expired<'p>,
+    ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut bound_reached = false;
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
-            let mut list =
-                path::paths(program, &layout, id, conventions, bound).map_err(|l| match l {
+            let mut list = path::paths(program, &layout, id, conventions, bound, expired).map_err(
+                |l| match l {
                     PathLimit::Paths => UnfoldLimit::Paths,
                     PathLimit::Events => UnfoldLimit::Events,
-                })?;
+                    PathLimit::Time => UnfoldLimit::Time,
+                },
+            )?;
             let before = list.len();
             list.retain(|path| path.end != End::Cut);
             bound_reached |= list.len() != before;
             paths.push(list);
         }
-        Ok(Unfolded { program, layout, paths, bound_reached })
+        Ok(Unfolded { program, layout, paths, bound_reached, expired })
     }
 
     /// How many combinations of paths there are.
@@ -76,11 +94,15 @@ impl<'p> Unfolded<'p> {
         }
         let mut at = vec![0; self.paths.len()];
         loop {
+            if (self.expired)() {
+                return Err(UnfoldLimit::Time);
+            }
             let paths: Vec<&Path> =
                 at.iter().zip(&self.paths).map(|(&index, list)| &list[index]).collect();
-            let groupings =
-                generation::generations(&paths, &placements).map_err(|_| UnfoldLimit::Barriers)?;
-            for generations in groupings {
+            for generations in generation::generations(&paths, &placements, self.expired)? {
+                if (self.expired)() {
+                    return Err(UnfoldLimit::Time);
+                }
                 let unfolding =
                     Unfolding::new(self.program, &self.layout, paths.clone(), generations);
                 if !visit(&unfolding) {
@@ -304,4 +326,19 @@ fn cells(layout: &Layout, program: &Program, events: &[Event<'_>]) -> Vec<Vec<Ex
                 .collect()
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unfolding_ends_with_the_callers_time() {
+        let program = Program::default();
+        let conventions = Conventions { tearing: true, failed_cas_writes: false };
+        let left = std::cell::Cell::new(1);
+        let expired = || left.replace(0) == 0;
+        let unfolded = Unfolded::within(&program, conventions, 2, &expired).expect("no threads");
+        assert_eq!(unfolded.visit(|_| true), Err(UnfoldLimit::Time));
+    }
 }

@@ -44,7 +44,8 @@ impl Engine for Enumerate {
         seen: &mut Seen,
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit> {
-        let unfolded = Unfolded::new(program, model.conventions, limits.bound)?;
+        let expired = || limits.expired();
+        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &expired)?;
         seen.bound_reached = unfolded.bound_reached;
         seen.executions = Some(0);
         let grows = plan::grows_with_choice(model);

@@ -74,6 +74,7 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Paths => Limit::Paths,
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Barriers => Limit::Barriers,
+            UnfoldLimit::Time => Limit::Time,
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use model::bits::{BitRel, Row};
 use model::expr::{Expr, ExprId, Exprs};
-use model::isa::alu::{AluOp, Comparison};
+use model::isa::alu::{self, AluOp, Comparison};
 use model::isa::atom::AtomicOp;
+use model::isa::{Type, TypeKind};
 use model::memory::Extent;
 use model::path::Check;
 use model::program::ThreadId;
@@ -25,6 +26,7 @@ impl<R: Row> Options<R> {
         let mut rf = BitRel::empty(u.events.len());
         let mut slots = Vec::with_capacity(u.slots.len());
         let required = required_values(u);
+        let mut bound = Bound::new(u);
         for slot in &u.slots {
             let mut writes: R = writes_of(u, slot.cell);
             // An atomic never reads its own write: its write depends on its read.
@@ -32,7 +34,7 @@ impl<R: Row> Options<R> {
                 writes.remove(u.event_of(thread, write));
             }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {
-                torn(u, writes, slot.cell)
+                torn(&mut bound, writes, slot.cell)
             } else {
                 Vec::new()
             };
@@ -124,12 +126,12 @@ pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> O
 }
 
 /// The sets of two writes or more whose bytes a read may mix; none when no mixture can be new.
-fn torn<R: Row>(u: &Unfolding<'_>, writes: R, cell: Extent) -> Vec<R> {
+fn torn<R: Row>(bound: &mut Bound<'_>, writes: R, cell: Extent) -> Vec<R> {
     let list: Vec<usize> = writes.events().collect();
     if list.len() < 2 {
         return Vec::new();
     }
-    let bits = list.iter().fold(0, |all, &write| all | may_set(u, write, cell));
+    let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
     let varying = (0..8).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
     if varying < 2 {
         return Vec::new();
@@ -164,99 +166,116 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize])) {
     go(list, 0, widest, &mut Vec::new(), visit);
 }
 
-/// Bits of `cell` that a write may set: a bound on its value.
-fn may_set(u: &Unfolding<'_>, write: usize, cell: Extent) -> u64 {
-    if let Some(bytes) = constant_bytes(u, write, cell) {
-        return bytes;
-    }
-    let event = &u.events[write];
-    let value = event.thread.zip(event.of.and_then(|of| of.value));
-    let (thread, value) = value.expect("only an initial write has no value, and it is constant");
-    let mut bound = Bound { u, visiting: vec![false; u.events.len()], cyclic: false };
-    let bits = bound.value(thread, value);
-    bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
-}
-
-/// Bounds the bits that values may have set, following reads to the writes of their bytes.
+/// Bits that the values of an unfolding may have set, whatever its reads read from.
 struct Bound<'u> {
     u: &'u Unfolding<'u>,
-    visiting: Vec<bool>,
-    /// A value was met that depends on itself.
-    cyclic: bool,
+    /// For each event, the bits that it may read. Computed when first asked for.
+    reads: Option<Vec<u64>>,
 }
 
 const ANY: u64 = u64::MAX;
 
-impl Bound<'_> {
-    fn read(&mut self, read: usize) -> u64 {
-        if self.visiting[read] {
-            // Contributes nothing to unions; what adds has to notice.
-            self.cyclic = true;
-            return 0;
-        }
-        self.visiting[read] = true;
+impl<'u> Bound<'u> {
+    fn new(u: &'u Unfolding<'u>) -> Bound<'u> {
+        Bound { u, reads: None }
+    }
+
+    /// Bits of `cell` that a write which covers it may set.
+    fn may_set(&mut self, write: usize, cell: Extent) -> u64 {
         let u = self.u;
-        let bytes = u.events[read].bytes();
-        let mut bits = 0;
-        for event in &u.events {
-            if !event.is_write() || !event.bytes().overlaps(bytes) {
-                continue;
-            }
-            let value = event.thread.zip(event.of.and_then(|of| of.value));
-            bits |= match value {
-                Some((thread, value)) if event.bytes().start == bytes.start => {
-                    self.value(thread, value)
-                }
-                Some(_) => ANY,
-                None => initial_bytes(u, bytes),
-            };
+        if let Some(bytes) = constant_bytes(u, write, cell) {
+            return bytes;
         }
-        self.visiting[read] = false;
+        let event = &u.events[write];
+        let value = event.thread.zip(event.of.and_then(|of| of.value));
+        let (thread, value) = value.expect("only an initial write has no value, it is constant");
+        let reads = self.reads.get_or_insert_with(|| reads_may_set(u));
+        let bits = bits_of(u, reads, thread, value);
+        bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
+    }
+}
+
+/// The least bits that reads may return, following values to the reads they are made of.
+fn reads_may_set(u: &Unfolding<'_>) -> Vec<u64> {
+    let mut bits = vec![0; u.events.len()];
+    let reads: Vec<usize> = (0..u.events.len()).filter(|&e| u.events[e].is_read()).collect();
+    // Without a circle of values as many rounds as reads are enough; what still grows then adds to
+    // itself and has no bound.
+    for round in 0.. {
+        let mut grown = false;
+        for &read in &reads {
+            let more = bits[read] | read_bits(u, &bits, read);
+            if more != bits[read] {
+                grown = true;
+                bits[read] = if round > reads.len() { ANY } else { more };
+            }
+        }
+        if !grown {
+            break;
+        }
+    }
+    bits
+}
+
+fn read_bits(u: &Unfolding<'_>, reads: &[u64], read: usize) -> u64 {
+    let bytes = u.events[read].bytes();
+    let mut bits = 0;
+    for event in &u.events {
+        if !event.is_write() || !event.bytes().overlaps(bytes) {
+            continue;
+        }
+        let value = event.thread.zip(event.of.and_then(|of| of.value));
+        bits |= match value {
+            Some((thread, value)) if event.bytes().start == bytes.start => {
+                bits_of(u, reads, thread, value)
+            }
+            Some(_) => ANY,
+            None => initial_bytes(u, bytes),
+        };
+    }
+    bits & low_bytes(bytes.length)
+}
+
+/// The bits that a value may have set, given those of the reads.
+fn bits_of(u: &Unfolding<'_>, reads: &[u64], thread: ThreadId, expr: ExprId) -> u64 {
+    let of = |expr: ExprId| bits_of(u, reads, thread, expr);
+    match u.paths[usize::from(thread.0)].exprs.get(expr) {
+        Expr::Const(value) => value,
+        Expr::Reduced(_) => 0xff,
+        Expr::Read(index) => reads[u.event_of(thread, index)],
+        Expr::Alu { op, ty, a, b, .. } => match op {
+            AluOp::Mov => extended(ty, of(a)),
+            AluOp::Or | AluOp::Xor | AluOp::Selp => extended(ty, of(a) | of(b)),
+            AluOp::And => extended(ty, of(a) & of(b)),
+            AluOp::Setp(_) => 1,
+            AluOp::Add => extended(ty, sum(of(a), of(b))),
+            AluOp::Sub | AluOp::Mul | AluOp::Shl | AluOp::Shr => ANY,
+        },
+        Expr::Atomic { op, old, operand, .. } => match op {
+            AtomicOp::Exch => of(operand),
+            AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => of(old) | of(operand),
+            AtomicOp::And => of(old) & of(operand),
+            AtomicOp::Inc | AtomicOp::Dec => smear(of(old) | of(operand)),
+            AtomicOp::Add => sum(of(old), of(operand)),
+            AtomicOp::Sub | AtomicOp::Cas => ANY,
+        },
+        Expr::Extend { ty, of: narrow } => extended(ty, of(narrow)),
+    }
+}
+
+/// Bits of a value of type `ty` in a register: a sign bit may be repeated.
+fn extended(ty: Type, bits: u64) -> u64 {
+    let bits = bits & alu::mask(ty);
+    if ty.kind == TypeKind::Signed && ty.bits < 64 && bits >> (ty.bits - 1) & 1 == 1 {
+        ANY
+    } else {
         bits
     }
+}
 
-    fn value(&mut self, thread: ThreadId, expr: ExprId) -> u64 {
-        let u = self.u;
-        match u.paths[usize::from(thread.0)].exprs.get(expr) {
-            Expr::Const(value) => value,
-            Expr::Reduced(_) => 0xff,
-            Expr::Read(index) => self.read(u.event_of(thread, index)),
-            Expr::Alu { op, a, b, .. } => match op {
-                AluOp::Mov => self.value(thread, a),
-                AluOp::Or | AluOp::Xor | AluOp::Selp => {
-                    self.value(thread, a) | self.value(thread, b)
-                }
-                AluOp::And => self.value(thread, a) & self.value(thread, b),
-                AluOp::Setp(_) => 1,
-                AluOp::Add => self.sum(thread, a, b),
-                AluOp::Sub | AluOp::Mul | AluOp::Shl | AluOp::Shr => ANY,
-            },
-            Expr::Atomic { op, old, operand, .. } => match op {
-                AtomicOp::Exch => self.value(thread, operand),
-                AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => {
-                    self.value(thread, old) | self.value(thread, operand)
-                }
-                AtomicOp::And => self.value(thread, old) & self.value(thread, operand),
-                AtomicOp::Inc | AtomicOp::Dec => {
-                    smear(self.value(thread, old) | self.value(thread, operand))
-                }
-                AtomicOp::Add => self.sum(thread, old, operand),
-                AtomicOp::Sub | AtomicOp::Cas => ANY,
-            },
-            Expr::Extend { of, .. } => {
-                let bits = self.value(thread, of);
-                // Below the sign bit of the narrowest type nothing is extended.
-                if bits >> 7 == 0 { bits } else { ANY }
-            }
-        }
-    }
-
-    fn sum(&mut self, thread: ThreadId, a: ExprId, b: ExprId) -> u64 {
-        let before = std::mem::replace(&mut self.cyclic, false);
-        let bits = smear(self.value(thread, a) | self.value(thread, b));
-        let cyclic = std::mem::replace(&mut self.cyclic, before);
-        if cyclic { ANY } else { bits << 1 | 1 }
-    }
+fn sum(a: u64, b: u64) -> u64 {
+    let bits = smear(a | b);
+    if bits == 0 { 0 } else { bits << 1 | 1 }
 }
 
 /// Every bit up to the highest one set.

@@ -58,7 +58,8 @@ impl Engine for Solve {
         if !plan::grows_with_choice(model) {
             return Err(Limit::Model);
         }
-        let unfolded = Unfolded::new(program, model.conventions, limits.bound)?;
+        let expired = || limits.expired();
+        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &expired)?;
         seen.bound_reached = unfolded.bound_reached;
         let guesses = program.mentioned_constants();
         let mut visited = HashSet::new();

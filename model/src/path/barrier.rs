@@ -9,12 +9,19 @@ use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
 use crate::isa::{Operand, Type};
 
+/// The barriers of a CTA.
+const IDS: u64 = 16;
+
 impl Walk<'_> {
     pub(super) fn barrier(&mut self, state: &mut State, barrier: &Barrier, guard: Mask) -> Next {
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
         let id = self.choose(state, id);
+        if id >= IDS && barrier.instance.is_none() {
+            self.fault(state.clone(), "a barrier id or count out of range");
+            return Next::Stop;
+        }
         let count = count.map(|(count, _)| self.choose(state, count));
         let reduce = match barrier.kind {
             BarrierKind::Arrive | BarrierKind::Sync => None,
@@ -51,8 +58,8 @@ impl Walk<'_> {
         if let Some(known) = state.known(value) {
             return known;
         }
-        let mut all: Vec<u64> = (0..16).collect();
-        all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= 16));
+        let mut all: Vec<u64> = (0..IDS).collect();
+        all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= IDS));
         let mut elsewhere = state.clone();
         elsewhere.checks.push(Check::NoneOf(value, all.clone()));
         self.fault(elsewhere, "a barrier id or count out of range");

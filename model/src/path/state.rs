@@ -19,8 +19,16 @@ pub(super) struct State {
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Check>,
     pub(super) visits: Vec<u32>,
-    /// Loop heads since the last write or barrier: where, and the registers there.
-    pub(super) heads: Vec<(usize, Vec<ExprId>)>,
+    /// Loop heads since the last write or barrier.
+    pub(super) heads: Vec<Head>,
+}
+
+/// A state at the head of a loop.
+#[derive(Clone)]
+pub(super) struct Head {
+    pub(super) line: usize,
+    pub(super) registers: Vec<ExprId>,
+    pub(super) taint: Vec<Mask>,
 }
 
 impl State {
