@@ -106,6 +106,7 @@ pub struct Model {
     /// Print this .cat model in place of the built-in one
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
+    /// In which language
     #[arg(long, value_enum, default_value_t = ModelFormat::Text)]
     pub format: ModelFormat,
 }

@@ -54,7 +54,7 @@ pub enum Check {
 /// An axiom as the plan checks it.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedAxiom {
-    /// Index into [`Model::axioms`].
+    /// Index into [`model::rel::Model::axioms`].
     pub axiom: usize,
     pub check: Check,
     pub stage: Stage,
@@ -62,7 +62,7 @@ pub struct PlannedAxiom {
 
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedFlag {
-    /// Index into [`Model::flags`].
+    /// Index into [`model::rel::Model::flags`].
     pub flag: usize,
     pub node: usize,
 }
