@@ -7,13 +7,15 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use checker::engine::enumerate::Enumerate;
+use checker::engine::plan::grows_with_choice;
 use checker::engine::{ENGINES, Engine, Limit, Limits, Seen};
 use checker::explain::candidate::{Candidate, Visitor, candidates};
 use litmus::arbitrary::{Op, Shape, Sketch, sketch};
 use litmus::{Prop, Test};
 use model::bits::Row;
+use model::given::Chosen;
 use model::ptx;
-use model::rel::Model;
+use model::rel::{Axiom, Constraint, Model, Node, NodeId};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
@@ -157,6 +159,27 @@ fn enumerate_agrees_with_naive_candidates() {
         let naive = Answer::Outcomes(naive.outcomes);
         difference(("enumerate", &Answer::Outcomes(outcomes)), ("naive", &naive))
             .map_or(Ok(()), Err)
+    });
+}
+
+/// The least coherence order is enough: trying every one finds the same outcomes. An axiom that
+/// says nothing, in a form that does not grow with rf, sends the engine the long way.
+#[test]
+fn every_coherence_order_gives_what_the_least_gives() {
+    let model = ptx::model();
+    let mut long = model.clone();
+    let rf = long.nodes.iter().position(|node| *node == Node::Chosen(Chosen::Rf));
+    let rf = NodeId(u16::try_from(rf.expect("the model speaks of rf")).expect("few nodes"));
+    let nothing = NodeId(u16::try_from(long.nodes.len()).expect("few nodes"));
+    long.nodes.push(Node::Minus(rf, rf));
+    let constraint = Constraint::Empty(nothing);
+    long.axioms.push(Axiom { name: "Nothing".to_owned(), section: None, constraint });
+    assert!(!grows_with_choice(&long) && grows_with_choice(&model));
+    let shapes = [SMALL, Shape { length: 2, ..WIDE }, Shape { length: 2, ..MIXED }];
+    law("every co", &shapes, 150, |program| {
+        let test = parse(program);
+        let (least, every) = (ask(&Enumerate, &model, &test)?, ask(&Enumerate, &long, &test)?);
+        difference(("least", &least), ("every", &every)).map_or(Ok(()), Err)
     });
 }
 

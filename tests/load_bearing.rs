@@ -16,7 +16,7 @@ use model::ablation::ablations;
 use model::ptx;
 use model::rel::Model;
 
-use crate::suite;
+use crate::{agree, suite};
 
 /// What `docs/redundant.md` lists: names in code quotes, each with a reason behind a colon.
 fn redundant() -> BTreeMap<String, String> {
@@ -99,4 +99,24 @@ fn every_rule_is_load_bearing() {
             .expect("strings can be written");
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+#[test]
+fn what_is_redundant_changes_no_outcome_of_random_programs() {
+    let model = ptx::model();
+    let listed = redundant();
+    let mut weaker = ablations(&model);
+    weaker.retain(|(missing, _)| listed.contains_key(missing));
+    assert_eq!(weaker.len(), listed.len());
+    let shapes = [agree::SMALL, agree::LONG, agree::WIDE, agree::MIXED];
+    agree::law("redundant rules", &shapes, 250, |program| {
+        let test = agree::parse(program);
+        let before = agree::ask(&Enumerate, &model, &test)?;
+        for (missing, weaker) in &weaker {
+            if agree::ask(&Enumerate, weaker, &test)? != before {
+                return Err(format!("without {missing} there are other outcomes"));
+            }
+        }
+        Ok(())
+    });
 }

@@ -2,7 +2,9 @@
 
 mod agree;
 mod broken;
+mod cli;
 mod document;
 mod load_bearing;
 mod oracle;
 mod suite;
+mod tidy;

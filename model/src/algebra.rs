@@ -1,8 +1,8 @@
 //! What an engine can do with relations, and the one loop that runs a model over it.
 
-use crate::bits::Row;
+use crate::bits::{self, BitRel, Row};
 use crate::given::{Chosen, Fixed, Tag};
-use crate::rel::{Model, Node, SetId, SetNode};
+use crate::rel::{Constraint, Model, Node, SetId, SetNode};
 
 /// Ten operations. Whoever supplies them can run every model.
 pub trait Algebra {
@@ -58,5 +58,17 @@ impl Model {
             values.push(value);
         }
         values
+    }
+}
+
+impl Constraint {
+    /// Whether it holds of a candidate, given the value of every node.
+    pub fn holds<R: Row>(self, nodes: &[BitRel<R>]) -> bool {
+        let rows = &nodes[usize::from(self.node().0)].rows;
+        match self {
+            Constraint::Empty(_) => bits::is_empty(rows),
+            Constraint::Irreflexive(_) => bits::is_irreflexive(rows),
+            Constraint::Acyclic(_) => bits::is_acyclic(rows),
+        }
     }
 }

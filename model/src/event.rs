@@ -80,7 +80,7 @@ pub struct PathEvent {
     pub access: Option<Access>,
     /// What a write writes.
     pub value: Option<ExprId>,
-    /// The other half of an atomic.
+    /// The other half of an atomic (reading R3).
     pub rmw: Option<u16>,
     /// Whether it is an element of a vector access, unordered with the others of its step.
     pub element: bool,

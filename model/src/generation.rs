@@ -252,7 +252,7 @@ impl Run<'_> {
         })
     }
 
-    /// How many arrivals the latest one asked for.
+    /// How many arrivals the latest one asked for: threads of the test (reading R30).
     fn count(&self, state: &State, key: Key, open: &Open) -> Option<u64> {
         let last = usize::from(*open.arrived.last().expect("somebody arrived"));
         self.steps[last][..state.position[last]]

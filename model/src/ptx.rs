@@ -93,7 +93,8 @@ pub fn model() -> Model {
             | ((strong_read * acquiring_fence) & po),
     );
 
-    // 8.9.2. A write and the read that sees it, through any number of atomics.
+    // 8.9.2. A write and the read that sees it, through any number of atomics. Reading R15: a read
+    // may see several.
     let seen = rf & morally_strong;
     let observation =
         m.define(section::OBSERVATION_ORDER, "observation", seen >> (rmw >> seen).star());
@@ -112,7 +113,8 @@ pub fn model() -> Model {
             | m.fixed(Fixed::ClusterBarrier),
     );
 
-    // 8.9.5. Reading R1: initial writes come before every operation.
+    // 8.9.5. Reading R1: initial writes come before every operation. Reading R25: no axiom asks that
+    // it be irreflexive. Reading R20: accesses of different sizes are of one address if they overlap.
     let base_causality = m.define(
         section::CAUSALITY_ORDER,
         "base-causality",
@@ -183,9 +185,10 @@ pub fn model() -> Model {
         "SC-per-Location",
         (communication & morally_strong) | (po & overlap),
     );
+    // Reading R4: neither co nor the identity.
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
 
-    // 8.7.1, 8.7.2. Reading R9.
+    // 8.7.1, 8.7.2. Readings R9, R24.
     let conflict = m.define(
         section::CONFLICT_AND_RACES,
         "conflict",

@@ -112,9 +112,11 @@ pub struct Flag {
 /// What a model takes a program to do, apart from its axioms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conventions {
-    /// Whether the bytes of one read may come from several writes of its extent.
+    /// Whether the bytes of one read may come from several writes of its extent
+    /// (reading R27).
     pub tearing: bool,
-    /// Whether a failing `cas` writes its old value back (the peer) or nothing (the document).
+    /// Whether a failing `cas` writes its old value back (the peer) or nothing (the
+    /// document; reading R23).
     pub failed_cas_writes: bool,
 }
 

@@ -36,9 +36,6 @@ macro_rules! sections {
 }
 
 sections! {
-    MODEL = "8", "Memory Consistency Model", "memory-consistency-model";
-    SCOPE_AND_APPLICABILITY = "8.1", "Scope and applicability of the model", "scope-and-applicability";
-    MEMORY_OPERATIONS = "8.2", "Memory operations", "memory-operations";
     OVERLAP = "8.2.1", "Overlap", "overlap";
     ALIASES = "8.2.2", "Aliases", "aliases";
     VECTOR_TYPES = "8.2.4", "Vector Data-types", "vector-data-types";

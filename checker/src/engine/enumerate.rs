@@ -9,6 +9,7 @@
 
 mod conflicts;
 mod fences;
+mod general;
 
 use std::collections::BTreeSet;
 
@@ -43,17 +44,15 @@ impl Engine for Enumerate {
         seen: &mut Seen,
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit> {
-        if !plan::grows_with_choice(model) {
-            return Err(Limit::Model);
-        }
         let expired = || limits.expired();
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &expired)?;
         seen.bound_reached = unfolded.bound_reached;
         seen.executions = Some(0);
+        let grows = plan::grows_with_choice(model);
         let guesses = program.mentioned_constants();
         let mut limit = None;
         unfolded.visit(|unfolding| {
-            let mut job = Job { model, limits, guesses: &guesses, seen, visit };
+            let mut job = Job { model, grows, limits, guesses: &guesses, seen, visit };
             let result = match unfolding.events.len() {
                 0..=64 => job.structure::<u64>(unfolding),
                 65..=128 => job.structure::<u128>(unfolding),
@@ -84,6 +83,8 @@ enum Stop {
 /// What stays the same from structure to structure.
 struct Job<'a, 'v> {
     model: &'a Model,
+    /// Whether the least co is enough and partial candidates can be dropped.
+    grows: bool,
     limits: &'a Limits,
     guesses: &'a [u64],
     seen: &'a mut Seen,
@@ -94,6 +95,9 @@ impl Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         let structure = EventStructure::<R>::new(unfolding);
         let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        if !self.grows {
+            return self.every_order(&structure, &options);
+        }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
         let mut search = Search::new(self, &structure, plan, options);

@@ -47,6 +47,8 @@ pub enum Check {
     Acyclic(usize),
     /// The node and the inverse of the chosen order share no pair.
     Against(usize, Chosen),
+    /// The node has no pair that the chosen order could not have: co or fence-sc.
+    Outside(usize, Chosen),
 }
 
 /// An axiom as the plan checks it.
@@ -92,6 +94,8 @@ pub struct Plan<R> {
     pub flags: Vec<PlannedFlag>,
     /// The least co that every candidate has: initial writes first.
     pub co_least: BitRel<R>,
+    /// What co and fence-sc may relate at most.
+    pub most: [BitRel<R>; 2],
     /// For each order, the pairs that it has to relate one way or the other, `a < b`.
     pub co_pairs: Vec<(usize, usize)>,
     pub fsc_pairs: Vec<(usize, usize)>,
@@ -161,6 +165,11 @@ impl<R: Row> Plan<R> {
         }
     }
 
+    /// What co, or else fence-sc, may relate at most.
+    pub fn most(&self, chosen: Chosen) -> &BitRel<R> {
+        &self.most[usize::from(chosen != Chosen::Co)]
+    }
+
     /// Whether the axioms of one stage hold.
     pub fn holds(&self, stage: Stage) -> bool {
         self.axioms.iter().all(|axiom| axiom.stage != stage || self.check(axiom.check))
@@ -177,6 +186,10 @@ impl<R: Row> Plan<R> {
                     .iter()
                     .enumerate()
                     .all(|(from, row)| row.events().all(|middle| !second[middle].has(from)))
+            }
+            Check::Outside(node, chosen) => {
+                let most = self.most(chosen);
+                self.node(node).iter().zip(&most.rows).all(|(a, b)| a.minus(*b).is_empty())
             }
             Check::Against(node, chosen) => {
                 let Some(order) = self.chosen_at[chosen as usize] else { return true };

@@ -20,6 +20,8 @@ use crate::engine::{Limit, Limits};
 pub struct Candidate<'c, R> {
     pub structure: &'c EventStructure<'c, R>,
     pub sources: &'c [Source<R>],
+    /// What each read returns; sources alone do not say it of values that depend on themselves.
+    pub known: &'c [(usize, u64)],
     /// Every node of the model, in order.
     pub nodes: &'c [BitRel<R>],
     pub co: &'c BitRel<R>,
@@ -29,6 +31,12 @@ pub struct Candidate<'c, R> {
     /// Indices of the axioms that it breaks.
     pub broken: &'c [usize],
     pub outcome: &'c [u64],
+}
+
+/// Where each slot reads from, and what each read returns.
+struct Sourced<'s, R> {
+    sources: &'s [Source<R>],
+    known: &'s [(usize, u64)],
 }
 
 /// Receives candidates; one function for each width of relation.
@@ -130,14 +138,18 @@ impl<R: Row> Search<'_, R> {
         let mut sources = self.sources.clone();
         let mut all = Vec::new();
         let u = self.structure.unfolding;
-        valuations(u, &mut sources, self.guesses, &mut |sources, _| all.push(sources.to_vec()));
-        all.iter().all(|sources| self.ordered(sources, visitor))
+        valuations(u, &mut sources, self.guesses, &mut |sources, values| {
+            let slots = u.slots.iter();
+            let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
+            all.push((sources.to_vec(), known.collect::<Vec<(usize, u64)>>()));
+        });
+        all.iter().all(|(sources, known)| self.ordered(&Sourced { sources, known }, visitor))
     }
 
     /// Tries the orders of fences and of writes.
-    fn ordered(&self, sources: &[Source<R>], visitor: &mut impl Visitor) -> bool {
+    fn ordered(&self, sourced: &Sourced<'_, R>, visitor: &mut impl Visitor) -> bool {
         let events = self.structure.events();
-        let rf = BitRel { rows: reads_from(self.structure.unfolding, sources) };
+        let rf = BitRel { rows: reads_from(self.structure.unfolding, sourced.sources) };
         let empty = BitRel::empty(events);
         let start = self.eval([rf.clone(), empty.clone(), empty.clone(), empty.clone()]);
         let relates = |chosen: Chosen| -> Vec<(usize, usize)> {
@@ -149,7 +161,7 @@ impl<R: Row> Search<'_, R> {
         let writes = orientations(&init_first, &relates(Chosen::Co));
         for fsc in &fences {
             for oriented in &writes {
-                if !self.completed(sources, &rf, fsc, oriented, visitor) {
+                if !self.completed(sourced, &rf, fsc, oriented, visitor) {
                     return false;
                 }
             }
@@ -159,13 +171,14 @@ impl<R: Row> Search<'_, R> {
 
     fn completed(
         &self,
-        sources: &[Source<R>],
+        sourced: &Sourced<'_, R>,
         rf: &BitRel<R>,
         fsc: &BitRel<R>,
         oriented: &BitRel<R>,
         visitor: &mut impl Visitor,
     ) -> bool {
         let u = self.structure.unfolding;
+        let Sourced { sources, known } = *sourced;
         let empty = BitRel::empty(self.structure.events());
         let before = self.eval([rf.clone(), empty.clone(), empty, fsc.clone()]);
         let closed = self.demanded(&before, oriented);
@@ -173,6 +186,9 @@ impl<R: Row> Search<'_, R> {
         for co in closed.iter().chain([oriented]) {
             let fr = BitRel { rows: from_reads(u, sources, &co.rows) };
             let mut values = Values::new(u, sources);
+            for &(read, value) in known {
+                values.suppose(read, value);
+            }
             let mut outcome = None;
             outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
                 let satisfied = self.test.proposition.holds(&self.test.program, candidate);
@@ -183,11 +199,12 @@ impl<R: Row> Search<'_, R> {
             let Some(outcome) = outcome else { continue };
             let nodes = self.eval([rf.clone(), co.clone(), fr.clone(), fsc.clone()]);
             let broken: Vec<usize> = (0..self.model.axioms.len())
-                .filter(|&axiom| !holds(&nodes, self.model.axioms[axiom].constraint))
+                .filter(|&axiom| !self.model.axioms[axiom].constraint.holds(&nodes))
                 .collect();
             return visitor.candidate(&Candidate {
                 structure: self.structure,
                 sources,
+                known,
                 nodes: &nodes,
                 co,
                 fr: &fr,
@@ -250,13 +267,4 @@ fn orientations<R: Row>(base: &BitRel<R>, pairs: &[(usize, usize)]) -> Vec<BitRe
         all = next;
     }
     all
-}
-
-fn holds<R: Row>(nodes: &[BitRel<R>], constraint: Constraint) -> bool {
-    let rows = &nodes[usize::from(constraint.node().0)].rows;
-    match constraint {
-        Constraint::Empty(_) => bits::is_empty(rows),
-        Constraint::Irreflexive(_) => bits::is_irreflexive(rows),
-        Constraint::Acyclic(_) => bits::is_acyclic(rows),
-    }
 }

@@ -7,9 +7,11 @@ mod show;
 
 use std::io::{self, Write};
 
-use litmus::{Quantifier, Test};
+use litmus::Test;
 use model::bits::Row;
 use model::rel::Model;
+use model::section;
+use model::values::Values;
 
 use self::candidate::{Candidate, Visitor, candidates};
 use self::open::{Edge, Opener};
@@ -17,8 +19,8 @@ use crate::engine::Limits;
 use crate::engine::enumerate::Enumerate;
 use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
-use crate::report::text::race_text;
-use crate::witness::{ChosenRows, Witness};
+use crate::report::text::{race_text, with_threads};
+use crate::witness::{ChosenRows, Witness, shown};
 
 /// How much to show.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,9 @@ pub fn explain(
 ) -> io::Result<()> {
     if let Some((thread, line, why)) = test.program.unsupported() {
         let of = &test.program.threads[usize::from(thread.0)];
-        return writeln!(out, "Unsupported: {}: `{}`: {why}", of.name, of.lines[line].text);
+        let (name, instruction) = (&of.name, &of.lines[line].text);
+        writeln!(out, "Unsupported: {why}")?;
+        return writeln!(out, "  {name}: `{instruction}`");
     }
     let task = Task {
         model,
@@ -69,37 +73,50 @@ pub fn explain(
             if let Some(undefined) = &judgement.found.seen.undefined {
                 for &(thread, line) in &undefined.where_ {
                     let of = &test.program.threads[usize::from(thread.0)];
-                    writeln!(out, "  {}: {}", of.name, of.lines[usize::from(line)].text)?;
+                    writeln!(out, "  {}: `{}`", of.name, of.lines[usize::from(line)].text)?;
                 }
             }
             return Ok(());
         }
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
+            let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
+            writeln!(out, "Up to there no execution has the outcome {what}.")?;
+            if judgement.found.seen.bound_reached {
+                writeln!(out, "A larger --bound may find one, or that there is none.")?;
+            }
+            return Ok(());
         }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
     survey.tell(test, &judgement, complete, &threads, out)?;
-    for race in &judgement.found.seen.races {
-        writeln!(
-            out,
-            "\nData race (8.7.1), which leaves the program defined: {}",
-            race_text(test, *race)
-        )?;
-    }
-    Ok(())
+    races(test, &judgement, out)
 }
 
-fn undefined_text(reason: &str) -> &'static str {
+fn races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
+    let races = &judgement.found.seen.races;
+    if races.is_empty() {
+        return Ok(());
+    }
+    let number = section::CONFLICT_AND_RACES.number;
+    let (what, leave) =
+        if races.len() == 1 { ("Data race", "leaves") } else { ("Data races", "leave") };
+    writeln!(out, "\n{what} ({number}), which {leave} the program defined:")?;
+    races.iter().try_for_each(|&race| writeln!(out, "  {}", race_text(test, race)))
+}
+
+fn undefined_text(reason: &str) -> String {
     match reason {
-        "mixed-size-race" => {
-            "A consistent execution has a race between accesses that overlap partially (8.7.2), so \
-             no axiom applies to the program:"
-        }
-        "non-coherent-read-of-written-data" => {
-            "ld.global.nc may read data only that nobody writes during the kernel:"
-        }
-        _ => "A consistent execution does what has no meaning:",
+        "mixed-size-race" => format!(
+            "A consistent execution has a race between accesses that overlap\npartially ({}), so no \
+             axiom applies to the program:",
+            section::MIXED_SIZE_RACES.number
+        ),
+        "non-coherent-read-of-written-data" => format!(
+            "`ld.global.nc` ({}) may only read\ndata that nobody writes during the kernel:",
+            section::LD_GLOBAL_NC.number
+        ),
+        _ => "A consistent execution does what has no meaning:".to_owned(),
     }
 }
 
@@ -154,8 +171,16 @@ impl Survey<'_> {
             fr: &candidate.fr.rows,
             fsc: &candidate.fsc.rows,
         };
-        let witness =
+        let mut witness =
             Witness::new(candidate.structure, candidate.sources, &chosen, candidate.outcome);
+        let u = candidate.structure.unfolding;
+        let mut values = Values::new(u, candidate.sources);
+        for &(read, value) in candidate.known {
+            values.suppose(read, value);
+        }
+        for (event, of) in witness.events.iter_mut().enumerate() {
+            *of = shown(u, event, &mut values);
+        }
         let mut opener = Opener::new(self.model, candidate.nodes, self.deep);
         let violations = candidate
             .broken
@@ -182,15 +207,11 @@ impl Survey<'_> {
         if let Some(account) = &self.allowed {
             let outcome = test.display_outcome(&account.witness.outcome);
             let observation = judgement.observation.map_or("Sometimes", judge::Observation::name);
-            let negated =
-                if test.quantifier == Quantifier::ForAll { ", which violates" } else { ":" };
-            writeln!(
-                out,
-                "{observation} {}/{}{negated} {what}.  An execution that keeps every axiom ends with {}",
-                judgement.positive,
-                judgement.positive + judgement.negative,
-                outcome.trim_end_matches(';')
-            )?;
+            let (positive, negative) = (judgement.positive, judgement.negative);
+            let bare = show::condition(test);
+            writeln!(out, "{observation} {positive}/{}: {bare}.", positive + negative)?;
+            let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
+            writeln!(out, "An execution that keeps every axiom ends with {outcome}:")?;
             let letters = show::all_letters(&account.witness);
             show::events(&account.witness, threads, &letters, out)?;
             show::relations(&account.witness, &letters, out)?;
@@ -202,7 +223,7 @@ impl Survey<'_> {
         if self.count == 0 {
             return writeln!(
                 out,
-                "Never: {what}.  No choice of what the reads read gives these values, whatever the \
+                "Never: {what}.\nNo choice of what the reads read gives these values, whatever the \
                  model."
             );
         }
@@ -222,15 +243,22 @@ impl Survey<'_> {
         let all = match (count, self.forbidden.len()) {
             (1, _) => "The one candidate with this outcome breaks".to_owned(),
             (_, 1) => format!("Each of the {at_least}{count} candidates with this outcome breaks"),
-            _ => format!("The {at_least}{count} candidates with this outcome break"),
+            _ => format!(
+                "Each of the {at_least}{count} candidates with this outcome breaks an axiom"
+            ),
         };
+        writeln!(out, "Never: {what}.")?;
         if let [(broken, _, account)] = self.forbidden.as_slice() {
-            writeln!(out, "Never: {what}.  {all} {}:", self.names(broken))?;
+            let one = if count > 1 { "; one of them" } else { "" };
+            let names = self.names(broken);
+            let long = all.len() + names.len() + one.len() > 98;
+            writeln!(out, "{all}{}{names}{one}:", if long { "\n" } else { " " })?;
             return self.one(account, threads, out);
         }
-        writeln!(out, "Never: {what}.  {all} one axiom or more:")?;
+        writeln!(out, "{all}.")?;
         for (broken, count, account) in &self.forbidden {
-            writeln!(out, "\n{count} of {} break {}:", self.count, self.names(broken))?;
+            let (verb, one) = if *count == 1 { ("breaks", "") } else { ("break", "; one of them") };
+            writeln!(out, "\n{count} of {} {verb} {}{one}:", self.count, self.names(broken))?;
             self.one(account, threads, out)?;
         }
         Ok(())
@@ -242,7 +270,8 @@ impl Survey<'_> {
         for (axiom, edges) in &account.violations {
             let axiom = &self.model.axioms[*axiom];
             if account.violations.len() > 1 {
-                writeln!(out, "  {}:", axiom.name)?;
+                let number = axiom.section.map_or("", |section| section.number);
+                writeln!(out, "  {} {number}", axiom.name)?;
             }
             show::edges(edges, &account.witness, threads, &letters, out)?;
         }
@@ -258,7 +287,10 @@ impl Survey<'_> {
                 format!("{}{number}", axiom.name)
             })
             .collect();
-        names.join(" and ")
+        match names.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+            _ => names.concat(),
+        }
     }
 
     fn draw(&self, test: &Test, threads: &[String], out: &mut dyn Write) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use model::bits::Row;
 use model::given::Tag;
 use model::rel::{Body, Model};
+use model::section::{self, Section};
 use model::unfold::Event;
 
 use super::candidate::Candidate;
@@ -41,14 +42,23 @@ pub(super) fn unordered<R: Row>(model: &Model, candidate: &Candidate<'_, R>) -> 
         let reason = if !strong.has(write, read) {
             not_strong(u, write, read)
         } else if !(0..u.events.len()).any(|first| release.has(first, write)) {
-            format!("no release pattern ends with `{wrote}` (8.8)")
+            format!(
+                "no release pattern ends with `{wrote}` {}",
+                cite(section::RELEASE_ACQUIRE_PATTERNS)
+            )
         } else if !(0..u.events.len()).any(|last| acquire.has(read, last)) {
-            format!("no acquire pattern starts with `{reads}` (8.8)")
+            format!(
+                "no acquire pattern starts with `{reads}` {}",
+                cite(section::RELEASE_ACQUIRE_PATTERNS)
+            )
         } else {
-            "the ends of the release and acquire patterns are not morally strong (8.9.4)".to_owned()
+            format!(
+                "the ends of the release and acquire patterns are not morally strong {}",
+                cite(section::MEMORY_SYNCHRONIZATION)
+            )
         };
         notes.push(format!(
-            "{reader} reads `{reads}` from {writer}'s `{wrote}`, yet nothing is ordered by it: {reason}."
+            "{reader}'s `{reads}` reads from {writer}'s `{wrote}`, which orders nothing:\n    {reason}."
         ));
     }
     notes
@@ -67,8 +77,8 @@ fn not_strong(u: &model::unfold::Unfolding<'_>, write: usize, read: usize) -> St
     let weak: Vec<String> =
         [write, read].into_iter().filter(|&e| !strong(&u.events[e])).map(text).collect();
     match weak.as_slice() {
-        [one] => return format!("{one} is weak (8.7)"),
-        [_, _] => return "both are weak (8.7)".to_owned(),
+        [one] => return format!("{one} is weak {}", cite(section::MORALLY_STRONG)),
+        [_, _] => return format!("both are weak {}", cite(section::MORALLY_STRONG)),
         _ => {}
     }
     for (here, there) in [(write, read), (read, write)] {
@@ -78,11 +88,16 @@ fn not_strong(u: &model::unfold::Unfolding<'_>, write: usize, read: usize) -> St
         let Some(scope) = from.tags.scope() else { continue };
         if !scope.includes(placed(a).placement, placed(b).placement) {
             return format!(
-                "they are not morally strong, since scope .{scope} of {} does not include {} (8.7)",
+                "scope .{scope} of {} does not include {}, so they are not morally strong {}",
                 text(here),
-                placed(b).name
+                placed(b).name,
+                cite(section::MORALLY_STRONG)
             );
         }
     }
-    "they do not overlap completely through one proxy (8.7)".to_owned()
+    format!("they do not overlap completely through one proxy {}", cite(section::MORALLY_STRONG))
+}
+
+fn cite(section: Section) -> String {
+    format!("({})", section.number)
 }

@@ -28,6 +28,27 @@ pub(super) enum Kind {
     Defined,
     Base,
     Chosen(Chosen),
+    /// A pair that an axiom demands of an order, and that is not there.
+    Missing,
+}
+
+/// What is below a pair.
+struct Body {
+    steps: Vec<Edge>,
+    /// Whether conditions had to be met beyond the steps.
+    guarded: bool,
+    /// Whether moral strength of the pair was one of them.
+    strong: bool,
+}
+
+impl Body {
+    fn plain(steps: Vec<Edge>) -> Body {
+        Body { steps, guarded: false, strong: false }
+    }
+
+    fn guarded(steps: Vec<Edge>) -> Body {
+        Body { steps, guarded: true, strong: false }
+    }
 }
 
 /// Opens the edges of one candidate.
@@ -38,6 +59,10 @@ pub(super) struct Opener<'a, R> {
     deep: bool,
     costs: HashMap<(NodeId, usize, usize), u32>,
 }
+
+/// Definitions that are passed over where they are one step: the step says as much.
+const THIN: [&str; 4] =
+    ["base-causality", "proxy-preserved-base-causality", "observation", "communication"];
 
 /// Definitions that say which pairs count and not how one event leads to the other.
 const CONDITIONS: [&str; 4] = ["morally-strong", "same-proxy", "scopes-include", "conflict"];
@@ -65,7 +90,14 @@ impl<'a, R: Row> Opener<'a, R> {
             Constraint::Empty(_) => {
                 let all: Vec<(usize, usize)> = relation.pairs().collect();
                 let best = all.into_iter().min_by_key(|&(x, y)| self.cost(node, x, y));
-                best.map_or(Vec::new(), |(x, y)| self.open(node, x, y))
+                let Some((x, y)) = best else { return Vec::new() };
+                let mut edges = self.open(node, x, y);
+                if let Node::Minus(_, order) = self.model.node(node)
+                    && let Node::Chosen(chosen) = self.model.node(order)
+                {
+                    edges.push(self.denied(order, chosen, x, y));
+                }
+                edges
             }
             Constraint::Acyclic(_) => {
                 let cycle = shortest_cycle(relation);
@@ -74,10 +106,19 @@ impl<'a, R: Row> Opener<'a, R> {
         }
     }
 
+    /// How an order fails to have a pair that is demanded of it.
+    fn denied(&self, order: NodeId, chosen: Chosen, x: usize, y: usize) -> Edge {
+        if self.has(order, y, x) {
+            return leaf(chosen, y, x);
+        }
+        let edge = leaf(chosen, x, y);
+        Edge { label: format!("not {}", edge.label), kind: Kind::Missing, ..edge }
+    }
+
     /// A path from `x` to `y` that shows why the pair is in the node; empty if `x` is `y` and the
     /// node an identity.
     pub(super) fn open(&mut self, node: NodeId, x: usize, y: usize) -> Vec<Edge> {
-        let (inner, guarded) = self.body(node, x, y);
+        let Body { steps: inner, guarded, strong } = self.body(node, x, y);
         let Some(definition) = self.model.definition_of(node) else { return inner };
         if inner.is_empty() && !self.deep {
             return inner;
@@ -87,16 +128,15 @@ impl<'a, R: Row> Opener<'a, R> {
             && (only.from, only.to) == (x, y)
         {
             // One step that adds nothing to what is below it.
-            if only.kind != Kind::Defined && !guarded {
-                return inner;
+            if only.kind != Kind::Defined && (!guarded || THIN.contains(&definition.name.as_str()))
+            {
+                return vec![Edge { strong: only.strong || strong, ..only.clone() }];
             }
             if only.kind == Kind::Defined {
-                let (steps, strong) =
-                    (only.steps.clone(), only.strong || guarded && self.strong(node));
+                let (steps, strong) = (only.steps.clone(), only.strong || strong);
                 return vec![Self::defined(definition, x, y, steps, strong)];
             }
         }
-        let strong = guarded && self.strong(node);
         vec![Self::defined(definition, x, y, inner, strong)]
     }
 
@@ -111,16 +151,18 @@ impl<'a, R: Row> Opener<'a, R> {
         Edge { from, to, label, section, strong, kind: Kind::Defined, steps }
     }
 
-    /// Whether moral strength is a side condition of the node.
+    /// Whether moral strength is a side condition of the node itself.
     fn strong(&self, node: NodeId) -> bool {
         match self.model.node(node) {
-            Node::And(a, b) => [a, b].into_iter().any(|side| {
-                self.model.definition_of(side).is_some_and(|d| d.name == "morally-strong")
-                    || self.strong(side)
-            }),
-            Node::Or(a, b) => self.strong(a) || self.strong(b),
-            Node::Seq(a, _) => self.strong(a),
-            Node::Fixed(_)
+            Node::And(a, b) => {
+                [a, b].into_iter().any(|side| match self.model.definition_of(side) {
+                    Some(definition) => definition.name == "morally-strong",
+                    None => self.strong(side),
+                })
+            }
+            Node::Or(..)
+            | Node::Seq(..)
+            | Node::Fixed(_)
             | Node::Chosen(_)
             | Node::Identity(_)
             | Node::Cross(..)
@@ -130,47 +172,31 @@ impl<'a, R: Row> Opener<'a, R> {
         }
     }
 
-    /// The path, and whether it had to meet conditions beyond its steps.
-    fn body(&mut self, node: NodeId, x: usize, y: usize) -> (Vec<Edge>, bool) {
+    /// What is below the pair in the node itself.
+    fn body(&mut self, node: NodeId, x: usize, y: usize) -> Body {
         match self.model.node(node) {
-            Node::Fixed(fixed) => (vec![base(fixed, x, y)], false),
-            Node::Chosen(chosen) => (vec![leaf(chosen, x, y)], false),
-            Node::Identity(_) => (Vec::new(), false),
-            Node::Cross(..) => {
-                let label = "of the kinds related".to_owned();
-                let kind = Kind::Base;
-                let edge = Edge {
-                    from: x,
-                    to: y,
-                    label,
-                    section: None,
-                    strong: false,
-                    kind,
-                    steps: vec![],
-                };
-                (vec![edge], false)
-            }
+            Node::Fixed(fixed) => Body::plain(vec![base(fixed, x, y)]),
+            Node::Chosen(chosen) => Body::plain(vec![leaf(chosen, x, y)]),
+            Node::Identity(_) => Body::plain(Vec::new()),
+            Node::Cross(..) => Body::plain(vec![Edge {
+                from: x,
+                to: y,
+                label: "of the kinds related".to_owned(),
+                section: None,
+                strong: false,
+                kind: Kind::Base,
+                steps: Vec::new(),
+            }]),
             Node::Or(a, b) => {
                 let side = self.cheaper(a, b, x, y);
                 if self.model.definition_of(side).is_some() {
-                    (self.open(side, x, y), false)
+                    Body::plain(self.open(side, x, y))
                 } else {
                     self.body(side, x, y)
                 }
             }
-            Node::And(a, b) => {
-                let (main, side) = self.main_side(a, b);
-                let mut edges = self.open(main, x, y);
-                let strong =
-                    self.model.definition_of(side).is_some_and(|d| d.name == "morally-strong")
-                        || self.strong(side)
-                        || self.strong(node);
-                if strong && let [only] = edges.as_mut_slice() {
-                    only.strong = true;
-                }
-                (edges, true)
-            }
-            Node::Minus(a, _) => (self.open(a, x, y), true),
+            Node::And(a, b) => self.both(node, a, b, x, y),
+            Node::Minus(a, _) => Body::guarded(self.open(a, x, y)),
             Node::Seq(a, b) => {
                 let middles: Vec<usize> = self.nodes[usize::from(a.0)].rows[x]
                     .events()
@@ -179,10 +205,10 @@ impl<'a, R: Row> Opener<'a, R> {
                 let best = middles
                     .into_iter()
                     .min_by_key(|&m| self.cost(a, x, m).saturating_add(self.cost(b, m, y)));
-                let Some(middle) = best else { return (Vec::new(), false) };
+                let Some(middle) = best else { return Body::plain(Vec::new()) };
                 let mut path = self.open(a, x, middle);
                 path.extend(self.open(b, middle, y));
-                (path, true)
+                Body::guarded(path)
             }
             Node::Inverse(a) => {
                 let mut path = self.open(a, y, x);
@@ -191,13 +217,33 @@ impl<'a, R: Row> Opener<'a, R> {
                     std::mem::swap(&mut edge.from, &mut edge.to);
                 }
                 path.reverse();
-                (path, false)
+                Body::plain(path)
             }
             Node::Plus(a) => {
                 let path = shortest_path(&self.nodes[usize::from(a.0)], x, y);
-                (path.windows(2).flat_map(|pair| self.open(a, pair[0], pair[1])).collect(), false)
+                let steps = path.windows(2).flat_map(|pair| self.open(a, pair[0], pair[1]));
+                Body::plain(steps.collect())
             }
         }
+    }
+
+    fn both(&mut self, node: NodeId, a: NodeId, b: NodeId, x: usize, y: usize) -> Body {
+        let (main, side) = self.main_side(a, b);
+        let mut steps = if let Node::Inverse(forwards) = self.model.node(main)
+            && !self.is_condition(side)
+        {
+            // A pair that one relation has forwards and the other backwards is a cycle.
+            let mut cycle = self.open(side, x, y);
+            cycle.extend(self.open(forwards, y, x));
+            cycle
+        } else {
+            self.open(main, x, y)
+        };
+        let strong = self.strong(node);
+        for edge in &mut steps {
+            edge.strong |= strong && [(x, y), (y, x)].contains(&(edge.from, edge.to));
+        }
+        Body { steps, guarded: true, strong }
     }
 
     fn cheaper(&mut self, a: NodeId, b: NodeId, x: usize, y: usize) -> NodeId {

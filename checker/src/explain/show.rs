@@ -7,16 +7,22 @@ use litmus::{Quantifier, Test};
 use model::given::Chosen;
 
 use super::open::{Edge, Kind};
+use crate::report::text::with_threads;
 use crate::witness::{Shown, Witness};
 
 /// A letter for each event that an account speaks of.
 pub(super) type Letters = BTreeMap<usize, String>;
 
-/// What the condition asks for, without its quantifier.
-pub(super) fn proposition(test: &Test) -> String {
+/// The condition without its quantifier.
+pub(super) fn condition(test: &Test) -> String {
     let bare = test.condition_text.trim_start_matches(test.quantifier.name()).trim();
-    let bare = bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare);
-    if test.quantifier == Quantifier::ForAll { format!("not ({bare})") } else { bare.to_owned() }
+    with_threads(bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare))
+}
+
+/// What is looked for: the condition, or what violates it.
+pub(super) fn proposition(test: &Test) -> String {
+    let bare = condition(test);
+    if test.quantifier == Quantifier::ForAll { format!("not ({bare})") } else { bare }
 }
 
 pub(super) fn letters(violations: &[(usize, Vec<Edge>)]) -> Letters {
@@ -89,11 +95,16 @@ fn effect(shown: &Shown) -> String {
     match (&shown.location, shown.value) {
         (Some(location), Some(value)) => {
             let kind = if shown.kind == "init" { "W" } else { shown.kind };
-            format!("{kind} {location} = {value}")
+            format!("{kind} {location} = {}", number(value))
         }
         (Some(location), None) => format!("{} {location}", shown.kind),
         (None, _) => String::new(),
     }
+}
+
+/// Large values are patterns of bytes.
+fn number(value: u64) -> String {
+    if value > 0xffff { format!("{value:#x}") } else { value.to_string() }
 }
 
 /// The chosen relations of an allowed execution.
@@ -132,10 +143,14 @@ pub(super) fn edges(
     flatten(edges, 0, witness, threads, letters, &mut rows);
     let left = rows.iter().map(|row| row.0.chars().count()).max().unwrap_or(0);
     let middle = rows.iter().map(|row| row.1.len()).max().unwrap_or(0);
-    for (edge, number, note) in &rows {
+    for (edge, number, notes) in &rows {
         let pad = left - edge.chars().count();
-        let line = format!("  {edge}{:pad$}   {number:middle$}   {note}", "");
+        let first = notes.first().map_or("", String::as_str);
+        let line = format!("  {edge}{:pad$}   {number:middle$}   {first}", "");
         writeln!(out, "{}", line.trim_end())?;
+        for note in notes.iter().skip(1) {
+            writeln!(out, "  {:left$}   {:middle$}   {note}", "", "")?;
+        }
     }
     Ok(())
 }
@@ -146,7 +161,7 @@ fn flatten(
     witness: &Witness,
     threads: &[String],
     letters: &Letters,
-    rows: &mut Vec<(String, &'static str, String)>,
+    rows: &mut Vec<(String, &'static str, Vec<String>)>,
 ) {
     let letter = |event: usize| letters.get(&event).map_or("?", String::as_str);
     for edge in edges {
@@ -159,7 +174,7 @@ fn flatten(
             indent = 3 * depth
         );
         let number = edge.section.map_or("", |section| section.number);
-        rows.push((arrow, number, note(edge, witness, threads, letters)));
+        rows.push((arrow, number, notes(edge, witness, threads, letters)));
         // What has just been said of a pair is not said again of the same pair below.
         let mut steps = edge.steps.clone();
         for step in &mut steps {
@@ -169,7 +184,8 @@ fn flatten(
     }
 }
 
-fn note(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -> String {
+/// What there is to say of an edge, a line each.
+fn notes(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -> Vec<String> {
     let letter = |event: usize| letters.get(&event).cloned().unwrap_or_else(|| "?".to_owned());
     let mut notes = Vec::new();
     if edge.kind == Kind::Chosen(Chosen::Fr) {
@@ -193,36 +209,26 @@ fn note(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -
         }
     }
     if edge.strong {
-        notes.push(strength(edge, witness, threads, &letter));
+        notes.extend(strength(edge, witness, threads));
     }
-    notes.join("; ")
+    if edge.kind == Kind::Missing {
+        notes.push("the axiom demands it, and the outcome excludes it".to_owned());
+    }
+    notes
 }
 
 /// Why two events are morally strong.
-fn strength(
-    edge: &Edge,
-    witness: &Witness,
-    threads: &[String],
-    letter: &dyn Fn(usize) -> String,
-) -> String {
+fn strength(edge: &Edge, witness: &Witness, threads: &[String]) -> Option<String> {
     let (from, to) = (&witness.events[edge.from], &witness.events[edge.to]);
-    let (Some(here), Some(there)) = (from.thread, to.thread) else { return String::new() };
+    let (here, there) = (from.thread?, to.thread?);
     if here == there {
-        return "morally strong: one thread".to_owned();
+        return Some("morally strong: one thread".to_owned());
     }
     let thread = |id: model::program::ThreadId| threads[usize::from(id.0)].as_str();
-    format!(
-        "morally strong: {} of {} includes {}, {} of {} includes {}",
-        scope(from),
-        letter(edge.from),
+    let (from, to) = (from.scope?, to.scope?);
+    Some(format!(
+        "morally strong: .{from} includes {}, .{to} includes {}",
         thread(there),
-        scope(to),
-        letter(edge.to),
         thread(here)
-    )
-}
-
-/// The scope as the event has it.
-pub(super) fn scope(shown: &Shown) -> String {
-    shown.scope.map_or("no scope".to_owned(), |scope| format!(".{scope}"))
+    ))
 }

@@ -44,8 +44,8 @@ impl Report for Text {
         }
         let engines = summary.engines.join(", ");
         let agree = match (summary.engines.len(), summary.disagreements) {
-            (2.., 0) => " agree",
-            (2.., _) => " disagree",
+            (2.., 0) if total > summary.rejected => " agree",
+            (2.., 1..) => " disagree",
             _ => "",
         };
         writeln!(out, "   ({engines}{agree}; {:.1} s)", summary.seconds)
@@ -82,6 +82,9 @@ impl Text {
         if let Some(disagreement) = &judgement.disagreement {
             writeln!(out, "      engines disagree: {disagreement}")?;
         }
+        if exit == Exit::Undecided && judgement.found.seen.bound_reached {
+            writeln!(out, "      a larger --bound may decide it")?;
+        }
         if exit == Exit::Differs || exit == Exit::Disagreement {
             reason(test, judgement, out)?;
             writeln!(out, "      causeway explain {}", quoted(&item.path.to_string_lossy()))?;
@@ -96,6 +99,9 @@ impl Text {
 }
 
 fn verbose(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    if judgement.engines.is_empty() {
+        return Ok(());
+    }
     let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
     write!(
         out,
@@ -103,9 +109,11 @@ fn verbose(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
         judgement.positive,
         judgement.positive + judgement.negative
     )?;
-    write!(out, ", {} outcomes", judgement.found.outcomes.len())?;
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let outcomes = judgement.found.outcomes.len() as u64;
+    write!(out, ", {outcomes} outcome{}", plural(outcomes))?;
     if let Some(executions) = judgement.found.seen.executions {
-        write!(out, ", {executions} executions")?;
+        write!(out, ", {executions} execution{}", plural(executions))?;
     }
     writeln!(out, ", {}", duration(judgement.seconds))
 }
@@ -120,13 +128,33 @@ fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result
                 format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
             })
             .collect();
-        return writeln!(out, "      {}: {}", undefined.reason, lines.join(" and "));
+        return writeln!(out, "      {}", lines.join(" and "));
     }
     if let Some(witness) = &judgement.found.witness {
         let outcome = test.display_outcome(&witness.outcome);
-        return writeln!(out, "      {} is allowed", outcome.trim_end_matches([';', ' ']));
+        let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
+        return writeln!(out, "      an execution ends with {outcome}");
     }
     Ok(())
+}
+
+/// herd names threads by number in conditions, `0:r1`; here they are named as in the table, `P0:r1`.
+pub fn with_threads(text: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(std::iter::once(' ')) {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if c == ':' && !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()) {
+            out.push('P');
+        }
+        out.push_str(&std::mem::take(&mut word));
+        out.push(c);
+    }
+    out.pop();
+    out
 }
 
 /// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.

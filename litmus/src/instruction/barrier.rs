@@ -23,6 +23,7 @@ impl<'a> Reader<'_> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
             return self.cluster_barrier(cell);
         }
+        // Reading R31: warps are no scope of the model.
         if cell.part(1) == "warp" {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }

@@ -139,6 +139,7 @@ impl<'a> Reader<'_> {
             self.ruled(cell, atom::operation(&qualifiers, reduction, self.draft.dialect))?;
         let ty = self.access_type(cell, &qualifiers)?;
         if ty.kind == TypeKind::Float {
+            // Nor packed ones, whatever reading R26 says of their elements.
             return Some(Self::unsupported(cell, "floating-point atomics are not modelled"));
         }
         let mut args = self.args(cell)?;

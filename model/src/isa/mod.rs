@@ -40,7 +40,7 @@ pub struct Address {
 pub enum TypeKind {
     Unsigned,
     Signed,
-    /// `.b8` … `.b128`.
+    /// `.b8` … `.b128`; the last is not supported yet (reading R21).
     Bits,
     Float,
 }

@@ -5,7 +5,7 @@ use super::{Check, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
-use crate::isa::alu::{AluOp, Comparison};
+use crate::isa::alu::{self, AluOp, Comparison};
 use crate::isa::atom::{Atomic, AtomicOp};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
@@ -119,6 +119,13 @@ impl Walk<'_> {
                 failed.step += 1;
                 self.pending.push(failed);
                 state.checks.push(Check::Truth(equal, true));
+                // It has read what it compares with: a loop for a lock ends here.
+                let expected = state.exprs.as_const(operands[0].0);
+                if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
+                    let expected = state.exprs.constant(expected & alu::mask(atomic.ty));
+                    let value = state.exprs.extend_signed(atomic.ty, expected);
+                    state.set(destination, value, seen);
+                }
                 (operands[1].0, seen | operand_taint)
             }
             AtomicOp::Exch => (operands[0].0, operand_taint),

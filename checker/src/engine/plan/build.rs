@@ -279,6 +279,10 @@ impl<R: Row> Planner<'_, R> {
                 chosen_at[*chosen as usize] = Some(index);
             }
         }
+        let most = [Chosen::Co, Chosen::Fsc].map(|chosen| match chosen_at[chosen as usize] {
+            Some(node) => BitRel { rows: self.value(node).to_vec() },
+            None => BitRel::empty(self.events),
+        });
         let co_pairs = pairs(Chosen::Co);
         let fsc_pairs = pairs(Chosen::Fsc);
         Ok(Plan {
@@ -292,6 +296,7 @@ impl<R: Row> Planner<'_, R> {
             flag_steps,
             flags,
             co_least,
+            most,
             co_pairs,
             fsc_pairs,
             chosen_at,
@@ -307,7 +312,16 @@ impl<R: Row> Planner<'_, R> {
         needed: &mut [bool],
     ) -> Result<(), Unplannable> {
         let mut add = |check: Check, nodes: &[usize]| {
-            let stage = nodes.iter().map(|&node| self.stage[node]).max().unwrap_or(Stage::Known);
+            let of_nodes = nodes.iter().map(|&node| self.stage[node]).max();
+            let stage = match check {
+                Check::Against(..) => of_nodes.max(Some(Stage::Fsc)),
+                Check::Outside(..)
+                | Check::Empty(_)
+                | Check::Irreflexive(_)
+                | Check::IrreflexiveSeq(..)
+                | Check::Acyclic(_) => of_nodes,
+            }
+            .unwrap_or(Stage::Known);
             for &node in nodes {
                 needed[node] = true;
             }
@@ -328,11 +342,21 @@ impl<R: Row> Planner<'_, R> {
         }
         match (constraint, self.ops[node]) {
             (Constraint::Empty(_), Some(Op::Minus(a, b))) => match self.ops[b] {
-                Some(Op::Chosen(Chosen::Co)) => {
-                    needed[a] = true;
-                    co_contains.push(a);
+                Some(Op::Chosen(chosen @ (Chosen::Co | Chosen::Fsc))) => {
+                    // A pair that the order cannot relate breaks the axiom whatever is chosen.
+                    if !self.within(a, b) {
+                        if self.known(a) {
+                            return Err(Unplannable::Impossible);
+                        }
+                        add(Check::Outside(a, chosen), &[a]);
+                    }
+                    if chosen == Chosen::Fsc {
+                        add(Check::Against(a, chosen), &[a]);
+                    } else {
+                        needed[a] = true;
+                        co_contains.push(a);
+                    }
                 }
-                Some(Op::Chosen(Chosen::Fsc)) => add(Check::Against(a, Chosen::Fsc), &[a]),
                 _ => add(Check::Empty(node), &[node]),
             },
             (Constraint::Irreflexive(_), Some(Op::Seq(a, b))) => {

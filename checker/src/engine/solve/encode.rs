@@ -110,6 +110,13 @@ impl<'a, R: Row> Encoder<'a, R> {
                     }
                 }
                 Check::Acyclic(node) => self.acyclic(node),
+                Check::Outside(node, chosen) => {
+                    for (x, y) in self.most_pairs(node) {
+                        if !plan.most(chosen).has(x, y) {
+                            self.implies(node, x, y, &[]);
+                        }
+                    }
+                }
                 Check::Against(node, chosen) => {
                     for (x, y) in self.most_pairs(node) {
                         let back = self.chosen_above(chosen, y, x);

@@ -1,0 +1,199 @@
+//! Models of any shape: every coherence order is tried, not only the least.
+//!
+//! An imported model may ask for more co than its axioms of the form "empty X - co" show, or shrink
+//! with what is chosen. Then nothing can be pruned: each choice of sources is completed in every
+//! way, and the model is run on each candidate as it stands.
+
+use model::bits::{self, BitRel, Row};
+use model::given::{Chosen, Fixed, Tag};
+use model::rel::Meaning;
+use model::structure::EventStructure;
+use model::values::{Source, Values, valuations};
+
+use super::{Job, Stop};
+use crate::engine::concrete::Concrete;
+use crate::engine::options::Options;
+use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
+use crate::engine::{Limit, Undefined};
+use crate::witness::{ChosenRows, Witness};
+
+/// Pairs of writes beyond which trying every order is hopeless.
+const MAX_PAIRS: usize = 10;
+const MAX_ORDERS: usize = 100_000;
+
+impl Job<'_, '_> {
+    pub(super) fn every_order<R: Row>(
+        &mut self,
+        structure: &EventStructure<'_, R>,
+        options: &Options<R>,
+    ) -> Result<(), Stop> {
+        let mut sources = vec![Source::default(); options.slots.len()];
+        self.choose(structure, &options.slots, 0, &mut sources)
+    }
+
+    fn choose<R: Row>(
+        &mut self,
+        structure: &EventStructure<'_, R>,
+        options: &[Vec<R>],
+        slot: usize,
+        sources: &mut Vec<Source<R>>,
+    ) -> Result<(), Stop> {
+        if self.limits.expired() {
+            return Err(Stop::Limit(Limit::Time));
+        }
+        if slot < options.len() {
+            for &writes in &options[slot] {
+                sources[slot] = Source { writes, torn: None };
+                self.choose(structure, options, slot + 1, sources)?;
+            }
+            sources[slot] = Source::default();
+            return Ok(());
+        }
+        let mut valued = Vec::new();
+        let u = structure.unfolding;
+        valuations(u, &mut sources.clone(), self.guesses, &mut |sources, values| {
+            let known: Vec<(usize, u64)> = u
+                .slots
+                .iter()
+                .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
+                .collect();
+            valued.push((sources.to_vec(), known));
+        });
+        valued.iter().try_for_each(|(sources, known)| self.complete(structure, sources, known))
+    }
+
+    fn complete<R: Row>(
+        &mut self,
+        structure: &EventStructure<'_, R>,
+        sources: &[Source<R>],
+        known: &[(usize, u64)],
+    ) -> Result<(), Stop> {
+        let events = structure.events();
+        let rf = BitRel { rows: reads_from(structure.unfolding, sources) };
+        let empty = BitRel::empty(events);
+        let start = self.model.eval(&mut Concrete::new(
+            self.model,
+            structure,
+            [rf.clone(), empty.clone(), empty.clone(), empty.clone()],
+        ));
+        let pairs_of = |chosen: Chosen| -> Vec<(usize, usize)> {
+            let order = self.model.order(chosen);
+            let pairs = order.map(|order| start[usize::from(order.relates.0)].pairs());
+            pairs.into_iter().flatten().filter(|(a, b)| a < b).collect()
+        };
+        let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
+        let fences = partial_orders(&empty, &fences, &fences)?;
+        let (first, pairs) = overlapping_writes(structure);
+        for co in partial_orders(&first, &pairs, &related)? {
+            let fr = BitRel { rows: from_reads(structure.unfolding, sources, &co.rows) };
+            let mut reported = false;
+            for fsc in &fences {
+                let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
+                let nodes = self.model.eval(&mut Concrete::new(self.model, structure, chosen));
+                let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));
+                if kept {
+                    self.raise(structure, &nodes);
+                    if !std::mem::replace(&mut reported, true) {
+                        self.tell(structure, sources, known, [&rf, &co, &fr, fsc])?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn raise<R: Row>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
+        if let Some((thread, line, reason)) = structure.unfolding.fault() {
+            let undefined = Undefined { reason: reason.to_owned(), where_: vec![(thread, line)] };
+            self.seen.undefined.get_or_insert(undefined);
+            return;
+        }
+        for flag in &self.model.flags {
+            let Meaning::Undefined(reason) = flag.meaning else { continue };
+            if !nodes[usize::from(flag.node.0)].is_empty() {
+                let undefined = Undefined { reason: reason.to_owned(), where_: Vec::new() };
+                self.seen.undefined.get_or_insert(undefined);
+            }
+        }
+    }
+
+    fn tell<R: Row>(
+        &mut self,
+        structure: &EventStructure<'_, R>,
+        sources: &[Source<R>],
+        known: &[(usize, u64)],
+        [rf, co, fr, fsc]: [&BitRel<R>; 4],
+    ) -> Result<(), Stop> {
+        let u = structure.unfolding;
+        if u.fault().is_some() {
+            return Ok(());
+        }
+        *self.seen.executions.get_or_insert(0) += 1;
+        let mut values = Values::new(u, sources);
+        for &(read, value) in known {
+            values.suppose(read, value);
+        }
+        let visit = &mut *self.visit;
+        let mut stop = false;
+        outcomes_of(u, &mut values, &co.rows, &mut |outcome| {
+            let chosen = ChosenRows { rf: &rf.rows, co: &co.rows, fr: &fr.rows, fsc: &fsc.rows };
+            let witness = || Witness::new(structure, sources, &chosen, outcome);
+            stop |= visit(outcome, &witness).is_break();
+        });
+        if stop { Err(Stop::Asked) } else { Ok(()) }
+    }
+}
+
+/// Initial writes first, and the pairs of other writes that share a byte.
+fn overlapping_writes<R: Row>(
+    structure: &EventStructure<'_, R>,
+) -> (BitRel<R>, Vec<(usize, usize)>) {
+    let overlap = structure.fixed(Fixed::LocationOverlap);
+    let init = structure.tag(Tag::Init);
+    let later = structure.tag(Tag::Write).minus(init);
+    let mut first = BitRel::empty(structure.events());
+    for write in init.events() {
+        first.rows[write] = overlap.rows[write].and(later);
+    }
+    let pairs = later
+        .events()
+        .flat_map(|a| overlap.rows[a].and(later).events().map(move |b| (a, b)))
+        .filter(|(a, b)| a < b)
+        .collect();
+    (first, pairs)
+}
+
+/// Every strict partial order over `base` that relates nothing but `pairs`, and each of `related`
+/// one way or the other.
+fn partial_orders<R: Row>(
+    base: &BitRel<R>,
+    pairs: &[(usize, usize)],
+    related: &[(usize, usize)],
+) -> Result<Vec<BitRel<R>>, Stop> {
+    if pairs.len() > MAX_PAIRS {
+        return Err(Stop::Limit(Limit::Model));
+    }
+    let mut all = vec![base.clone()];
+    for &(a, b) in pairs {
+        let mut next = Vec::with_capacity(3 * all.len());
+        for order in all {
+            for (first, second) in [(a, b), (b, a)] {
+                let mut directed = order.clone();
+                directed.insert(first, second);
+                next.push(directed);
+            }
+            if !related.contains(&(a, b)) {
+                next.push(order);
+            }
+        }
+        if next.len() > MAX_ORDERS {
+            return Err(Stop::Limit(Limit::Model));
+        }
+        all = next;
+    }
+    all.retain(|order| {
+        let closed = order.plus();
+        closed == *order && bits::is_irreflexive(&closed.rows)
+    });
+    Ok(all)
+}

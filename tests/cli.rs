@@ -1,0 +1,259 @@
+//! The command line as its users see it: what each command prints, on which stream, and the code it
+//! exits with.
+//!
+//! `UPDATE=1 cargo test` rewrites the snapshots; read what changed.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+use crate::suite;
+
+/// The name of each snapshot, and the arguments; paths are from the root of the repository.
+///
+/// One engine, so that a build without z3 prints the same.
+const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("help", &["--help"]),
+    ("help-check", &["check", "--help"]),
+    ("help-explain", &["explain", "--help"]),
+    ("help-model", &["model", "--help"]),
+    ("no-command", &[]),
+    ("unknown-flag", &["check", "--fast", "tests/cli/holds.litmus"]),
+    ("bad-timeout", &["check", "--timeout", "0", "tests/cli/holds.litmus"]),
+    ("no-such-file", &["check", "--engine=enumerate", "tests/cli/none.litmus"]),
+    ("no-litmus-file", &["check", "tests/snapshots"]),
+    ("no-such-model", &["check", "--model", "tests/cli/none.cat", "tests/cli/holds.litmus"]),
+    ("holds", &["check", "--engine=enumerate", "tests/cli/holds.litmus"]),
+    ("fails", &["check", "--engine=enumerate", "tests/cli/fails.litmus"]),
+    ("undefined", &["check", "--engine=enumerate", "tests/cli/undefined.litmus"]),
+    ("unsupported", &["check", "--engine=enumerate", "tests/cli/unsupported.litmus"]),
+    ("undecided", &["check", "--engine=enumerate", "tests/cli/undecided.litmus"]),
+    ("decided", &["check", "--engine=enumerate", "--bound=5", "tests/cli/undecided.litmus"]),
+    ("rejected", &["check", "--engine=enumerate", "tests/cli/rejected.litmus"]),
+    ("all", &["check", "--engine=enumerate", "tests/cli"]),
+    ("all-verbose", &["check", "--engine=enumerate", "-v", "tests/cli"]),
+    ("all-json", &["check", "--engine=enumerate", "--format=json", "tests/cli"]),
+    ("all-junit", &["check", "--engine=enumerate", "--format=junit", "tests/cli"]),
+    ("all-herd", &["check", "--engine=enumerate", "--format=herd", "tests/cli"]),
+    (
+        "verdict-only",
+        &["check", "--engine=enumerate", "--verdict-only", "-v", "tests/cli/fails.litmus"],
+    ),
+    (
+        "other-model",
+        &["check", "--engine=enumerate", "--model", "tests/cli/coherent.cat", "tests/cli"],
+    ),
+    ("broken-model", &["check", "--model", "tests/cli/broken.cat", "tests/cli/holds.litmus"]),
+    ("explain-holds", &["explain", "tests/cli/holds.litmus"]),
+    ("explain-deep", &["explain", "--deep", "tests/cli/holds.litmus"]),
+    ("explain-fails", &["explain", "tests/cli/fails.litmus"]),
+    ("explain-undefined", &["explain", "tests/cli/undefined.litmus"]),
+    ("explain-unsupported", &["explain", "tests/cli/unsupported.litmus"]),
+    ("explain-undecided", &["explain", "tests/cli/undecided.litmus"]),
+    ("explain-rejected", &["explain", "tests/cli/rejected.litmus"]),
+    ("explain-dot", &["explain", "--format=dot", "tests/cli/holds.litmus"]),
+    (
+        "explain-other-model",
+        &["explain", "--model", "tests/cli/coherent.cat", "tests/cli/holds.litmus"],
+    ),
+    ("explain-coherence", &["explain", "litmus/suite/coherence-axiom/CoWW+transitive.litmus"]),
+    (
+        "explain-coherence-against",
+        &["explain", "litmus/suite/coherence-axiom/CoWW+st.relaxed.gpu.litmus"],
+    ),
+    (
+        "explain-fence-sc",
+        &["explain", "litmus/suite/fence-sc-order/R+fence.sc.gpu+fence.sc.gpu.litmus"],
+    ),
+    (
+        "explain-atomicity",
+        &["explain", "litmus/suite/atomicity-axiom/atom.relaxed.gpu.add+st.relaxed.gpu.litmus"],
+    ),
+    (
+        "explain-single-copy",
+        &[
+            "explain",
+            "litmus/suite/atomicity-axiom/tearing+st.relaxed.gpu.b32+ld.relaxed.gpu.b32.litmus",
+        ],
+    ),
+    ("explain-no-thin-air", &["explain", "litmus/suite/no-thin-air-axiom/LB+selp+selp.litmus"]),
+    (
+        "explain-sc-per-location",
+        &[
+            "explain",
+            "litmus/suite/sc-per-loc-axiom/CoRR+st.relaxed.gpu+ld.relaxed.gpu+ld.relaxed.gpu.litmus",
+        ],
+    ),
+    (
+        "explain-causality",
+        &["explain", "litmus/suite/observation-order/MP+release-sequence+cas-succeeds.litmus"],
+    ),
+    ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
+];
+
+fn causeway(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(arguments)
+        .current_dir(suite::root())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts")
+}
+
+/// Both streams and the exit code, with times masked.
+fn shown(arguments: &[&str]) -> String {
+    let output = causeway(arguments);
+    let mut all = format!("$ causeway {}\n", arguments.join(" "));
+    all.push_str(&masked(&String::from_utf8(output.stdout).expect("output is text")));
+    let errors = String::from_utf8(output.stderr).expect("complaints are text");
+    if !errors.is_empty() {
+        all.push_str("--- standard error\n");
+        all.push_str(&masked(&errors));
+    }
+    let code = output.status.code().expect("it is not killed");
+    writeln!(all, "--- exit {code}").expect("strings can be written");
+    all
+}
+
+/// Times as `…`: they are what differs from run to run.
+fn masked(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let mut line = line.to_owned();
+        for (before, after) in [
+            ("\"seconds\":", ","),
+            (" time=\"", "\""),
+            ("; ", " s)"),
+            ("executions, ", ""),
+            ("execution, ", ""),
+        ] {
+            line = mask(&line, before, after);
+        }
+        if line.starts_with("Time ") {
+            let end = line.rfind(' ').expect("there is one");
+            line.truncate(end + 1);
+            line.push('…');
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Masks what stands between `before` and `after` if it is a time.
+fn mask(line: &str, before: &str, after: &str) -> String {
+    let Some(at) = line.rfind(before) else { return line.to_owned() };
+    let (head, tail) = line.split_at(at + before.len());
+    let end = if after.is_empty() { Some(tail.len()) } else { tail.find(after) };
+    match end {
+        Some(end) if tail.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{head}…{}", &tail[end..])
+        }
+        _ => line.to_owned(),
+    }
+}
+
+#[test]
+fn what_users_see_is_as_recorded() {
+    let folder = suite::root().join("tests/snapshots/cli");
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut wrong = String::new();
+    let mut names = BTreeSet::new();
+    for &(name, arguments) in SNAPSHOTS {
+        assert!(names.insert(format!("{name}.txt")), "two snapshots are called {name}");
+        let now = shown(arguments);
+        let file = folder.join(format!("{name}.txt"));
+        if update {
+            fs::create_dir_all(&folder).expect("the folder can be made");
+            fs::write(&file, &now).expect("the snapshot can be written");
+        }
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        if now != before {
+            writeln!(wrong, "--- {name}, before:\n{before}--- now:\n{now}")
+                .expect("strings can be written");
+        }
+    }
+    for entry in fs::read_dir(&folder).expect("the snapshots are there") {
+        let name = entry.expect("the folder can be read").file_name();
+        let name = name.to_string_lossy().into_owned();
+        assert!(names.contains(&name), "{name} is a snapshot of nothing");
+    }
+    assert!(wrong.is_empty(), "{wrong}\nUPDATE=1 rewrites the snapshots");
+}
+
+#[test]
+fn exit_codes() {
+    for (code, test) in [
+        (0, "holds"),
+        (1, "fails"),
+        (1, "undefined"),
+        (1, "unsupported"),
+        (2, "rejected"),
+        (2, "absent"),
+        (4, "undecided"),
+    ] {
+        for format in ["text", "json", "junit", "herd"] {
+            let path = format!("tests/cli/{test}.litmus");
+            let output = causeway(&["check", "--format", format, &path]);
+            assert_eq!(output.status.code(), Some(code), "{test}, {format}");
+        }
+    }
+    // The worst of several.
+    assert_eq!(causeway(&["check", "tests/cli"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_version_names_the_document_and_z3() {
+    let output = causeway(&["--version"]);
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    let version = concat!("causeway ", env!("CARGO_PKG_VERSION"), " (");
+    let rest = text.strip_prefix(version).expect("it begins with the version");
+    let (document, z3) = rest.trim_end().split_once(", ").expect("there are two");
+    assert_eq!(document, model::section::REVISION);
+    assert!(z3 == "no z3)" || z3.starts_with("z3 ") && z3.ends_with(')'), "{z3}");
+}
+
+#[test]
+fn the_number_of_jobs_does_not_show() {
+    for format in ["text", "json", "junit", "herd"] {
+        let [one, two] = ["1", "2"].map(|jobs| {
+            let folder = "litmus/suite/causality-axiom";
+            let output =
+                causeway(&["check", "-v", "-j", jobs, "--format", format, folder, "tests/cli"]);
+            masked(&String::from_utf8(output.stdout).expect("output is text"))
+        });
+        assert!(one.lines().count() > 10, "{format}: little was printed");
+        assert_eq!(one, two, "{format}");
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_the_run() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(["check", "-v", "--format=json", "litmus/suite"])
+        .current_dir(suite::root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut some = [0; 100];
+    child.stdout.take().expect("it is piped").read_exact(&mut some).expect("something comes");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn a_printed_model_begins_with_its_name() {
+    for (format, first) in [("text", "ptx-9.4"), ("cat", "\"ptx-9.4\""), ("markdown", "# ptx-9.4")]
+    {
+        let output = causeway(&["model", "--format", format]);
+        let text = String::from_utf8(output.stdout).expect("it is text");
+        assert_eq!(text.lines().next(), Some(first));
+    }
+    let cat = causeway(&["model", "--format", "cat"]).stdout;
+    let kept = fs::read(suite::root().join("docs/ptx.cat")).expect("it is there");
+    assert!(cat == kept, "docs/ptx.cat is not the model: UPDATE=1 cargo test -p causeway-model");
+}

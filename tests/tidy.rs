@@ -1,0 +1,300 @@
+//! What holds of the sources themselves: imports point one way, citations lead somewhere, files
+//! begin with what they hold and stay small.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use model::section;
+
+use crate::suite;
+
+/// Lines of a file at most.
+const LONGEST: usize = 700;
+
+struct Source {
+    /// From the root, with `/`.
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The text without comments and without unit tests.
+    fn code(&self) -> String {
+        let text = self.text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(&self.text);
+        let bare = |line: &str| line.split("//").next().unwrap_or("").to_owned() + "\n";
+        text.lines().map(bare).collect()
+    }
+
+    fn is_in(&self, folder: &str) -> bool {
+        self.path.starts_with(folder)
+    }
+}
+
+fn walk(below: &Path, extension: &str, visit: &mut dyn FnMut(&Path)) {
+    let mut entries: Vec<_> = fs::read_dir(below)
+        .expect("the folder can be read")
+        .map(|entry| entry.expect("the folder can be read").path())
+        .collect();
+    entries.sort();
+    for entry in entries {
+        if entry.is_dir() {
+            walk(&entry, extension, visit);
+        } else if entry.extension().is_some_and(|found| found == extension) {
+            visit(&entry);
+        }
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = suite::root();
+    let mut all = Vec::new();
+    for folder in ["model", "litmus", "checker", "tests"] {
+        walk(&root.join(folder), "rs", &mut |path| {
+            let relative = path.strip_prefix(&root).expect("it is below the root");
+            let names: Vec<_> = relative.iter().map(|name| name.to_string_lossy()).collect();
+            let text = fs::read_to_string(path).expect("sources are text");
+            all.push(Source { path: names.join("/"), text });
+        });
+    }
+    assert!(all.len() > 50, "only {} sources", all.len());
+    all
+}
+
+/// The words of a text: names, and paths of names.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+}
+
+fn names(code: &str, wanted: &str) -> bool {
+    words(code).any(|word| word == wanted)
+}
+
+/// What follows `crate::` or `super::`, wherever it stands.
+fn imports(code: &str) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for start in ["crate::", "super::"] {
+        for rest in code.split(start).skip(1) {
+            match rest.strip_prefix('{') {
+                Some(list) => {
+                    let list = list.split('}').next().unwrap_or("");
+                    found.extend(list.split(',').filter_map(|item| words(item).next()));
+                }
+                None => found.extend(words(rest).next()),
+            }
+        }
+    }
+    found
+}
+
+/// Modules of `model` that may name few others.
+const NARROW: &[(&str, &[&str])] = &[
+    ("section", &[]),
+    ("scope", &[]),
+    ("memory", &[]),
+    ("bits", &[]),
+    ("given", &[]),
+    ("rel", &["given", "section"]),
+    ("ptx", &["given", "rel", "section"]),
+    ("algebra", &["bits", "given", "rel"]),
+    ("ablation", &["rel", "render"]),
+    ("symmetry", &["given", "rel"]),
+];
+
+/// Words that the files below a folder do not name.
+const BANNED: &[(&str, &[&str])] = &[
+    ("model/src/", &["litmus", "checker", "z3", "fs", "io", "env", "process"]),
+    ("litmus/src/", &["checker", "z3", "fs", "io", "env", "process"]),
+    // Instructions and events know no rule of the model, and the model nothing of them.
+    ("model/src/isa/", &["ptx", "rel", "given", "structure"]),
+    ("model/src/unfold", &["ptx", "structure"]),
+    // Engines name neither each other nor conditions.
+    ("checker/src/engine/", &["litmus", "judge", "suite", "cli"]),
+    ("checker/src/engine/enumerate", &["solve", "smt", "Solve", "z3"]),
+    ("checker/src/engine/solve", &["Enumerate"]),
+    ("checker/src/report/", &["Enumerate", "Solve", "ENGINES", "z3"]),
+];
+
+/// What only the files that speak with the process may name.
+const PROCESS: [&str; 6] =
+    ["std::env", "std::process", "stdout", "stderr", "println", "::enumerate::"];
+
+#[test]
+fn imports_point_one_way() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let (code, path) = (source.code(), &source.path);
+        for (folder, words) in BANNED.iter().filter(|(folder, _)| source.is_in(folder)) {
+            let named = words.iter().filter(|word| names(&code, word));
+            wrong.extend(named.map(|word| format!("{path}, in {folder}, names `{word}`")));
+        }
+        let speaks = ["main", "cli", "run"].map(|name| format!("checker/src/{name}.rs"));
+        // The account of an execution is made by the engine that lists executions.
+        let explains = source.is_in("checker/src/explain/");
+        if source.is_in("checker/src/") && !speaks.contains(path) {
+            let named = PROCESS.iter().filter(|word| code.contains(**word));
+            let named = named.filter(|word| !(explains && **word == "::enumerate::"));
+            wrong.extend(named.map(|word| format!("{path} names `{word}`")));
+        }
+        for (module, allowed) in NARROW {
+            if *path == format!("model/src/{module}.rs") {
+                let other = imports(&code).into_iter().filter(|import| !allowed.contains(import));
+                wrong.extend(other.map(|import| format!("{path} imports `{import}`")));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Every `R` and number after the word `reading` or `readings`, in prose or comment.
+fn cited(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let lower = text.replace("Reading", "reading");
+    for rest in lower.split("reading").skip(1) {
+        let rest = rest.strip_prefix('s').unwrap_or(rest);
+        for word in rest.split([' ', ',', '\n', '/']).filter(|word| !word.is_empty()) {
+            let word = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+            let number = word.strip_prefix('R').filter(|n| n.parse::<u32>().is_ok());
+            match number {
+                Some(number) => found.insert(format!("R{number}")),
+                None if word == "and" => continue,
+                None => break,
+            };
+        }
+    }
+    found
+}
+
+fn listed() -> BTreeSet<String> {
+    let text = fs::read_to_string(suite::root().join("docs/readings.md")).expect("it is there");
+    let number = |line: &str| {
+        let number = line.strip_prefix("| R")?.split(' ').next()?;
+        Some(format!("R{number}"))
+    };
+    text.lines().filter_map(number).collect()
+}
+
+#[test]
+fn readings_are_cited_and_exist() {
+    let listed = listed();
+    let mut all = BTreeSet::new();
+    for source in sources().iter().filter(|source| !source.is_in("tests/")) {
+        let cited = cited(&source.text);
+        let unknown: Vec<&String> = cited.difference(&listed).collect();
+        assert!(unknown.is_empty(), "{}: {unknown:?} are no readings", source.path);
+        all.extend(cited);
+    }
+    let idle: Vec<&String> = listed.difference(&all).collect();
+    assert!(idle.is_empty(), "cited where nothing is decided: {idle:?}");
+}
+
+#[test]
+fn every_section_is_cited() {
+    let sources = sources();
+    let table = sources.iter().find(|s| s.path == "model/src/section.rs").expect("it is there");
+    let folder = suite::folder();
+    for section in section::ALL {
+        let row = table.text.lines().find(|line| line.contains(&format!("\"{}\"", section.anchor)));
+        let name = words(row.expect("each section has a row")).next().expect("a row has a name");
+        let cited = sources
+            .iter()
+            .filter(|source| source.path != table.path && !source.is_in("tests/"))
+            .any(|source| names(&source.code(), name));
+        let tested = folder.join(section.anchor).is_dir();
+        assert!(
+            cited || tested,
+            "nothing cites section::{name}, and the suite has no folder of it"
+        );
+    }
+}
+
+/// A number as sections have them: three parts, or two in parentheses.
+fn section_number(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    for (start, _) in text.match_indices(|c: char| c.is_ascii_digit()) {
+        let before = start.checked_sub(1).map(|at| bytes[at]);
+        if before.is_some_and(|b| b.is_ascii_alphanumeric() || b == b'.' || b == b'_') {
+            continue;
+        }
+        let rest = &text[start..];
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
+        let number = rest[..end].trim_end_matches('.');
+        let parts: Vec<&str> = number.split('.').collect();
+        let in_parentheses = before == Some(b'(') && rest[end..].starts_with(')');
+        if parts.iter().all(|part| !part.is_empty())
+            && (parts.len() > 2 || parts.len() == 2 && in_parentheses)
+        {
+            return Some(number.to_owned());
+        }
+    }
+    None
+}
+
+#[test]
+fn section_numbers_are_in_one_place() {
+    let mut wrong = Vec::new();
+    for source in sources() {
+        let judged = ["model/src/", "litmus/src/", "checker/src/"];
+        let judged = judged.iter().any(|folder| source.is_in(folder));
+        if !judged || source.path == "model/src/section.rs" {
+            continue;
+        }
+        for line in source.code().lines() {
+            if let Some(number) = section_number(line) {
+                wrong.push(format!("{}: {number} in `{}`", source.path, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "use model::section: {wrong:#?}");
+}
+
+#[test]
+fn a_file_says_what_it_holds_and_is_short() {
+    for source in sources() {
+        let path = &source.path;
+        assert!(source.text.starts_with("//! "), "{path} begins with what it holds");
+        let lines = source.text.lines().count();
+        assert!(lines <= LONGEST, "{path} has {lines} lines");
+        for word in [["TO", "DO"].concat(), ["FIX", "ME"].concat()] {
+            assert!(!names(&source.text, &word), "{path} has a {word}: open an issue");
+        }
+    }
+}
+
+/// A link of a document leads to a file.
+#[test]
+fn links_lead_somewhere() {
+    let root = suite::root();
+    let mut documents = Vec::new();
+    walk(&root.join("docs"), "md", &mut |path| documents.push(path.to_path_buf()));
+    for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        documents.push(root.join(name));
+    }
+    for document in documents {
+        let text = fs::read_to_string(&document).expect("the document can be read");
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap_or("");
+            let near = document.parent().expect("it is in a folder").join(file);
+            let there = target.contains("://") || near.exists();
+            assert!(there, "{}: {target} is not there", document.display());
+        }
+    }
+}
+
+/// The tests that the architecture says hold its invariants are there.
+#[test]
+fn the_tests_that_hold_the_invariants_exist() {
+    let document =
+        fs::read_to_string(suite::root().join("docs/architecture.md")).expect("it is there");
+    let sources = sources();
+    let mut named = 0;
+    let invariants: Vec<&str> = document.lines().filter(|line| line.starts_with("- **")).collect();
+    for quoted in invariants.iter().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+        let Some((file, test)) = quoted.split_once("::") else { continue };
+        let path = format!("tests/{file}.rs");
+        let Some(source) = sources.iter().find(|source| source.path == path) else { continue };
+        named += 1;
+        assert!(source.text.contains(&format!("fn {test}(")), "{quoted} is no test");
+    }
+    assert!(named > 5, "only {named} tests are named");
+}
