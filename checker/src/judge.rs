@@ -246,9 +246,7 @@ fn verdict(test: &Test, found: &Found, positive: u64, negative: u64) -> Verdict 
     };
     match (decided, incomplete) {
         // Whether the program is defined is not known before the end.
-        (Some(_), Some(reason)) if found.limit.is_some() && test.program.may_be_undefined() => {
-            Verdict::Undecided(reason)
-        }
+        (Some(_), Some(reason)) if test.program.may_be_undefined() => Verdict::Undecided(reason),
         (Some(verdict), _) => verdict,
         (None, Some(reason)) => Verdict::Undecided(reason),
         (None, None) => match test.quantifier {
@@ -351,4 +349,38 @@ fn decided_never(test: &Test, found: &Found) -> bool {
     let (positive, negative) = counts(test, found);
     let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
     violating == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The race is in the iteration that reads 2.
+    const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
+{
+uint32_t x=0; y=0;
+}
+ P0@cta 0                               | P1@cta 1                  ;
+ L: atom.relaxed.gpu.add.u32 r0, [y], 1 | st.weak.u32 [x], 1        ;
+ setp.ne.u32 p, r0, 2                   | st.relaxed.gpu.u32 [y], 9 ;
+ @p bra M                               |                           ;
+ ld.weak.u8 r1, [x]                     |                           ;
+ M: setp.lt.u32 p, r0, 2                |                           ;
+ @p bra L                               |                           ;
+exists (P0:r0=9)
+";
+
+    #[test]
+    fn a_program_that_may_be_undefined_behind_the_bound_is_undecided() {
+        let test = litmus::parse("", RACE_BEHIND_THE_BOUND.as_bytes()).expect("a test");
+        let model = model::ptx::model();
+        let verdict = |bound| {
+            let engines = crate::engine::ENGINES.to_vec();
+            let (timeout, verdict_only, blame) = (None, false, false);
+            let task = Task { model: &model, engines, bound, timeout, verdict_only, blame };
+            judge(&test, &task).verdict
+        };
+        assert_eq!(verdict(2).name(), "undecided");
+        assert_eq!(verdict(4).name(), "undefined");
+    }
 }
