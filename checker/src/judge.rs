@@ -160,12 +160,16 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let found = all.swap_remove(0);
     let (positive, negative) = counts(test, &found);
     let verdict = verdict(test, &found, positive, negative);
+    // A search that ended early has seen both sides, or only what it was looking for.
+    let complete = found.limit.is_none()
+        && !found.seen.bound_reached
+        && !(task.verdict_only && found.witness.is_some());
     let observation = match &verdict {
-        Verdict::Holds | Verdict::Fails => Some(match (positive, negative) {
-            (0, _) => Observation::Never,
-            (_, 0) => Observation::Always,
-            _ => Observation::Sometimes,
-        }),
+        Verdict::Holds | Verdict::Fails => match (positive, negative) {
+            (1.., 1..) => Some(Observation::Sometimes),
+            (0, _) => complete.then_some(Observation::Never),
+            (_, 0) => complete.then_some(Observation::Always),
+        },
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => None,
     };
     Judgement {
@@ -306,13 +310,16 @@ fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Stri
                 None
             }
         }
-        (Verdict::Fails, None, None) => Some(format!(
-            "expected {}, observed {} {}/{}",
-            test.quantifier.name(),
-            judgement.observation.map_or("nothing", Observation::name),
-            judgement.positive,
-            judgement.positive + judgement.negative
-        )),
+        (Verdict::Fails, None, None) => {
+            let expected = test.quantifier.name();
+            let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
+            Some(match judgement.observation {
+                Some(observation) => {
+                    format!("expected {expected}, observed {} {positive}/{all}", observation.name())
+                }
+                None => format!("expected {expected}, an execution contradicts it"),
+            })
+        }
         (verdict, None, None) => {
             Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()))
         }
