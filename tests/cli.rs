@@ -61,7 +61,10 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explain-coherence", &["explain", "litmus/suite/coherence-axiom/CoWW+transitive.litmus"]),
     (
         "explain-coherence-against",
-        &["explain", "litmus/suite/coherence-axiom/CoWW+st.relaxed.gpu.litmus"],
+        &[
+            "explain",
+            "litmus/suite/coherence-axiom/CoWW+st.release.gpu+ld.acquire.gpu+strong.litmus",
+        ],
     ),
     (
         "explain-fence-sc",
