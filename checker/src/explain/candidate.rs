@@ -3,6 +3,8 @@
 //! Unlike the engines, which build Coherence into the orders they try, this also tries a co that
 //! contradicts causality: otherwise a violation of Coherence would have no candidate.
 
+use std::cell::Cell;
+
 use litmus::{Quantifier, Test};
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Tag};
@@ -58,14 +60,19 @@ pub fn candidates(
 ) -> Result<bool, Limit> {
     let unfolded = Unfolded::new(&test.program, model.conventions, limits.bound)?;
     let guesses = test.program.mentioned_constants();
+    let truncated = Cell::new(false);
     let mut failed = None;
     let complete = unfolded.visit(|unfolding| {
         if unfolding.fault().is_some() {
             return true;
         }
         let go = match unfolding.events.len() {
-            0..=64 => structure::<u64>(test, model, unfolding, &guesses, limits, visitor),
-            65..=128 => structure::<u128>(test, model, unfolding, &guesses, limits, visitor),
+            0..=64 => {
+                structure::<u64>(test, model, unfolding, &guesses, limits, &truncated, visitor)
+            }
+            65..=128 => {
+                structure::<u128>(test, model, unfolding, &guesses, limits, &truncated, visitor)
+            }
             _ => Err(Limit::Events),
         };
         go.unwrap_or_else(|limit| {
@@ -73,7 +80,7 @@ pub fn candidates(
             false
         })
     })?;
-    failed.map_or(Ok(complete), Err)
+    failed.map_or(Ok(complete && !truncated.get()), Err)
 }
 
 fn structure<R: Row>(
@@ -82,6 +89,7 @@ fn structure<R: Row>(
     unfolding: &Unfolding<'_>,
     guesses: &[u64],
     limits: &Limits,
+    truncated: &Cell<bool>,
     visitor: &mut impl Visitor,
 ) -> Result<bool, Limit> {
     let structure = EventStructure::<R>::new(unfolding);
@@ -94,12 +102,15 @@ fn structure<R: Row>(
         sources: vec![Source::default(); unfolding.slots.len()],
         guesses,
         limits,
+        truncated,
         ticks: 0,
     };
     search.decide(0, visitor)
 }
 
 struct Search<'s, R> {
+    /// Set when orders were left out.
+    truncated: &'s Cell<bool>,
     test: &'s Test,
     model: &'s Model,
     structure: &'s EventStructure<'s, R>,
@@ -156,9 +167,9 @@ impl<R: Row> Search<'_, R> {
             let Some(order) = self.model.order(chosen) else { return Vec::new() };
             start[usize::from(order.relates.0)].pairs().filter(|(a, b)| a < b).collect()
         };
-        let fences = orientations(&empty, &relates(Chosen::Fsc));
+        let fences = orientations(&empty, &relates(Chosen::Fsc), self.truncated);
         let init_first = self.init_first();
-        let writes = orientations(&init_first, &relates(Chosen::Co));
+        let writes = orientations(&init_first, &relates(Chosen::Co), self.truncated);
         for fsc in &fences {
             for oriented in &writes {
                 if !self.completed(sourced, &rf, fsc, oriented, visitor) {
@@ -249,7 +260,11 @@ impl<R: Row> Search<'_, R> {
 }
 
 /// Every acyclic way to direct the pairs on top of `base`, closed.
-fn orientations<R: Row>(base: &BitRel<R>, pairs: &[(usize, usize)]) -> Vec<BitRel<R>> {
+fn orientations<R: Row>(
+    base: &BitRel<R>,
+    pairs: &[(usize, usize)],
+    truncated: &Cell<bool>,
+) -> Vec<BitRel<R>> {
     let mut all = vec![base.clone()];
     for &(a, b) in pairs {
         let mut next = Vec::new();
@@ -258,12 +273,15 @@ fn orientations<R: Row>(base: &BitRel<R>, pairs: &[(usize, usize)]) -> Vec<BitRe
                 let mut directed = order.clone();
                 directed.insert(first, second);
                 bits::close(&mut directed.rows);
-                if bits::is_irreflexive(&directed.rows) && !next.contains(&directed) {
+                if bits::is_irreflexive(&directed.rows) {
                     next.push(directed);
                 }
             }
         }
-        next.truncate(MAX_ORDERS);
+        if next.len() > MAX_ORDERS {
+            truncated.set(true);
+            next.truncate(MAX_ORDERS);
+        }
         all = next;
     }
     all
