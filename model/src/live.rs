@@ -3,7 +3,6 @@
 
 use crate::event::Mask;
 use crate::expr::ExprId;
-use crate::isa::ld::LoadOrder;
 use crate::isa::{Instruction, Reg};
 use crate::program::{Observed, Program, Thread, ThreadId};
 
@@ -127,20 +126,8 @@ fn merge(into: &mut [bool], from: &[bool]) {
 
 /// Whether all accesses of the program have one size: then no two of them overlap partially.
 fn uniform_sizes(program: &Program) -> bool {
-    let mut sizes = program.threads.iter().flat_map(|thread| &thread.lines).filter_map(|line| {
-        match &line.instruction {
-            Instruction::Load(load) => Some(load.ty.bits),
-            Instruction::Store(store) => Some(store.ty.bits),
-            Instruction::Atomic(atomic) => Some(atomic.ty.bits),
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => None,
-        }
-    });
+    let lines = program.threads.iter().flat_map(|thread| &thread.lines);
+    let mut sizes = lines.filter_map(|line| line.instruction.access()).map(|(_, ty, _)| ty.bits);
     match sizes.next() {
         Some(first) => sizes.all(|size| size == first),
         None => true,
@@ -148,16 +135,5 @@ fn uniform_sizes(program: &Program) -> bool {
 }
 
 fn loads_non_coherently(thread: &Thread) -> bool {
-    thread.lines.iter().any(|line| match &line.instruction {
-        Instruction::Load(load) => load.order == LoadOrder::NonCoherent,
-        Instruction::Store(_)
-        | Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Alu(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => false,
-    })
+    thread.lines.iter().any(|line| line.instruction.is_non_coherent())
 }

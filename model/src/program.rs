@@ -1,6 +1,5 @@
 //! A program: placed threads over variables, with what of its end is observed.
 
-use crate::isa::ld::LoadOrder;
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Variable, VariableId};
 use crate::scope::Placement;
@@ -95,26 +94,28 @@ impl Program {
         let computed = |address: Address, elements: usize| {
             address.offset != 0 || elements > 1 || !matches!(address.base, Operand::Address(_))
         };
-        self.threads.iter().flat_map(|thread| &thread.lines).any(|line| match &line.instruction {
-            Instruction::Load(load) => {
-                load.order == LoadOrder::NonCoherent
-                    || differs(load.ty.bits)
-                    || computed(load.address, load.destinations.len())
+        self.threads.iter().flat_map(|thread| &thread.lines).any(|line| {
+            let instruction = &line.instruction;
+            if let Some((address, ty, elements)) = instruction.access() {
+                return instruction.is_non_coherent()
+                    || differs(ty.bits)
+                    || computed(address, elements);
             }
-            Instruction::Store(store) => {
-                differs(store.ty.bits) || computed(store.address, store.sources.len())
+            match instruction {
+                Instruction::Barrier(barrier) => {
+                    let operands = [Some(barrier.id), barrier.count];
+                    operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
+                }
+                Instruction::Unsupported(_) => true,
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Branch(_) => false,
             }
-            Instruction::Atomic(atomic) => differs(atomic.ty.bits) || computed(atomic.address, 1),
-            Instruction::Barrier(barrier) => {
-                let operands = [Some(barrier.id), barrier.count];
-                operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
-            }
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Branch(_) => false,
-            Instruction::Unsupported(_) => true,
         }) || self.variables.iter().any(|variable| {
             size.is_some_and(|bits| {
                 !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)

@@ -13,7 +13,7 @@ mod general;
 
 use std::collections::BTreeSet;
 
-use model::bits::{self, BitRel, Row, Wide};
+use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Tag};
 use model::program::Program;
 use model::rel::Model;
@@ -26,6 +26,7 @@ use self::fences::related;
 use super::options::Options;
 use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
+use super::structures::{Stop, Structures, each_structure};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
@@ -50,34 +51,9 @@ impl Engine for Enumerate {
         seen.executions = Some(0);
         let grows = plan::grows_with_choice(model);
         let guesses = program.mentioned_constants();
-        let mut limit = None;
-        unfolded.visit(|unfolding| {
-            let mut job = Job { model, grows, limits, guesses: &guesses, seen, visit };
-            let result = match unfolding.events.len() {
-                0..=64 => job.structure::<u64>(unfolding),
-                65..=128 => job.structure::<u128>(unfolding),
-                129..=256 => job.structure::<Wide<4>>(unfolding),
-                257..=1024 => job.structure::<Wide<16>>(unfolding),
-                _ => Err(Stop::Limit(Limit::Events)),
-            };
-            match result {
-                Ok(()) => true,
-                Err(Stop::Asked) => false,
-                Err(Stop::Limit(reason)) => {
-                    limit = Some(reason);
-                    false
-                }
-            }
-        })?;
-        limit.map_or(Ok(()), Err)
+        let mut job = Job { model, grows, limits, guesses: &guesses, seen, visit };
+        each_structure(&unfolded, &mut job).map(|_| ())
     }
-}
-
-/// Why the search ends early.
-enum Stop {
-    /// The visitor has what it wants.
-    Asked,
-    Limit(Limit),
 }
 
 /// What stays the same from structure to structure.
@@ -91,7 +67,7 @@ struct Job<'a, 'v> {
     visit: &'a mut Visit<'v>,
 }
 
-impl Job<'_, '_> {
+impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         let structure = EventStructure::<R>::new(unfolding);
         let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };

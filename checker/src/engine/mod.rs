@@ -12,6 +12,7 @@ pub mod plan;
 mod smt;
 #[cfg(feature = "smt")]
 pub mod solve;
+pub mod structures;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

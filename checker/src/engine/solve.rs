@@ -20,7 +20,7 @@ mod simplify;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use model::bits::{BitRel, Row, Wide};
+use model::bits::{BitRel, Row};
 use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
@@ -37,6 +37,7 @@ use super::options::{Options, constant_bytes};
 use super::outcome::{from_reads, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{Assignment, Smt};
+use super::structures::{Stop, Structures, each_structure};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
@@ -63,40 +64,8 @@ impl Engine for Solve {
         seen.bound_reached = unfolded.bound_reached;
         let guesses = program.mentioned_constants();
         let mut visited = HashSet::new();
-        let mut limit = None;
-        unfolded.visit(|unfolding| {
-            let mut job =
-                Job { model, limits, guesses: &guesses, visited: &mut visited, seen, visit };
-            let result = match unfolding.events.len() {
-                0..=64 => job.structure::<u64>(unfolding),
-                65..=128 => job.structure::<u128>(unfolding),
-                129..=256 => job.structure::<Wide<4>>(unfolding),
-                257..=1024 => job.structure::<Wide<16>>(unfolding),
-                _ => Err(Stop::Limit(Limit::Events)),
-            };
-            match result {
-                Ok(()) => true,
-                Err(Stop::Asked) => false,
-                Err(Stop::Limit(reason)) => {
-                    limit = Some(reason);
-                    false
-                }
-            }
-        })?;
-        limit.map_or(Ok(()), Err)
-    }
-}
-
-/// Why the search ends early.
-enum Stop {
-    /// The visitor has what it wants.
-    Asked,
-    Limit(Limit),
-}
-
-impl From<Limit> for Stop {
-    fn from(limit: Limit) -> Stop {
-        Stop::Limit(limit)
+        let mut job = Job { model, limits, guesses: &guesses, visited: &mut visited, seen, visit };
+        each_structure(&unfolded, &mut job).map(|_| ())
     }
 }
 
@@ -111,7 +80,7 @@ struct Job<'a, 'v> {
     visit: &'a mut Visit<'v>,
 }
 
-impl Job<'_, '_> {
+impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         if self.limits.expired() {
             return Err(Stop::Limit(Limit::Time));

@@ -16,6 +16,7 @@ use model::values::{Source, Values, valuations};
 use crate::engine::concrete::Concrete;
 use crate::engine::options::Options;
 use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
+use crate::engine::structures::{Stop, Structures, each_structure};
 use crate::engine::{Limit, Limits};
 
 /// One candidate with the outcome asked for.
@@ -58,54 +59,45 @@ pub fn candidates(
     limits: &Limits,
     visitor: &mut impl Visitor,
 ) -> Result<bool, Limit> {
-    let unfolded = Unfolded::new(&test.program, model.conventions, limits.bound)?;
-    let guesses = test.program.mentioned_constants();
+    let expired = || limits.expired();
+    let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &expired)?;
     let truncated = Cell::new(false);
-    let mut failed = None;
-    let complete = unfolded.visit(|unfolding| {
-        if unfolding.fault().is_some() {
-            return true;
-        }
-        let go = match unfolding.events.len() {
-            0..=64 => {
-                structure::<u64>(test, model, unfolding, &guesses, limits, &truncated, visitor)
-            }
-            65..=128 => {
-                structure::<u128>(test, model, unfolding, &guesses, limits, &truncated, visitor)
-            }
-            _ => Err(Limit::Events),
-        };
-        go.unwrap_or_else(|limit| {
-            failed = Some(limit);
-            false
-        })
-    })?;
-    failed.map_or(Ok(complete && !truncated.get()), Err)
+    let guesses = test.program.mentioned_constants();
+    let mut job = Job { test, model, guesses: &guesses, limits, truncated: &truncated, visitor };
+    let complete = each_structure(&unfolded, &mut job)?;
+    Ok(complete && !truncated.get())
 }
 
-fn structure<R: Row>(
-    test: &Test,
-    model: &Model,
-    unfolding: &Unfolding<'_>,
-    guesses: &[u64],
-    limits: &Limits,
-    truncated: &Cell<bool>,
-    visitor: &mut impl Visitor,
-) -> Result<bool, Limit> {
-    let structure = EventStructure::<R>::new(unfolding);
-    let Some(options) = Options::new(model, &structure) else { return Ok(true) };
-    let mut search = Search {
-        test,
-        model,
-        structure: &structure,
-        options: options.slots,
-        sources: vec![Source::default(); unfolding.slots.len()],
-        guesses,
-        limits,
-        truncated,
-        ticks: 0,
-    };
-    search.decide(0, visitor)
+/// What stays the same from structure to structure.
+struct Job<'a, V> {
+    test: &'a Test,
+    model: &'a Model,
+    guesses: &'a [u64],
+    limits: &'a Limits,
+    truncated: &'a Cell<bool>,
+    visitor: &'a mut V,
+}
+
+impl<V: Visitor> Structures for Job<'_, V> {
+    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+        if unfolding.fault().is_some() {
+            return Ok(());
+        }
+        let structure = EventStructure::<R>::new(unfolding);
+        let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let mut search = Search {
+            test: self.test,
+            model: self.model,
+            structure: &structure,
+            options: options.slots,
+            sources: vec![Source::default(); unfolding.slots.len()],
+            guesses: self.guesses,
+            limits: self.limits,
+            truncated: self.truncated,
+            ticks: 0,
+        };
+        if search.decide(0, self.visitor)? { Ok(()) } else { Err(Stop::Asked) }
+    }
 }
 
 struct Search<'s, R> {

@@ -149,6 +149,27 @@ impl Instruction {
         })
     }
 
+    /// Where it accesses memory, the type of one element, and how many elements.
+    pub fn access(&self) -> Option<(Address, Type, usize)> {
+        match self {
+            Instruction::Load(load) => Some((load.address, load.ty, load.destinations.len())),
+            Instruction::Store(store) => Some((store.address, store.ty, store.sources.len())),
+            Instruction::Atomic(atomic) => Some((atomic.address, atomic.ty, 1)),
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => None,
+        }
+    }
+
+    /// Whether it is an `ld.global.nc`.
+    pub fn is_non_coherent(&self) -> bool {
+        matches!(self, Instruction::Load(load) if load.order == ld::LoadOrder::NonCoherent)
+    }
+
     pub fn as_branch(&self) -> Option<&alu::Branch> {
         if let Instruction::Branch(branch) = self { Some(branch) } else { None }
     }

@@ -1,0 +1,47 @@
+//! Every structure of a program handed to an engine, at the width of relation that it needs.
+
+use model::bits::{Row, Wide};
+use model::unfold::{Unfolded, Unfolding};
+
+use super::Limit;
+
+/// Why a search ends early.
+pub enum Stop {
+    /// The visitor has what it wants.
+    Asked,
+    Limit(Limit),
+}
+
+impl From<Limit> for Stop {
+    fn from(limit: Limit) -> Stop {
+        Stop::Limit(limit)
+    }
+}
+
+/// What is done with each structure; one function for each width of relation.
+pub trait Structures {
+    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop>;
+}
+
+/// Visits all structures, or those before `job` stops. Says whether all were visited.
+pub fn each_structure(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Result<bool, Limit> {
+    let mut limit = None;
+    let complete = unfolded.visit(|unfolding| {
+        let result = match unfolding.events.len() {
+            0..=64 => job.structure::<u64>(unfolding),
+            65..=128 => job.structure::<u128>(unfolding),
+            129..=256 => job.structure::<Wide<4>>(unfolding),
+            257..=1024 => job.structure::<Wide<16>>(unfolding),
+            _ => Err(Stop::Limit(Limit::Events)),
+        };
+        match result {
+            Ok(()) => true,
+            Err(Stop::Asked) => false,
+            Err(Stop::Limit(reason)) => {
+                limit = Some(reason);
+                false
+            }
+        }
+    })?;
+    limit.map_or(Ok(complete), Err)
+}
