@@ -44,7 +44,7 @@ impl Report for Text {
         }
         let engines = summary.engines.join(", ");
         let agree = match (summary.engines.len(), summary.disagreements) {
-            (2.., 0) if total > summary.rejected => " agree",
+            (2.., 0) if total > summary.rejected + summary.undecided => " agree",
             (2.., 1..) => " disagree",
             _ => "",
         };
