@@ -16,13 +16,14 @@ use model::bits::Row;
 use model::given::Chosen;
 use model::ptx;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
+use model::value::Value;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 /// What an engine says of a program: its outcomes, or that it has no meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    Outcomes(BTreeSet<Vec<u64>>),
+    Outcomes(BTreeSet<Vec<Value>>),
     Undefined,
 }
 
@@ -132,7 +133,7 @@ fn engines_agree_on_random_programs() {
 
 /// Collects the outcomes of consistent candidates, tried one by one and without any pruning.
 struct Naive {
-    outcomes: BTreeSet<Vec<u64>>,
+    outcomes: BTreeSet<Vec<Value>>,
 }
 
 impl Visitor for Naive {
@@ -285,7 +286,7 @@ fn the_order_of_threads_does_not_matter() {
                 mirror.program.observed.iter().position(|o| *o == twin).expect("observed too")
             })
             .collect();
-        let renamed: BTreeSet<Vec<u64>> =
+        let renamed: BTreeSet<Vec<Value>> =
             there.iter().map(|values| place.iter().map(|&at| values[at]).collect()).collect();
         let (here, renamed) = (Answer::Outcomes(here), Answer::Outcomes(renamed));
         difference(("as written", &here), ("reversed", &renamed)).map_or(Ok(()), Err)

@@ -26,4 +26,5 @@ pub mod section;
 pub mod structure;
 mod symmetry;
 pub mod unfold;
+pub mod value;
 pub mod values;

@@ -88,6 +88,7 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
                 | Instruction::Alu(_)
+                | Instruction::Cvta(_)
                 | Instruction::Unsupported(_) => (true, None),
             };
             if falls_through {

@@ -65,6 +65,10 @@ sections! {
     CAUSALITY = "8.10.6", "Causality", "causality-axiom";
     REDUCTIONS = "8.11.1", "Special Cases: Reductions", "reductions-do-not-form-acquire-patterns";
     ADDRESSES_AS_OPERANDS = "6.4.1", "Addresses as Operands", "addresses-as-operands";
+    GENERIC_ADDRESSING = "6.4.1.1", "Generic Addressing", "generic-addressing";
+    DATA_MOVEMENT = "9.7.10", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions";
+    FLOATING_POINT = "9.7.3", "Floating-Point Instructions", "floating-point-instructions";
+    HALF_PRECISION = "9.7.4", "Half Precision Floating-Point Instructions", "half-precision-floating-point-instructions";
     MOV = "9.7.10.1", "Data Movement and Conversion Instructions: mov", "data-movement-and-conversion-instructions-mov";
     LD = "9.7.10.8", "Data Movement and Conversion Instructions: ld", "data-movement-and-conversion-instructions-ld";
     LD_GLOBAL_NC = "9.7.10.9", "Data Movement and Conversion Instructions: ld.global.nc", "data-movement-and-conversion-instructions-ld-global-nc";

@@ -3,6 +3,7 @@
 mod alu;
 mod barrier;
 mod branch;
+mod convert;
 mod fence;
 mod memory;
 
@@ -74,8 +75,13 @@ impl<'a> Reader<'_> {
                 self.peer_branch(cell)
             }
             "mad" => return self.mad(cell).unwrap_or_default(),
+            "cvt" => return self.convert(cell).unwrap_or_default(),
+            "mov" if Self::moves_vector(cell) => {
+                return self.vector_move(cell).unwrap_or_default();
+            }
+            "cvta" | "isspacep" => self.cvta(cell),
             "mov" | "add" | "sub" | "mul" | "and" | "or" | "xor" | "not" | "shl" | "shr"
-            | "cvt" | "setp" | "selp" => self.alu(cell),
+            | "setp" | "selp" => self.alu(cell),
             _ => self.other(cell),
         };
         one.into_iter().collect()

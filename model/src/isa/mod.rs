@@ -6,14 +6,16 @@
 pub mod alu;
 pub mod atom;
 pub mod bar;
+pub mod cvta;
 pub mod fence;
+pub mod float;
 pub mod ld;
 pub mod opcode;
 pub mod qualifier;
 pub mod rule;
 pub mod st;
 
-use crate::memory::VariableId;
+use crate::memory::{Space, VariableId};
 
 /// A register of one thread: an index into [`crate::program::Thread::registers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -72,6 +74,17 @@ pub enum SpaceQualifier {
     SharedCluster,
 }
 
+impl SpaceQualifier {
+    /// The state space; none for a generic address.
+    pub fn space(self) -> Option<Space> {
+        match self {
+            SpaceQualifier::Generic => None,
+            SpaceQualifier::Global => Some(Space::Global),
+            SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => Some(Space::Shared),
+        }
+    }
+}
+
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
@@ -98,6 +111,7 @@ pub enum Instruction {
     Barrier(bar::Barrier),
     ClusterBarrier(bar::ClusterBarrier),
     Alu(alu::Alu),
+    Cvta(cvta::Cvta),
     Branch(alu::Branch),
     /// Understood, and outside what the model covers: why.
     Unsupported(String),
@@ -111,6 +125,7 @@ impl Instruction {
             Instruction::Atomic(atomic) => (&atomic.operands, [None, None]),
             Instruction::Alu(alu) => (&alu.sources, [None, None]),
             Instruction::Barrier(barrier) => (&[], [Some(barrier.id), barrier.count]),
+            Instruction::Cvta(cvta) => (&[], [Some(cvta.source), None]),
             Instruction::Branch(branch) => {
                 (&[], branch.condition.map_or([None, None], |(_, a, b)| [Some(a), Some(b)]))
             }
@@ -137,6 +152,7 @@ impl Instruction {
             }) => Some(Operand::Reg(*source)),
             Instruction::Barrier(_)
             | Instruction::Alu(_)
+            | Instruction::Cvta(_)
             | Instruction::Branch(_)
             | Instruction::Fence(_)
             | Instruction::ProxyFence(_)
@@ -160,6 +176,7 @@ impl Instruction {
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
             | Instruction::Alu(_)
+            | Instruction::Cvta(_)
             | Instruction::Branch(_)
             | Instruction::Unsupported(_) => None,
         }
@@ -180,6 +197,7 @@ impl Instruction {
             Instruction::Load(load) => (&load.destinations, None),
             Instruction::Atomic(atomic) => (&[], atomic.destination),
             Instruction::Alu(alu) => (&[], Some(alu.destination)),
+            Instruction::Cvta(cvta) => (&[], Some(cvta.destination)),
             Instruction::Barrier(bar::Barrier {
                 kind: bar::BarrierKind::Reduce { destination, .. },
                 ..

@@ -44,7 +44,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
             "stackrestore",
         ],
     ),
-    ("address conversions", &["cvta", "isspacep", "istypep", "mapa", "getctarank"]),
+    ("address conversions", &["istypep", "mapa", "getctarank"]),
     (
         "this arithmetic",
         &[
@@ -117,7 +117,8 @@ const OUTSIDE: &[(&str, &[&str])] = &[
 /// Opcodes that become instructions of the model.
 pub const MODELLED: &[&str] = &[
     "ld", "st", "atom", "red", "fence", "membar", "bar", "barrier", "mov", "add", "sub", "mul",
-    "mad", "and", "or", "xor", "not", "shl", "shr", "cvt", "setp", "selp", "bra", "ret", "exit",
+    "mad", "and", "or", "xor", "not", "shl", "shr", "cvt", "cvta", "isspacep", "setp", "selp",
+    "bra", "ret", "exit",
 ];
 
 /// Opcodes and forms of the peer dialect that PTX does not have.

@@ -5,10 +5,11 @@ use super::{Check, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
-use crate::isa::alu::{self, AluOp, Comparison};
+use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::{Atomic, AtomicOp};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
+use crate::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(
@@ -122,7 +123,7 @@ impl Walk<'_> {
                 // It has read what it compares with: a loop for a lock ends here.
                 let expected = state.exprs.as_const(operands[0].0);
                 if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
-                    let expected = state.exprs.constant(expected & alu::mask(atomic.ty));
+                    let expected = state.exprs.constant(expected & low_bits(atomic.ty.bits));
                     let value = state.exprs.extend_signed(atomic.ty, expected);
                     state.set(destination, value, seen);
                 }
