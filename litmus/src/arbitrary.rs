@@ -32,11 +32,14 @@ pub struct Sketch {
 pub enum Op {
     Store {
         order: &'static str,
+        /// Qualifiers for performance alone, with their dots; none in random tests.
+        hints: &'static str,
         place: Place,
         value: u8,
     },
     Load {
         order: &'static str,
+        hints: &'static str,
         place: Place,
     },
     Atomic {
@@ -143,8 +146,9 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
     let value = 1u8..4;
     prop_oneof![
         6 => (select(&STORES[..]), place(mixed), value.clone())
-            .prop_map(|(order, place, value)| Op::Store { order, place, value }),
-        6 => (select(&LOADS[..]), place(mixed)).prop_map(|(order, place)| Op::Load { order, place }),
+            .prop_map(|(order, place, value)| Op::Store { order, hints: "", place, value }),
+        6 => (select(&LOADS[..]), place(mixed))
+            .prop_map(|(order, place)| Op::Load { order, hints: "", place }),
         3 => (
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
@@ -167,6 +171,41 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
     ]
 }
 
+/// As many rounds as any access has qualifiers to choose from.
+pub const ROUNDS: usize = 17;
+
+/// What an access of this order may say for performance alone.
+fn hints_of(order: &str, load: bool) -> Vec<&'static str> {
+    let mut hints = vec![""];
+    match (order, load) {
+        ("weak", true) => hints.extend([".ca", ".cg", ".cs", ".lu", ".cv"]),
+        ("weak", false) => hints.extend([".wb", ".cg", ".cs", ".wt"]),
+        _ => {}
+    }
+    if load {
+        hints.extend([".L2::64B", ".L2::128B", ".L2::256B"]);
+    }
+    if order != "volatile" {
+        hints.extend([
+            ".L1::evict_normal",
+            ".L1::evict_unchanged",
+            ".L1::evict_first",
+            ".L1::evict_last",
+            ".L1::no_allocate",
+            ".L2::cache_hint",
+            ".L1::evict_last.L2::cache_hint",
+        ]);
+        if load {
+            hints.push(".L1::evict_first.L2::cache_hint.L2::128B");
+        }
+    }
+    hints
+}
+
+fn policy(hints: &str) -> &'static str {
+    if hints.contains("cache_hint") { ", policy" } else { "" }
+}
+
 /// Random tests of a shape.
 pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
     let thread = (0..PLACEMENTS.len(), vec(op(shape.mixed_sizes), 1..=shape.length));
@@ -175,6 +214,31 @@ pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
 }
 
 impl Sketch {
+    /// The same test, its loads and stores with qualifiers for performance. Each of them has had
+    /// all that there are once `round` has been every number below [`ROUNDS`].
+    #[must_use]
+    pub fn decorated(&self, round: usize) -> Sketch {
+        let mut decorated = self.clone();
+        for (at, op) in decorated.threads.iter_mut().flat_map(|(_, ops)| ops).enumerate() {
+            let choose = |order: &str, load| {
+                let all = hints_of(order, load);
+                all[(round + at) % all.len()]
+            };
+            match op {
+                Op::Load { order, hints, .. } => *hints = choose(order, true),
+                Op::Store { order, hints, .. } => *hints = choose(order, false),
+                Op::Atomic { .. }
+                | Op::Reduction { .. }
+                | Op::Fence(_)
+                | Op::Barrier(_)
+                | Op::DataStore { .. }
+                | Op::GuardedStore { .. }
+                | Op::AddressLoad { .. } => {}
+            }
+        }
+        decorated
+    }
+
     fn type_of(&self, place: Place, kind: char) -> String {
         let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
         format!("{kind}{bits}")
@@ -213,16 +277,18 @@ impl Sketch {
                 registers - 1
             };
             match op {
-                Op::Store { order, place, value } => cells.push(format!(
-                    "st.{order}.{} {}, {}",
+                Op::Store { order, hints, place, value } => cells.push(format!(
+                    "st.{order}{hints}.{} {}, {}{}",
                     self.type_of(*place, 'b'),
                     self.address(*place),
-                    self.narrow(*value, *place)
+                    self.narrow(*value, *place),
+                    policy(hints)
                 )),
-                Op::Load { order, place } => {
+                Op::Load { order, hints, place } => {
                     let register = fresh();
-                    let ty = self.type_of(*place, 'u');
-                    cells.push(format!("ld.{order}.{ty} r{register}, {}", self.address(*place)));
+                    let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
+                    let policy = policy(hints);
+                    cells.push(format!("ld.{order}{hints}.{ty} r{register}, {address}{policy}"));
                 }
                 Op::Atomic { order, scope, op, place, value } => {
                     let register = fresh();
