@@ -12,6 +12,7 @@ pub mod float;
 pub mod ld;
 pub mod opcode;
 pub mod qualifier;
+pub mod reach;
 pub mod rule;
 pub mod st;
 

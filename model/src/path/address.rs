@@ -8,6 +8,7 @@ use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::Atomic;
 use crate::isa::cvta::{AddressOp, Cvta};
 use crate::isa::ld::Load;
+use crate::isa::reach::Reach;
 use crate::isa::st::Store;
 use crate::isa::{Address, Operand, SpaceQualifier, Type};
 use crate::layout::{Astray, Window};
@@ -19,22 +20,24 @@ pub(super) struct Use {
     pub(super) space: SpaceQualifier,
     pub(super) ty: Type,
     pub(super) elements: u32,
+    pub(super) reach: Reach,
     pub(super) writes: bool,
 }
 
 impl Use {
     pub(super) fn of_load(load: &Load) -> Use {
         let elements = count(load.destinations.len());
-        Use { space: load.space, ty: load.ty, elements, writes: false }
+        Use { space: load.space, ty: load.ty, elements, reach: load.reach(), writes: false }
     }
 
     pub(super) fn of_store(store: &Store) -> Use {
         let elements = count(store.sources.len());
-        Use { space: store.space, ty: store.ty, elements, writes: true }
+        Use { space: store.space, ty: store.ty, elements, reach: store.reach(), writes: true }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> Use {
-        Use { space: atomic.space, ty: atomic.ty, elements: 1, writes: true }
+        let reach = atomic.reach();
+        Use { space: atomic.space, ty: atomic.ty, elements: 1, reach, writes: true }
     }
 
     fn length(&self) -> u32 {
@@ -122,6 +125,9 @@ impl Walk<'_> {
         let space = self.layout.virtuals[usize::from(whole.object)].space;
         if of.writes && space.is_read_only() {
             return Err("a write to read-only memory");
+        }
+        if !of.reach.spaces.contains(&space) {
+            return Err("an operation that memory of this state space does not have");
         }
         Ok(whole)
     }
