@@ -229,6 +229,7 @@ fn stronger(op: &Op) -> Option<Op> {
         | Op::Barrier(_)
         | Op::DataStore { .. }
         | Op::GuardedStore { .. }
+        | Op::SwappedStore { .. }
         | Op::AddressLoad { .. } => return None,
     })
 }

@@ -70,6 +70,11 @@ pub enum Op {
         value: u8,
         wanted: u8,
     },
+    /// Stores what the latest load returned, its halves swapped.
+    SwappedStore {
+        order: &'static str,
+        place: Place,
+    },
     /// Loads from an address that looks as if it came from the latest load.
     AddressLoad {
         order: &'static str,
@@ -168,6 +173,8 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
         ),
         1 => (select(&LOADS[..]), place(false))
             .prop_map(|(order, place)| Op::AddressLoad { order, place }),
+        1 => (select(&STORES[..]), place(false))
+            .prop_map(|(order, place)| Op::SwappedStore { order, place }),
     ]
 }
 
@@ -233,6 +240,7 @@ impl Sketch {
                 | Op::Barrier(_)
                 | Op::DataStore { .. }
                 | Op::GuardedStore { .. }
+                | Op::SwappedStore { .. }
                 | Op::AddressLoad { .. } => {}
             }
         }
@@ -327,6 +335,14 @@ impl Sketch {
                         }
                         None => cells.push(store),
                     }
+                }
+                Op::SwappedStore { order, place } => {
+                    if let Some(register) = source {
+                        cells.push(format!("mov.b32 {{t, u}}, r{register}"));
+                        cells.push("mov.b32 t, {u, t}".to_owned());
+                    }
+                    let value = if source.is_some() { "t" } else { "0x00010002" };
+                    cells.push(format!("st.{order}.b32 [{}], {value}", place.variable));
                 }
                 Op::AddressLoad { order, place } => {
                     let register = fresh();
