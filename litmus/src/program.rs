@@ -101,9 +101,15 @@ fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &
     uses.reach = uses.reach.max(u32::try_from(reach).unwrap_or(0));
     let at = access.space_at;
     let (mine, other) = match access.space {
-        SpaceQualifier::Generic => return,
+        // The others are outside the model: no access to them comes here.
+        SpaceQualifier::Generic
+        | SpaceQualifier::Const
+        | SpaceQualifier::Local
+        | SpaceQualifier::Param
+        | SpaceQualifier::ParamEntry
+        | SpaceQualifier::ParamFunc => return,
         SpaceQualifier::Global => (&mut uses.global, uses.shared),
-        SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
             (&mut uses.shared, uses.global)
         }
     };

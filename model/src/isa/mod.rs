@@ -11,7 +11,10 @@ pub mod ld;
 pub mod opcode;
 pub mod qualifier;
 pub mod rule;
+pub mod rules;
+pub mod shape;
 pub mod st;
+pub mod version;
 
 use crate::memory::VariableId;
 
@@ -28,6 +31,13 @@ pub enum Operand {
     Address(VariableId),
 }
 
+impl Type {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        qualifier::type_name(self)
+    }
+}
+
 /// `[x]`, `[x+4]`, `[r1]`, `[r1-4]`, `[4096]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
@@ -40,9 +50,16 @@ pub struct Address {
 pub enum TypeKind {
     Unsigned,
     Signed,
-    /// `.b8` … `.b128`; the last is not supported yet (reading R21).
+    /// `.b8` … `.b128`
     Bits,
+    /// `.f16`, `.f32`, `.f64`
     Float,
+    /// `.f16x2`
+    FloatPair,
+    /// `.bf16`
+    BFloat,
+    /// `.bf16x2`
+    BFloatPair,
 }
 
 /// A fundamental type.
@@ -68,8 +85,54 @@ pub enum SpaceQualifier {
     #[default]
     Generic,
     Global,
+    /// `.shared` without a sub-qualifier, which means `::cta`.
+    Shared,
     SharedCta,
     SharedCluster,
+    Const,
+    Local,
+    /// `.param` without a sub-qualifier: of a kernel or of a function, by what it accesses.
+    Param,
+    ParamEntry,
+    ParamFunc,
+}
+
+impl SpaceQualifier {
+    /// As PTX spells it, without the dot; `generic` where it is not written.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpaceQualifier::Generic => "generic",
+            SpaceQualifier::Global => "global",
+            SpaceQualifier::Shared => "shared",
+            SpaceQualifier::SharedCta => "shared::cta",
+            SpaceQualifier::SharedCluster => "shared::cluster",
+            SpaceQualifier::Const => "const",
+            SpaceQualifier::Local => "local",
+            SpaceQualifier::Param => "param",
+            SpaceQualifier::ParamEntry => "param::entry",
+            SpaceQualifier::ParamFunc => "param::func",
+        }
+    }
+
+    /// Whether this is `.param`, with a sub-qualifier or without.
+    pub fn is_param(self) -> bool {
+        matches!(
+            self,
+            SpaceQualifier::Param | SpaceQualifier::ParamEntry | SpaceQualifier::ParamFunc
+        )
+    }
+
+    /// Whether an address in this space can be one of `.global`.
+    pub fn may_be_global(self) -> bool {
+        matches!(self, SpaceQualifier::Generic | SpaceQualifier::Global)
+    }
+
+    pub fn is_shared(self) -> bool {
+        matches!(
+            self,
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster
+        )
+    }
 }
 
 /// `@p` or `@!p`.
