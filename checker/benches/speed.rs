@@ -80,7 +80,7 @@ fn root() -> PathBuf {
 }
 
 fn read(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let files = suite::find(&[folder.to_path_buf()]).unwrap_or_default();
+    let files = suite::find(&[folder.to_path_buf()], "litmus").unwrap_or_default();
     files.into_iter().filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?))).collect()
 }
 
@@ -278,7 +278,7 @@ fn own_suite(model: &Model) {
 }
 
 fn parallel(model: &Model) {
-    let suite = suite::find(&[root().join("litmus/suite")]).unwrap_or_default();
+    let suite = suite::find(&[root().join("litmus/suite")], "litmus").unwrap_or_default();
     let files: Vec<PathBuf> = (0..8).flat_map(|_| suite.iter().cloned()).collect();
     if files.is_empty() {
         return;

@@ -5,12 +5,14 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::isa::version::{PtxIsa, Target};
 
 use crate::report;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
-/// Exit codes: 0 everything is as expected; 1 a verdict differs from the test; 2 an input could not
+/// Exit codes: 0 everything is as expected; 1 a verdict differs from the test, or a module breaks a
+/// rule; 2 an input could not
 /// be read or understood, or the command line is wrong; 3 engines disagree, which is a bug in the
 /// checker; 4 a limit was reached and nothing worse happened.
 #[derive(Parser, Debug)]
@@ -28,6 +30,8 @@ pub enum Command {
     Explain(Explain),
     /// Print the memory model
     Model(Model),
+    /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
+    Lint(Lint),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -102,6 +106,32 @@ pub enum Drawing {
 }
 
 #[derive(Args, Debug)]
+pub struct Lint {
+    /// Files, or folders to search for .ptx files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The version of PTX, in the place of each file's `.version`
+    #[arg(long, value_name = "VERSION", value_parser = ptx_isa)]
+    pub ptx_isa: Option<PtxIsa>,
+    /// The target, in the place of each file's `.target`
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub target: Option<Target>,
+    /// Follow the document where ptxas differs; what only ptxas says is a warning then
+    #[arg(long)]
+    pub strict: bool,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LintFormat {
+    Text,
+    /// One object for each diagnostic, one a line.
+    Json,
+}
+
+#[derive(Args, Debug)]
 pub struct Model {
     /// Print this .cat model in place of the built-in one
     #[arg(long, value_name = "FILE.cat")]
@@ -126,6 +156,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
     } else {
         Err("a timeout is a positive number of seconds".to_owned())
     }
+}
+
+fn ptx_isa(text: &str) -> Result<PtxIsa, String> {
+    PtxIsa::parse(text).ok_or_else(|| "a version of PTX is two numbers, as 8.8".to_owned())
+}
+
+fn target(text: &str) -> Result<Target, String> {
+    Target::parse(text).ok_or_else(|| "a target is `sm_` and a number, as sm_90a".to_owned())
 }
 
 fn version() -> &'static str {

@@ -14,6 +14,7 @@ use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
 use crate::judge::Task;
+use crate::lint;
 use crate::report::{self, Summary};
 use crate::suite::{self, Item, Outcome};
 
@@ -23,6 +24,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Check(check) => check_command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
+        Command::Lint(command) => lint::command(command, out, err),
     }
 }
 
@@ -74,7 +76,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         writeln!(err, "help: build with the feature `smt`, which is on by default")?;
         return Ok(Exit::BadInput);
     };
-    let files = match suite::find(&check.paths) {
+    let files = match suite::find(&check.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;

@@ -22,13 +22,13 @@ pub struct Item {
     pub outcome: Outcome,
 }
 
-/// The files that the paths stand for: a file itself, a folder's `.litmus` files below it, in path
-/// order.
-pub fn find(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+/// The files that the paths stand for: a file itself, a folder's files with this extension below it,
+/// in path order.
+pub fn find(paths: &[PathBuf], wanted: &str) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
         if path.is_dir() {
-            walk(path, &mut files)?;
+            walk(path, wanted, &mut files)?;
         } else {
             files.push(path.clone());
         }
@@ -36,15 +36,15 @@ pub fn find(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+fn walk(folder: &Path, wanted: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|entry| entry.map(|e| e.path()))
         .collect::<Result<_, _>>()?;
     entries.sort();
     for entry in entries {
         if entry.is_dir() {
-            walk(&entry, files)?;
-        } else if entry.extension().is_some_and(|extension| extension == "litmus") {
+            walk(&entry, wanted, files)?;
+        } else if entry.extension().is_some_and(|extension| extension == wanted) {
             files.push(entry);
         }
     }

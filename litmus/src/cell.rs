@@ -32,11 +32,10 @@ impl<'a> Cell<'a> {
 
     /// Whether a qualifier is a type.
     pub(crate) fn has_type(&self) -> bool {
-        self.parts.iter().skip(1).any(|part| {
-            let known = Qualifier::named(part.text);
-            matches!(known, Some(Qualifier::Type(_)))
-                || matches!(part.text, "b128" | "f16" | "bf16")
-        })
+        self.parts
+            .iter()
+            .skip(1)
+            .any(|part| matches!(Qualifier::named(part.text), Some(Qualifier::Type(_))))
     }
 
     /// The name of the register that the instruction writes, as far as a glance tells.
@@ -167,12 +166,21 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
 pub(crate) enum Arg<'a> {
     Name(&'a str, Bytes),
     Number(u64, Bytes),
-    /// `[x+4]`.
-    Address(Base<'a>, i64, Bytes),
+    /// `[x+4]`, `[x].unified`.
+    Address(Written<'a>, Bytes),
     /// `{r0, _}`.
     Vector(Vec<Arg<'a>>, Bytes),
     /// `!p`.
     Negated(&'a str, Bytes),
+}
+
+/// What stands in the brackets of an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written<'a> {
+    pub(crate) base: Base<'a>,
+    pub(crate) offset: i64,
+    /// The place of the suffix `.unified`.
+    pub(crate) unified: Option<Bytes>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -186,7 +194,7 @@ impl Arg<'_> {
         match self {
             Arg::Name(_, at)
             | Arg::Number(_, at)
-            | Arg::Address(_, _, at)
+            | Arg::Address(_, at)
             | Arg::Vector(_, at)
             | Arg::Negated(_, at) => *at,
         }
@@ -277,5 +285,12 @@ fn address<'a>(cursor: &mut Cursor<'a>, open: Bytes, report: &mut Report) -> Opt
         cursor.expected("`]`", report);
         return None;
     }
-    Some(Arg::Address(base, offset, at))
+    let dot = cursor.here();
+    let unified = if cursor.is(".") && cursor.text_at(1) == "unified" {
+        cursor.advance();
+        cursor.word().map(|(_, word)| dot.to(word))
+    } else {
+        None
+    };
+    Some(Arg::Address(Written { base, offset, unified }, at))
 }

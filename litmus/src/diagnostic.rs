@@ -31,9 +31,26 @@ pub struct Excerpt {
     pub cut: (bool, bool),
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Severity {
+    Error,
+    /// The input can be used.
+    Warning,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
 /// One error in an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
+    pub severity: Severity,
     pub code: &'static str,
     pub message: String,
     pub path: String,
@@ -55,6 +72,7 @@ impl fmt::Display for Diagnostic {
 }
 
 const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
 const BLUE: &str = "\x1b[1;34m";
 const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
@@ -77,7 +95,11 @@ impl Diagnostic {
             out.push('\n');
         };
         let Diagnostic { code, message, path, span, .. } = self;
-        put(format_args!("{red}error[{code}]{plain}{bold}: {message}{plain}"));
+        let (name, signal) = match self.severity {
+            Severity::Error => ("error", red),
+            Severity::Warning => ("warning", paint(YELLOW)),
+        };
+        put(format_args!("{signal}{name}[{code}]{plain}{bold}: {message}{plain}"));
         let arrow = "-->";
         put(format_args!("{:width$}{blue}{arrow}{plain} {path}:{}:{}", "", span.line, span.column));
         if !self.excerpts.is_empty() {
@@ -166,6 +188,7 @@ mod tests {
     #[test]
     fn an_error_points_cites_and_helps() {
         let diagnostic = Diagnostic {
+            severity: Severity::Error,
             code: "ld-mmio",
             message: "`.mmio` is written with `.relaxed.sys`".into(),
             path: "MP.litmus".into(),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::isa::qualifier::Dialect;
+use model::isa::reach::Reach;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Proxy, Space, VariableId};
 use model::program::{Initial, ThreadId};
@@ -65,6 +66,7 @@ pub(crate) struct Access {
     pub(crate) scalar: u32,
     pub(crate) elements: u32,
     pub(crate) space: SpaceQualifier,
+    pub(crate) reach: Reach,
     /// Of the address, and of the state space or else the opcode.
     pub(crate) at: Bytes,
     pub(crate) space_at: Bytes,

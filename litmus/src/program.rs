@@ -44,6 +44,8 @@ fn target(
 ) -> Option<VariableId> {
     match access.base {
         Operand::Address(variable) => Some(variable),
+        // Reading R32: an offset in the window of the state space.
+        Operand::Imm(_) if !access.space.may_be_global() => None,
         Operand::Imm(_) => {
             report
                 .error("address", access.at, "no variable lies at an address that is a number")
@@ -105,13 +107,26 @@ fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &
     let uses = &mut draft.variable(root).uses;
     uses.widest = uses.widest.max(access.scalar);
     uses.reach = uses.reach.max(u32::try_from(reach).unwrap_or(0));
+    if let Some(declared) = declared
+        && !access.reach.spaces.contains(&declared)
+        && access.space.space().is_none_or(|space| space == declared)
+    {
+        let first = draft.variable(root).at;
+        report
+            .error("state-space", access.at, format!("`{shown}` is in {} memory", declared.name()))
+            .note(access.reach.because)
+            .label(first, "declared here");
+        return;
+    }
     let Some(here) = access.space.space() else { return };
     let at = access.space_at;
     let first = uses.space.get_or_insert((here, at));
     let message = |was: Space| format!("`{shown}` is in {} memory", was.name());
     let note = format!("`.{}` here", here.name());
     if let Some(declared) = declared {
-        if declared != here {
+        // A parameter of another kind is read like any other address: what that is, is undefined.
+        let parameters = access.space.is_param() && declared.is_parameter();
+        if declared != here && !parameters {
             let first = draft.variable(root).at;
             report
                 .error("state-space", at, message(declared))

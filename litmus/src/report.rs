@@ -2,7 +2,7 @@
 
 use model::section::Section;
 
-use crate::diagnostic::{Diagnostic, Excerpt, Label, Span};
+use crate::diagnostic::{Diagnostic, Excerpt, Label, Severity, Span};
 
 /// A range of bytes of the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -46,9 +46,15 @@ pub(crate) struct Draft {
     labels: Vec<(Bytes, String)>,
     section: Option<Section>,
     help: Option<String>,
+    severity: Severity,
 }
 
 impl Draft {
+    pub(crate) fn severity(&mut self, severity: Severity) -> &mut Draft {
+        self.severity = severity;
+        self
+    }
+
     /// What stands at the place of the error.
     pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Draft {
         self.note = note.into();
@@ -83,14 +89,29 @@ const KEPT: usize = 1000;
 /// How many characters of a long line are shown.
 const SHOWN: usize = 100;
 
-#[derive(Debug, Default)]
+/// How many are kept of a module, which may be as long as a hundred tests.
+const KEPT_OF_MANY: usize = 100_000;
+
+#[derive(Debug)]
 pub(crate) struct Report {
     drafts: Vec<Draft>,
     dropped: Option<Box<Draft>>,
     count: usize,
+    kept: usize,
+}
+
+impl Default for Report {
+    fn default() -> Report {
+        Report { drafts: Vec::new(), dropped: None, count: 0, kept: KEPT }
+    }
 }
 
 impl Report {
+    /// For a file that may be large.
+    pub(crate) fn of_many() -> Report {
+        Report { kept: KEPT_OF_MANY, ..Report::default() }
+    }
+
     pub(crate) fn error(
         &mut self,
         code: &'static str,
@@ -105,9 +126,10 @@ impl Report {
             labels: Vec::new(),
             section: None,
             help: None,
+            severity: Severity::Error,
         };
         self.count += 1;
-        if self.drafts.len() < KEPT {
+        if self.drafts.len() < self.kept {
             self.drafts.push(draft);
             self.drafts.last_mut().expect("one was pushed")
         } else {
@@ -142,6 +164,7 @@ impl Report {
                 labels: Vec::new(),
                 section: None,
                 help: None,
+                severity: Severity::Error,
             });
         }
         self.drafts.sort_by_key(|draft| draft.at.start);
@@ -178,6 +201,7 @@ impl Draft {
                 .collect(),
             section: self.section,
             help: self.help,
+            severity: self.severity,
             excerpts,
         }
     }

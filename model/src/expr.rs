@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::isa::alu::{self, AluOp, Comparison};
 use crate::isa::atom::AtomicOp;
 use crate::isa::{Type, TypeKind};
-use crate::value::{self, Value, low_bits, low64};
+use crate::value::{self, Value, low_bits};
 
 /// Index into [`Exprs`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -174,8 +174,7 @@ impl Exprs {
             Expr::Atomic { op, ty, old, operand } => {
                 let old = self.eval(old, leaf)?;
                 let operand = self.eval(operand, leaf)?;
-                // Only `exch` and `cas` have 128 bits, and what they write is no such expression.
-                op.apply(ty, low64(old), low64(operand), 0).map_or(old, Value::from)
+                op.apply(ty, old, operand, 0).unwrap_or(old)
             }
             Expr::Extend { ty, of } => alu::extend(ty, self.eval(of, leaf)?),
         })

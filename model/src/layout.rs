@@ -168,8 +168,16 @@ impl Layout {
         let shared = self.window(Space::Shared).base + u64::from(cta) * self.cta_bytes;
         Some(match space {
             SpaceQualifier::Generic => return None,
-            SpaceQualifier::SharedCta => Window { base: shared, size: self.cta_bytes },
-            SpaceQualifier::Global | SpaceQualifier::SharedCluster => self.window(space.space()?),
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta => {
+                Window { base: shared, size: self.cta_bytes }
+            }
+            SpaceQualifier::Global
+            | SpaceQualifier::SharedCluster
+            | SpaceQualifier::Const
+            | SpaceQualifier::Local
+            | SpaceQualifier::Param
+            | SpaceQualifier::ParamEntry
+            | SpaceQualifier::ParamFunc => self.window(space.space()?),
         })
     }
 
@@ -211,6 +219,11 @@ impl Layout {
         address: u64,
         length: u32,
     ) -> Result<Extent, Astray> {
+        if space == SpaceQualifier::Param {
+            // Of a kernel where the address is that of its parameter, else of a function.
+            let of = |space| self.resolve(thread, space, address, length);
+            return of(SpaceQualifier::ParamEntry).or_else(|_| of(SpaceQualifier::ParamFunc));
+        }
         let address = self.generic(space.space(), address);
         for (index, object) in self.virtuals.iter().enumerate() {
             let start = address.wrapping_sub(object.address);
@@ -252,13 +265,19 @@ impl Layout {
     fn names(&self, thread: ThreadId, space: SpaceQualifier, object: &Virtual) -> bool {
         match space {
             SpaceQualifier::Generic => GENERIC.contains(&object.space),
-            SpaceQualifier::SharedCta => {
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta => {
                 object.space == Space::Shared
                     && object.instance == self.groups[usize::from(thread.0)].0
             }
-            SpaceQualifier::Global | SpaceQualifier::SharedCluster => {
-                space.space() == Some(object.space)
+            SpaceQualifier::Param => {
+                matches!(object.space, Space::ParamEntry | Space::ParamFunc)
             }
+            SpaceQualifier::Global
+            | SpaceQualifier::SharedCluster
+            | SpaceQualifier::Const
+            | SpaceQualifier::Local
+            | SpaceQualifier::ParamEntry
+            | SpaceQualifier::ParamFunc => space.space() == Some(object.space),
         }
     }
 

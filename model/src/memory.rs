@@ -47,6 +47,11 @@ impl Space {
         matches!(self, Space::Const | Space::ParamEntry)
     }
 
+    /// Whether it is `.param`, of a kernel or of a function.
+    pub fn is_parameter(self) -> bool {
+        matches!(self, Space::ParamEntry | Space::ParamFunc)
+    }
+
     /// Whether two threads can access one location of it.
     pub fn is_shared_by_threads(self) -> bool {
         !matches!(self, Space::Local | Space::ParamFunc)

@@ -86,8 +86,8 @@ impl Program {
 }
 
 impl Program {
-    /// Whether some execution might have no meaning: accesses of different sizes, non-coherent
-    /// loads, addresses and barriers that are computed. When false, no engine reports
+    /// Whether some execution might have no meaning: accesses of different sizes, loads
+    /// of read-only data, addresses and barriers that are computed. When false, no engine reports
     /// undefinedness, and a search may stop as soon as its question is answered.
     pub fn may_be_undefined(&self) -> bool {
         let mut size = None;
@@ -98,7 +98,7 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.lines).any(|line| {
             let instruction = &line.instruction;
             if let Some((address, ty, elements)) = instruction.access() {
-                return instruction.is_non_coherent()
+                return instruction.loads_read_only_data()
                     || differs(ty.bits)
                     || computed(address, elements);
             }

@@ -69,9 +69,13 @@ sections! {
     DATA_MOVEMENT = "9.7.10", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions";
     FLOATING_POINT = "9.7.3", "Floating-Point Instructions", "floating-point-instructions";
     HALF_PRECISION = "9.7.4", "Half Precision Floating-Point Instructions", "half-precision-floating-point-instructions";
-    MOV = "9.7.10.1", "Data Movement and Conversion Instructions: mov", "data-movement-and-conversion-instructions-mov";
+    PARAMETER_STATE_SPACE = "5.1.6", "Parameter State Space", "parameter-state-space";
+    VECTORS_AS_OPERANDS = "6.4.3", "Vectors as Operands", "vectors-as-operands";
+    OPERAND_SIZE = "9.4.1", "Operand Size Exceeding Instruction-Type Size", "operand-size-exceeding-instruction-type-size";
+    MOV = "9.7.10.3", "Data Movement and Conversion Instructions: mov", "data-movement-and-conversion-instructions-mov";
     LD = "9.7.10.8", "Data Movement and Conversion Instructions: ld", "data-movement-and-conversion-instructions-ld";
     LD_GLOBAL_NC = "9.7.10.9", "Data Movement and Conversion Instructions: ld.global.nc", "data-movement-and-conversion-instructions-ld-global-nc";
+    LDU = "9.7.10.10", "Data Movement and Conversion Instructions: ldu", "data-movement-and-conversion-instructions-ldu";
     ST = "9.7.10.11", "Data Movement and Conversion Instructions: st", "data-movement-and-conversion-instructions-st";
     BRA = "9.7.13.3", "Control Flow Instructions: bra", "control-flow-instructions-bra";
     BAR = "9.7.15.1", "Parallel Synchronization and Communication Instructions: bar", "parallel-synchronization-and-communication-instructions-bar";

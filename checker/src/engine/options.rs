@@ -263,6 +263,7 @@ fn bits_of(u: &Unfolding<'_>, reads: &[Value], thread: ThreadId, expr: ExprId) -
             | AluOp::Halves(_)
             | AluOp::Flush => ANY,
         },
+        Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => ANY,
         Expr::Atomic { op, old, operand, .. } => match op {
             AtomicOp::Exch => of(operand),
             AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => of(old) | of(operand),

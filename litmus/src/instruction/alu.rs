@@ -20,16 +20,12 @@ enum Form {
 
 /// A type of arithmetic, without the dot.
 pub(super) fn type_named(name: &str) -> Option<Type> {
-    let float = |bits| Some(Type { kind: TypeKind::Float, bits });
-    match name {
-        "f16" => float(16),
-        "f32" => float(32),
-        "f64" => float(64),
-        "b128" => Some(Type { kind: TypeKind::Bits, bits: 128 }),
-        _ => match Qualifier::named(name) {
-            Some(Qualifier::Type(ty)) => Some(ty),
-            _ => None,
-        },
+    match Qualifier::named(name) {
+        Some(Qualifier::Type(ty)) => Some(ty).filter(|ty| {
+            use TypeKind::{Bits, Float, Signed, Unsigned};
+            matches!(ty.kind, Unsigned | Signed | Bits | Float)
+        }),
+        _ => None,
     }
 }
 

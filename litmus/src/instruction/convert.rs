@@ -208,7 +208,7 @@ impl<'a> Reader<'_> {
             Some(Qualifier::Space(space)) => Some(space),
             _ => None,
         };
-        let space = named(cell.part(at)).filter(|space| *space != SpaceQualifier::Generic);
+        let space = named(cell.part(at)).filter(|space| *space != SpaceQualifier::ParamFunc);
         let ty = match cell.part(at + 1) {
             "" if asks => Some(Type::U64),
             "u32" if !asks => Some(Type::U32),

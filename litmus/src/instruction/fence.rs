@@ -1,8 +1,11 @@
 //! `fence`, `membar` and the proxy fences.
 
 use model::isa::Instruction;
-use model::isa::fence::{Fence, PROXY, ProxyFence};
-use model::isa::qualifier::{Dialect, Kind};
+use model::isa::fence::{Fence, ProxyFence};
+use model::isa::qualifier::Dialect;
+use model::isa::rules;
+use model::isa::rules::fence::FENCE_PROXY;
+use model::isa::shape::Opcode;
 use model::memory::Proxy;
 
 use super::Reader;
@@ -13,27 +16,26 @@ impl<'a> Reader<'_> {
         if cell.part(1) == "proxy" {
             return self.proxy_fence(cell);
         }
-        let accepts = [Kind::Order, Kind::Scope];
-        let qualifiers = match self.qualifiers(cell, &accepts)? {
+        let qualifiers = match self.qualifiers(cell, rules::accepts(Opcode::Fence))? {
             Ok(qualifiers) => qualifiers,
             Err(unsupported) => return Some(unsupported),
         };
-        let fence = self.ruled(cell, Fence::new(&qualifiers))?;
-        self.no_operands(cell)?;
-        Some(Instruction::Fence(fence))
+        let args = self.args(cell)?;
+        self.ruled(cell, Opcode::Fence, &qualifiers, &args)?;
+        Fence::of(&qualifiers).map(Instruction::Fence)
     }
 
     pub(super) fn membar(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
         if cell.part(1) == "proxy" {
             return self.proxy_fence(cell);
         }
-        let qualifiers = match self.qualifiers(cell, &[Kind::Scope, Kind::GpuLevel])? {
+        let qualifiers = match self.qualifiers(cell, rules::accepts(Opcode::Membar))? {
             Ok(qualifiers) => qualifiers,
             Err(unsupported) => return Some(unsupported),
         };
-        let fence = self.ruled(cell, Fence::membar(&qualifiers))?;
-        self.no_operands(cell)?;
-        Some(Instruction::Fence(fence))
+        let args = self.args(cell)?;
+        self.ruled(cell, Opcode::Membar, &qualifiers, &args)?;
+        Fence::of_level(&qualifiers).map(Instruction::Fence)
     }
 
     fn proxy_fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
@@ -55,7 +57,7 @@ impl<'a> Reader<'_> {
             if self.draft.dialect == Dialect::Ptx {
                 let parts = [cell.opcode(), "proxy", "alias"];
                 let help = cell.with_parts(&parts);
-                self.broken(&PROXY, cell.part_at(2), "not in PTX".into(), help);
+                self.broken(&FENCE_PROXY, cell.part_at(2), "not in PTX".into(), help);
                 return None;
             }
             self.no_operands(cell)?;
@@ -67,7 +69,7 @@ impl<'a> Reader<'_> {
         let help = cell.with_parts(&[cell.opcode(), "proxy", "alias"]);
         self.report
             .error("fence-proxy", cell.part_at(2), "a proxy fence names the proxies it orders")
-            .section(PROXY.section)
+            .section(FENCE_PROXY.section)
             .help(help);
         None
     }

@@ -3,7 +3,11 @@
 use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::{self, AtomicOp};
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::qualifier::{Dialect, Kind, Qualifiers};
+use model::isa::qualifier::{Dialect, Qualifiers};
+use model::isa::reach::Reach;
+use model::isa::rules;
+use model::isa::rules::atomic::{ATOM_SUB, RED_SUB};
+use model::isa::shape::Opcode;
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Instruction, Reg, Type, TypeKind};
 use model::memory::Proxy;
@@ -13,53 +17,39 @@ use crate::cell::{Arg, Cell};
 use crate::draft::Access;
 use crate::report::Reported;
 
-const LOAD: &[Kind] = &[
-    Kind::Order,
-    Kind::Mmio,
-    Kind::Scope,
-    Kind::Space,
-    Kind::Type,
-    Kind::Vector,
-    Kind::NonCoherent,
-    Kind::Cache,
-    Kind::Hint,
-    Kind::Policy,
-];
-const STORE: &[Kind] = &[
-    Kind::Order,
-    Kind::Mmio,
-    Kind::Scope,
-    Kind::Space,
-    Kind::Type,
-    Kind::Vector,
-    Kind::Cache,
-    Kind::Hint,
-    Kind::Policy,
-];
-const ATOMIC: &[Kind] =
-    &[Kind::Order, Kind::Scope, Kind::Space, Kind::Op, Kind::Type, Kind::Hint, Kind::Policy];
+/// What is left of a memory instruction to be looked up.
+type Checked<'a> = Result<(Qualifiers, Vec<Arg<'a>>), Instruction>;
 
 impl<'a> Reader<'_> {
-    pub(super) fn load(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        let qualifiers = match self.qualifiers(cell, LOAD)? {
-            Ok(qualifiers) => qualifiers,
+    pub(super) fn load(&mut self, cell: &Cell<'a>, opcode: Opcode) -> Option<Instruction> {
+        let (qualifiers, args) = match self.checked(cell, opcode)? {
+            Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let order = self.ruled(cell, LoadOrder::new(&qualifiers))?;
-        let ty = self.access_type(cell, &qualifiers)?;
-        let args = self.args(cell)?;
+        let order =
+            if opcode == Opcode::Ldu { LoadOrder::Uniform } else { LoadOrder::of(&qualifiers)? };
+        let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let [destination, address] = self.exactly(cell, &qualifiers, args, "r0, [x]")?;
         if let Some(plain) = self.peer_move(cell, &destination, &address) {
             return plain.ok();
         }
-        let destinations = self.destinations(cell, &destination, ty, &qualifiers)?;
+        let destinations = self.destinations(&destination, ty, &qualifiers)?;
         let at = address.at();
+        let unified = matches!(&address, Arg::Address(written, _) if written.unified.is_some());
         let address = self.address(cell, &address)?;
-        let elements = u32::try_from(destinations.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, ty, elements, &qualifiers);
-        let space = qualifiers.space();
-        let proxy = proxy(cell.opcode());
-        Some(Instruction::Load(Load { order, space, proxy, ty, destinations, address }))
+        let load = Load {
+            order,
+            space: qualifiers.space(),
+            proxy: proxy(cell.opcode()),
+            ty,
+            prefetches: qualifiers.prefetch.is_some(),
+            global_only: qualifiers.policy.is_some() || unified,
+            destinations,
+            address,
+        };
+        let elements = u32::try_from(load.destinations.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, (ty, elements), load.reach(), &qualifiers);
+        Some(Instruction::Load(load))
     }
 
     /// `ld r0, 1` and `ld r0, r1` of the peer dialect move.
@@ -95,54 +85,62 @@ impl<'a> Reader<'_> {
     }
 
     pub(super) fn store(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        let qualifiers = match self.qualifiers(cell, STORE)? {
-            Ok(qualifiers) => qualifiers,
+        let (qualifiers, args) = match self.checked(cell, Opcode::St)? {
+            Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let order = self.ruled(cell, StoreOrder::new(&qualifiers))?;
-        let ty = self.access_type(cell, &qualifiers)?;
-        let args = self.args(cell)?;
+        let order = StoreOrder::of(&qualifiers)?;
+        let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let [address, value] = self.exactly(cell, &qualifiers, args, "[x], 1")?;
         let at = address.at();
         let address = self.address(cell, &address);
-        let values = self.elements(cell, &value, &qualifiers)?;
+        let values = self.elements(&value, &qualifiers)?;
         let mut sources = Vec::with_capacity(values.len());
         for value in values {
             self.fits(value, ty);
             sources.push(self.operand(value)?);
         }
         let address = address?;
-        let elements = u32::try_from(sources.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, ty, elements, &qualifiers);
-        let space = qualifiers.space();
-        let proxy = proxy(cell.opcode());
-        Some(Instruction::Store(Store { order, space, proxy, ty, sources, address }))
+        let store = Store {
+            order,
+            space: qualifiers.space(),
+            proxy: proxy(cell.opcode()),
+            ty,
+            global_only: qualifiers.policy.is_some(),
+            sources,
+            address,
+        };
+        let elements = u32::try_from(store.sources.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, (ty, elements), store.reach(), &qualifiers);
+        Some(Instruction::Store(store))
     }
 
     pub(super) fn atomic(&mut self, cell: &Cell<'a>, reduction: bool) -> Option<Instruction> {
         if reduction && cell.part(1) == "async" {
             return Some(Self::unsupported(cell, "asynchronous operations and mbarriers"));
         }
-        let qualifiers = match self.qualifiers(cell, ATOMIC)? {
-            Ok(qualifiers) => qualifiers,
-            Err(unsupported) => return Some(unsupported),
-        };
+        let opcode = if reduction { Opcode::Red } else { Opcode::Atom };
         if self.draft.dialect == Dialect::Ptx
-            && let Some(at) = qualifiers.op.filter(|op| op.value == AtomicOp::Sub)
+            && let Some(position) = cell.parts.iter().position(|part| part.text == "sub")
         {
-            let help = negated(cell, at.position);
-            let at = cell.part_at(at.position);
-            self.broken(&atom::SUB, at, "add the negated value instead".into(), help);
+            let rule = if reduction { &RED_SUB } else { &ATOM_SUB };
+            let note = "add the negated value instead".into();
+            self.broken(rule, cell.part_at(position), note, negated(cell, position));
             return None;
         }
-        let (op, order, scope) =
-            self.ruled(cell, atom::operation(&qualifiers, reduction, self.draft.dialect))?;
-        let ty = self.access_type(cell, &qualifiers)?;
-        if ty.kind == TypeKind::Float {
-            // Nor packed ones, whatever reading R26 says of their elements.
-            return Some(Self::unsupported(cell, "floating-point atomics are not modelled"));
+        let (qualifiers, mut args) = match self.checked(cell, opcode)? {
+            Ok(checked) => checked,
+            Err(unsupported) => return Some(unsupported),
+        };
+        let (op, order, scope) = atom::operation(&qualifiers)?;
+        let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
+        let float = ty.kind == TypeKind::Float && ty.bits >= 32;
+        let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
+        if !float && !integer || qualifiers.vector.is_some() {
+            // Whatever reading R26 says of their elements.
+            let what = "atomics on halves, packed types and vectors are not modelled";
+            return Some(Self::unsupported(cell, what));
         }
-        let mut args = self.args(cell)?;
         if qualifiers.policy.is_some() {
             args.pop();
         }
@@ -169,10 +167,11 @@ impl<'a> Reader<'_> {
             operands.push(self.operand(arg)?);
         }
         let address = address?;
-        self.access(cell, address, rest[0].at(), ty, 1, &qualifiers);
         let space = qualifiers.space();
         let atomic =
             atom::Atomic { order, scope, space, op, ty, reduction, destination, address, operands };
+        let reach = atomic.reach();
+        self.access(cell, address, rest[0].at(), (ty, 1), reach, &qualifiers);
         Some(Instruction::Atomic(atomic))
     }
 
@@ -205,77 +204,34 @@ impl<'a> Reader<'_> {
         }
     }
 
-    /// The type of an access, which PTX always writes and the peer never.
-    fn access_type(&mut self, cell: &Cell<'a>, qualifiers: &Qualifiers) -> Option<Type> {
-        match (qualifiers.ty, self.draft.dialect) {
-            (Some(ty), _) => Some(ty.value),
-            (None, Dialect::Peer) => Some(Type::U64),
-            (None, Dialect::Ptx) => {
-                let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-                let bits = matches!(
-                    qualifiers.op.map(|op| op.value),
-                    Some(
-                        AtomicOp::And
-                            | AtomicOp::Or
-                            | AtomicOp::Xor
-                            | AtomicOp::Exch
-                            | AtomicOp::Cas
-                    )
-                );
-                parts.push(if bits { "b32" } else { "u32" });
-                self.report
-                    .error(
-                        "type-missing",
-                        cell.name_at().after(),
-                        format!("`{}` has no type", cell.opcode()),
-                    )
-                    .note("expected a type")
-                    .help(cell.with_parts(&parts));
-                None
-            }
-        }
+    /// Qualifiers and operands that keep the rules; an instruction that the model does not cover is
+    /// the inner `Err`.
+    fn checked(&mut self, cell: &Cell<'a>, opcode: Opcode) -> Option<Checked<'a>> {
+        let qualifiers = match self.qualifiers(cell, rules::accepts(opcode))? {
+            Ok(qualifiers) => qualifiers,
+            Err(unsupported) => return Some(Err(unsupported)),
+        };
+        let args = self.args(cell)?;
+        self.ruled(cell, opcode, &qualifiers, &args)?;
+        Some(Ok((qualifiers, args)))
     }
 
     /// One operand, or as many as the vector has.
     fn elements<'v>(
         &mut self,
-        cell: &Cell<'a>,
         arg: &'v Arg<'a>,
         qualifiers: &Qualifiers,
     ) -> Option<Vec<&'v Arg<'a>>> {
         let length = qualifiers.vector.map_or(1, |vector| usize::from(vector.value));
         match (arg, qualifiers.vector) {
-            (Arg::Vector(elements, _), Some(_)) if elements.len() == length => {
+            (Arg::Vector(elements, _), _) if elements.len() == length => {
                 Some(elements.iter().collect())
             }
-            (Arg::Vector(elements, _), _) => {
-                let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-                let wanted = match elements.len() {
-                    2 => Some("v2"),
-                    4 => Some("v4"),
-                    _ => None,
-                };
-                let help = wanted.map(|wanted| {
-                    if let Some(vector) = qualifiers.vector {
-                        parts[vector.position] = wanted;
-                    } else {
-                        let at = qualifiers.ty.map_or(parts.len(), |ty| ty.position);
-                        parts.insert(at, wanted);
-                    }
-                    cell.with_parts(&parts)
-                });
+            // The peer dialect alone comes here: PTX has a rule for it.
+            (Arg::Vector(elements, at), _) => {
                 let count = elements.len();
-                self.report
-                    .error(
-                        "vector",
-                        arg.at(),
-                        format!("{count} elements do not fit the qualifiers"),
-                    )
-                    .note(match qualifiers.vector {
-                        Some(_) => format!("expected {length} elements"),
-                        None => "the access is no vector".to_owned(),
-                    })
-                    .help_if(help);
+                let message = format!("{count} elements do not fit the qualifiers");
+                self.report.error("vector", *at, message).note(format!("expected {length}"));
                 None
             }
             (_, Some(vector)) => {
@@ -291,12 +247,11 @@ impl<'a> Reader<'_> {
 
     fn destinations(
         &mut self,
-        cell: &Cell<'a>,
         arg: &Arg<'a>,
         ty: Type,
         qualifiers: &Qualifiers,
     ) -> Option<Vec<Option<Reg>>> {
-        let elements = self.elements(cell, arg, qualifiers)?;
+        let elements = self.elements(arg, qualifiers)?;
         elements.into_iter().map(|arg| self.plain_destination(arg, ty.bits).ok()).collect()
     }
 
@@ -306,8 +261,8 @@ impl<'a> Reader<'_> {
         cell: &Cell<'a>,
         address: Address,
         at: crate::report::Bytes,
-        ty: Type,
-        elements: u32,
+        (ty, elements): (Type, u32),
+        reach: Reach,
         qualifiers: &Qualifiers,
     ) {
         let space_at =
@@ -318,6 +273,7 @@ impl<'a> Reader<'_> {
             scalar: ty.bytes(),
             elements,
             space: qualifiers.space(),
+            reach,
             at,
             space_at,
         });
@@ -325,6 +281,13 @@ impl<'a> Reader<'_> {
 
     /// Reports a constant with more bits than the type.
     pub(super) fn fits(&mut self, arg: &Arg<'a>, ty: Type) {
+        if let Arg::Number(_, at) = *arg
+            && ty.bits > 64
+        {
+            let message = format!("a constant has 64 bits, and the type {}", ty.bits);
+            self.report.error("constant", at, message).help("mov.b128 q, {r0, r1}");
+            return;
+        }
         if let Arg::Number(value, at) = *arg
             && !crate::program::fits(value, ty.bits.into())
         {

@@ -8,15 +8,20 @@ mod fence;
 mod memory;
 
 use model::isa::opcode;
-use model::isa::qualifier::{Dialect, Fault, Kind, QUALIFIERS, Qualifiers};
-use model::isa::rule::{Edit, Invalid, Rule};
+use model::isa::qualifier::{Dialect, Kind, Qualifiers};
+use model::isa::rule::{By, Rule};
+use model::isa::rules;
+use model::isa::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
+use model::isa::version::Setting;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg};
 use model::memory::VariableId;
 use model::program::ThreadId;
 
 use crate::cell::{self, Arg, Base, Cell};
+use crate::correction::{Piece, PieceShape, Written};
 use crate::cursor::short;
 use crate::draft::Draft;
+use crate::fault;
 use crate::report::{Bytes, Report, Reported};
 
 /// Reads the instructions of one thread.
@@ -61,7 +66,8 @@ impl<'a> Reader<'_> {
     fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let one = match cell.opcode() {
-            "ld" => self.load(cell),
+            "ld" => self.load(cell, Opcode::Ld),
+            "ldu" => self.load(cell, Opcode::Ldu),
             "st" => self.store(cell),
             "atom" => self.atomic(cell, false),
             "red" => self.atomic(cell, true),
@@ -69,7 +75,7 @@ impl<'a> Reader<'_> {
             "membar" => self.membar(cell),
             "bar" | "barrier" => self.barrier(cell),
             "bra" | "ret" | "exit" => self.branch(cell),
-            "tld" | "suld" | "cold" if peer => self.load(cell),
+            "tld" | "suld" | "cold" if peer => self.load(cell, Opcode::Ld),
             "sust" if peer => self.store(cell),
             "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" if peer => {
                 self.peer_branch(cell)
@@ -143,89 +149,68 @@ impl<'a> Reader<'_> {
             return Some(Err(Instruction::Unsupported(why)));
         }
         let ok = faults.is_empty();
-        for fault in faults {
-            self.fault(cell, fault, accepts);
+        if !ok {
+            let written = unread(cell);
+            for fault in faults {
+                fault::tell(self.report, &written, fault, accepts);
+            }
         }
         ok.then_some(Ok(qualifiers))
     }
 
-    fn fault(&mut self, cell: &Cell<'a>, fault: Fault, accepts: &[Kind]) {
-        let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-        let opcode = cell.opcode();
-        match fault {
-            Fault::Unknown { position } => {
-                let name = cell.part(position);
-                let known = QUALIFIERS
-                    .iter()
-                    .filter(|(_, qualifier)| accepts.contains(&qualifier.kind()))
-                    .map(|(name, _)| *name);
-                let near = scope_of_other_languages(name)
-                    .filter(|_| accepts.contains(&Kind::Scope))
-                    .or_else(|| self.report.nearest(name, known));
-                let help = near.map(|near| {
-                    parts[position] = near;
-                    cell.with_parts(&parts)
-                });
-                self.report
-                    .error(
-                        "unknown-qualifier",
-                        cell.part_at(position),
-                        format!("`.{}` is no qualifier of `{opcode}`", short(name)),
-                    )
-                    .help_if(help);
+    /// Asks the rules of a memory instruction; `None` if it breaks one. What only one of document
+    /// and assembler objects to is no error in a test: its meaning is clear.
+    fn ruled(
+        &mut self,
+        cell: &Cell<'a>,
+        opcode: Opcode,
+        qualifiers: &Qualifiers,
+        args: &[Arg<'a>],
+    ) -> Option<()> {
+        let operands: Vec<Shape> = args.iter().map(Self::shape).collect();
+        let predicated = cell.guard.is_some();
+        let form = Form { opcode, q: qualifiers, predicated, operands: &operands };
+        let setting = Setting { dialect: self.draft.dialect, ..Setting::NEWEST };
+        let mut broken = Vec::new();
+        rules::check(&form, &setting, |rule, breach| {
+            if rule.by == By::Both {
+                broken.push((rule, breach));
             }
-            Fault::Foreign { position, kind } => {
-                let name = parts.remove(position);
+        });
+        if !broken.is_empty() {
+            let written = written(cell, args);
+            for (rule, breach) in &broken {
                 self.report
-                    .error(
-                        "qualifier",
-                        cell.part_at(position),
-                        format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
-                    )
-                    .note(format!("`.{name}` has no meaning here"))
-                    .help(cell.with_parts(&parts));
-            }
-            Fault::Repeated { first, second, kind } => {
-                parts.remove(second);
-                self.report
-                    .error(
-                        "qualifier-twice",
-                        cell.part_at(second),
-                        format!("the {} is given twice", kind.name()),
-                    )
-                    .label(cell.part_at(first), "first here")
-                    .help(cell.with_parts(&parts));
+                    .error(rule.code, written.place(breach.spot), rule.text)
+                    .note(breach.note.clone())
+                    .section(rule.section)
+                    .help_if(written.help(breach));
             }
         }
+        broken.is_empty().then_some(())
     }
 
-    /// Reports an instruction that breaks a rule, with one that does not.
-    fn invalid(&mut self, cell: &Cell<'a>, invalid: &Invalid) {
-        let fixed = (!invalid.fix.is_empty()).then(|| {
-            let mut parts: Vec<&str> = Vec::new();
-            for position in 0..=cell.parts.len() {
-                let mut written = cell.parts.get(position).map(|part| part.text);
-                for edit in &invalid.fix {
-                    match *edit {
-                        Edit::Insert(at, text) if at == position => parts.push(text),
-                        Edit::Replace(at, text) if at == position => written = Some(text),
-                        Edit::Remove(at) if at == position => written = None,
-                        Edit::Insert(..) | Edit::Replace(..) | Edit::Remove(_) => {}
-                    }
-                }
-                parts.extend(written);
+    /// What rules see of an operand: registers of a test have no declared type, and its variables
+    /// are known only at its end.
+    fn shape(arg: &Arg<'a>) -> Shape {
+        let value = |arg: &Arg<'a>| match *arg {
+            Arg::Name("_", _) => Value::Sink,
+            Arg::Name(..) => Value::Register(None),
+            Arg::Number(..) => Value::Number,
+            Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => Value::Other,
+        };
+        match arg {
+            Arg::Address(written, _) => {
+                let base = match written.base {
+                    Base::Number(_) => shape::Base::Number,
+                    Base::Name(..) => shape::Base::Other,
+                };
+                let unified = written.unified.is_some();
+                Shape::Place(Place { base, offset: written.offset, unified })
             }
-            cell.with_parts(&parts)
-        });
-        self.report
-            .error(invalid.rule.code, cell.part_at(invalid.position), invalid.rule.text)
-            .note(invalid.note.clone())
-            .section(invalid.rule.section)
-            .help_if(fixed);
-    }
-
-    fn ruled<T>(&mut self, cell: &Cell<'a>, result: Result<T, Invalid>) -> Option<T> {
-        result.map_err(|invalid| self.invalid(cell, &invalid)).ok()
+            Arg::Vector(elements, _) => Shape::Lanes(Lanes::new(elements.iter().map(value))),
+            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => Shape::Value(value(arg)),
+        }
     }
 
     fn broken(&mut self, rule: &Rule, at: Bytes, note: String, help: String) {
@@ -311,7 +296,7 @@ impl<'a> Reader<'_> {
                 Some(variable) => Operand::Address(variable),
                 None => Operand::Reg(self.register(name, at)),
             }),
-            Arg::Address(_, _, at) => {
+            Arg::Address(_, at) => {
                 self.report
                     .error("operand", at, "memory is read by `ld` and `atom` only")
                     .note("expected a register or a number");
@@ -329,7 +314,7 @@ impl<'a> Reader<'_> {
     /// What an instruction accesses. In the peer dialect, addresses have no brackets.
     fn address(&mut self, cell: &Cell<'a>, arg: &Arg<'a>) -> Option<Address> {
         let (base, offset) = match *arg {
-            Arg::Address(base, offset, _) => (base, offset),
+            Arg::Address(written, _) => (written.base, written.offset),
             Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => (Base::Name(name, at), 0),
             Arg::Name(..) | Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 let written = arg.at().of(cell.operands.text);
@@ -385,12 +370,28 @@ impl<'a> Reader<'_> {
     }
 }
 
-/// Names of other languages for what PTX calls `cta`, `gpu` and `sys`.
-fn scope_of_other_languages(name: &str) -> Option<&'static str> {
-    match name {
-        "block" | "workgroup" | "wg" => Some("cta"),
-        "device" | "dev" | "agent" => Some("gpu"),
-        "system" | "host" => Some("sys"),
-        _ => None,
+/// An instruction whose operands are one piece.
+fn unread<'a>(cell: &Cell<'a>) -> Written<'a> {
+    let at = cell.operands.rest_at();
+    let rest = (at.start < at.end).then_some(Piece { at, shape: PieceShape::Scalar });
+    Written { operands: rest.into_iter().collect(), ..written(cell, &[]) }
+}
+
+/// An instruction in pieces, to be put together again without what is wrong.
+fn written<'a>(cell: &Cell<'a>, args: &[Arg<'a>]) -> Written<'a> {
+    let piece = |arg: &Arg<'a>| {
+        let shape = match arg {
+            Arg::Address(written, _) => PieceShape::Address { unified: written.unified },
+            Arg::Vector(elements, _) => PieceShape::Lanes(elements.iter().map(Arg::at).collect()),
+            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => PieceShape::Scalar,
+        };
+        Piece { at: arg.at(), shape }
+    };
+    Written {
+        text: cell.operands.text,
+        at: cell.at,
+        guard: cell.guard.map(|(_, name, _)| Bytes { start: cell.at.start, ..name }),
+        parts: cell.parts.iter().map(|part| part.at).collect(),
+        operands: args.iter().map(piece).collect(),
     }
 }

@@ -89,11 +89,6 @@ pub struct Branch {
     pub condition: Option<(Comparison, Operand, Operand)>,
 }
 
-/// The bits of a value of type `ty`, of those with at most 64.
-pub fn mask(ty: Type) -> u64 {
-    value::low64(low_bits(ty.bits))
-}
-
 /// `value`, of type `ty`, as a register wider than the type holds it.
 pub fn extend(ty: Type, value: Value) -> Value {
     let mask = low_bits(ty.bits);
@@ -103,10 +98,6 @@ pub fn extend(ty: Type, value: Value) -> Value {
     } else {
         value
     }
-}
-
-pub(super) fn compare_less(ty: Type, a: u64, b: u64) -> bool {
-    Comparison::Lt.holds(ty, a.into(), b.into())
 }
 
 impl AluOp {

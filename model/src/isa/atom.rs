@@ -1,10 +1,10 @@
 //! `atom` and `red`: read, modify, write.
 
-use super::qualifier::{Dialect, Order, Qualifiers};
-use super::rule::{Edit, Invalid, Rule};
-use super::{Address, Operand, Reg, SpaceQualifier, Type};
+use super::alu::Comparison;
+use super::qualifier::{Order, Qualifiers};
+use super::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind, float};
 use crate::scope::Scope;
-use crate::section;
+use crate::value::{Value, low_bits};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AtomicOrder {
@@ -45,12 +45,13 @@ pub enum AtomicOp {
 
 impl AtomicOp {
     /// The value written over `old`; `None` when a `cas` fails. Signedness and width are `ty`'s.
-    pub fn apply(self, ty: Type, old: u64, first: u64, second: u64) -> Option<u64> {
-        let mask = super::alu::mask(ty);
+    pub fn apply(self, ty: Type, old: Value, first: Value, second: Value) -> Option<Value> {
+        let mask = low_bits(ty.bits);
         let (old, a, b) = (old & mask, first & mask, second & mask);
-        let less = |x: u64, y: u64| super::alu::compare_less(ty, x, y);
+        let less = |x: Value, y: Value| Comparison::Lt.holds(ty, x, y);
         Some(
             mask & match self {
+                AtomicOp::Add if ty.kind == TypeKind::Float => float::add(ty.bits, old, a),
                 AtomicOp::Add => old.wrapping_add(a),
                 AtomicOp::Sub => old.wrapping_sub(a),
                 AtomicOp::And => old & a,
@@ -113,119 +114,22 @@ pub struct Atomic {
     pub operands: Vec<Operand>,
 }
 
-static ORDER: Rule = Rule {
-    code: "atom-order",
-    section: section::ATOM,
-    text: "`atom` is relaxed, acquire, release or acq_rel",
-};
-static RED_ORDER: Rule = Rule {
-    code: "red-order",
-    section: section::RED,
-    text: "`red` is relaxed or release: it returns nothing that could acquire",
-};
-static OP_MISSING: Rule =
-    Rule { code: "atom-operation", section: section::ATOM, text: "`atom` names its operation" };
-static RED_OP_MISSING: Rule =
-    Rule { code: "red-operation", section: section::RED, text: "`red` names its operation" };
-static RED_OP: Rule = Rule {
-    code: "red-operation",
-    section: section::RED,
-    text: "`red` has no `.exch` and no `.cas`: they are for the old value",
-};
-pub static SUB: Rule = Rule {
-    code: "atom-sub",
-    section: section::ATOM,
-    text: "PTX has no `.sub`, only the peer dialect does",
-};
-static WIDTH: Rule = Rule {
-    code: "atom-type",
-    section: section::ATOM,
-    text: "an atomic operation has 32 or 64 bits; `.inc` and `.dec` have 32, `.cas` also 16",
-};
-
-/// The operation, order and scope of an `atom` or `red`.
-pub fn operation(
-    q: &Qualifiers,
-    reduction: bool,
-    dialect: Dialect,
-) -> Result<(AtomicOp, AtomicOrder, Scope), Invalid> {
-    let Some(op) = q.op else {
-        let rule = if reduction { &RED_OP_MISSING } else { &OP_MISSING };
-        let at = q.ty.map_or(q.end, |ty| ty.position);
-        return Err(rule.broken_by(0, "which one is missing").fixed_by([Edit::Insert(at, "add")]));
-    };
+/// The operation, order and scope of an `atom` or `red`; `None` if its qualifiers break a rule of
+/// [`super::rules::atomic`].
+pub fn operation(q: &Qualifiers) -> Option<(AtomicOp, AtomicOrder, Scope)> {
     let order = match q.order.map(|order| order.value) {
         None | Some(Order::Relaxed) => AtomicOrder::Relaxed,
         Some(Order::Acquire) => AtomicOrder::Acquire,
         Some(Order::Release) => AtomicOrder::Release,
         Some(Order::AcqRel) => AtomicOrder::AcqRel,
-        Some(other @ (Order::Weak | Order::Volatile | Order::Sc)) => {
-            let (rule, instead) = match (reduction, other) {
-                (false, Order::Sc) => (&ORDER, "acq_rel"),
-                (true, Order::Sc) => (&RED_ORDER, "release"),
-                (false, _) => (&ORDER, "relaxed"),
-                (true, _) => (&RED_ORDER, "relaxed"),
-            };
-            let at = q.order.map_or(0, |order| order.position);
-            return Err(rule
-                .broken_by(at, format!("the order is `.{}`", other.name()))
-                .fixed_by([Edit::Replace(at, instead)]));
-        }
+        Some(Order::Weak | Order::Volatile | Order::Sc) => return None,
     };
-    let scope = q.scope.map_or(Scope::Gpu, |scope| scope.value);
-    if dialect == Dialect::Peer {
-        return Ok((op.value, order, scope));
-    }
-    if op.value == AtomicOp::Sub {
-        return Err(SUB.broken_by(op.position, "add the negated value instead"));
-    }
-    if reduction && order.is_acquire() {
-        let at = q.order.map_or(0, |order| order.position);
-        let instead = if order.is_release() { "release" } else { "relaxed" };
-        return Err(RED_ORDER
-            .broken_by(at, "only the peer dialect has this order")
-            .fixed_by([Edit::Replace(at, instead)]));
-    }
-    if reduction && matches!(op.value, AtomicOp::Exch | AtomicOp::Cas) {
-        return Err(RED_OP.broken_by(op.position, "`atom` has it"));
-    }
-    if let Some(ty) = q.ty {
-        let fits = match op.value {
-            AtomicOp::Inc | AtomicOp::Dec => ty.value.bits == 32,
-            AtomicOp::Cas => ty.value.bits >= 16,
-            AtomicOp::Add
-            | AtomicOp::Sub
-            | AtomicOp::And
-            | AtomicOp::Or
-            | AtomicOp::Xor
-            | AtomicOp::Min
-            | AtomicOp::Max
-            | AtomicOp::Exch => ty.value.bits >= 32,
-        };
-        if !fits {
-            let instead = match op.value {
-                AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exch | AtomicOp::Cas => {
-                    "b32"
-                }
-                AtomicOp::Add
-                | AtomicOp::Sub
-                | AtomicOp::Min
-                | AtomicOp::Max
-                | AtomicOp::Inc
-                | AtomicOp::Dec => "u32",
-            };
-            return Err(WIDTH
-                .broken_by(ty.position, format!("the type has {} bits", ty.value.bits))
-                .fixed_by([Edit::Replace(ty.position, instead)]));
-        }
-    }
-    Ok((op.value, order, scope))
+    Some((q.op?.value, order, q.scope.map_or(Scope::Gpu, |scope| scope.value)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::TypeKind;
 
     #[test]
     fn inc_and_dec_wrap_at_the_operand() {

@@ -1,10 +1,9 @@
 //! `fence`, `membar` and the proxy fences.
 
 use super::qualifier::{Order, Qualifiers};
-use super::rule::{Edit, Invalid, Rule};
+use super::version::PtxIsa;
 use crate::memory::Proxy;
 use crate::scope::Scope;
-use crate::section;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FenceOrder {
@@ -31,70 +30,99 @@ pub enum ProxyFence {
     Proxy(Proxy),
 }
 
-static ORDER: Rule = Rule {
-    code: "fence-order",
-    section: section::MEMBAR,
-    text: "a fence is sc or acq_rel, or acquire or release from 8.6",
-};
-static SCOPE_MISSING: Rule =
-    Rule { code: "fence-scope-missing", section: section::MEMBAR, text: "a fence names a scope" };
-static LEVEL: Rule = Rule {
-    code: "membar-level",
-    section: section::MEMBAR,
-    text: "`membar` is followed by `.cta`, `.gl` or `.sys`",
-};
-pub static PROXY: Rule = Rule {
-    code: "fence-proxy",
-    section: section::MEMBAR,
-    text: "`.generic`, `.constant`, `.texture` and `.surface` fences are of the peer dialect only",
+/// A fence of proxies, of one state space or of one operation: an instruction of its own, of which
+/// only `.proxy.alias` is modelled.
+#[derive(Clone, Copy, Debug)]
+pub struct Spelling {
+    /// The parts after the opcode; `*` is any scope.
+    pub parts: &'static [&'static str],
+    /// Whether the address and size of a tensor map follow.
+    pub operands: bool,
+    pub isa: PtxIsa,
+    pub sm: u16,
+}
+
+macro_rules! spellings {
+    ($($($part:literal)+, $operands:literal, $major:literal . $minor:literal, sm_ $sm:literal;)*) => {
+        &[$(Spelling {
+            parts: &[$($part),+],
+            operands: $operands,
+            isa: PtxIsa::new($major, $minor),
+            sm: $sm,
+        }),*]
+    };
+}
+
+/// All of them, with what brought them.
+pub static SPELLINGS: &[Spelling] = spellings! {
+    "proxy" "alias", false, 7 . 5, sm_ 70;
+    "proxy" "async", false, 8 . 0, sm_ 90;
+    "proxy" "async" "global", false, 8 . 0, sm_ 90;
+    "proxy" "async" "shared::cta", false, 8 . 0, sm_ 90;
+    "proxy" "async" "shared::cluster", false, 8 . 0, sm_ 90;
+    "proxy" "tensormap::generic" "release" "*", false, 8 . 3, sm_ 90;
+    "proxy" "tensormap::generic" "acquire" "*", true, 8 . 3, sm_ 90;
+    "proxy" "async::generic" "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
+    "proxy" "async::generic" "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
+    "proxy" "generic::fabric" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "generic::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "fabric::generic" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "fabric::generic" "alias" "release" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "fabric::fabric" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "fabric::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 90;
+    "proxy" "alias" "acquire" "sys", false, 9 . 4, sm_ 70;
+    "proxy" "alias" "release" "sys", false, 9 . 4, sm_ 70;
+    "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
+    "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
+    "mbarrier_init" "release" "cluster", false, 8 . 0, sm_ 90;
 };
 
+/// The spelling that these parts after the opcode are, if they are one.
+pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static Spelling> {
+    let scope = |part: &str| matches!(part, "cta" | "cluster" | "gpu" | "sys");
+    SPELLINGS.iter().find(|spelling| {
+        let mut written = parts.clone();
+        spelling.parts.iter().all(|known| {
+            written.next().is_some_and(|part| part == *known || *known == "*" && scope(part))
+        }) && written.next().is_none()
+    })
+}
+
 impl Fence {
-    /// Reads the qualifiers of a `fence`; without an order it is `.acq_rel`.
-    pub fn new(q: &Qualifiers) -> Result<Fence, Invalid> {
+    /// What the qualifiers of a `fence` mean, without an order `.acq_rel`; `None` if they break a
+    /// rule of [`super::rules::fence`].
+    pub fn of(q: &Qualifiers) -> Option<Fence> {
         let order = match q.order.map(|order| order.value) {
             None | Some(Order::AcqRel) => FenceOrder::AcqRel,
             Some(Order::Sc) => FenceOrder::Sc,
             Some(Order::Acquire) => FenceOrder::Acquire,
             Some(Order::Release) => FenceOrder::Release,
-            Some(other @ (Order::Weak | Order::Volatile | Order::Relaxed)) => {
-                let at = q.order.map_or(0, |order| order.position);
-                return Err(ORDER
-                    .broken_by(at, format!("the order is `.{}`", other.name()))
-                    .fixed_by([Edit::Replace(at, "acq_rel")]));
-            }
+            Some(Order::Weak | Order::Volatile | Order::Relaxed) => return None,
         };
-        match q.scope {
-            Some(scope) => Ok(Fence { order, scope: scope.value }),
-            None => Err(SCOPE_MISSING
-                .broken_by(q.order.map_or(0, |order| order.position), "no scope follows")
-                .fixed_by([Edit::Insert(q.end, "gpu")])),
-        }
+        Some(Fence { order, scope: q.scope?.value })
     }
 
-    /// Reads the level of a `membar`, which is a `fence.sc` from `sm_70`.
-    pub fn membar(q: &Qualifiers) -> Result<Fence, Invalid> {
+    /// What the level of a `membar` means, which is a `fence.sc` from `sm_70`.
+    pub fn of_level(q: &Qualifiers) -> Option<Fence> {
         let scope = match (q.gpu_level, q.scope) {
             (Some(_), None) => Scope::Gpu,
-            (None, Some(scope)) if matches!(scope.value, Scope::Cta | Scope::Sys) => scope.value,
-            (_, Some(scope)) => {
-                let fix = if q.gpu_level.is_some() {
-                    vec![Edit::Remove(scope.position)]
-                } else if scope.value == Scope::Gpu {
-                    vec![Edit::Replace(scope.position, "gl")]
-                } else {
-                    vec![Edit::Replace(0, "fence"), Edit::Insert(1, "sc")]
-                };
-                return Err(LEVEL
-                    .broken_by(scope.position, format!("the level is `.{}`", scope.value))
-                    .fixed_by(fix));
-            }
-            (None, None) => {
-                return Err(LEVEL
-                    .broken_by(0, "no level follows")
-                    .fixed_by([Edit::Insert(1, "gl")]));
-            }
+            (None, Some(scope)) => scope.value,
+            (Some(_), Some(_)) | (None, None) => return None,
         };
-        Ok(Fence { order: FenceOrder::Sc, scope })
+        Some(Fence { order: FenceOrder::Sc, scope })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spelling_is_found_by_all_of_its_parts() {
+        let found = |name: &str| spelled(&name.split('.').skip(1)).map(|s| (s.operands, s.sm));
+        assert_eq!(found("fence.proxy.alias"), Some((false, 70)));
+        assert_eq!(found("fence.proxy.tensormap::generic.acquire.gpu"), Some((true, 90)));
+        assert_eq!(found("fence.proxy.tensormap::generic.acquire"), None);
+        assert_eq!(found("fence.proxy"), None);
     }
 }

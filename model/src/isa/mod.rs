@@ -14,7 +14,10 @@ pub mod opcode;
 pub mod qualifier;
 pub mod reach;
 pub mod rule;
+pub mod rules;
+pub mod shape;
 pub mod st;
+pub mod version;
 
 use crate::memory::{Space, VariableId};
 
@@ -31,6 +34,13 @@ pub enum Operand {
     Address(VariableId),
 }
 
+impl Type {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        qualifier::type_name(self)
+    }
+}
+
 /// `[x]`, `[x+4]`, `[r1]`, `[r1-4]`, `[4096]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Address {
@@ -43,9 +53,16 @@ pub struct Address {
 pub enum TypeKind {
     Unsigned,
     Signed,
-    /// `.b8` … `.b128`; the last is not supported yet (reading R21).
+    /// `.b8` … `.b128` (reading R21)
     Bits,
+    /// `.f16`, `.f32`, `.f64`
     Float,
+    /// `.f16x2`
+    FloatPair,
+    /// `.bf16`
+    BFloat,
+    /// `.bf16x2`
+    BFloatPair,
 }
 
 /// A fundamental type.
@@ -59,6 +76,7 @@ pub struct Type {
 impl Type {
     pub const U32: Type = Type { kind: TypeKind::Unsigned, bits: 32 };
     pub const U64: Type = Type { kind: TypeKind::Unsigned, bits: 64 };
+    pub const F32: Type = Type { kind: TypeKind::Float, bits: 32 };
 
     pub fn bytes(self) -> u32 {
         u32::from(self.bits) / 8
@@ -71,8 +89,54 @@ pub enum SpaceQualifier {
     #[default]
     Generic,
     Global,
+    /// `.shared` without a sub-qualifier, which means `::cta`.
+    Shared,
     SharedCta,
     SharedCluster,
+    Const,
+    Local,
+    /// `.param` without a sub-qualifier: of a kernel or of a function, by what it accesses.
+    Param,
+    ParamEntry,
+    ParamFunc,
+}
+
+impl SpaceQualifier {
+    /// As PTX spells it, without the dot; `generic` where it is not written.
+    pub fn name(self) -> &'static str {
+        match self {
+            SpaceQualifier::Generic => "generic",
+            SpaceQualifier::Global => "global",
+            SpaceQualifier::Shared => "shared",
+            SpaceQualifier::SharedCta => "shared::cta",
+            SpaceQualifier::SharedCluster => "shared::cluster",
+            SpaceQualifier::Const => "const",
+            SpaceQualifier::Local => "local",
+            SpaceQualifier::Param => "param",
+            SpaceQualifier::ParamEntry => "param::entry",
+            SpaceQualifier::ParamFunc => "param::func",
+        }
+    }
+
+    /// Whether this is `.param`, with a sub-qualifier or without.
+    pub fn is_param(self) -> bool {
+        matches!(
+            self,
+            SpaceQualifier::Param | SpaceQualifier::ParamEntry | SpaceQualifier::ParamFunc
+        )
+    }
+
+    /// Whether an address in this space can be one of `.global`.
+    pub fn may_be_global(self) -> bool {
+        matches!(self, SpaceQualifier::Generic | SpaceQualifier::Global)
+    }
+
+    pub fn is_shared(self) -> bool {
+        matches!(
+            self,
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster
+        )
+    }
 }
 
 impl SpaceQualifier {
@@ -81,7 +145,13 @@ impl SpaceQualifier {
         match self {
             SpaceQualifier::Generic => None,
             SpaceQualifier::Global => Some(Space::Global),
-            SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => Some(Space::Shared),
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+                Some(Space::Shared)
+            }
+            SpaceQualifier::Const => Some(Space::Const),
+            SpaceQualifier::Local => Some(Space::Local),
+            SpaceQualifier::Param | SpaceQualifier::ParamEntry => Some(Space::ParamEntry),
+            SpaceQualifier::ParamFunc => Some(Space::ParamFunc),
         }
     }
 }
@@ -183,9 +253,9 @@ impl Instruction {
         }
     }
 
-    /// Whether it is an `ld.global.nc`.
-    pub fn is_non_coherent(&self) -> bool {
-        matches!(self, Instruction::Load(load) if load.order == ld::LoadOrder::NonCoherent)
+    /// Whether it is a load of what nobody may write.
+    pub fn loads_read_only_data(&self) -> bool {
+        matches!(self, Instruction::Load(load) if load.order.is_of_read_only_data())
     }
 
     pub fn as_branch(&self) -> Option<&alu::Branch> {

@@ -3,6 +3,8 @@
 //! Nothing here knows where the text stands: a qualifier has its position among the dot-separated
 //! parts of the instruction, where 0 is the opcode. `litmus` turns positions into spans.
 
+use std::sync::LazyLock;
+
 use super::atom::AtomicOp;
 use super::{SpaceQualifier, Type, TypeKind};
 use crate::scope::Scope;
@@ -47,6 +49,21 @@ impl Order {
     }
 }
 
+/// What a cache operator asks of the caches; without effect on the model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CacheOperator {
+    /// `.ca .cg .cs`: of loads, with and without `.nc`; stores have the last two.
+    Ca,
+    Cg,
+    Cs,
+    /// `.lu .cv`: of coherent loads.
+    Lu,
+    Cv,
+    /// `.wb .wt`: of stores.
+    Wb,
+    Wt,
+}
+
 /// One dot-separated part of an instruction, understood by its name alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Qualifier {
@@ -58,15 +75,22 @@ pub enum Qualifier {
     Space(SpaceQualifier),
     Op(AtomicOp),
     Type(Type),
-    /// `.v2`, `.v4`.
+    /// `.v2`, `.v4`, `.v8`.
     Vector(u8),
     NonCoherent,
-    /// `.ca`, `.cg`, …: only weak accesses take one.
-    Cache,
-    /// Eviction priority or prefetch size: no effect on the model.
-    Hint,
+    Cache(CacheOperator),
+    /// An eviction priority for L1.
+    Level1,
+    /// An eviction priority for L2.
+    Level2,
+    /// How many bytes to prefetch into L2.
+    Prefetch(u16),
     /// `.L2::cache_hint`: no effect, but one more operand.
     Policy,
+    /// `.proxy::readonly`
+    Readonly,
+    /// `.noftz`
+    NoFlush,
     /// Real PTX that the model does not cover: what it is.
     Outside(&'static str),
 }
@@ -84,8 +108,12 @@ pub enum Kind {
     Vector,
     NonCoherent,
     Cache,
-    Hint,
+    Level1,
+    Level2,
+    Prefetch,
     Policy,
+    Readonly,
+    NoFlush,
     Outside,
 }
 
@@ -102,8 +130,12 @@ impl Kind {
             Kind::Vector => "vector size",
             Kind::NonCoherent => "`.nc`",
             Kind::Cache => "cache operator",
-            Kind::Hint => "cache hint",
+            Kind::Level1 => "L1 eviction priority",
+            Kind::Level2 => "L2 eviction priority",
+            Kind::Prefetch => "prefetch size",
             Kind::Policy => "cache policy",
+            Kind::Readonly => "`.proxy::readonly`",
+            Kind::NoFlush => "`.noftz`",
             Kind::Outside => "qualifier",
         }
     }
@@ -113,9 +145,6 @@ const fn ty(kind: TypeKind, bits: u16) -> Qualifier {
     Qualifier::Type(Type { kind, bits })
 }
 
-const LOCAL: Qualifier = Qualifier::Outside("a state space that threads do not share");
-const PACKED: Qualifier = Qualifier::Outside("a packed or reduced-precision type");
-const WIDE: Qualifier = Qualifier::Outside("an access wider than 64 bits");
 const ASYNC: Qualifier = Qualifier::Outside("an asynchronous operation");
 
 /// Every qualifier that some instruction of the model's takes or could take, without the dot.
@@ -134,7 +163,7 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("sys", Qualifier::Scope(Scope::Sys)),
     ("gl", Qualifier::GpuLevel),
     ("global", Qualifier::Space(SpaceQualifier::Global)),
-    ("shared", Qualifier::Space(SpaceQualifier::SharedCta)),
+    ("shared", Qualifier::Space(SpaceQualifier::Shared)),
     ("shared::cta", Qualifier::Space(SpaceQualifier::SharedCta)),
     ("shared::cluster", Qualifier::Space(SpaceQualifier::SharedCluster)),
     ("u8", ty(TypeKind::Unsigned, 8)),
@@ -149,10 +178,16 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("b16", ty(TypeKind::Bits, 16)),
     ("b32", ty(TypeKind::Bits, 32)),
     ("b64", ty(TypeKind::Bits, 64)),
+    ("b128", ty(TypeKind::Bits, 128)),
+    ("f16", ty(TypeKind::Float, 16)),
     ("f32", ty(TypeKind::Float, 32)),
     ("f64", ty(TypeKind::Float, 64)),
+    ("f16x2", ty(TypeKind::FloatPair, 32)),
+    ("bf16", ty(TypeKind::BFloat, 16)),
+    ("bf16x2", ty(TypeKind::BFloatPair, 32)),
     ("v2", Qualifier::Vector(2)),
     ("v4", Qualifier::Vector(4)),
+    ("v8", Qualifier::Vector(8)),
     ("add", Qualifier::Op(AtomicOp::Add)),
     ("sub", Qualifier::Op(AtomicOp::Sub)),
     ("and", Qualifier::Op(AtomicOp::And)),
@@ -165,39 +200,32 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("exch", Qualifier::Op(AtomicOp::Exch)),
     ("cas", Qualifier::Op(AtomicOp::Cas)),
     ("nc", Qualifier::NonCoherent),
-    ("ca", Qualifier::Cache),
-    ("cg", Qualifier::Cache),
-    ("cs", Qualifier::Cache),
-    ("lu", Qualifier::Cache),
-    ("cv", Qualifier::Cache),
-    ("wb", Qualifier::Cache),
-    ("wt", Qualifier::Cache),
-    ("L1::evict_normal", Qualifier::Hint),
-    ("L1::evict_unchanged", Qualifier::Hint),
-    ("L1::evict_first", Qualifier::Hint),
-    ("L1::evict_last", Qualifier::Hint),
-    ("L1::no_allocate", Qualifier::Hint),
-    ("L2::evict_normal", Qualifier::Hint),
-    ("L2::evict_first", Qualifier::Hint),
-    ("L2::evict_last", Qualifier::Hint),
-    ("L2::64B", Qualifier::Hint),
-    ("L2::128B", Qualifier::Hint),
-    ("L2::256B", Qualifier::Hint),
+    ("ca", Qualifier::Cache(CacheOperator::Ca)),
+    ("cg", Qualifier::Cache(CacheOperator::Cg)),
+    ("cs", Qualifier::Cache(CacheOperator::Cs)),
+    ("lu", Qualifier::Cache(CacheOperator::Lu)),
+    ("cv", Qualifier::Cache(CacheOperator::Cv)),
+    ("wb", Qualifier::Cache(CacheOperator::Wb)),
+    ("wt", Qualifier::Cache(CacheOperator::Wt)),
+    ("L1::evict_normal", Qualifier::Level1),
+    ("L1::evict_unchanged", Qualifier::Level1),
+    ("L1::evict_first", Qualifier::Level1),
+    ("L1::evict_last", Qualifier::Level1),
+    ("L1::no_allocate", Qualifier::Level1),
+    ("L2::evict_normal", Qualifier::Level2),
+    ("L2::evict_first", Qualifier::Level2),
+    ("L2::evict_last", Qualifier::Level2),
+    ("L2::64B", Qualifier::Prefetch(64)),
+    ("L2::128B", Qualifier::Prefetch(128)),
+    ("L2::256B", Qualifier::Prefetch(256)),
     ("L2::cache_hint", Qualifier::Policy),
-    ("const", LOCAL),
-    ("param", LOCAL),
-    ("param::entry", LOCAL),
-    ("param::func", LOCAL),
-    ("local", LOCAL),
-    ("unified", Qualifier::Outside("a unified address")),
-    ("proxy::readonly", Qualifier::Outside("the readonly proxy")),
-    ("b128", WIDE),
-    ("v8", WIDE),
-    ("f16", PACKED),
-    ("f16x2", PACKED),
-    ("bf16", PACKED),
-    ("bf16x2", PACKED),
-    ("noftz", PACKED),
+    ("const", Qualifier::Space(SpaceQualifier::Const)),
+    ("param", Qualifier::Space(SpaceQualifier::Param)),
+    ("param::entry", Qualifier::Space(SpaceQualifier::ParamEntry)),
+    ("param::func", Qualifier::Space(SpaceQualifier::ParamFunc)),
+    ("local", Qualifier::Space(SpaceQualifier::Local)),
+    ("proxy::readonly", Qualifier::Readonly),
+    ("noftz", Qualifier::NoFlush),
     ("async", ASYNC),
     ("mbarrier::complete_tx::bytes", ASYNC),
     ("mbarrier_init", Qualifier::Outside("an mbarrier")),
@@ -205,10 +233,24 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("sync_restrict::shared::cluster", Qualifier::Outside("a fence for one state space")),
 ];
 
+/// The name of a type, which every type in use has.
+pub(super) fn type_name(ty: Type) -> &'static str {
+    let named = QUALIFIERS.iter().find(|(_, qualifier)| *qualifier == Qualifier::Type(ty));
+    named.map_or("pred", |(name, _)| name)
+}
+
 impl Qualifier {
     /// The qualifier written `.name`.
     pub fn named(name: &str) -> Option<Qualifier> {
-        QUALIFIERS.iter().find(|(known, _)| *known == name).map(|&(_, qualifier)| qualifier)
+        // A module has a million of them: found by length, then by name.
+        static BY_LENGTH: LazyLock<Vec<(&str, Qualifier)>> = LazyLock::new(|| {
+            let mut all = QUALIFIERS.to_vec();
+            all.sort_by_key(|(name, _)| (name.len(), *name));
+            all
+        });
+        let key = (name.len(), name);
+        let found = BY_LENGTH.binary_search_by(|(known, _)| (known.len(), *known).cmp(&key));
+        found.ok().map(|index| BY_LENGTH[index].1)
     }
 
     pub fn kind(self) -> Kind {
@@ -222,9 +264,13 @@ impl Qualifier {
             Qualifier::Type(_) => Kind::Type,
             Qualifier::Vector(_) => Kind::Vector,
             Qualifier::NonCoherent => Kind::NonCoherent,
-            Qualifier::Cache => Kind::Cache,
-            Qualifier::Hint => Kind::Hint,
+            Qualifier::Cache(_) => Kind::Cache,
+            Qualifier::Level1 => Kind::Level1,
+            Qualifier::Level2 => Kind::Level2,
+            Qualifier::Prefetch(_) => Kind::Prefetch,
             Qualifier::Policy => Kind::Policy,
+            Qualifier::Readonly => Kind::Readonly,
+            Qualifier::NoFlush => Kind::NoFlush,
             Qualifier::Outside(_) => Kind::Outside,
         }
     }
@@ -242,8 +288,14 @@ pub struct Qualifiers {
     pub ty: Option<At<Type>>,
     pub vector: Option<At<u8>>,
     pub non_coherent: Option<At<()>>,
-    pub cache: Option<At<()>>,
+    pub cache: Option<At<CacheOperator>>,
+    pub level1: Option<At<()>>,
+    pub level2: Option<At<()>>,
+    /// In bytes.
+    pub prefetch: Option<At<u16>>,
     pub policy: Option<At<()>>,
+    pub readonly: Option<At<()>>,
+    pub no_flush: Option<At<()>>,
     pub outside: Option<At<&'static str>>,
     /// How many parts there are, the opcode included: the position of one more.
     pub end: usize,
@@ -312,9 +364,13 @@ impl Qualifiers {
             Qualifier::Type(ty) => set(&mut self.ty, ty, position),
             Qualifier::Vector(length) => set(&mut self.vector, length, position),
             Qualifier::NonCoherent => set(&mut self.non_coherent, (), position),
-            Qualifier::Cache => set(&mut self.cache, (), position),
+            Qualifier::Cache(operator) => set(&mut self.cache, operator, position),
+            Qualifier::Level1 => set(&mut self.level1, (), position),
+            Qualifier::Level2 => set(&mut self.level2, (), position),
+            Qualifier::Prefetch(size) => set(&mut self.prefetch, size, position),
             Qualifier::Policy => set(&mut self.policy, (), position),
-            Qualifier::Hint => None,
+            Qualifier::Readonly => set(&mut self.readonly, (), position),
+            Qualifier::NoFlush => set(&mut self.no_flush, (), position),
             Qualifier::Outside(what) => {
                 set(&mut self.outside, what, position);
                 None

@@ -1,7 +1,9 @@
 //! Rules that instructions can break, and what would be right instead.
 
-use super::qualifier::{At, Order, Qualifiers};
-use crate::scope::Scope;
+use std::borrow::Cow;
+
+use super::shape::Form;
+use super::version::{PtxIsa, Setting};
 use crate::section::Section;
 
 /// A sentence of the document that an instruction can contradict.
@@ -10,104 +12,93 @@ pub struct Rule {
     pub code: &'static str,
     pub section: Section,
     pub text: &'static str,
+    pub by: By,
 }
 
-impl Rule {
-    pub fn broken_by(&'static self, position: usize, note: impl Into<String>) -> Invalid {
-        Invalid { rule: self, position, note: note.into(), fix: Vec::new() }
-    }
+/// Who says so. The document and NVIDIA's assembler `ptxas` differ here and there
+/// (`docs/ptxas-differences.md`).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum By {
+    Both,
+    /// `ptxas` accepts what breaks the rule.
+    Document,
+    /// The document is silent, or says otherwise.
+    Ptxas,
 }
 
-/// An instruction that breaks a rule: where, what is there, and what would be right.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Invalid {
+/// A rule, and how to see that it is broken.
+#[derive(Clone, Copy)]
+pub struct Check {
     pub rule: &'static Rule,
-    pub position: usize,
-    pub note: String,
-    pub fix: Vec<Edit>,
+    pub broken: fn(&Form<'_>, &Setting) -> Option<Breach>,
 }
 
-impl Invalid {
+/// A place in an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spot {
+    /// A dot-separated part, 0 being the opcode; the place after the last where there are fewer.
+    Part(usize),
+    Operand(usize),
+    /// All of them, or where they would be.
+    Operands,
+    /// An element of a vector.
+    Lane(usize, usize),
+    /// The suffix `.unified` of the address.
+    Unified,
+    Guard,
+}
+
+/// Where a rule is broken, what is there, and what would be right.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Breach {
+    pub spot: Spot,
+    pub note: Cow<'static, str>,
+    pub fix: Vec<Edit>,
+    /// Advice where no edit is a cure.
+    pub advice: Option<Cow<'static, str>>,
+}
+
+impl Breach {
+    pub fn at(spot: Spot, note: impl Into<Cow<'static, str>>) -> Breach {
+        Breach { spot, note: note.into(), fix: Vec::new(), advice: None }
+    }
+
+    pub fn part(position: usize, note: impl Into<Cow<'static, str>>) -> Breach {
+        Breach::at(Spot::Part(position), note)
+    }
+
     #[must_use]
-    pub fn fixed_by(mut self, fix: impl IntoIterator<Item = Edit>) -> Invalid {
+    pub fn fixed_by(mut self, fix: impl IntoIterator<Item = Edit>) -> Breach {
         self.fix.extend(fix);
+        self
+    }
+
+    #[must_use]
+    pub fn advised(mut self, advice: impl Into<Cow<'static, str>>) -> Breach {
+        self.advice = Some(advice.into());
         self
     }
 }
 
-/// A change to one part; positions are those of the instruction as it was written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// A change to an instruction or to what it stands in; positions and indices are those of the
+/// instruction as it was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Edit {
+    /// A dot-separated part.
     Replace(usize, &'static str),
     /// Before the part at this position.
     Insert(usize, &'static str),
     Remove(usize),
-}
-
-impl Qualifiers {
-    /// `ld` and `st` share the shape of their rules: `strongest` is the order that only one has.
-    pub(super) fn wrong_order(
-        &self,
-        order: &'static Rule,
-        scope_missing: &'static Rule,
-        scope_unused: &'static Rule,
-        strongest: Order,
-    ) -> Invalid {
-        match (self.order, self.scope) {
-            (Some(o), None) if o.value == Order::Relaxed || o.value == strongest => scope_missing
-                .broken_by(o.position, "no scope is named")
-                .fixed_by([Edit::Insert(o.position + 1, "gpu")]),
-            (Some(o), Some(s)) if o.value == Order::Weak => scope_unused
-                .broken_by(s.position, "a weak access has no scope")
-                .fixed_by([Edit::Replace(o.position, Order::Relaxed.name())]),
-            (Some(o), Some(s)) if o.value == Order::Volatile => scope_unused
-                .broken_by(s.position, "a volatile access has the scope `.sys`")
-                .fixed_by([Edit::Remove(s.position)]),
-            (None, Some(s)) => scope_unused
-                .broken_by(s.position, "without an order, the access is weak")
-                .fixed_by([Edit::Insert(s.position, Order::Relaxed.name())]),
-            (Some(o), scope) => {
-                let fix = [Edit::Replace(o.position, strongest.name())];
-                let more = scope.is_none().then_some(Edit::Insert(o.position + 1, "gpu"));
-                order
-                    .broken_by(o.position, format!("the order is `.{}`", o.value.name()))
-                    .fixed_by(fix.into_iter().chain(more))
-            }
-            (None, None) => unreachable!("no order and no scope is a weak access"),
-        }
-    }
-
-    pub(super) fn mmio_without_sys(
-        &self,
-        rule: &'static Rule,
-        mmio: At<()>,
-        strongest: Order,
-    ) -> Invalid {
-        let mut fix = Vec::new();
-        let order_fits = |o: Order| o == Order::Relaxed || o == strongest;
-        match self.order {
-            Some(order) if order_fits(order.value) => {}
-            Some(order) => fix.push(Edit::Replace(order.position, Order::Relaxed.name())),
-            None => fix.push(Edit::Insert(mmio.position + 1, Order::Relaxed.name())),
-        }
-        match self.scope {
-            Some(scope) if scope.value == Scope::Sys => {}
-            Some(scope) => fix.push(Edit::Replace(scope.position, "sys")),
-            None => fix.push(Edit::Insert(
-                self.order.map_or(mmio.position, |order| order.position) + 1,
-                "sys",
-            )),
-        }
-        let invalid = match (self.scope, self.order) {
-            (Some(scope), _) if scope.value != Scope::Sys => {
-                rule.broken_by(scope.position, format!("the scope is `.{}`", scope.value))
-            }
-            (_, Some(order)) if !order_fits(order.value) => {
-                rule.broken_by(order.position, format!("the order is `.{}`", order.value.name()))
-            }
-            (None, Some(order)) => rule.broken_by(order.position, "no scope is named"),
-            (_, None) | (Some(_), Some(_)) => rule.broken_by(mmio.position, "no order is named"),
-        };
-        invalid.fixed_by(fix)
-    }
+    RemoveOperand(usize),
+    /// Puts brackets around an operand.
+    Bracket(usize),
+    /// All operands.
+    SetOperands(&'static str),
+    /// Adds the suffix `.unified` to the address, or takes it away.
+    SetUnified(bool),
+    RemoveGuard,
+    /// `.version`, at least.
+    Version(PtxIsa),
+    /// `.target`, at least this `sm_`.
+    Target(u16),
 }

@@ -12,7 +12,7 @@ use crate::isa::reach::Reach;
 use crate::isa::st::Store;
 use crate::isa::{Address, Operand, SpaceQualifier, Type};
 use crate::layout::{Astray, Window};
-use crate::memory::Extent;
+use crate::memory::{Extent, Space};
 use crate::value::{Value, low64};
 
 /// What an instruction does at its address, as far as that decides where it may be.
@@ -22,22 +22,25 @@ pub(super) struct Use {
     pub(super) elements: u32,
     pub(super) reach: Reach,
     pub(super) writes: bool,
+    pub(super) prefetches: bool,
 }
 
 impl Use {
     pub(super) fn of_load(load: &Load) -> Use {
         let elements = count(load.destinations.len());
-        Use { space: load.space, ty: load.ty, elements, reach: load.reach(), writes: false }
+        let (reach, prefetches) = (load.reach(), load.prefetches);
+        Use { space: load.space, ty: load.ty, elements, reach, writes: false, prefetches }
     }
 
     pub(super) fn of_store(store: &Store) -> Use {
         let elements = count(store.sources.len());
-        Use { space: store.space, ty: store.ty, elements, reach: store.reach(), writes: true }
+        let reach = store.reach();
+        Use { space: store.space, ty: store.ty, elements, reach, writes: true, prefetches: false }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> Use {
-        let reach = atomic.reach();
-        Use { space: atomic.space, ty: atomic.ty, elements: 1, reach, writes: true }
+        let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
+        Use { space, ty, elements: 1, reach, writes: true, prefetches: false }
     }
 
     fn length(&self) -> u32 {
@@ -116,13 +119,20 @@ impl Walk<'_> {
         }
         let whole =
             self.layout.resolve(self.thread, of.space, address, of.length()).map_err(|astray| {
-                match astray {
-                    Astray::NoWindow => "a generic address outside every state space",
-                    Astray::OtherSpace => "an address outside the state space of the instruction",
-                    Astray::NoVariable => "an address outside every declared location",
+                match (of.space, astray) {
+                    (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
+                    (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
+                    (_, Astray::NoWindow) => "a generic address outside every state space",
+                    (_, Astray::OtherSpace) => {
+                        "an address outside the state space of the instruction"
+                    }
+                    (_, Astray::NoVariable) => "an address outside every declared location",
                 }
             })?;
         let space = self.layout.virtuals[usize::from(whole.object)].space;
+        if of.prefetches && space != Space::Global {
+            return Err("prefetch-outside-global");
+        }
         if of.writes && space.is_read_only() {
             return Err("a write to read-only memory");
         }

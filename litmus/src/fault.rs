@@ -1,0 +1,69 @@
+//! Qualifiers that no rule can make sense of: unknown, of no use to the instruction, or there twice.
+
+use model::isa::qualifier::{Fault, Kind, QUALIFIERS};
+
+use crate::correction::Written;
+use crate::cursor::short;
+use crate::report::Report;
+use model::isa::rule::Edit;
+
+/// Reports one; `accepts` is what the instruction has a use for.
+pub(crate) fn tell(report: &mut Report, written: &Written<'_>, fault: Fault, accepts: &[Kind]) {
+    let name = |position: usize| written.parts[position].of(written.text);
+    let opcode = name(0);
+    let without = |position| written.corrected(&[Edit::Remove(position)]);
+    match fault {
+        Fault::Unknown { position } => {
+            let name = name(position);
+            let known = QUALIFIERS
+                .iter()
+                .filter(|(_, qualifier)| accepts.contains(&qualifier.kind()))
+                .map(|(name, _)| *name);
+            let near = scope_of_other_languages(name)
+                .filter(|_| accepts.contains(&Kind::Scope))
+                .or_else(|| report.nearest(name, known));
+            let help = match near {
+                Some(near) => written.corrected(&[Edit::Replace(position, near)]),
+                None if name == "unified" => "`.unified` follows the address: `[a].unified`".into(),
+                None => without(position),
+            };
+            report
+                .error(
+                    "unknown-qualifier",
+                    written.parts[position],
+                    format!("`.{}` is no qualifier of `{opcode}`", short(name)),
+                )
+                .help(help);
+        }
+        Fault::Foreign { position, kind } => {
+            report
+                .error(
+                    "qualifier",
+                    written.parts[position],
+                    format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
+                )
+                .note(format!("`.{}` has no meaning here", name(position)))
+                .help(without(position));
+        }
+        Fault::Repeated { first, second, kind } => {
+            report
+                .error(
+                    "qualifier-twice",
+                    written.parts[second],
+                    format!("the {} is given twice", kind.name()),
+                )
+                .label(written.parts[first], "first here")
+                .help(without(second));
+        }
+    }
+}
+
+/// Names of other languages for what PTX calls `cta`, `gpu` and `sys`.
+fn scope_of_other_languages(name: &str) -> Option<&'static str> {
+    match name {
+        "block" | "workgroup" | "wg" => Some("cta"),
+        "device" | "dev" | "agent" => Some("gpu"),
+        "system" | "host" => Some("sys"),
+        _ => None,
+    }
+}

@@ -1,0 +1,252 @@
+//! The memory instructions of a module, each asked its rules.
+
+use model::isa::fence;
+use model::isa::qualifier::{Fault, Kind, Qualifiers};
+use model::isa::rule::{Breach, By, Edit, Rule};
+use model::isa::rules;
+use model::isa::shape::{Base, Form, LANES, Lanes, Opcode, Place, Shape, Value};
+use model::isa::version::{Function, PtxIsa, Setting, Target};
+
+use super::syntax::{Memory, Module, Operand, OperandKind, Scalar, Statement, Symbol};
+use crate::correction::{Piece, PieceShape, Written};
+use crate::diagnostic::Severity;
+use crate::fault;
+use crate::report::Report;
+
+/// Whose word counts, and for what version and target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// In the place of the file's `.version`.
+    pub isa: Option<PtxIsa>,
+    /// In the place of the file's `.target`.
+    pub target: Option<Target>,
+    /// The document decides; without this, `ptxas` does where the two differ.
+    pub strict: bool,
+}
+
+/// How bad it is to break a rule. What only one of the two says is a warning where the other counts.
+pub(super) fn severity(by: By, strict: bool) -> Severity {
+    match (by, strict) {
+        (By::Both, _) | (By::Ptxas, false) | (By::Document, true) => Severity::Error,
+        (By::Document, false) | (By::Ptxas, true) => Severity::Warning,
+    }
+}
+
+/// What is said of a rule that only one of the two has.
+fn who(by: By) -> Option<&'static str> {
+    match by {
+        By::Both => None,
+        By::Document => Some("the document says so, and ptxas accepts it"),
+        By::Ptxas => Some("ptxas says so, and the document does not"),
+    }
+}
+
+pub(super) struct Linter<'a, 'r> {
+    pub(super) text: &'a str,
+    pub(super) module: &'r Module,
+    pub(super) report: &'r mut Report,
+    pub(super) options: Options,
+}
+
+impl<'a> Linter<'a, '_> {
+    /// How many memory instructions there are.
+    pub(super) fn module(&mut self) -> usize {
+        let mut count = 0;
+        for function in &self.module.functions {
+            let setting = setting(self.module, self.options, function.kind);
+            for statement in &function.statements {
+                if let Statement::Memory(memory) = statement {
+                    self.memory(memory, &setting);
+                    count += 1;
+                }
+            }
+        }
+        count
+    }
+
+    fn part(&self, memory: &Memory, index: usize) -> &'a str {
+        memory.parts.of(&self.module.parts).get(index).map_or("", |part| part.of(self.text))
+    }
+
+    pub(super) fn qualifiers(&self, memory: &Memory) -> (Qualifiers, Vec<Fault>) {
+        let parts = memory.parts.of(&self.module.parts);
+        let text = self.text;
+        Qualifiers::read(parts[1..].iter().map(|part| part.of(text)), rules::accepts(memory.opcode))
+    }
+
+    /// The operands as rules see them: at most eight, which the parser sees to.
+    pub(super) fn shapes(&self, memory: &Memory) -> ([Shape; LANES], usize) {
+        let mut shapes = [Shape::Value(Value::Other); LANES];
+        let operands = memory.operands.of(&self.module.operands);
+        for (slot, operand) in shapes.iter_mut().zip(operands) {
+            *slot = match operand.kind {
+                OperandKind::Scalar(scalar) => Shape::Value(value(scalar)),
+                OperandKind::Vector(range) => {
+                    let elements = range.of(&self.module.elements);
+                    Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
+                }
+                OperandKind::Address(address) => Shape::Place(Place {
+                    base: base(address.base),
+                    offset: address.offset,
+                    unified: address.unified.is_some(),
+                }),
+            };
+        }
+        (shapes, operands.len().min(LANES))
+    }
+
+    fn memory(&mut self, memory: &Memory, setting: &Setting) {
+        if matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
+            && self.other_fence(memory, setting)
+        {
+            return;
+        }
+        let (qualifiers, faults) = self.qualifiers(memory);
+        let outside = qualifiers.outside.map(|at| at.position);
+        if !faults.is_empty() || outside.is_some() {
+            let written = self.written(memory);
+            let foreign = outside.map(|position| Fault::Foreign { position, kind: Kind::Outside });
+            for fault in faults.into_iter().chain(foreign) {
+                fault::tell(self.report, &written, fault, rules::accepts(memory.opcode));
+            }
+            return;
+        }
+        let (shapes, count) = self.shapes(memory);
+        let form = Form {
+            opcode: memory.opcode,
+            q: &qualifiers,
+            predicated: memory.guard.is_some(),
+            operands: &shapes[..count],
+        };
+        rules::check(&form, setting, |rule, breach| self.broken(memory, rule, &breach));
+    }
+
+    #[cold]
+    fn broken(&mut self, memory: &Memory, rule: &'static Rule, breach: &Breach) {
+        let written = self.written(memory);
+        let help = written.help(breach);
+        let note = match who(rule.by) {
+            Some(who) if breach.note.is_empty() => who.to_owned(),
+            Some(who) => format!("{}; {who}", breach.note),
+            None => breach.note.to_string(),
+        };
+        self.report
+            .error(rule.code, written.place(breach.spot), rule.text)
+            .severity(severity(rule.by, self.options.strict))
+            .note(note)
+            .section(rule.section)
+            .help_if(help);
+    }
+
+    /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.
+    fn other_fence(&mut self, memory: &Memory, setting: &Setting) -> bool {
+        let parts = memory.parts.of(&self.module.parts);
+        let names = parts[1..].iter().map(|part| part.of(self.text));
+        let marks = |name: &str| {
+            matches!(name, "proxy" | "mbarrier_init") || name.starts_with("sync_restrict")
+        };
+        if !names.clone().any(marks) {
+            return false;
+        }
+        let section = rules::fence::FENCE_PROXY.section;
+        let proxy_of_membar = memory.opcode == Opcode::Membar && self.part(memory, 1) != "proxy";
+        let Some(spelling) = fence::spelled(&names).filter(|_| !proxy_of_membar) else {
+            let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
+            self.report
+                .error("fence-spelling", at, "there is no such fence")
+                .note("a fence of proxies, of a state space or of an operation")
+                .section(section)
+                .help(
+                    "fence.proxy.alias, fence.proxy.async, fence.mbarrier_init.release.cluster, …",
+                );
+            return true;
+        };
+        let written = self.written(memory);
+        let operands = memory.operands.of(&self.module.operands).len();
+        if operands != if spelling.operands { 2 } else { 0 } {
+            let help = if spelling.operands { "[a], 128" } else { "it takes no operands" };
+            self.report
+                .error("fence-operands", memory.at, "this fence takes other operands")
+                .note(format!("{operands} here"))
+                .section(section)
+                .help(help);
+        }
+        let at = parts[0];
+        if setting.isa < spelling.isa {
+            self.report
+                .error("isa-fence-spelling", at, "this fence is of a later version of PTX")
+                .note(format!("this is PTX ISA {}", setting.isa))
+                .section(section)
+                .help_if(written.help(&breach(Edit::Version(spelling.isa))));
+        }
+        if let Some(target) = setting.target.filter(|target| target.sm < spelling.sm) {
+            self.report
+                .error("target-fence-spelling", at, "this fence is of later targets")
+                .note(format!("the target is `{target}`"))
+                .section(section)
+                .help_if(written.help(&breach(Edit::Target(spelling.sm))));
+        }
+        true
+    }
+
+    pub(super) fn written(&self, memory: &Memory) -> Written<'a> {
+        let operands = memory.operands.of(&self.module.operands);
+        let piece = |operand: &Operand| {
+            let shape = match operand.kind {
+                OperandKind::Scalar(_) => PieceShape::Scalar,
+                OperandKind::Vector(range) => {
+                    let elements = range.of(&self.module.elements);
+                    PieceShape::Lanes(elements.iter().map(|element| element.at).collect())
+                }
+                OperandKind::Address(address) => PieceShape::Address { unified: address.unified },
+            };
+            Piece { at: operand.at, shape }
+        };
+        Written {
+            text: self.text,
+            at: memory.at,
+            guard: memory.guard.map(|guard| guard.at),
+            parts: memory.parts.of(&self.module.parts).to_vec(),
+            operands: operands.iter().map(piece).collect(),
+        }
+    }
+}
+
+fn breach(edit: Edit) -> Breach {
+    Breach::part(0, "").fixed_by([edit])
+}
+
+/// What the instructions of a function stand in.
+pub(super) fn setting(module: &Module, options: Options, function: Function) -> Setting {
+    Setting {
+        isa: options.isa.or(module.isa.map(|(isa, _)| isa)).unwrap_or(PtxIsa::NEWEST),
+        target: options.target.or(module.target.map(|(target, _)| target)),
+        function,
+        address_bits: module.address_bits.unwrap_or(64),
+        ..Setting::NEWEST
+    }
+}
+
+fn value(scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::Sink => Value::Sink,
+        Scalar::Number => Value::Number,
+        Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
+        Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
+        Scalar::Symbol(Symbol::Variable(_)) => Value::Variable,
+        Scalar::Symbol(Symbol::Other) | Scalar::Special | Scalar::Unknown => Value::Other,
+    }
+}
+
+fn base(scalar: Scalar) -> Base {
+    match scalar {
+        Scalar::Number => Base::Number,
+        Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
+        Scalar::Symbol(Symbol::Vector(..) | Symbol::Predicate | Symbol::Other)
+        | Scalar::Sink
+        | Scalar::Special
+        | Scalar::Unknown => Base::Other,
+    }
+}

@@ -1,0 +1,244 @@
+//! PTX modules: read whole, memory instructions judged by their rules, the rest kept as it stands.
+
+mod lex;
+mod lint;
+mod parse;
+mod statement;
+mod symbols;
+mod syntax;
+
+pub use lint::Options;
+
+use model::isa::shape::Opcode;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::report::{Bytes, Report};
+use syntax::{OperandKind, Scalar};
+
+/// What is said of one file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Linted {
+    /// In the order of their places.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many memory instructions were asked.
+    pub instructions: usize,
+    /// Whether some of the text is no PTX, or too long: then not everything was asked.
+    pub unreadable: bool,
+}
+
+impl Linted {
+    pub fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|one| one.severity == Severity::Error).count()
+    }
+
+    pub fn warnings(&self) -> usize {
+        self.diagnostics.len() - self.errors()
+    }
+}
+
+/// Reads a module and asks each memory instruction its rules. `path` is for the messages.
+pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
+    let text = match crate::text(path, bytes) {
+        Ok(text) => text,
+        Err(diagnostics) => return Linted { diagnostics, instructions: 0, unreadable: true },
+    };
+    let mut report = Report::of_many();
+    let module = parse::Parser::new(text, &mut report).module();
+    let unreadable = report.count() > 0;
+    let instructions =
+        lint::Linter { text, module: &module, report: &mut report, options }.module();
+    Linted { diagnostics: report.finish(path, text), instructions, unreadable }
+}
+
+/// A module that was read, for whoever wants to know more of it than what is wrong.
+pub struct Module<'a> {
+    text: &'a str,
+    tree: syntax::Module,
+}
+
+/// One instruction of a [`Module`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction<'a> {
+    /// With its guard, without its `;`.
+    pub text: &'a str,
+    /// `ld.global.u32`
+    pub name: String,
+    /// The predicate that guards it.
+    pub guard: Option<&'a str>,
+    /// Whether it is an `ld`, `ldu`, `st`, `atom`, `red`, `fence` or `membar`.
+    pub memory: bool,
+    pub defines: Vec<&'a str>,
+    /// What it reads, its guard apart.
+    pub uses: Vec<&'a str>,
+}
+
+/// Reads a module; what cannot be read is left out and told.
+pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnostic>) {
+    let text = match crate::text(path, bytes) {
+        Ok(text) => text,
+        Err(diagnostics) => return (None, diagnostics),
+    };
+    let mut report = Report::of_many();
+    let tree = parse::Parser::new(text, &mut report).module();
+    (Some(Module { text, tree }), report.finish(path, text))
+}
+
+impl<'a> Module<'a> {
+    /// The names of the functions that have a body.
+    pub fn functions(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.tree.functions.iter().map(|function| function.name.of(self.text))
+    }
+
+    /// The labels of the function at this index, each with the index of the instruction it is before.
+    pub fn labels(&self, function: usize) -> Vec<(&'a str, usize)> {
+        let (mut labels, mut before) = (Vec::new(), 0);
+        for statement in &self.tree.functions[function].statements {
+            match statement {
+                syntax::Statement::Label(at) => labels.push((at.of(self.text), before)),
+                syntax::Statement::Memory(_) | syntax::Statement::Opaque(_) => before += 1,
+            }
+        }
+        labels
+    }
+
+    /// The instructions of the function at this index.
+    pub fn instructions(&self, function: usize) -> impl Iterator<Item = Instruction<'a>> + '_ {
+        self.tree.functions[function].statements.iter().filter_map(|statement| match statement {
+            syntax::Statement::Label(_) => None,
+            syntax::Statement::Memory(memory) => Some(self.memory(memory)),
+            syntax::Statement::Opaque(opaque) => Some(self.opaque(opaque)),
+        })
+    }
+
+    fn name(&self, parts: syntax::Range) -> String {
+        let parts: Vec<&str> =
+            parts.of(&self.tree.parts).iter().map(|part| part.of(self.text)).collect();
+        parts.join(".")
+    }
+
+    fn opaque(&self, opaque: &syntax::Opaque) -> Instruction<'a> {
+        let names = opaque.names.of(&self.tree.names);
+        let those = |defined| {
+            let those = names.iter().filter(move |name| name.defined == defined);
+            those.map(|name| name.at.of(self.text)).collect()
+        };
+        Instruction {
+            text: opaque.at.of(self.text).trim_end(),
+            name: self.name(opaque.parts),
+            guard: opaque.guard.map(|guard| guard.name.of(self.text)),
+            memory: false,
+            defines: those(true),
+            uses: those(false),
+        }
+    }
+
+    fn memory(&self, memory: &syntax::Memory) -> Instruction<'a> {
+        let (mut defines, mut uses) = (Vec::new(), Vec::new());
+        let writes = memory.opcode.is_load() || memory.opcode == Opcode::Atom;
+        for (index, operand) in memory.operands.of(&self.tree.operands).iter().enumerate() {
+            let mut add = |value: Scalar, at: Bytes| {
+                if matches!(value, Scalar::Symbol(_) | Scalar::Special | Scalar::Unknown) {
+                    let list = if index == 0 && writes { &mut defines } else { &mut uses };
+                    list.push(at.of(self.text));
+                }
+            };
+            match operand.kind {
+                OperandKind::Scalar(value) => add(value, operand.at),
+                OperandKind::Address(address) => add(address.base, address.base_at),
+                OperandKind::Vector(range) => {
+                    for element in range.of(&self.tree.elements) {
+                        add(element.value, element.at);
+                    }
+                }
+            }
+        }
+        Instruction {
+            text: memory.at.of(self.text),
+            name: self.name(memory.parts),
+            guard: memory.guard.map(|guard| guard.name.of(self.text)),
+            memory: true,
+            defines,
+            uses,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = ".version 8.7\n.target sm_90a, debug\n.address_size 64\n\
+        .extern .func (.param .b32 r) callee (.param .b64 a);\n\
+        .global .align 16 .v4 .f32 table[4] = { {1, 2}, 3 }, other;\n\
+        .visible .entry k(.param .u64 .ptr .global .align 8 in, .param .u32 n)\n\
+        .maxntid 128, 1, 1\n{\n\
+        .reg .pred %p<3>; .reg .b64 %rd<4>; .reg .b32 %r<9>; .reg .v2 .f32 V;\n\
+        .loc 1 2 3, function_name $L, inlined_at 1 2 3\n\
+        ld.param.u64 %rd1, [in];\n\
+        setp.eq.s32 %p1|%p2, %r1, 0;\n\
+        @!%p1 bra $DONE;\n\
+        { .param .b32 out; call (out), callee, (%rd1); ld.param.b32 %r2, [out]; }\n\
+        ld.global.v2.f32 V, [%rd1+8];\n\
+        st.global.f32 [%rd1], V.y;\n\
+        atom.global.add.u32 %r3, [%rd1+-4], %r2;\n\
+        st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r3];\n\
+        mov.u32 %r4, %tid.x;\n\
+        $DONE:\n ret;\n}\n";
+
+    #[test]
+    fn a_module_is_read_whole() {
+        let (module, diagnostics) = read("m.ptx", MODULE.as_bytes());
+        assert_eq!(diagnostics, []);
+        let module = module.expect("a module");
+        assert_eq!(module.functions().collect::<Vec<_>>(), ["k"]);
+        assert_eq!(module.labels(0), [("$DONE", 10)]);
+        let all: Vec<String> = module
+            .instructions(0)
+            .map(|i| format!("{} {:?} {:?} {:?}", i.name, i.guard, i.defines, i.uses))
+            .collect();
+        assert_eq!(
+            all,
+            [
+                r#"ld.param.u64 None ["%rd1"] ["in"]"#,
+                r#"setp.eq.s32 None ["%p1", "%p2"] ["%r1"]"#,
+                r#"bra Some("%p1") [] ["$DONE"]"#,
+                r#"call None ["out"] ["%rd1"]"#,
+                r#"ld.param.b32 None ["%r2"] ["out"]"#,
+                r#"ld.global.v2.f32 None ["V"] ["%rd1"]"#,
+                r#"st.global.f32 None [] ["%rd1", "V.y"]"#,
+                r#"atom.global.add.u32 None ["%r3"] ["%rd1", "%r2"]"#,
+                r#"st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 None [] ["%r1", "%r2", "%r3"]"#,
+                r#"mov.u32 None ["%r4"] ["%tid"]"#,
+                "ret None [] []",
+            ]
+        );
+        assert_eq!(lint("m.ptx", MODULE.as_bytes(), Options::default()).diagnostics, []);
+    }
+
+    fn codes(body: &str) -> Vec<&'static str> {
+        let text = format!(
+            ".version 9.4\n.target sm_120\n.global .u32 g;\n.entry k() {{\n\
+             .reg .b64 a; .reg .b32 r<9>;\n{body}\n}}\n"
+        );
+        let linted = lint("m.ptx", text.as_bytes(), Options::default());
+        linted.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn every_error_of_a_module_is_told() {
+        assert_eq!(
+            codes(
+                "ld.relaxed.u32 r1, [a];\nld.gloal.u32 r1, [g]\nst.u32 [a-4], r1;\nld.u32 r1, [h];"
+            ),
+            ["ld-scope-missing", "unknown-qualifier", "semicolon", "syntax", "undeclared"]
+        );
+    }
+
+    #[test]
+    fn other_instructions_are_never_an_error() {
+        assert_eq!(
+            codes("wgmma.x {r1, r2}, a; foo.bar {{{, ;\n tensor [a, {r1}], \"x\" !; ret;"),
+            [""; 0]
+        );
+    }
+}

@@ -1,0 +1,383 @@
+//! Labels and instructions.
+
+use model::isa::shape::Opcode;
+
+use super::lex;
+use super::parse::{Lost, Parser, Read};
+use super::symbols::is_special;
+use super::syntax::{
+    Address, Element, Guard, Memory, Named, Opaque, Operand, OperandKind, Range, Scalar, Statement,
+    Symbol,
+};
+use crate::cursor::short;
+use crate::report::Bytes;
+
+impl Parser<'_, '_> {
+    pub(super) fn statement(&mut self) -> Read<Statement> {
+        let start = self.token.at;
+        let guard = self.guard()?;
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("an instruction"));
+        }
+        let opcode = self.bump().at;
+        if guard.is_none() && self.is(":") {
+            self.bump();
+            return Ok(Statement::Label(opcode));
+        }
+        let first = self.module.parts.len();
+        self.module.parts.push(opcode);
+        while self.token.kind == lex::Kind::Dotted {
+            let Bytes { start, end } = self.bump().at;
+            self.module.parts.push(Bytes { start: start + 1, end });
+        }
+        let parts = Range::new(first, self.module.parts.len());
+        let text = self.text();
+        let part =
+            |index: usize| parts.of(&self.module.parts).get(index).map_or("", |part| part.of(text));
+        // `st.async`, `st.bulk` and `red.async` are instructions of their own.
+        let own = matches!((part(0), part(1)), ("st" | "red", "async") | ("st", "bulk"));
+        let memory = Opcode::named(part(0)).filter(|_| !own);
+        let Some(opcode) = memory else {
+            let names = self.names(parts)?;
+            return Ok(Statement::Opaque(Opaque {
+                at: start.to(self.last_of(start)),
+                guard,
+                parts,
+                names,
+            }));
+        };
+        let operands = self.operands()?;
+        let at = start.to(self.last);
+        self.semicolon()?;
+        Ok(Statement::Memory(Memory { opcode, at, guard, parts, operands }))
+    }
+
+    /// The end of the statement, whose `;` was taken.
+    fn last_of(&self, start: Bytes) -> Bytes {
+        if self.last.start > start.start {
+            Bytes { start: start.start, end: self.last.start }
+        } else {
+            start
+        }
+    }
+
+    fn guard(&mut self) -> Read<Option<Guard>> {
+        if !self.is("@") {
+            return Ok(None);
+        }
+        let open = self.bump().at;
+        let negated = self.eat("!");
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("a predicate"));
+        }
+        let name = self.bump().at;
+        Ok(Some(Guard { at: open.to(name), name, negated }))
+    }
+
+    fn semicolon(&mut self) -> Read<()> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        let after = self.last.after();
+        // The next statement begins on a line of its own: only the sign is missing.
+        let next_line =
+            self.text()[after.start as usize..self.token.at.start as usize].contains('\n');
+        if self.at_end() || self.is("}") || next_line {
+            self.report
+                .error("semicolon", after, "`;` is missing")
+                .help("write `;` after the instruction");
+            return Ok(());
+        }
+        Err(self.expected("`,` or `;`"))
+    }
+
+    /// The operands of a memory instruction, up to the `;`.
+    fn operands(&mut self) -> Read<Range> {
+        let mut operands: [Option<Operand>; MOST] = [None; MOST];
+        let mut count = 0;
+        if !self.is(";") && !self.at_end() && !self.is("}") {
+            loop {
+                let operand = self.operand()?;
+                let Some(slot) = operands.get_mut(count) else {
+                    let message = format!("an instruction has {MOST} operands at most");
+                    self.report.error("operands", operand.at, message);
+                    return Err(Lost);
+                };
+                *slot = Some(operand);
+                count += 1;
+                if self.eat(",") {
+                    continue;
+                }
+                // `{…}. [a]`
+                if self.is(".") {
+                    return Err(self.comma());
+                }
+                break;
+            }
+        }
+        let first = self.module.operands.len();
+        self.module.operands.extend(operands.into_iter().flatten());
+        Ok(Range::new(first, self.module.operands.len()))
+    }
+
+    /// A point where a comma is meant.
+    fn comma(&mut self) -> Lost {
+        self.report
+            .error("syntax", self.token.at, "`.` where `,` is expected")
+            .note("this is a point")
+            .help("separate operands and elements with `,`");
+        Lost
+    }
+
+    fn operand(&mut self) -> Read<Operand> {
+        let open = self.token.at;
+        if self.eat("[") {
+            return self.address(open);
+        }
+        if self.eat("{") {
+            let mut elements: [Option<Element>; WIDEST] = [None; WIDEST];
+            let mut count = 0;
+            loop {
+                let (value, at) = self.scalar()?;
+                if let Some(slot) = elements.get_mut(count) {
+                    *slot = Some(Element { at, value });
+                } else if count == WIDEST {
+                    self.report.error(
+                        "vector",
+                        at,
+                        format!("a vector has {WIDEST} elements at most"),
+                    );
+                }
+                count += 1;
+                if self.eat("}") {
+                    break;
+                }
+                if self.is(".") {
+                    return Err(self.comma());
+                }
+                if !self.eat(",") {
+                    return Err(self.expected("`,` or `}`"));
+                }
+            }
+            let first = self.module.elements.len();
+            self.module.elements.extend(elements.into_iter().flatten());
+            let range = Range::new(first, self.module.elements.len());
+            return Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) });
+        }
+        let (value, at) = self.scalar()?;
+        Ok(Operand { at, kind: OperandKind::Scalar(value) })
+    }
+
+    fn scalar(&mut self) -> Read<(Scalar, Bytes)> {
+        let start = self.token.at;
+        if self.is("-") {
+            self.bump();
+            if self.token.kind != lex::Kind::Number {
+                return Err(self.expected("a number"));
+            }
+        } else if self.is("!") {
+            self.bump();
+        }
+        match self.token.kind {
+            lex::Kind::Number => {
+                self.bump();
+                Ok((Scalar::Number, start.to(self.last)))
+            }
+            lex::Kind::Word => {
+                let value = self.name();
+                Ok((value, start.to(self.last)))
+            }
+            lex::Kind::Dotted | lex::Kind::Text | lex::Kind::Sign | lex::Kind::End => {
+                Err(self.expected("an operand"))
+            }
+        }
+    }
+
+    /// A name, with the component that follows it, looked up.
+    fn name(&mut self) -> Scalar {
+        let at = self.bump().at;
+        let name = at.of(self.text());
+        let component = self.token.kind == lex::Kind::Dotted
+            && self.adjacent()
+            && matches!(self.word(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a");
+        if component {
+            self.bump();
+        }
+        if name == "_" {
+            return Scalar::Sink;
+        }
+        match self.symbols.find(name) {
+            Some(Symbol::Vector(_, ty)) if component => Scalar::Symbol(Symbol::Register(ty)),
+            Some(symbol) => Scalar::Symbol(symbol),
+            None if is_special(name) => Scalar::Special,
+            None => {
+                self.undeclared(name, at);
+                Scalar::Unknown
+            }
+        }
+    }
+
+    #[cold]
+    fn undeclared(&mut self, name: &str, at: Bytes) {
+        let near = self.report.nearest(name, self.symbols.all());
+        let help = near.map_or_else(
+            || format!("declare it: `.reg .b64 {};`", short(name)),
+            |near| format!("`{near}` is declared"),
+        );
+        self.report
+            .error("undeclared", at, format!("`{}` is declared nowhere", short(name)))
+            .help(help);
+    }
+
+    /// What follows `[`.
+    fn address(&mut self, open: Bytes) -> Read<Operand> {
+        let base_at = self.token.at;
+        let mut offset = 0;
+        let base = match self.token.kind {
+            lex::Kind::Number => {
+                offset = self.offset(false)?;
+                Scalar::Number
+            }
+            lex::Kind::Word => self.name(),
+            lex::Kind::Dotted | lex::Kind::Text | lex::Kind::Sign | lex::Kind::End => {
+                return Err(self.expected("a variable, a register or a number"));
+            }
+        };
+        let base_at = base_at.to(self.last);
+        if self.is("-") && base != Scalar::Number {
+            let sign = self.token.at;
+            let number = self.peek();
+            let help = (number.kind == lex::Kind::Number).then(|| {
+                format!(
+                    "[{}+-{}]",
+                    short(base_at.of(self.text())),
+                    short(number.at.of(self.text()))
+                )
+            });
+            self.report
+                .error("syntax", sign, "an offset is added, and may be negative")
+                .note("`+` is expected")
+                .section(model::section::ADDRESSES_AS_OPERANDS)
+                .help_if(help);
+            return Err(Lost);
+        }
+        if self.eat("+") {
+            let negative = self.eat("-");
+            if self.token.kind != lex::Kind::Number {
+                let at = self.token.at;
+                let what = short(self.word());
+                self.report
+                    .error("syntax", at, format!("`{what}` where a number of bytes is expected"))
+                    .note("an offset is a constant")
+                    .section(model::section::ADDRESSES_AS_OPERANDS)
+                    .help("add registers with `add` first");
+                return Err(Lost);
+            }
+            let more = self.offset(negative)?;
+            offset = if base == Scalar::Number { offset.wrapping_add(more) } else { more };
+        }
+        if !self.eat("]") {
+            return Err(self.expected("`]`"));
+        }
+        let end = self.last;
+        let unified =
+            (self.token.kind == lex::Kind::Dotted && self.word() == ".unified" && self.adjacent())
+                .then(|| self.bump().at);
+        let kind = OperandKind::Address(Address { base, base_at, offset, unified });
+        Ok(Operand { at: open.to(end), kind })
+    }
+
+    fn offset(&mut self, negative: bool) -> Read<i64> {
+        let at = self.bump().at;
+        let written = at.of(self.text());
+        let Some(value) = integer(written) else {
+            let message = format!("`{}` is no integer of 64 bits", short(written));
+            self.report.error("number", at, message);
+            return Err(Lost);
+        };
+        let value = value.cast_signed();
+        Ok(if negative { value.wrapping_neg() } else { value })
+    }
+
+    /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
+    fn names(&mut self, parts: Range) -> Read<Range> {
+        let text = self.text();
+        let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
+        let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
+        let called = opcode == "call";
+        // The results of a call are in parentheses; without them it has none.
+        let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
+        let first = self.module.names.len();
+        let mut depth = 0_usize;
+        loop {
+            match self.token.kind {
+                lex::Kind::End => {
+                    self.report.error("semicolon", self.last.after(), "`;` is missing");
+                    break;
+                }
+                lex::Kind::Word => {
+                    let at = self.bump().at;
+                    // The name of the function that is called is no register.
+                    let function = called && depth == 0;
+                    if !function && at.of(text) != "_" {
+                        self.module.names.push(Named { at, defined: defines });
+                    }
+                }
+                lex::Kind::Sign => {
+                    let sign = self.bump().at.of(text);
+                    match sign {
+                        "{" | "[" | "(" => depth += 1,
+                        "}" if depth == 0 => {
+                            let at = self.last;
+                            self.report.error("semicolon", at, "`;` is missing before this");
+                            return Err(Lost);
+                        }
+                        "}" | "]" | ")" => depth = depth.saturating_sub(1),
+                        "," if depth == 0 => defines = false,
+                        ";" => break,
+                        _ => {}
+                    }
+                }
+                lex::Kind::Number | lex::Kind::Dotted | lex::Kind::Text => drop(self.bump()),
+            }
+        }
+        Ok(Range::new(first, self.module.names.len()))
+    }
+}
+
+/// The most operands that are read.
+const MOST: usize = 8;
+
+/// The most elements of a vector that are kept.
+const WIDEST: usize = 16;
+
+/// An integer as PTX writes it: decimal, hexadecimal, octal or binary, with `U` at its end or not.
+pub(super) fn integer(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix(['U', 'u']).unwrap_or(text);
+    let lower = digits.get(..2).map(str::to_ascii_lowercase);
+    match lower.as_deref() {
+        Some("0x") => u64::from_str_radix(&digits[2..], 16).ok(),
+        Some("0b") => u64::from_str_radix(&digits[2..], 2).ok(),
+        _ if digits.len() > 1 && digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
+        _ => digits.parse().ok(),
+    }
+}
+
+/// Whether the first operand of an instruction is what it writes.
+fn has_destination(opcode: &str, form: &str) -> bool {
+    match opcode {
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "st"
+        | "sust" | "sured" | "stmatrix" | "prefetch" | "prefetchu" | "discard"
+        | "applypriority" | "cp" | "tensormap" | "griddepcontrol" | "setmaxnreg"
+        | "stackrestore" | "fence" | "membar" => false,
+        "red" | "barrier" | "bar" => form == "red" && opcode != "red",
+        "mbarrier" => {
+            matches!(form, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "pending_count")
+        }
+        "multimem" => form == "ld_reduce",
+        "tcgen05" => form == "ld",
+        "wgmma" => form == "mma_async",
+        "clusterlaunchcontrol" => form == "query_cancel",
+        _ => true,
+    }
+}
