@@ -20,6 +20,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-explain", &["explain", "--help"]),
     ("help-model", &["model", "--help"]),
     ("help-lint", &["lint", "--help"]),
+    ("help-sass-decode", &["sass", "decode", "--help"]),
     ("no-command", &[]),
     ("unknown-flag", &["check", "--fast", "tests/cli/holds.litmus"]),
     ("bad-timeout", &["check", "--timeout", "0", "tests/cli/holds.litmus"]),

@@ -22,6 +22,7 @@ mod program;
 pub mod proposition;
 pub mod ptx;
 mod report;
+pub mod sass;
 
 use std::fmt::Write;
 
