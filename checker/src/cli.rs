@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
+use model::machine::Home;
+use model::machine::form::Family;
 
 use crate::report;
 
@@ -32,6 +34,8 @@ pub enum Command {
     Model(Model),
     /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
     Lint(Lint),
+    /// Run litmus tests on the machine: caches and queues instead of axioms
+    Explore(Explore),
     /// Look at SASS, the machine's own instructions
     #[command(subcommand)]
     Sass(Sass),
@@ -42,6 +46,42 @@ pub enum Sass {
     /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
     Decode(Decode),
 }
+
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args, Debug)]
+pub struct Explore {
+    /// Files, or folders to search for .litmus files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The architecture, as `sm_90`; or all families
+    #[arg(long, value_name = "TARGET|all", default_value = "sm_90", value_parser = architectures)]
+    pub arch: Architectures,
+    /// Compare with the axioms: every outcome of the machine must be allowed
+    #[arg(long)]
+    pub check: bool,
+    /// Show the shortest run to each outcome
+    #[arg(long)]
+    pub runs: bool,
+    /// Show how much was searched
+    #[arg(long)]
+    pub stats: bool,
+    /// Put all CTAs of a GPU on one SM
+    #[arg(long)]
+    pub one_sm: bool,
+    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
+    #[arg(long, value_name = "GPU|host", value_parser = home)]
+    pub home: Option<Home>,
+    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
+    #[arg(long)]
+    pub split_atomics: bool,
+    /// Give up after so many states
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    pub states: usize,
+}
+
+/// What `--arch` names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Architectures(pub Vec<Family>);
 
 #[derive(Args, Debug)]
 pub struct Decode {
@@ -172,6 +212,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     } else {
         Err("a timeout is a positive number of seconds".to_owned())
     }
+}
+
+fn architectures(text: &str) -> Result<Architectures, String> {
+    if text == "all" {
+        return Ok(Architectures(Family::ALL.to_vec()));
+    }
+    let family = Target::parse(text).and_then(|target| Family::of(target.sm));
+    family
+        .map(|family| Architectures(vec![family]))
+        .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
+}
+
+fn home(text: &str) -> Result<Home, String> {
+    if text == "host" {
+        return Ok(Home::Host);
+    }
+    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

@@ -4,6 +4,7 @@ pub mod cli;
 pub mod engine;
 pub mod exit;
 pub mod explain;
+pub mod explore;
 pub mod judge;
 pub mod lint;
 pub mod report;
