@@ -6,6 +6,7 @@ pub mod exit;
 pub mod explain;
 pub mod judge;
 pub mod lint;
+pub mod ptx_explain;
 pub mod report;
 pub mod run;
 pub mod suite;

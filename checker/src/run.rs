@@ -9,12 +9,13 @@ use litmus::Diagnostic;
 use model::rel::Model;
 use model::{ptx, render};
 
-use crate::cli::{self, Cli, Command, EngineName};
+use crate::cli::{self, Cli, Command, EngineName, Ptx};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
 use crate::judge::Task;
 use crate::lint;
+use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::suite::{self, Item, Outcome};
 
@@ -25,6 +26,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
+        Command::Ptx(Ptx::Explain(command)) => ptx_explain::command(command, out),
     }
 }
 

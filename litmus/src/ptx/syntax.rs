@@ -135,6 +135,8 @@ pub(crate) enum Scalar {
     Symbol(Symbol),
     /// A special register.
     Special,
+    /// A name that is declared elsewhere.
+    Foreign,
     /// Declared nowhere, and reported.
     Unknown,
 }

@@ -1,0 +1,643 @@
+//! Loads, stores and atomics in words: their events, what they promise and what they do not.
+
+use model::isa::SpaceQualifier;
+use model::isa::atom::{self, AtomicOp, AtomicOrder};
+use model::isa::ld::LoadOrder;
+use model::isa::qualifier::CacheOperator;
+use model::isa::shape::{Form, Opcode, Shape, Value};
+use model::isa::st::StoreOrder;
+use model::isa::{Type, TypeKind};
+use model::scope::Scope;
+use model::section::{self, Section};
+
+use super::words::{bytes, element, page, said, threads};
+use super::{Meaning, Said};
+
+/// What a load, store, atomic or reduction means; `None` if its qualifiers break a rule.
+pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
+    let access = Access::of(form)?;
+    let mut meaning = match form.opcode {
+        Opcode::Ld => load(form, &access, LoadOrder::of(form.q)?),
+        Opcode::Ldu => uniform_load(&access),
+        Opcode::St => store(&access, StoreOrder::of(form.q)?),
+        Opcode::Atom | Opcode::Red => atomic(form, &access, atom::operation(form.q)?),
+        Opcode::Fence | Opcode::Membar => return None,
+    };
+    defaults(form, &mut meaning);
+    shape(form, &access, &mut meaning);
+    Some(meaning)
+}
+
+/// What is accessed.
+struct Access {
+    ty: Type,
+    elements: u32,
+    /// Elements whose register is `_`.
+    sinks: u32,
+    space: SpaceQualifier,
+    page: Section,
+}
+
+impl Access {
+    fn of(form: &Form<'_>) -> Option<Access> {
+        let sink = |lanes: &[Value]| lanes.iter().filter(|lane| **lane == Value::Sink).count();
+        let sinks = form.data().map(|(_, shape)| match shape {
+            Shape::Lanes(lanes) => sink(lanes.values()),
+            Shape::Value(_) | Shape::Place(_) => 0,
+        });
+        Some(Access {
+            ty: form.q.ty?.value,
+            elements: form.q.vector.map_or(1, |vector| u32::from(vector.value)),
+            sinks: u32::try_from(sinks.sum::<usize>()).unwrap_or(0),
+            space: form.q.space(),
+            page: page(form.opcode, form.is_non_coherent()),
+        })
+    }
+
+    fn thing(&self) -> String {
+        match self.elements {
+            1 => element(self.ty),
+            n => format!("{n} elements, each {}", element(self.ty)),
+        }
+    }
+
+    /// `one weak read of 4 bytes`, and where it goes.
+    fn events(&self, what: &str, kind: &str) -> Said {
+        let size = bytes(self.ty.bytes());
+        let text = match self.elements - self.sinks {
+            1 => format!("one {kind} of {size}: {what}"),
+            n => format!("{n} {kind}s of {size} each: {what}"),
+        };
+        said(section::OPERATION_TYPES, text)
+    }
+}
+
+fn place(space: SpaceQualifier) -> &'static str {
+    match space {
+        SpaceQualifier::Generic => "a generic address",
+        SpaceQualifier::Global => "global memory",
+        SpaceQualifier::Shared | SpaceQualifier::SharedCta => "the shared memory of its CTA",
+        SpaceQualifier::SharedCluster => "the shared memory of a CTA of its cluster",
+        SpaceQualifier::Const => "constant memory",
+        SpaceQualifier::Local => "local memory",
+        SpaceQualifier::Param => "a parameter",
+        SpaceQualifier::ParamEntry => "a parameter of the kernel",
+        SpaceQualifier::ParamFunc => "a parameter or result of a function",
+    }
+}
+
+/// `strong, acquire, scope .gpu`, through the generic proxy.
+fn strong(order: &str, scope: Scope) -> String {
+    format!("strong, {order}, scope `.{scope}` ({}), generic proxy", threads(scope))
+}
+
+const WEAK: &str = "weak, without a scope, generic proxy";
+
+fn load(form: &Form<'_>, access: &Access, order: LoadOrder) -> Meaning {
+    let readonly = form.q.readonly.is_some();
+    let (name, event) = match order {
+        LoadOrder::Weak if readonly => (
+            "a load through the read-only proxy".to_owned(),
+            "weak, without a scope, read-only proxy".to_owned(),
+        ),
+        LoadOrder::Weak => ("a weak load".to_owned(), WEAK.to_owned()),
+        LoadOrder::Volatile => {
+            ("a volatile load".to_owned(), strong("treated as relaxed", Scope::Sys))
+        }
+        LoadOrder::Relaxed(scope) => {
+            (format!("a relaxed load at scope `.{scope}`"), strong("relaxed", scope))
+        }
+        LoadOrder::Acquire(scope) => {
+            (format!("an acquire load at scope `.{scope}`"), strong("acquire", scope))
+        }
+        LoadOrder::MmioRelaxed => ("an MMIO load".to_owned(), strong("relaxed, mmio", Scope::Sys)),
+        LoadOrder::MmioAcquire => {
+            ("an MMIO load that acquires".to_owned(), strong("acquire, mmio", Scope::Sys))
+        }
+        LoadOrder::NonCoherent => (
+            "a non-coherent load".to_owned(),
+            "outside the memory model; taken as weak where nobody writes the bytes".to_owned(),
+        ),
+    };
+    let is = format!("{name} of {} from {}", access.thing(), place(access.space));
+    let mut meaning = Meaning::new(said(access.page, is));
+    meaning.events.push(access.events(&event, "read"));
+    match order {
+        LoadOrder::NonCoherent => non_coherent(&mut meaning),
+        LoadOrder::Weak if readonly => meaning.limits.push(said(
+            section::LD,
+            "if any thread writes the bytes while the kernel lives, the program has no meaning",
+        )),
+        LoadOrder::Weak => weak_read(access, &mut meaning),
+        LoadOrder::Volatile | LoadOrder::MmioRelaxed => {
+            morally_strong(Scope::Sys, access, &mut meaning);
+            relaxed_read(&mut meaning);
+        }
+        LoadOrder::Relaxed(scope) => {
+            morally_strong(scope, access, &mut meaning);
+            relaxed_read(&mut meaning);
+        }
+        LoadOrder::Acquire(scope) => acquire(scope, access, "this load", &mut meaning),
+        LoadOrder::MmioAcquire => acquire(Scope::Sys, access, "this load", &mut meaning),
+    }
+    match order {
+        LoadOrder::Volatile => volatile(&mut meaning),
+        LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => {
+            meaning.promises.push(said(
+                section::MMIO_OPERATION,
+                "the read is performed: never left out, repeated, combined with another, forwarded \
+                 from a write or served from a cache",
+            ));
+            meaning.limits.push(said(
+                section::MMIO_OPERATION,
+                "it may read its surroundings too: 32 to 128 bytes on some GPUs",
+            ));
+            mmio(&mut meaning);
+        }
+        LoadOrder::Weak
+        | LoadOrder::Relaxed(_)
+        | LoadOrder::Acquire(_)
+        | LoadOrder::NonCoherent => {}
+    }
+    meaning
+}
+
+fn uniform_load(access: &Access) -> Meaning {
+    let is = format!(
+        "a load of {} of read-only data from {}, the same for all threads of a warp",
+        access.thing(),
+        place(access.space)
+    );
+    let mut meaning = Meaning::new(said(section::LDU, is));
+    meaning.events.push(access.events(WEAK, "read"));
+    meaning.limits.extend([
+        said(
+            section::LDU,
+            "the data has to be read-only: the page says nothing of data that is written",
+        ),
+        said(section::LDU, "all threads of the warp have to give the same address"),
+        said(section::MEMORY_SYNCHRONIZATION, "it synchronizes with nothing, whatever it reads"),
+    ]);
+    meaning
+}
+
+fn non_coherent(meaning: &mut Meaning) {
+    meaning.promises.push(said(
+        section::LD_GLOBAL_NC,
+        "where no thread writes the bytes while the kernel runs, it reads what they held at its start",
+    ));
+    meaning.limits.extend([
+        said(
+            section::LD_GLOBAL_NC,
+            "if any thread writes the bytes while the kernel runs, the program has no meaning, \
+             however well the two are synchronized",
+        ),
+        said(section::MEMORY_SYNCHRONIZATION, "it synchronizes with nothing, whatever it reads"),
+    ]);
+}
+
+fn weak_read(access: &Access, meaning: &mut Meaning) {
+    meaning.promises.push(said(
+        section::CAUSALITY,
+        "it reads the last write that happens before it in causality order, if no other write of \
+         the bytes races with it",
+    ));
+    if access.space == SpaceQualifier::Const || access.space.is_param() {
+        return;
+    }
+    meaning.limits.push(said(
+        section::MEMORY_SYNCHRONIZATION,
+        "it synchronizes with nothing, whatever it reads: a flag cannot be awaited with it",
+    ));
+    weak(access, "a write", meaning);
+    meaning.limits.push(said(
+        section::ATOMICITY,
+        "where it races, it may read some bytes of one write and some of another",
+    ));
+}
+
+/// What is not promised to weak accesses; `other` is what can race with it.
+fn weak(access: &Access, other: &str, meaning: &mut Meaning) {
+    if access.space == SpaceQualifier::Local {
+        meaning
+            .promises
+            .push(said(section::STATE_SPACES, "no other thread can name the bytes: nothing races"));
+        return;
+    }
+    meaning.limits.extend([
+        said(
+            section::CONFLICT_AND_RACES,
+            format!(
+                "{other} of another thread to the same bytes that no causality order relates to it \
+                 is a data race, of strong accesses too"
+            ),
+        ),
+        said(
+            section::MIXED_SIZE_RACES,
+            "where the two overlap in part only, such a race leaves the program without a meaning",
+        ),
+    ]);
+}
+
+/// What strong accesses are promised.
+fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meaning) {
+    meaning.promises.extend([
+        said(
+            section::MORALLY_STRONG,
+            format!(
+                "it is morally strong with each strong access of the same bytes through the same \
+                 proxy, if the other's thread is in its scope (`.{scope}`) and its thread in the \
+                 other's"
+            ),
+        ),
+        said(section::CONFLICT_AND_RACES, "two accesses that are morally strong do not race"),
+        said(
+            section::SC_PER_LOCATION,
+            "all threads see morally strong accesses of a location in one order",
+        ),
+        said(section::ATOMICITY, "a morally strong write is read whole or not at all"),
+    ]);
+    meaning.limits.push(said(
+        section::CONFLICT_AND_RACES,
+        format!(
+            "with weak accesses, and with threads outside {}, it can race like a weak one",
+            match scope {
+                Scope::Cta => "the CTA",
+                Scope::Cluster => "the cluster",
+                Scope::Gpu => "the GPU",
+                Scope::Sys => "the program",
+            }
+        ),
+    ));
+    if access.space.is_shared() && scope > Scope::Cluster {
+        meaning.limits.push(said(
+            section::STATE_SPACES,
+            format!(
+                "`.{scope}` adds nothing to `.cluster`: no thread outside the cluster can name \
+                 shared memory"
+            ),
+        ));
+    }
+}
+
+fn relaxed_read(meaning: &mut Meaning) {
+    meaning.promises.push(said(
+        section::RELEASE_ACQUIRE_PATTERNS,
+        "with a fence behind it in program order (`fence.acq_rel` or stronger) it makes an acquire \
+         pattern",
+    ));
+    meaning.limits.push(said(
+        section::CAUSALITY_ORDER,
+        "by itself it acquires nothing: what follows it may see older values than it did",
+    ));
+}
+
+/// What an acquire, with or without a release, promises; `it` is what does so.
+fn acquire(scope: Scope, access: &Access, it: &str, meaning: &mut Meaning) {
+    morally_strong(scope, access, meaning);
+    acquires(it, meaning);
+}
+
+fn acquires(it: &str, meaning: &mut Meaning) {
+    meaning.promises.extend([
+        said(
+            section::MEMORY_SYNCHRONIZATION,
+            format!(
+                "a release pattern synchronizes with {it} if it reads what the pattern wrote, or \
+                 what atomics made of that, each morally strong with the next"
+            ),
+        ),
+        said(
+            section::CAUSALITY_ORDER,
+            "then what happens before the release, in any thread, happens before what follows it \
+             in program order",
+        ),
+    ]);
+    meaning.limits.push(said(
+        section::CAUSALITY_ORDER,
+        "it does not order what precedes it in program order, nor anything if it reads a value \
+         that no release pattern wrote",
+    ));
+}
+
+fn releases(it: &str, meaning: &mut Meaning) {
+    meaning.promises.extend([
+        said(
+            section::RELEASE_ACQUIRE_PATTERNS,
+            format!(
+                "{it} begins a release pattern, which later strong writes of its thread to the \
+                     same location continue"
+            ),
+        ),
+        said(
+            section::MEMORY_SYNCHRONIZATION,
+            "the pattern synchronizes with an acquire pattern that reads what it wrote, or what \
+             atomics made of that, each morally strong with the next",
+        ),
+        said(
+            section::CAUSALITY_ORDER,
+            "then what precedes it in program order, and all that happens before that, happens \
+             before what follows the acquire",
+        ),
+    ]);
+    meaning.limits.push(said(
+        section::CAUSALITY_ORDER,
+        "it does not order what follows it in program order, nor anything for a thread that reads \
+         it without acquiring",
+    ));
+}
+
+fn volatile(meaning: &mut Meaning) {
+    meaning.promises.push(said(
+        section::VOLATILE_OPERATION,
+        "the compiler neither removes nor adds volatile instructions, nor changes their order",
+    ));
+    meaning.limits.extend([
+        said(
+            section::VOLATILE_OPERATION,
+            "the GPU may merge, split, repeat and reorder the accesses of volatile instructions: \
+             two of them have no order for other threads",
+        ),
+        said(section::VOLATILE_OPERATION, "it is not for registers of devices: `.mmio` is"),
+    ]);
+}
+
+fn mmio(meaning: &mut Meaning) {
+    meaning.limits.push(said(
+        section::MMIO_OPERATION,
+        "this holds if the memory meets CUDA's requirements for atomics at scope `.sys`; what a \
+         device makes of it is up to the device",
+    ));
+}
+
+fn store(access: &Access, order: StoreOrder) -> Meaning {
+    let (name, event) = match order {
+        StoreOrder::Weak => ("a weak store".to_owned(), WEAK.to_owned()),
+        StoreOrder::Volatile => {
+            ("a volatile store".to_owned(), strong("treated as relaxed", Scope::Sys))
+        }
+        StoreOrder::Relaxed(scope) => {
+            (format!("a relaxed store at scope `.{scope}`"), strong("relaxed", scope))
+        }
+        StoreOrder::Release(scope) => {
+            (format!("a release store at scope `.{scope}`"), strong("release", scope))
+        }
+        StoreOrder::MmioRelaxed => {
+            ("an MMIO store".to_owned(), strong("relaxed, mmio", Scope::Sys))
+        }
+        StoreOrder::MmioRelease => {
+            ("an MMIO store that releases".to_owned(), strong("release, mmio", Scope::Sys))
+        }
+    };
+    let is = format!("{name} of {} to {}", access.thing(), place(access.space));
+    let mut meaning = Meaning::new(said(section::ST, is));
+    meaning.events.push(access.events(&event, "write"));
+    if let Some(scope) = order.scope() {
+        morally_strong(scope, access, &mut meaning);
+    }
+    if order.is_release() {
+        releases("this store", &mut meaning);
+    }
+    match order {
+        StoreOrder::Weak => {
+            meaning.promises.push(said(
+                section::CAUSALITY,
+                "whoever it happens before, in causality order, reads it or a later write",
+            ));
+            meaning.limits.push(said(
+                section::MEMORY_SYNCHRONIZATION,
+                "it synchronizes with nothing: who reads it learns nothing of what came before",
+            ));
+            weak(access, "an access", &mut meaning);
+        }
+        StoreOrder::Relaxed(_) => relaxed_write(&mut meaning),
+        StoreOrder::Volatile => {
+            relaxed_write(&mut meaning);
+            volatile(&mut meaning);
+        }
+        StoreOrder::Release(_) => {}
+        StoreOrder::MmioRelaxed | StoreOrder::MmioRelease => {
+            if order == StoreOrder::MmioRelaxed {
+                relaxed_write(&mut meaning);
+            }
+            meaning.promises.push(said(
+                section::MMIO_OPERATION,
+                "the write is performed: never left out, repeated or combined with another",
+            ));
+            mmio(&mut meaning);
+        }
+    }
+    meaning
+}
+
+fn relaxed_write(meaning: &mut Meaning) {
+    meaning.promises.push(said(
+        section::RELEASE_ACQUIRE_PATTERNS,
+        "with a fence before it in program order (`fence.acq_rel` or stronger) it makes a release \
+         pattern",
+    ));
+    meaning.limits.push(said(
+        section::CAUSALITY_ORDER,
+        "by itself it releases nothing: who reads it may see older values of what was written \
+         before it",
+    ));
+}
+
+fn atomic(
+    form: &Form<'_>,
+    access: &Access,
+    (op, order, scope): (AtomicOp, AtomicOrder, Scope),
+) -> Meaning {
+    let reduction = form.opcode == Opcode::Red;
+    let page = access.page;
+    let (name, adjective) = match order {
+        AtomicOrder::Relaxed => ("relaxed", "a relaxed"),
+        AtomicOrder::Acquire => ("acquire", "an acquire"),
+        AtomicOrder::Release => ("release", "a release"),
+        AtomicOrder::AcqRel => ("acquire and release", "an acquire-release"),
+    };
+    let what = if reduction { "reduction" } else { "atomic operation" };
+    let result = if reduction { ", without a result" } else { ", which returns what was there" };
+    let is = format!(
+        "{adjective} {what} at scope `.{scope}` on {} in {}{result}",
+        access.thing(),
+        place(access.space)
+    );
+    let mut meaning = Meaning::new(said(page, is));
+    let (read, write) = match order {
+        AtomicOrder::Relaxed => ("relaxed", "relaxed"),
+        AtomicOrder::Acquire => ("acquire", "relaxed"),
+        AtomicOrder::Release => ("relaxed", "release"),
+        AtomicOrder::AcqRel => ("acquire", "release"),
+    };
+    let conditional = if op == AtomicOp::Cas { ", if the comparison succeeds" } else { "" };
+    meaning.events.push(access.events(
+        &format!("{} (the read {read}, the write {write}{conditional})", strong(name, scope)),
+        "read and write",
+    ));
+    morally_strong(scope, access, &mut meaning);
+    meaning.promises.push(said(
+        section::ATOMICITY,
+        "no write that is morally strong with it comes between its read and its write",
+    ));
+    meaning.promises.push(said(
+        section::OBSERVATION_ORDER,
+        "who reads what it wrote observes what it read too: it continues the release pattern that \
+         it reads from",
+    ));
+    match order {
+        AtomicOrder::Relaxed => {
+            if !reduction {
+                relaxed_read(&mut meaning);
+            }
+            relaxed_write(&mut meaning);
+        }
+        AtomicOrder::Acquire => acquires("its read", &mut meaning),
+        AtomicOrder::Release => releases("its write", &mut meaning),
+        AtomicOrder::AcqRel => {
+            acquires("its read", &mut meaning);
+            releases("its write", &mut meaning);
+        }
+    }
+    meaning.limits.push(said(
+        page,
+        "two atomics are atomic to each other only if the scope of each includes the other's thread; \
+         a weak store may come between the read and the write",
+    ));
+    if reduction {
+        meaning.limits.push(said(
+            section::REDUCTIONS,
+            "its read ends no acquire pattern, not with a fence behind it either: that takes `atom`",
+        ));
+    }
+    if op == AtomicOp::Cas {
+        meaning.limits.push(said(
+            page,
+            "where the comparison fails, nothing is written and so nothing is released",
+        ));
+    }
+    let packed = matches!(access.ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair);
+    if access.elements > 1 || packed {
+        meaning.limits.push(said(page, "each element is atomic by itself, the whole is not"));
+    }
+    meaning
+}
+
+/// What is not written, and so has its default.
+fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
+    let q = form.q;
+    let page = page(form.opcode, form.is_non_coherent());
+    let mut says = |section, what: &str| meaning.defaults.push(said(section, what.to_owned()));
+    let default_weak = q.order.is_none() && q.non_coherent.is_none() && q.mmio.is_none();
+    match form.opcode {
+        Opcode::Ld | Opcode::St if default_weak => says(page, "no order is written: `.weak`"),
+        Opcode::Atom | Opcode::Red => {
+            if q.order.is_none() {
+                says(page, "no order is written: `.relaxed`");
+            }
+            if q.scope.is_none() {
+                says(page, "no scope is written: `.gpu`");
+            }
+        }
+        Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Fence | Opcode::Membar => {}
+    }
+    match q.space() {
+        SpaceQualifier::Generic => says(
+            page,
+            match form.opcode {
+                Opcode::Atom | Opcode::Red => {
+                    "no state space is written: the address is generic, and points to global or \
+                     shared memory"
+                }
+                Opcode::St => {
+                    "no state space is written: the address is generic, and points to global, \
+                     shared or local memory"
+                }
+                Opcode::Ld | Opcode::Ldu | Opcode::Fence | Opcode::Membar => {
+                    "no state space is written: the address is generic, and may point anywhere"
+                }
+            },
+        ),
+        SpaceQualifier::Shared => says(page, "`.shared` without a sub-qualifier: `.shared::cta`"),
+        SpaceQualifier::Param => says(
+            section::PARAMETER_STATE_SPACE,
+            "`.param` without a sub-qualifier: `::func` in functions, and for what a kernel passes \
+             to them; `::entry` for the parameters of a kernel",
+        ),
+        SpaceQualifier::Global
+        | SpaceQualifier::SharedCta
+        | SpaceQualifier::SharedCluster
+        | SpaceQualifier::Const
+        | SpaceQualifier::Local
+        | SpaceQualifier::ParamEntry
+        | SpaceQualifier::ParamFunc => {}
+    }
+}
+
+/// What follows from sizes: alignment, vectors, sinks, wider registers.
+fn shape(form: &Form<'_>, access: &Access, meaning: &mut Meaning) {
+    let whole = access.ty.bytes() * access.elements;
+    if whole > 1 {
+        meaning.limits.push(said(
+            section::ADDRESSES_AS_OPERANDS,
+            format!(
+                "the address has to be a multiple of {whole}; if it is not, nothing is defined"
+            ),
+        ));
+    }
+    if access.elements > 1 && !form.opcode.is_atomic() {
+        meaning.limits.push(said(
+            section::VECTOR_TYPES,
+            "the elements are accesses of their own, in no order: another thread may see some of \
+             them and not the others",
+        ));
+    }
+    if access.sinks > 0 {
+        let count = access.sinks;
+        let are = if count == 1 { "element is" } else { "elements are" };
+        meaning.promises.push(said(
+            section::VECTORS_AS_OPERANDS,
+            format!("{count} {are} not read: the register is `_`"),
+        ));
+    }
+    if access.ty.bits == 128 {
+        meaning.promises.push(said(
+            access.page,
+            "the 16 bytes are one access, not two; the engines of `check` do not support it",
+        ));
+    }
+    let extended = matches!(form.opcode, Opcode::Ld | Opcode::Ldu);
+    let narrow = access.ty.bits < 64;
+    match access.ty.kind {
+        TypeKind::Signed if extended && narrow => meaning.promises.push(said(
+            section::OPERAND_SIZE,
+            "a register wider than the type receives the value with its sign extended",
+        )),
+        TypeKind::Unsigned | TypeKind::Bits if extended && narrow => meaning.promises.push(said(
+            section::OPERAND_SIZE,
+            "a register wider than the type receives the value with zeros in front",
+        )),
+        TypeKind::Signed | TypeKind::Unsigned | TypeKind::Bits
+            if form.opcode == Opcode::St && narrow =>
+        {
+            meaning.promises.push(said(
+                section::OPERAND_SIZE,
+                "of a register wider than the type, the lowest bits are stored",
+            ));
+        }
+        TypeKind::Signed
+        | TypeKind::Unsigned
+        | TypeKind::Bits
+        | TypeKind::Float
+        | TypeKind::FloatPair
+        | TypeKind::BFloat
+        | TypeKind::BFloatPair => {}
+    }
+    if matches!(form.q.cache.map(|cache| cache.value), Some(CacheOperator::Cv | CacheOperator::Wt))
+    {
+        meaning.limits.push(said(
+            access.page,
+            "its cache operator makes it no stronger: to the model it stays weak",
+        ));
+    }
+}
