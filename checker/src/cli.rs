@@ -35,6 +35,9 @@ pub enum Command {
     /// Questions about single PTX instructions
     #[command(subcommand)]
     Ptx(Ptx),
+    /// Look at SASS, the machine's own instructions
+    #[command(subcommand)]
+    Sass(Sass),
 }
 
 #[derive(Subcommand, Debug)]
@@ -43,6 +46,19 @@ pub enum Ptx {
     ///
     /// Exit codes: 0 it keeps all rules; 1 it breaks one; 2 it could not be read.
     Explain(PtxExplain),
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Sass {
+    /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
+    Decode(Decode),
+}
+
+#[derive(Args, Debug)]
+pub struct Decode {
+    /// The architecture that the words are of
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub arch: Target,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

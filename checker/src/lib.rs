@@ -9,5 +9,6 @@ pub mod lint;
 pub mod ptx_explain;
 pub mod report;
 pub mod run;
+pub mod sass;
 pub mod suite;
 pub mod witness;

@@ -9,7 +9,7 @@ use litmus::Diagnostic;
 use model::rel::Model;
 use model::{ptx, render};
 
-use crate::cli::{self, Cli, Command, EngineName, Ptx};
+use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
@@ -17,6 +17,7 @@ use crate::judge::Task;
 use crate::lint;
 use crate::ptx_explain;
 use crate::report::{self, Summary};
+use crate::sass;
 use crate::suite::{self, Item, Outcome};
 
 /// Runs a command; what it says goes to `out`, what it complains of to `err`.
@@ -26,7 +27,10 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
-        Command::Ptx(Ptx::Explain(command)) => ptx_explain::command(command, out),
+        Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
+        Command::Sass(cli::Sass::Decode(decode)) => {
+            sass::decode(decode, &mut io::stdin().lock(), out)
+        }
     }
 }
 

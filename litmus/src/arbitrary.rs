@@ -32,11 +32,14 @@ pub struct Sketch {
 pub enum Op {
     Store {
         order: &'static str,
+        /// Qualifiers for performance alone, with their dots; none in random tests.
+        hints: &'static str,
         place: Place,
         value: u8,
     },
     Load {
         order: &'static str,
+        hints: &'static str,
         place: Place,
     },
     Atomic {
@@ -66,6 +69,11 @@ pub enum Op {
         place: Place,
         value: u8,
         wanted: u8,
+    },
+    /// Stores what the latest load returned, its halves swapped.
+    SwappedStore {
+        order: &'static str,
+        place: Place,
     },
     /// Loads from an address that looks as if it came from the latest load.
     AddressLoad {
@@ -143,8 +151,9 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
     let value = 1u8..4;
     prop_oneof![
         6 => (select(&STORES[..]), place(mixed), value.clone())
-            .prop_map(|(order, place, value)| Op::Store { order, place, value }),
-        6 => (select(&LOADS[..]), place(mixed)).prop_map(|(order, place)| Op::Load { order, place }),
+            .prop_map(|(order, place, value)| Op::Store { order, hints: "", place, value }),
+        6 => (select(&LOADS[..]), place(mixed))
+            .prop_map(|(order, place)| Op::Load { order, hints: "", place }),
         3 => (
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
@@ -164,7 +173,44 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
         ),
         1 => (select(&LOADS[..]), place(false))
             .prop_map(|(order, place)| Op::AddressLoad { order, place }),
+        1 => (select(&STORES[..]), place(false))
+            .prop_map(|(order, place)| Op::SwappedStore { order, place }),
     ]
+}
+
+/// As many rounds as any access has qualifiers to choose from.
+pub const ROUNDS: usize = 17;
+
+/// What an access of this order may say for performance alone.
+fn hints_of(order: &str, load: bool) -> Vec<&'static str> {
+    let mut hints = vec![""];
+    match (order, load) {
+        ("weak", true) => hints.extend([".ca", ".cg", ".cs", ".lu", ".cv"]),
+        ("weak", false) => hints.extend([".wb", ".cg", ".cs", ".wt"]),
+        _ => {}
+    }
+    if load {
+        hints.extend([".L2::64B", ".L2::128B", ".L2::256B"]);
+    }
+    if order != "volatile" {
+        hints.extend([
+            ".L1::evict_normal",
+            ".L1::evict_unchanged",
+            ".L1::evict_first",
+            ".L1::evict_last",
+            ".L1::no_allocate",
+            ".L2::cache_hint",
+            ".L1::evict_last.L2::cache_hint",
+        ]);
+        if load {
+            hints.push(".L1::evict_first.L2::cache_hint.L2::128B");
+        }
+    }
+    hints
+}
+
+fn policy(hints: &str) -> &'static str {
+    if hints.contains("cache_hint") { ", policy" } else { "" }
 }
 
 /// Random tests of a shape.
@@ -175,6 +221,32 @@ pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
 }
 
 impl Sketch {
+    /// The same test, its loads and stores with qualifiers for performance. Each of them has had
+    /// all that there are once `round` has been every number below [`ROUNDS`].
+    #[must_use]
+    pub fn decorated(&self, round: usize) -> Sketch {
+        let mut decorated = self.clone();
+        for (at, op) in decorated.threads.iter_mut().flat_map(|(_, ops)| ops).enumerate() {
+            let choose = |order: &str, load| {
+                let all = hints_of(order, load);
+                all[(round + at) % all.len()]
+            };
+            match op {
+                Op::Load { order, hints, .. } => *hints = choose(order, true),
+                Op::Store { order, hints, .. } => *hints = choose(order, false),
+                Op::Atomic { .. }
+                | Op::Reduction { .. }
+                | Op::Fence(_)
+                | Op::Barrier(_)
+                | Op::DataStore { .. }
+                | Op::GuardedStore { .. }
+                | Op::SwappedStore { .. }
+                | Op::AddressLoad { .. } => {}
+            }
+        }
+        decorated
+    }
+
     fn type_of(&self, place: Place, kind: char) -> String {
         let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
         format!("{kind}{bits}")
@@ -213,16 +285,18 @@ impl Sketch {
                 registers - 1
             };
             match op {
-                Op::Store { order, place, value } => cells.push(format!(
-                    "st.{order}.{} {}, {}",
+                Op::Store { order, hints, place, value } => cells.push(format!(
+                    "st.{order}{hints}.{} {}, {}{}",
                     self.type_of(*place, 'b'),
                     self.address(*place),
-                    self.narrow(*value, *place)
+                    self.narrow(*value, *place),
+                    policy(hints)
                 )),
-                Op::Load { order, place } => {
+                Op::Load { order, hints, place } => {
                     let register = fresh();
-                    let ty = self.type_of(*place, 'u');
-                    cells.push(format!("ld.{order}.{ty} r{register}, {}", self.address(*place)));
+                    let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
+                    let policy = policy(hints);
+                    cells.push(format!("ld.{order}{hints}.{ty} r{register}, {address}{policy}"));
                 }
                 Op::Atomic { order, scope, op, place, value } => {
                     let register = fresh();
@@ -261,6 +335,14 @@ impl Sketch {
                         }
                         None => cells.push(store),
                     }
+                }
+                Op::SwappedStore { order, place } => {
+                    if let Some(register) = source {
+                        cells.push(format!("mov.b32 {{t, u}}, r{register}"));
+                        cells.push("mov.b32 t, {u, t}".to_owned());
+                    }
+                    let value = if source.is_some() { "t" } else { "0x00010002" };
+                    cells.push(format!("st.{order}.b32 [{}], {value}", place.variable));
                 }
                 Op::AddressLoad { order, place } => {
                     let register = fresh();

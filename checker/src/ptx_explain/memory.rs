@@ -601,10 +601,7 @@ fn shape(form: &Form<'_>, access: &Access, meaning: &mut Meaning) {
         ));
     }
     if access.ty.bits == 128 {
-        meaning.promises.push(said(
-            access.page,
-            "the 16 bytes are one access, not two; the engines of `check` do not support it",
-        ));
+        meaning.promises.push(said(access.page, "the 16 bytes are one access, not two"));
     }
     let extended = matches!(form.opcode, Opcode::Ld | Opcode::Ldu);
     let narrow = access.ty.bits < 64;

@@ -253,7 +253,11 @@ impl Parser<'_, '_> {
 
     #[cold]
     fn undeclared(&mut self, name: &str, at: Bytes) {
-        let near = self.report.nearest(name, self.symbols.all());
+        // Looking through all names is for the first few.
+        const HELPED: usize = 100;
+        self.module.undeclared += 1;
+        let helped = self.module.undeclared < HELPED;
+        let near = if helped { self.report.nearest(name, self.symbols.all()) } else { None };
         let help = near.map_or_else(
             || format!("declare it: `.reg .b64 {};`", short(name)),
             |near| format!("`{near}` is declared"),
