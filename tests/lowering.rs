@@ -208,11 +208,17 @@ fn the_tables_have_no_gaps() {
                 ask("atom", &[order, space], operation);
                 ask("red", &[order, space], operation);
             }
-            for ty in TYPES {
-                for opcode in ["ld", "st"] {
-                    for hint in HINTS {
-                        ask(opcode, &[order, space, hint], ty);
-                    }
+            for opcode in ["ld", "st"] {
+                if (opcode, *space) == ("st", "param") {
+                    // Arguments of calls stay in registers.
+                    continue;
+                }
+                for ty in TYPES {
+                    ask(opcode, &[order, space], ty);
+                }
+                for hint in HINTS {
+                    ask(opcode, &[order, space, hint], "b32");
+                    ask(opcode, &[order, space, hint], "v8.b32");
                 }
             }
         }
@@ -224,7 +230,7 @@ fn the_tables_have_no_gaps() {
     for level in ["cta", "gl", "sys"] {
         ask("membar", &[level], "");
     }
-    assert!(found > 10_000, "only {found} were asked");
+    assert!(found > 5_000, "only {found} were asked");
     let some: Vec<&String> = gaps.iter().take(40).collect();
     assert!(gaps.is_empty(), "{} have no row: {some:#?}", gaps.len());
 }

@@ -36,6 +36,7 @@ macro_rules! sections {
 }
 
 sections! {
+    APPLICABILITY = "8.1", "Scope and applicability of the model", "scope-and-applicability";
     OVERLAP = "8.2.1", "Overlap", "overlap";
     ALIASES = "8.2.2", "Aliases", "aliases";
     VECTOR_TYPES = "8.2.4", "Vector Data-types", "vector-data-types";

@@ -85,8 +85,8 @@ pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
     meaning.limits.push(said(
         section::MORALLY_STRONG,
         format!(
-            "it synchronizes with no thread outside its scope, nor with one whose scope leaves this \
-             thread out: {}",
+            "it synchronizes with no thread outside its scope ({}), nor with one whose own scope \
+             leaves this thread out",
             threads(scope)
         ),
     ));
@@ -108,8 +108,8 @@ pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
     }
     meaning.limits.push(said(
         section::PROXIES,
-        "it orders accesses through other proxies, and through aliases, no more than a weak access \
-         would: that takes a proxy fence",
+        "it does not order accesses through other proxies, or through aliases: that takes a proxy \
+         fence",
     ));
     Some(meaning)
 }

@@ -17,8 +17,8 @@ use super::{Meaning, Said};
 pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
     let access = Access::of(form)?;
     let mut meaning = match form.opcode {
-        Opcode::Ld => load(form, &access, LoadOrder::of(form.q)?),
-        Opcode::Ldu => uniform_load(&access),
+        Opcode::Ld => load(&access, LoadOrder::of(form.q)?),
+        Opcode::Ldu => load(&access, LoadOrder::Uniform),
         Opcode::St => store(&access, StoreOrder::of(form.q)?),
         Opcode::Atom | Opcode::Red => atomic(form, &access, atom::operation(form.q)?),
         Opcode::Fence | Opcode::Membar => return None,
@@ -57,7 +57,7 @@ impl Access {
     fn thing(&self) -> String {
         match self.elements {
             1 => element(self.ty),
-            n => format!("{n} elements, each {}", element(self.ty)),
+            n => format!("a vector of {n} elements, each {},", element(self.ty)),
         }
     }
 
@@ -93,41 +93,35 @@ fn strong(order: &str, scope: Scope) -> String {
 
 const WEAK: &str = "weak, without a scope, generic proxy";
 
-fn load(form: &Form<'_>, access: &Access, order: LoadOrder) -> Meaning {
-    let readonly = form.q.readonly.is_some();
-    let (name, event) = match order {
-        LoadOrder::Weak if readonly => (
-            "a load through the read-only proxy".to_owned(),
-            "weak, without a scope, read-only proxy".to_owned(),
-        ),
-        LoadOrder::Weak => ("a weak load".to_owned(), WEAK.to_owned()),
-        LoadOrder::Volatile => {
-            ("a volatile load".to_owned(), strong("treated as relaxed", Scope::Sys))
-        }
-        LoadOrder::Relaxed(scope) => {
-            (format!("a relaxed load at scope `.{scope}`"), strong("relaxed", scope))
-        }
-        LoadOrder::Acquire(scope) => {
-            (format!("an acquire load at scope `.{scope}`"), strong("acquire", scope))
-        }
-        LoadOrder::MmioRelaxed => ("an MMIO load".to_owned(), strong("relaxed, mmio", Scope::Sys)),
-        LoadOrder::MmioAcquire => {
-            ("an MMIO load that acquires".to_owned(), strong("acquire, mmio", Scope::Sys))
-        }
-        LoadOrder::NonCoherent => (
-            "a non-coherent load".to_owned(),
-            "outside the memory model; taken as weak where nobody writes the bytes".to_owned(),
-        ),
+fn load(access: &Access, order: LoadOrder) -> Meaning {
+    let name = match order {
+        LoadOrder::Weak => "a weak load".to_owned(),
+        LoadOrder::Volatile => "a volatile load".to_owned(),
+        LoadOrder::Relaxed(scope) => format!("a relaxed load at scope `.{scope}`"),
+        LoadOrder::Acquire(scope) => format!("an acquire load at scope `.{scope}`"),
+        LoadOrder::MmioRelaxed => "an MMIO load".to_owned(),
+        LoadOrder::MmioAcquire => "an MMIO load that acquires".to_owned(),
+        LoadOrder::NonCoherent => "a non-coherent load".to_owned(),
+        LoadOrder::Uniform => "a load, by all threads of a warp from one address,".to_owned(),
+        LoadOrder::Readonly => "a load through the read-only proxy".to_owned(),
     };
     let is = format!("{name} of {} from {}", access.thing(), place(access.space));
     let mut meaning = Meaning::new(said(access.page, is));
+    let event = match order {
+        LoadOrder::Weak => WEAK.to_owned(),
+        LoadOrder::Volatile => strong("treated as relaxed", Scope::Sys),
+        LoadOrder::Relaxed(scope) => strong("relaxed", scope),
+        LoadOrder::Acquire(scope) => strong("acquire", scope),
+        LoadOrder::MmioRelaxed => strong("relaxed, mmio", Scope::Sys),
+        LoadOrder::MmioAcquire => strong("acquire, mmio", Scope::Sys),
+        LoadOrder::NonCoherent => {
+            "outside the memory model; weak, where nobody writes the bytes".to_owned()
+        }
+        LoadOrder::Uniform => format!("{WEAK}; of data that nobody may write"),
+        LoadOrder::Readonly => "weak, without a scope, read-only proxy".to_owned(),
+    };
     meaning.events.push(access.events(&event, "read"));
     match order {
-        LoadOrder::NonCoherent => non_coherent(&mut meaning),
-        LoadOrder::Weak if readonly => meaning.limits.push(said(
-            section::LD,
-            "if any thread writes the bytes while the kernel lives, the program has no meaning",
-        )),
         LoadOrder::Weak => weak_read(access, &mut meaning),
         LoadOrder::Volatile | LoadOrder::MmioRelaxed => {
             morally_strong(Scope::Sys, access, &mut meaning);
@@ -137,10 +131,23 @@ fn load(form: &Form<'_>, access: &Access, order: LoadOrder) -> Meaning {
             morally_strong(scope, access, &mut meaning);
             relaxed_read(&mut meaning);
         }
-        LoadOrder::Acquire(scope) => acquire(scope, access, "this load", &mut meaning),
-        LoadOrder::MmioAcquire => acquire(Scope::Sys, access, "this load", &mut meaning),
+        LoadOrder::Acquire(scope) => {
+            morally_strong(scope, access, &mut meaning);
+            acquires("this load", &mut meaning);
+        }
+        LoadOrder::MmioAcquire => {
+            morally_strong(Scope::Sys, access, &mut meaning);
+            acquires("this load", &mut meaning);
+        }
+        LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => {
+            read_only(access, &mut meaning);
+        }
     }
     match order {
+        LoadOrder::NonCoherent => meaning.limits.push(said(
+            section::APPLICABILITY,
+            "the memory model does not speak of it: it is a texture access to the model",
+        )),
         LoadOrder::Volatile => volatile(&mut meaning),
         LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => {
             meaning.promises.push(said(
@@ -154,41 +161,25 @@ fn load(form: &Form<'_>, access: &Access, order: LoadOrder) -> Meaning {
             ));
             mmio(&mut meaning);
         }
-        LoadOrder::Weak
-        | LoadOrder::Relaxed(_)
-        | LoadOrder::Acquire(_)
-        | LoadOrder::NonCoherent => {}
+        LoadOrder::Uniform => meaning.limits.push(said(
+            section::LDU,
+            "all threads of the warp have to give one address: if they do not, the program has no \
+             meaning",
+        )),
+        LoadOrder::Weak | LoadOrder::Relaxed(_) | LoadOrder::Acquire(_) | LoadOrder::Readonly => {}
     }
     meaning
 }
 
-fn uniform_load(access: &Access) -> Meaning {
-    let is = format!(
-        "a load of {} of read-only data from {}, the same for all threads of a warp",
-        access.thing(),
-        place(access.space)
-    );
-    let mut meaning = Meaning::new(said(section::LDU, is));
-    meaning.events.push(access.events(WEAK, "read"));
-    meaning.limits.extend([
-        said(
-            section::LDU,
-            "the data has to be read-only: the page says nothing of data that is written",
-        ),
-        said(section::LDU, "all threads of the warp have to give the same address"),
-        said(section::MEMORY_SYNCHRONIZATION, "it synchronizes with nothing, whatever it reads"),
-    ]);
-    meaning
-}
-
-fn non_coherent(meaning: &mut Meaning) {
+/// Readings R12 and R35.
+fn read_only(access: &Access, meaning: &mut Meaning) {
     meaning.promises.push(said(
-        section::LD_GLOBAL_NC,
+        access.page,
         "where no thread writes the bytes while the kernel runs, it reads what they held at its start",
     ));
     meaning.limits.extend([
         said(
-            section::LD_GLOBAL_NC,
+            access.page,
             "if any thread writes the bytes while the kernel runs, the program has no meaning, \
              however well the two are synchronized",
         ),
@@ -257,17 +248,15 @@ fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meaning) {
         ),
         said(section::ATOMICITY, "a morally strong write is read whole or not at all"),
     ]);
+    let outside = match scope {
+        Scope::Cta => ", and with threads outside the CTA,",
+        Scope::Cluster => ", and with threads outside the cluster,",
+        Scope::Gpu => ", and with threads outside the GPU,",
+        Scope::Sys => "",
+    };
     meaning.limits.push(said(
         section::CONFLICT_AND_RACES,
-        format!(
-            "with weak accesses, and with threads outside {}, it can race like a weak one",
-            match scope {
-                Scope::Cta => "the CTA",
-                Scope::Cluster => "the cluster",
-                Scope::Gpu => "the GPU",
-                Scope::Sys => "the program",
-            }
-        ),
+        format!("with weak accesses{outside} it can race like a weak one"),
     ));
     if access.space.is_shared() && scope > Scope::Cluster {
         meaning.limits.push(said(
@@ -292,12 +281,7 @@ fn relaxed_read(meaning: &mut Meaning) {
     ));
 }
 
-/// What an acquire, with or without a release, promises; `it` is what does so.
-fn acquire(scope: Scope, access: &Access, it: &str, meaning: &mut Meaning) {
-    morally_strong(scope, access, meaning);
-    acquires(it, meaning);
-}
-
+/// What an acquire promises; `it` is what does so.
 fn acquires(it: &str, meaning: &mut Meaning) {
     meaning.promises.extend([
         said(
@@ -320,6 +304,7 @@ fn acquires(it: &str, meaning: &mut Meaning) {
     ));
 }
 
+/// What a release promises; `it` is what does so.
 fn releases(it: &str, meaning: &mut Meaning) {
     meaning.promises.extend([
         said(
@@ -459,8 +444,9 @@ fn atomic(
     let what = if reduction { "reduction" } else { "atomic operation" };
     let result = if reduction { ", without a result" } else { ", which returns what was there" };
     let is = format!(
-        "{adjective} {what} at scope `.{scope}` on {} in {}{result}",
+        "{adjective} {what} at scope `.{scope}` on {} {} {}{result}",
         access.thing(),
+        if access.space == SpaceQualifier::Generic { "at" } else { "in" },
         place(access.space)
     );
     let mut meaning = Meaning::new(said(page, is));
@@ -536,7 +522,7 @@ fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
                 says(page, "no order is written: `.relaxed`");
             }
             if q.scope.is_none() {
-                says(page, "no scope is written: `.gpu`");
+                says(page, &format!("no scope is written: `.gpu`, {}", threads(Scope::Gpu)));
             }
         }
         Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Fence | Opcode::Membar => {}

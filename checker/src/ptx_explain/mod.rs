@@ -17,11 +17,14 @@ use litmus::ptx::{self, Options, Single};
 use model::isa::qualifier::Qualifier;
 use model::isa::rules::gate::{self, Need};
 use model::isa::version::PtxIsa;
-use model::section::Section;
+use model::section::{self, Section};
 
 use crate::cli::{LintFormat, PtxExplain};
 use crate::exit::Exit;
 use lowered::Lowered;
+
+/// The first target that the memory model speaks of.
+const MODELLED: u16 = 70;
 
 /// A statement, and the section that it comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,7 +121,7 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
     }
     let form = single.form();
     let page = words::page(single.opcode, form.is_non_coherent());
-    let (meaning, parts, needs) = if let Some(spelling) = single.spelling {
+    let (mut meaning, parts, needs) = if let Some(spelling) = single.spelling {
         let meaning = fence::spelled(spelling);
         let reason = format!("this fence is of PTX ISA {} and later", spelling.isa);
         let reason = format!("{reason}, and requires `sm_{}` or higher", spelling.sm);
@@ -133,6 +136,12 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
         });
         (meaning, parts.collect(), needs(&gate::needs(&form)))
     };
+    if needs.sm < MODELLED {
+        let text = format!(
+            "the memory model is of `sm_{MODELLED}` and later: before, none of it is promised"
+        );
+        meaning.limits.push(words::said(section::APPLICABILITY, text));
+    }
     let (hints, parts): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|(kind, _)| words::is_hint(*kind));
     let only = |parts: Vec<(_, Part)>| parts.into_iter().map(|(_, part)| part).collect();

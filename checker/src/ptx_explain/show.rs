@@ -100,10 +100,10 @@ impl Page<'_> {
         let needs = &account.needs;
         let target = match needs.sm {
             0 => "any target".to_owned(),
-            sm => format!("`sm_{sm}`"),
+            sm => format!("`sm_{sm}` or higher"),
         };
         self.heading("Required")?;
-        writeln!(self.out, "  PTX ISA {} and {target}, or higher", needs.isa)?;
+        writeln!(self.out, "  PTX ISA {} or higher, and {target}", needs.isa)?;
         needs.reasons.iter().try_for_each(|reason| self.say("  - ", "    ", reason))
     }
 
@@ -124,7 +124,7 @@ impl Page<'_> {
             let rest = " ".repeat(width + 4);
             match &one.becomes {
                 Becomes::Sass(sass) if sass.is_empty() => {
-                    self.lines(&first, &rest, "nothing")?;
+                    self.lines(&first, &rest, "no instruction")?;
                 }
                 Becomes::Sass(sass) => self.lines(&first, &rest, sass)?,
                 Becomes::Rejected(why) => {
