@@ -2,6 +2,7 @@
 
 use model::isa::fence::{Fence, FenceOrder, Spelling};
 use model::isa::shape::{Form, Opcode};
+use model::scope::Scope;
 use model::section;
 
 use super::Meaning;
@@ -32,56 +33,70 @@ pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
             threads(scope)
         ),
     ));
+    promises(order, &mut meaning);
+    limits(order, scope, &mut meaning);
+    Some(meaning)
+}
+
+fn promises(order: FenceOrder, meaning: &mut Meaning) {
     let (acquires, releases) = match order {
         FenceOrder::Acquire => (true, false),
         FenceOrder::Release => (false, true),
         FenceOrder::AcqRel | FenceOrder::Sc => (true, true),
     };
     if releases {
-        meaning.promises.push(said(
-            section::RELEASE_ACQUIRE_PATTERNS,
-            "it makes a release pattern with each strong write behind it in program order, \
-             `.relaxed` ones and atomics too",
-        ));
+        meaning.promises.extend([
+            said(
+                section::RELEASE_ACQUIRE_PATTERNS,
+                "it makes a release pattern with each strong write behind it in program order, \
+                 `.relaxed` ones and atomics too",
+            ),
+            said(
+                section::CAUSALITY_ORDER,
+                "what precedes it happens before what follows an acquire pattern that reads what \
+                 its release pattern wrote",
+            ),
+        ]);
     }
     if acquires {
-        meaning.promises.push(said(
-            section::RELEASE_ACQUIRE_PATTERNS,
-            "it makes an acquire pattern with each strong read before it in program order, \
-             `.relaxed` ones and atomics too",
-        ));
+        meaning.promises.extend([
+            said(
+                section::RELEASE_ACQUIRE_PATTERNS,
+                "it makes an acquire pattern with each strong read before it in program order, \
+                 `.relaxed` ones and atomics too",
+            ),
+            said(
+                section::CAUSALITY_ORDER,
+                "what precedes a release pattern that its acquire pattern reads from happens \
+                 before what follows it",
+            ),
+        ]);
     }
-    let synchronizes = match (acquires, releases) {
-        (true, true) => {
-            "what precedes it happens before what follows an acquire pattern that reads \
-                         what its release pattern wrote, and likewise the other way round"
-        }
-        (true, false) => {
-            "what precedes a release pattern that its acquire pattern reads from \
-                          happens before what follows it"
-        }
-        (false, _) => {
-            "what precedes it happens before what follows an acquire pattern that reads \
-                       what its release pattern wrote"
-        }
-    };
-    meaning.promises.push(said(section::CAUSALITY_ORDER, synchronizes));
     if order == FenceOrder::Sc {
         meaning.promises.extend([
             said(
                 section::FENCE_SC_ORDER,
-                "it stands in one order with all `.sc` fences that are morally strong with it: of \
-                 two threads that each write, fence and read what the other writes, one sees the \
-                 other's write",
+                "it stands in one order with all `.sc` fences that are morally strong with it",
+            ),
+            said(
+                section::MEMORY_SYNCHRONIZATION,
+                "the earlier of two in that order synchronizes with the later: of two threads that \
+                 each write, fence and read what the other writes, one sees the other's write",
             ),
             said(section::FENCE_SC, "that order never contradicts causality order"),
         ]);
     }
-    meaning.limits.push(said(
-        section::MEMORY_SYNCHRONIZATION,
+}
+
+fn limits(order: FenceOrder, scope: Scope, meaning: &mut Meaning) {
+    let alone = if order == FenceOrder::Sc {
+        "alone it does nothing: it synchronizes with other `.sc` fences, and by a strong write and \
+         a strong read of one location, each morally strong with the other"
+    } else {
         "alone it does nothing: it synchronizes only by a strong write and a strong read of one \
-         location, each pair morally strong",
-    ));
+         location, each morally strong with the other"
+    };
+    meaning.limits.push(said(section::MEMORY_SYNCHRONIZATION, alone));
     meaning.limits.push(said(
         section::MORALLY_STRONG,
         format!(
@@ -111,7 +126,6 @@ pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
         "it does not order accesses through other proxies, or through aliases: that takes a proxy \
          fence",
     ));
-    Some(meaning)
 }
 
 /// What a fence of proxies, of a state space or of an operation means.

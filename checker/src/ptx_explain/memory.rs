@@ -61,14 +61,20 @@ impl Access {
         }
     }
 
-    /// `one weak read of 4 bytes`, and where it goes.
-    fn events(&self, what: &str, kind: &str) -> Said {
-        let size = bytes(self.ty.bytes());
-        let text = match self.elements - self.sinks {
-            1 => format!("one {kind} of {size}: {what}"),
-            n => format!("{n} {kind}s of {size} each: {what}"),
+    /// One for each element, and two for each that is packed; `kind` is of one and of several.
+    fn events(&self, what: &str, kind: (&str, &str)) -> Said {
+        let packed = u32::from(self.is_packed());
+        let size = bytes(self.ty.bytes() >> packed);
+        let text = match (self.elements - self.sinks) << packed {
+            1 => format!("one {} of {size}: {what}", kind.0),
+            n => format!("{n} {} of {size} each: {what}", kind.1),
         };
         said(section::OPERATION_TYPES, text)
+    }
+
+    /// Whether an element is two numbers.
+    fn is_packed(&self) -> bool {
+        matches!(self.ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair)
     }
 }
 
@@ -120,7 +126,7 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
         LoadOrder::Uniform => format!("{WEAK}; of data that nobody may write"),
         LoadOrder::Readonly => "weak, without a scope, read-only proxy".to_owned(),
     };
-    meaning.events.push(access.events(&event, "read"));
+    meaning.events.push(access.events(&event, ("read", "reads")));
     match order {
         LoadOrder::Weak => weak_read(access, &mut meaning),
         LoadOrder::Volatile | LoadOrder::MmioRelaxed => {
@@ -376,7 +382,7 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
     };
     let is = format!("{name} of {} to {}", access.thing(), place(access.space));
     let mut meaning = Meaning::new(said(section::ST, is));
-    meaning.events.push(access.events(&event, "write"));
+    meaning.events.push(access.events(&event, ("write", "writes")));
     if let Some(scope) = order.scope() {
         morally_strong(scope, access, &mut meaning);
     }
@@ -459,7 +465,7 @@ fn atomic(
     let conditional = if op == AtomicOp::Cas { ", if the comparison succeeds" } else { "" };
     meaning.events.push(access.events(
         &format!("{} (the read {read}, the write {write}{conditional})", strong(name, scope)),
-        "read and write",
+        ("read and write", "reads and writes"),
     ));
     morally_strong(scope, access, &mut meaning);
     meaning.promises.push(said(
@@ -502,8 +508,7 @@ fn atomic(
             "where the comparison fails, nothing is written and so nothing is released",
         ));
     }
-    let packed = matches!(access.ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair);
-    if access.elements > 1 || packed {
+    if access.elements > 1 || access.is_packed() {
         meaning.limits.push(said(page, "each element is atomic by itself, the whole is not"));
     }
     meaning

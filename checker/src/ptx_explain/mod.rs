@@ -79,11 +79,8 @@ struct Account {
 /// Explains all instructions; the worst of them decides the exit code.
 pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let options = Options { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };
-    let mut exit = Exit::AsExpected;
+    let (mut exit, mut explained) = (Exit::AsExpected, false);
     for (index, text) in explain.instructions.iter().enumerate() {
-        if index > 0 && explain.format == LintFormat::Text {
-            writeln!(out)?;
-        }
         let path = match explain.instructions.len() {
             1 => "instruction".to_owned(),
             _ => format!("instruction {}", index + 1),
@@ -103,6 +100,10 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
         });
         let account = single.as_ref().and_then(|single| account(single, &diagnostics));
         let text = single.as_ref().map_or(text.trim(), |single| single.text);
+        if explained && explain.format == LintFormat::Text {
+            writeln!(out)?;
+        }
+        explained = account.is_some();
         match explain.format {
             LintFormat::Text => show::text(text, &diagnostics, account.as_ref(), out)?,
             LintFormat::Json => show::json(text, &diagnostics, account.as_ref(), out)?,
@@ -136,6 +137,10 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
         });
         (meaning, parts.collect(), needs(&gate::needs(&form)))
     };
+    if single.predicated {
+        let text = "in threads where the guard does not hold, none of these".to_owned();
+        meaning.events.push(words::said(section::PREDICATED_EXECUTION, text));
+    }
     if needs.sm < MODELLED {
         let text = format!(
             "the memory model is of `sm_{MODELLED}` and later: before, none of it is promised"

@@ -63,8 +63,8 @@ impl Table {
     /// What an instruction with these qualifiers becomes on a target: machine instructions,
     /// separated by ` ; `, or nothing; `None` where the table has no row for it.
     pub fn find(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
-        let rows = self.rows.iter().filter(|row| row.opcode == opcode);
-        rows.filter_map(|row| self.becomes(row, sm, qualifiers)).next()
+        let mut rows = self.rows.iter().filter(|row| row.opcode == opcode);
+        rows.find_map(|row| self.becomes(row, sm, qualifiers))
     }
 
     fn becomes(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Option<String> {

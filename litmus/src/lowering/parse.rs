@@ -88,14 +88,13 @@ impl<'a> Reader<'a> {
 
     fn targets(&mut self, names: &'a str) {
         for name in names.split_whitespace() {
-            match Target::parse(name) {
-                Some(Target { sm, variant: None }) => self.table.targets.push(sm),
-                Some(Target { variant: Some(_), .. }) | None => {
-                    let message = format!("`{}` is no target of a table", short(name));
-                    let at = self.at(name);
-                    self.report.error("target", at, message).help("targets sm_80 sm_86");
-                }
+            if let Some(Target { sm, variant: None }) = Target::parse(name) {
+                self.table.targets.push(sm);
+                continue;
             }
+            let message = format!("`{}` is no target of a table", short(name));
+            let at = self.at(name);
+            self.report.error("target", at, message).help("targets sm_80 sm_86");
         }
     }
 
@@ -204,15 +203,13 @@ impl<'a> Reader<'a> {
         let mut drawn = BTreeSet::new();
         for &(piece, braces) in std::iter::once(&(first, false)).chain(names) {
             if braces {
-                match self.table.lists.iter().position(|list| list.name == piece) {
-                    Some(list) => {
-                        drawn.insert(list);
-                        row.pattern.push(Piece::List(list, 0));
-                    }
-                    None => {
-                        let message = format!("there is no list `{}` above", short(piece));
-                        self.report.error("list", self.at(piece), message);
-                    }
+                let known = self.table.lists.iter().position(|list| list.name == piece);
+                if let Some(list) = known {
+                    drawn.insert(list);
+                    row.pattern.push(Piece::List(list, 0));
+                } else {
+                    let message = format!("there is no list `{}` above", short(piece));
+                    self.report.error("list", self.at(piece), message);
                 }
                 continue;
             }
@@ -230,12 +227,11 @@ impl<'a> Reader<'a> {
                 let columns = &self.table.lists[list].columns;
                 Some((list, columns.iter().position(|column| column == piece)?))
             });
-            match column {
-                Some((list, column)) => row.becomes.push(Piece::List(list, column)),
-                None => {
-                    let message = format!("no list on the left gives `{}`", short(piece));
-                    self.report.error("column", self.at(piece), message);
-                }
+            if let Some((list, column)) = column {
+                row.becomes.push(Piece::List(list, column));
+            } else {
+                let message = format!("no list on the left gives `{}`", short(piece));
+                self.report.error("column", self.at(piece), message);
             }
         }
         if self.table.rows.iter().any(|one| one.opcode == row.opcode && one.pattern == row.pattern)
