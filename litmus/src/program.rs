@@ -8,6 +8,7 @@ use model::value::{self, Value};
 
 use crate::cursor::short;
 use crate::draft::{Access, Draft, PointsTo, VariableDraft};
+use crate::proposition::number;
 use crate::report::Report;
 
 /// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
@@ -146,16 +147,22 @@ fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &
     }
 }
 
+/// A type of so many bits, as a declaration names it.
+fn type_of(bits: u32) -> String {
+    if bits == 128 { ".b128".to_owned() } else { format!("uint{bits}_t") }
+}
+
 /// A declaration that would have room for the access.
 fn wider(variable: &VariableDraft, access: &Access) -> Option<String> {
     let name = short(&variable.name);
     let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
     match (fits_type, access.scalar) {
-        (true, bytes) => Some(format!("uint{}_t {name}", 8 * bytes)),
+        (true, bytes) => Some(format!("{} {name}", type_of(8 * bytes))),
         (false, bytes) if access.offset >= 0 => {
             let element = variable.element.unwrap_or(bytes);
             let end = u64::try_from(access.offset).ok()? + u64::from(bytes * access.elements);
-            Some(format!("uint{}_t {name}[{}]", 8 * element, end.div_ceil(u64::from(element))))
+            let count = end.div_ceil(u64::from(element));
+            Some(format!("{} {name}[{count}]", type_of(8 * element)))
         }
         _ => None,
     }
@@ -213,13 +220,11 @@ fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
     let mut initial = vec![0; extent(draft, id) as usize];
     for (index, &(value, at)) in variable.values.iter().enumerate() {
         if !fits_value(value, 8 * u32::try_from(element).unwrap_or(16)) {
-            let value = value.cast_signed();
-            let name = short(&variable.name);
-            let bits =
-                [16, 32, 64].into_iter().find(|&bits| fits_value(value.cast_unsigned(), bits));
+            let bits = [16, 32, 64].into_iter().find(|&bits| fits_value(value, bits));
+            let (name, value) = (short(&variable.name), number(value));
             report
                 .error("constant", at, format!("{value} does not fit into {} bits", 8 * element))
-                .help(format!("uint{}_t {name}={value};", bits.unwrap_or(64)));
+                .help(format!("{} {name}={value};", type_of(bits.unwrap_or(128))));
         }
         for (place, byte) in
             initial.iter_mut().skip(index * element).zip(value.to_le_bytes()).take(element)

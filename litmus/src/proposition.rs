@@ -185,9 +185,17 @@ fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
+/// A number in two's complement as one would write it: patterns of more than 64 bits have no sign.
+pub(crate) fn number(value: Value) -> String {
+    match i64::try_from(value.cast_signed()) {
+        Ok(negative) => negative.to_string(),
+        Err(_) => value.to_string(),
+    }
+}
+
 fn term(program: &Program, term: Term) -> String {
     match term {
-        Term::Constant(value) => value.cast_signed().to_string(),
+        Term::Constant(value) => number(value),
         Term::Observed(index) => name(program, program.observed[index]),
     }
 }

@@ -220,7 +220,7 @@ impl Layout {
         length: u32,
     ) -> Result<Extent, Astray> {
         if space == SpaceQualifier::Param {
-            // Of a kernel where the address is that of its parameter, else of a function.
+            // Reading R37: of a kernel where the address is its parameter's, else of a function.
             let of = |space| self.resolve(thread, space, address, length);
             return of(SpaceQualifier::ParamEntry).or_else(|_| of(SpaceQualifier::ParamFunc));
         }

@@ -1,7 +1,7 @@
 //! A program: placed threads over variables, with what of its end is observed.
 
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
-use crate::memory::{Variable, VariableId};
+use crate::memory::{Space, Variable, VariableId};
 use crate::scope::Placement;
 use crate::value::Value;
 
@@ -99,6 +99,7 @@ impl Program {
             let instruction = &line.instruction;
             if let Some((address, ty, elements)) = instruction.access() {
                 return instruction.loads_read_only_data()
+                    || instruction.may_be_out_of_place()
                     || differs(ty.bits)
                     || computed(address, elements);
             }
@@ -119,9 +120,12 @@ impl Program {
                 | Instruction::Branch(_) => false,
             }
         }) || self.variables.iter().any(|variable| {
-            size.is_some_and(|bits| {
-                !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
-            })
+            // What is inferred of other spaces is checked where it is executed.
+            let other = !matches!(variable.space, Space::Global | Space::Shared);
+            other
+                || size.is_some_and(|bits| {
+                    !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
+                })
         })
     }
 

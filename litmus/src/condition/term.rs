@@ -8,7 +8,7 @@ use super::Reader;
 use crate::cursor::{Cursor, short};
 use crate::lex::Kind;
 use crate::program;
-use crate::proposition::Term;
+use crate::proposition::{Term, number};
 use crate::report::{Bytes, Reported};
 
 impl Reader<'_> {
@@ -23,7 +23,7 @@ impl Reader<'_> {
                 Observed::Memory { length, .. } => 8 * length,
             };
             if !program::fits_value(value, bits) {
-                let message = format!("{} is never equal to this", value.cast_signed());
+                let message = format!("{} is never equal to this", number(value));
                 let name = match with {
                     Observed::Register { .. } => "register",
                     Observed::Memory { .. } => "variable",

@@ -258,6 +258,11 @@ impl Instruction {
         matches!(self, Instruction::Load(load) if load.order.is_of_read_only_data())
     }
 
+    /// Whether it may have no meaning at the variable that it names.
+    pub fn may_be_out_of_place(&self) -> bool {
+        matches!(self, Instruction::Load(load) if load.prefetches || load.space.is_param())
+    }
+
     pub fn as_branch(&self) -> Option<&alu::Branch> {
         if let Instruction::Branch(branch) = self { Some(branch) } else { None }
     }

@@ -143,7 +143,8 @@ impl Walk<'_> {
             | AtomicOp::Max
             | AtomicOp::Inc
             | AtomicOp::Dec) => {
-                // Sums of singles in global memory know no subnormal numbers, whatever the rest does.
+                // 9.7.15.5: sums of singles in global memory know no subnormal numbers, those in
+                // shared memory do.
                 let space = self.layout.virtuals[usize::from(access.va.object)].space;
                 let flush = atomic.ty == Type::F32 && space == Space::Global;
                 let flushed = |state: &mut State, value: ExprId| {
