@@ -26,8 +26,7 @@ fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// Why a row is none that a table could have; the table is for one instruction by itself, whose
-/// address is in a register.
+/// Why a row is none that a table could have: the table is for one instruction by itself.
 fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Option<&'static str> {
     let opcode = instruction.split(['.', ' ', ';']).next().unwrap_or("");
     let asynchronous = ["st.async", "red.async"].iter().any(|name| instruction.starts_with(name));
@@ -35,8 +34,10 @@ fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Opt
         Some("no memory instruction of the model")
     } else if context != "alone" {
         Some("other instructions around it, or the same address for all threads")
-    } else if space == "static" {
-        Some("the address of a variable, which ptxas may fold into another instruction")
+    } else if space == "static"
+        && [".const", ".param", ".local"].iter().any(|part| instruction.contains(part))
+    {
+        Some("a constant address that ptxas folds into another instruction, or leaves out")
     } else if instruction.starts_with("fence.proxy.tensormap::generic.acquire")
         && version.starts_with("12.")
     {

@@ -153,7 +153,7 @@ pub struct Lint {
 
 #[derive(Args, Debug)]
 pub struct PtxExplain {
-    /// Instructions, as 'ld.acquire.gpu.global.u32 r, [a]': with a guard or without, `;` at the end or not
+    /// Instructions, as `ld.acquire.gpu.global.u32 r, [a]`: with a guard or without, `;` at the end or not
     #[arg(required = true, value_name = "INSTRUCTION")]
     pub instructions: Vec<String>,
     /// The version of PTX that it is written for [default: the newest known]

@@ -72,6 +72,14 @@ impl Access {
         said(section::OPERATION_TYPES, text)
     }
 
+    /// Whether the bytes are those of one thread.
+    fn is_own(&self) -> bool {
+        matches!(
+            self.space,
+            SpaceQualifier::Local | SpaceQualifier::Param | SpaceQualifier::ParamFunc
+        )
+    }
+
     /// Whether an element is two numbers.
     fn is_packed(&self) -> bool {
         matches!(self.ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair)
@@ -131,11 +139,11 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
         LoadOrder::Weak => weak_read(access, &mut meaning),
         LoadOrder::Volatile | LoadOrder::MmioRelaxed => {
             morally_strong(Scope::Sys, access, &mut meaning);
-            relaxed_read(&mut meaning);
+            relaxed_read(access, &mut meaning);
         }
         LoadOrder::Relaxed(scope) => {
             morally_strong(scope, access, &mut meaning);
-            relaxed_read(&mut meaning);
+            relaxed_read(access, &mut meaning);
         }
         LoadOrder::Acquire(scope) => {
             morally_strong(scope, access, &mut meaning);
@@ -194,39 +202,49 @@ fn read_only(access: &Access, meaning: &mut Meaning) {
 }
 
 fn weak_read(access: &Access, meaning: &mut Meaning) {
+    if matches!(access.space, SpaceQualifier::Const | SpaceQualifier::ParamEntry) {
+        meaning.promises.push(said(
+            section::STATE_SPACES,
+            "no kernel writes the bytes: it reads what they held when this one began",
+        ));
+        return;
+    }
     meaning.promises.push(said(
         section::CAUSALITY,
         "it reads the last write that happens before it in causality order, if no other write of \
          the bytes races with it",
     ));
-    if access.space == SpaceQualifier::Const || access.space.is_param() {
+    if of_one_thread(access, meaning) {
         return;
     }
     meaning.limits.push(said(
         section::MEMORY_SYNCHRONIZATION,
         "it synchronizes with nothing, whatever it reads: a flag cannot be awaited with it",
     ));
-    weak(access, "a write", meaning);
+    weak("a write", meaning);
     meaning.limits.push(said(
         section::ATOMICITY,
         "where it races, it may read some bytes of one write and some of another",
     ));
 }
 
-/// What is not promised to weak accesses; `other` is what can race with it.
-fn weak(access: &Access, other: &str, meaning: &mut Meaning) {
-    if access.space == SpaceQualifier::Local {
-        meaning
-            .promises
-            .push(said(section::STATE_SPACES, "no other thread can name the bytes: nothing races"));
-        return;
+/// Whether no other thread can write the bytes; then says so.
+fn of_one_thread(access: &Access, meaning: &mut Meaning) -> bool {
+    if access.is_own() {
+        let text = "no other thread can write the bytes: nothing races with it";
+        meaning.promises.push(said(section::STATE_SPACES, text));
     }
+    access.is_own()
+}
+
+/// What is not promised to weak accesses; `other` is what can race with it.
+fn weak(other: &str, meaning: &mut Meaning) {
     meaning.limits.extend([
         said(
             section::CONFLICT_AND_RACES,
             format!(
-                "{other} of another thread to the same bytes that no causality order relates to it \
-                 is a data race, of strong accesses too"
+                "{other} of another thread to the same bytes, weak or strong, is a data race if \
+                 causality order puts neither before the other"
             ),
         ),
         said(
@@ -238,6 +256,9 @@ fn weak(access: &Access, other: &str, meaning: &mut Meaning) {
 
 /// What strong accesses are promised.
 fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meaning) {
+    if of_one_thread(access, meaning) {
+        return;
+    }
     meaning.promises.extend([
         said(
             section::MORALLY_STRONG,
@@ -275,10 +296,13 @@ fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meaning) {
     }
 }
 
-fn relaxed_read(meaning: &mut Meaning) {
+fn relaxed_read(access: &Access, meaning: &mut Meaning) {
+    if access.is_own() {
+        return;
+    }
     meaning.promises.push(said(
         section::RELEASE_ACQUIRE_PATTERNS,
-        "with a fence behind it in program order (`fence.acq_rel` or stronger) it makes an acquire \
+        "with a fence behind it in program order (`.acquire`, `.acq_rel` or `.sc`) it makes an acquire \
          pattern",
     ));
     meaning.limits.push(said(
@@ -391,6 +415,9 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
     }
     match order {
         StoreOrder::Weak => {
+            if of_one_thread(access, &mut meaning) {
+                return meaning;
+            }
             meaning.promises.push(said(
                 section::CAUSALITY,
                 "whoever it happens before, in causality order, reads it or a later write",
@@ -399,17 +426,17 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
                 section::MEMORY_SYNCHRONIZATION,
                 "it synchronizes with nothing: who reads it learns nothing of what came before",
             ));
-            weak(access, "an access", &mut meaning);
+            weak("an access", &mut meaning);
         }
-        StoreOrder::Relaxed(_) => relaxed_write(&mut meaning),
+        StoreOrder::Relaxed(_) => relaxed_write(access, &mut meaning),
         StoreOrder::Volatile => {
-            relaxed_write(&mut meaning);
+            relaxed_write(access, &mut meaning);
             volatile(&mut meaning);
         }
         StoreOrder::Release(_) => {}
         StoreOrder::MmioRelaxed | StoreOrder::MmioRelease => {
             if order == StoreOrder::MmioRelaxed {
-                relaxed_write(&mut meaning);
+                relaxed_write(access, &mut meaning);
             }
             meaning.promises.push(said(
                 section::MMIO_OPERATION,
@@ -421,10 +448,13 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
     meaning
 }
 
-fn relaxed_write(meaning: &mut Meaning) {
+fn relaxed_write(access: &Access, meaning: &mut Meaning) {
+    if access.is_own() {
+        return;
+    }
     meaning.promises.push(said(
         section::RELEASE_ACQUIRE_PATTERNS,
-        "with a fence before it in program order (`fence.acq_rel` or stronger) it makes a release \
+        "with a fence before it in program order (`.release`, `.acq_rel` or `.sc`) it makes a release \
          pattern",
     ));
     meaning.limits.push(said(
@@ -480,9 +510,9 @@ fn atomic(
     match order {
         AtomicOrder::Relaxed => {
             if !reduction {
-                relaxed_read(&mut meaning);
+                relaxed_read(access, &mut meaning);
             }
-            relaxed_write(&mut meaning);
+            relaxed_write(access, &mut meaning);
         }
         AtomicOrder::Acquire => acquires("its read", &mut meaning),
         AtomicOrder::Release => releases("its write", &mut meaning),

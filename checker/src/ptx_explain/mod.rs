@@ -1,6 +1,6 @@
 //! `causeway ptx explain`: one PTX instruction in plain words, each statement with its section.
 //!
-//! The words are written once, as an [`Account`]; [`show`] prints it.
+//! The words are written once, as an account of the instruction, and printed as text or as JSON.
 
 mod fence;
 mod lowered;
