@@ -5,6 +5,7 @@
 mod fence;
 mod lowered;
 mod memory;
+mod promises;
 mod show;
 mod words;
 
