@@ -106,6 +106,56 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explore-bad-arch", &["explore", "--arch=sm_20", "tests/cli/holds.litmus"]),
     ("lint-nothing", &["lint", "tests/cli"]),
     ("lint-bad-target", &["lint", "--target=90", "tests/ptx/fine.ptx"]),
+    ("help-ptx", &["ptx", "explain", "--help"]),
+    ("ptx-explain-ld-weak", &["ptx", "explain", "ld.b32 r, [a]"]),
+    ("ptx-explain-ld-acquire", &["ptx", "explain", "ld.acquire.gpu.global.u32 r, [a];"]),
+    ("ptx-explain-ld-volatile", &["ptx", "explain", "ld.volatile.global.L2::64B.u32 r, [a]"]),
+    ("ptx-explain-ld-mmio", &["ptx", "explain", "ld.mmio.relaxed.sys.global.u32 r, [a]"]),
+    (
+        "ptx-explain-ld-nc",
+        &[
+            "ptx",
+            "explain",
+            "ld.global.nc.L1::no_allocate.L2::cache_hint.L2::256B.b32 r, [a], policy",
+        ],
+    ),
+    ("ptx-explain-ldu", &["ptx", "explain", "ldu.global.v2.f32 {r, s}, [a]"]),
+    (
+        "ptx-explain-ld-vector",
+        &["ptx", "explain", "ld.global.v8.b32 {a, _, b, c, _, d, e, f}, [p]"],
+    ),
+    ("ptx-explain-ld-shared", &["ptx", "explain", "ld.relaxed.gpu.shared.s8 r, [x+4]"]),
+    ("ptx-explain-ld-const", &["ptx", "explain", "ld.const.b128 r, [c]"]),
+    ("ptx-explain-st", &["ptx", "explain", "@p st.wt.u16 [a], r", "st.release.cta.b32 [a], r"]),
+    ("ptx-explain-atom", &["ptx", "explain", "atom.acq_rel.global.cas.b32 r, [a], 0, 1"]),
+    ("ptx-explain-red", &["ptx", "explain", "red.shared::cluster.add.noftz.f16x2 [a], r"]),
+    ("ptx-explain-fence", &["ptx", "explain", "fence.sc.gpu"]),
+    ("ptx-explain-fence-acquire", &["ptx", "explain", "fence.acquire.cluster"]),
+    ("ptx-explain-membar", &["ptx", "explain", "membar.gl"]),
+    (
+        "ptx-explain-fence-proxy",
+        &[
+            "ptx",
+            "explain",
+            "fence.proxy.alias",
+            "fence.proxy.async",
+            "fence.proxy.tensormap::generic.acquire.gpu [a], 128",
+        ],
+    ),
+    ("ptx-explain-broken", &["ptx", "explain", "ld.relaxed.u32 r, [a]", "ld.b32 r, [a]"]),
+    (
+        "ptx-explain-too-new",
+        &["ptx", "explain", "--target=sm_60", "--ptx-isa=5.0", "st.relaxed.gpu.u32 [a], 1"],
+    ),
+    ("ptx-explain-strict", &["ptx", "explain", "--strict", "ld.global.v2.b32 {a, _}, [p]"]),
+    (
+        "ptx-explain-unreadable",
+        &["ptx", "explain", "ld.u32 r, [a-4]", "mov.u32 r, 1", "ld.u32 r, [a]; ret"],
+    ),
+    (
+        "ptx-explain-json",
+        &["ptx", "explain", "--format=json", "atom.add.u32 r, [a], 1", "ld.gpu.u32 r, [a]"],
+    ),
     ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
 ];
 

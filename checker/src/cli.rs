@@ -36,9 +36,20 @@ pub enum Command {
     Lint(Lint),
     /// Run litmus tests on the machine: caches and queues instead of axioms
     Explore(Explore),
+    /// Questions about single PTX instructions
+    #[command(subcommand)]
+    Ptx(Ptx),
     /// Look at SASS, the machine's own instructions
     #[command(subcommand)]
     Sass(Sass),
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Ptx {
+    /// Say in plain words what an instruction does, promises, needs and becomes
+    ///
+    /// Exit codes: 0 it keeps all rules; 1 it breaks one; 2 it could not be read.
+    Explain(PtxExplain),
 }
 
 #[derive(Subcommand, Debug)]
@@ -180,10 +191,29 @@ pub struct Lint {
     pub format: LintFormat,
 }
 
+#[derive(Args, Debug)]
+pub struct PtxExplain {
+    /// Instructions, as `ld.acquire.gpu.global.u32 r, [a]`: with a guard or without, `;` at the end or not
+    #[arg(required = true, value_name = "INSTRUCTION")]
+    pub instructions: Vec<String>,
+    /// The version of PTX that it is written for [default: the newest known]
+    #[arg(long, value_name = "VERSION", value_parser = ptx_isa)]
+    pub ptx_isa: Option<PtxIsa>,
+    /// The target that it is written for [default: any]
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub target: Option<Target>,
+    /// Follow the document where ptxas differs; what only ptxas says is a warning then
+    #[arg(long)]
+    pub strict: bool,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LintFormat {
     Text,
-    /// One object for each diagnostic, one a line.
+    /// One object for each diagnostic or instruction, one a line.
     Json,
 }
 

@@ -95,7 +95,7 @@ impl<'a> Linter<'a, '_> {
         (shapes, operands.len().min(LANES))
     }
 
-    fn memory(&mut self, memory: &Memory, setting: &Setting) {
+    pub(super) fn memory(&mut self, memory: &Memory, setting: &Setting) {
         if matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
             && self.other_fence(memory, setting)
         {
@@ -231,6 +231,7 @@ fn value(scalar: Scalar) -> Value {
     match scalar {
         Scalar::Sink => Value::Sink,
         Scalar::Number => Value::Number,
+        Scalar::Foreign => Value::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
         Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
         Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
@@ -242,6 +243,7 @@ fn value(scalar: Scalar) -> Value {
 fn base(scalar: Scalar) -> Base {
     match scalar {
         Scalar::Number => Base::Number,
+        Scalar::Foreign => Base::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
         Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
         Scalar::Symbol(Symbol::Vector(..) | Symbol::Predicate | Symbol::Other)

@@ -3,11 +3,13 @@
 mod lex;
 mod lint;
 mod parse;
+mod single;
 mod statement;
 mod symbols;
 mod syntax;
 
 pub use lint::Options;
+pub use single::{Single, instruction};
 
 use model::isa::shape::Opcode;
 
@@ -137,7 +139,10 @@ impl<'a> Module<'a> {
         let writes = memory.opcode.is_load() || memory.opcode == Opcode::Atom;
         for (index, operand) in memory.operands.of(&self.tree.operands).iter().enumerate() {
             let mut add = |value: Scalar, at: Bytes| {
-                if matches!(value, Scalar::Symbol(_) | Scalar::Special | Scalar::Unknown) {
+                if matches!(
+                    value,
+                    Scalar::Symbol(_) | Scalar::Special | Scalar::Foreign | Scalar::Unknown
+                ) {
                     let list = if index == 0 && writes { &mut defines } else { &mut uses };
                     list.push(at.of(self.text));
                 }

@@ -300,12 +300,27 @@ pub(super) fn check(
     }
 }
 
-/// What the instruction needs: the least version and the least target, and what asks for them.
-pub fn needs(form: &Form<'_>) -> Vec<(&'static str, PtxIsa, u16)> {
+/// A version and a target that an instruction needs, and the rules that ask for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    pub isa: PtxIsa,
+    pub isa_rule: &'static Rule,
+    /// `sm_`; 0 where no target is asked for.
+    pub sm: u16,
+    pub sm_rule: &'static Rule,
+}
+
+/// What the instruction needs: the least version and the least target of each of its parts.
+pub fn needs(form: &Form<'_>) -> Vec<Need> {
     GATES
         .iter()
         .filter(|gate| gate.page.is_of(form) && (gate.uses)(form).is_some())
-        .map(|gate| (gate.isa_rule.text, gate.isa, gate.sm))
+        .map(|gate| Need {
+            isa: gate.isa,
+            isa_rule: &gate.isa_rule,
+            sm: gate.sm,
+            sm_rule: &gate.sm_rule,
+        })
         .collect()
 }
 
