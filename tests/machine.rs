@@ -1,5 +1,7 @@
 //! The machine against the axioms: no run ends as no axiom allows.
 
+use std::fmt::Write as _;
+
 use checker::engine::ENGINES;
 use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare, shown};
@@ -47,7 +49,9 @@ fn every_outcome_of_the_machine_is_allowed() {
                 Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
-                    wrong += &format!("{} on {family}, {options:?}: {outcome}\n", entry.test.name);
+                    let name = &entry.test.name;
+                    writeln!(wrong, "{name} on {family}, {options:?}: {outcome}")
+                        .expect("strings can be written");
                 }
             }
         }
@@ -111,9 +115,9 @@ const SHAPES: &[(&str, &str, &str)] = &[
 ];
 
 fn reaches(rows: &str, condition: &str, options: Options) -> bool {
-    let text = format!("PTX shape\n{{ x=0; y=0; z=0; }}\n {rows}\nexists ({condition})\n");
-    let test = litmus::parse("shape.litmus", text.as_bytes())
-        .unwrap_or_else(|diagnostics| panic!("{text}\n{}", diagnostics[0]));
+    let source = format!("PTX shape\n{{ x=0; y=0; z=0; }}\n {rows}\nexists ({condition})\n");
+    let test = litmus::parse("shape.litmus", source.as_bytes())
+        .unwrap_or_else(|diagnostics| panic!("{source}\n{}", diagnostics[0]));
     let explored = checker::explore::explore(
         &test.program,
         Family::Hopper,
