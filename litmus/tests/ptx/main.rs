@@ -1,8 +1,10 @@
 //! What holds of PTX modules that are read and linted.
 
 mod choices;
+mod example;
 mod help;
 mod laws;
 mod mutation;
+mod rule;
 mod valid;
 mod written;
