@@ -4,6 +4,7 @@ mod choices;
 mod example;
 mod help;
 mod laws;
+mod measured;
 mod mutation;
 mod rule;
 mod valid;
