@@ -1,11 +1,14 @@
 //! What holds of PTX modules that are read and linted.
 
 mod choices;
+mod compiled;
 mod example;
 mod help;
 mod laws;
 mod measured;
 mod mutation;
+mod robust;
 mod rule;
+mod soup;
 mod valid;
 mod written;

@@ -107,7 +107,7 @@ impl Written {
     }
 }
 
-/// A module in which the instruction of line [`LINE`] is the only one that matters.
+/// A module in which one instruction is all that matters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) isa: &'a str,
@@ -116,9 +116,6 @@ pub(crate) struct Setting<'a> {
 }
 
 pub(crate) const NEWEST: Setting<'static> = Setting { isa: "9.4", target: "sm_120", device: false };
-
-/// The line of the instruction.
-pub(crate) const LINE: usize = 17;
 
 /// Registers are named by the first letter of their type and its width.
 pub(crate) fn module(instruction: &str, setting: &Setting<'_>) -> String {

@@ -1,0 +1,106 @@
+//! What is no PTX: it is told, and soon, and nothing else happens.
+
+use std::time::{Duration, Instant};
+
+use litmus::ptx::{self, Options};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::choices::Choices;
+use crate::{compiled, soup};
+
+/// Reads and lints; says what is wrong with the answer.
+pub(crate) fn check(bytes: &[u8]) -> Result<(), String> {
+    let start = Instant::now();
+    let lines = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
+    for strict in [false, true] {
+        let linted = ptx::lint("m.ptx", bytes, Options { strict, ..Options::default() });
+        for one in &linted.diagnostics {
+            if one.span.line == 0 || one.span.line > lines || one.span.column == 0 {
+                return Err(format!("{} is at {:?}, of {lines} lines", one.code, one.span));
+            }
+            let line = bytes.split(|byte| *byte == b'\n').nth(one.span.line - 1).unwrap_or(b"");
+            if one.span.column + one.span.length > line.len() + 2 {
+                return Err(format!("{} is at {:?}, behind the line", one.code, one.span));
+            }
+            one.to_string();
+        }
+    }
+    printed(bytes)?;
+    let took = start.elapsed();
+    if took > Duration::from_secs(10) { Err(format!("took {took:?}")) } else { Ok(()) }
+}
+
+/// Each instruction of each function, printed.
+fn instructions(bytes: &[u8]) -> Option<Vec<Vec<(usize, usize, String)>>> {
+    let (module, diagnostics) = ptx::read("m.ptx", bytes);
+    let module = module.filter(|_| diagnostics.is_empty())?;
+    let all = |function| {
+        let place = |text: &str| text.as_ptr().addr() - bytes.as_ptr().addr();
+        let one = |one: ptx::Instruction<'_>| (place(one.text), one.text.len(), one.to_string());
+        module.instructions(function).map(one).collect()
+    };
+    Some((0..module.functions().count()).map(all).collect())
+}
+
+/// A module that can be read: with each instruction as it is printed, it is the same module, and
+/// printing changes nothing more.
+fn printed(bytes: &[u8]) -> Result<(), String> {
+    let Some(before) = instructions(bytes) else { return Ok(()) };
+    let mut text = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for (at, length, printed) in before.iter().flatten() {
+        text.extend_from_slice(&bytes[from..*at]);
+        text.extend_from_slice(printed.as_bytes());
+        from = at + length;
+    }
+    text.extend_from_slice(&bytes[from..]);
+    let bare = |all: &[Vec<(usize, usize, String)>]| -> Vec<Vec<String>> {
+        all.iter().map(|list| list.iter().map(|one| one.2.clone()).collect()).collect()
+    };
+    let Some(after) = instructions(&text) else {
+        return Err(format!("printed, it is wrong:\n{}", String::from_utf8_lossy(&text)));
+    };
+    if bare(&before) == bare(&after) {
+        return Ok(());
+    }
+    Err(format!("printed, it is another module:\n{}", String::from_utf8_lossy(&text)))
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(2_000))]
+
+    #[test]
+    fn any_bytes_are_read(bytes in vec(any::<u8>(), 0..400)) {
+        prop_assert_eq!(check(&bytes), Ok(()));
+    }
+
+    #[test]
+    fn any_words_are_read(numbers in vec(any::<u16>(), 0..200)) {
+        let text = soup::words(&mut Choices::new(&numbers), numbers.len() / 2);
+        prop_assert_eq!(check(text.as_bytes()), Ok(()), "{}", text);
+    }
+
+    #[test]
+    fn a_damaged_module_is_read(numbers in vec(any::<u16>(), 0..40)) {
+        let module = compiled::module(60, false);
+        let bytes = soup::damaged(&module, &mut Choices::new(&numbers));
+        prop_assert_eq!(check(&bytes), Ok(()), "{}", String::from_utf8_lossy(&bytes));
+    }
+}
+
+#[test]
+fn a_compiled_module_has_no_errors() {
+    for memory_only in [false, true] {
+        let text = compiled::module(5_000, memory_only);
+        let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+        assert_eq!(linted.diagnostics, []);
+        let least = if memory_only { 5_000 } else { 1_600 };
+        assert!(linted.instructions >= least, "{}", linted.instructions);
+        assert_eq!(check(text.as_bytes()), Ok(()));
+    }
+}
