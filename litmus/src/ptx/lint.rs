@@ -174,7 +174,9 @@ impl<'a> Linter<'a, '_> {
                     OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
                         Shape::Place(Place { base: base(scalar), offset: 0, unified: false })
                     }
-                    _ => shape,
+                    OperandKind::Scalar(_) | OperandKind::Vector(_) | OperandKind::Address(_) => {
+                        shape
+                    }
                 },
             };
             if !fix.contains(&Edit::RemoveOperand(index)) {

@@ -46,6 +46,11 @@ impl Parser<'_, '_> {
                 names,
             }));
         };
+        if let Some(&part) = parts.of(&self.module.parts).get(MOST_PARTS) {
+            let message = format!("an instruction has fewer than {MOST_PARTS} qualifiers");
+            self.report.error("qualifier", part, message);
+            return Err(Lost);
+        }
         let operands = self.operands()?;
         let at = start.to(self.last);
         self.semicolon()?;
@@ -245,7 +250,8 @@ impl Parser<'_, '_> {
 
     #[cold]
     fn undeclared(&mut self, name: &str, at: Bytes) {
-        let near = self.report.nearest(name, self.symbols.all());
+        let worth = self.report.is_worth(self.symbols.count());
+        let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
         let help = near.map_or_else(
             || format!("declare it: `.reg .b64 {};`", short(name)),
             |near| format!("`{near}` is declared"),
@@ -370,6 +376,9 @@ impl Parser<'_, '_> {
         Ok(Range::new(first, self.module.names.len()))
     }
 }
+
+/// The most parts that are asked whether they go together, the opcode among them.
+const MOST_PARTS: usize = 64;
 
 /// The most operands that are read.
 const MOST: usize = 8;

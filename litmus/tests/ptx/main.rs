@@ -4,6 +4,7 @@ mod choices;
 mod compiled;
 mod example;
 mod help;
+mod large;
 mod laws;
 mod measured;
 mod mutation;

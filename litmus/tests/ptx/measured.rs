@@ -126,7 +126,9 @@ fn each_measured_border_is_where_ptxas_has_it() {
         let mut ask = |isa: &str, sm: &str, wanted: bool| {
             let errors = errors(&module(isa, &format!("sm_{sm}"), device, instruction));
             if errors.is_empty() != wanted {
-                wrong.push(format!("{instruction} at {isa} sm_{sm}: {errors:?}, accepted: {wanted}"));
+                wrong.push(format!(
+                    "{instruction} at {isa} sm_{sm}: {errors:?}, accepted: {wanted}"
+                ));
             }
         };
         ask(isa, sm, true);
@@ -162,7 +164,8 @@ fn what_was_compiled_is_accepted() {
              .reg .f32 f<9>,vf<9>; .reg .f64 g<9>,vg<9>; .reg .b128 x<9>,vx<9>; .reg .pred pp1;\n\
              .shared .align 32 .b8 sh[64]; .local .align 32 .b8 lo[64];\n{instruction}\n ret; }}\n"
         );
-        memory += usize::from(ptx::lint("m.ptx", text.as_bytes(), Options::default()).instructions > 0);
+        memory +=
+            usize::from(ptx::lint("m.ptx", text.as_bytes(), Options::default()).instructions > 0);
         let errors = errors(&text);
         if !errors.is_empty() {
             let first = (isa.clone(), sm.clone(), instruction.clone());
@@ -198,7 +201,10 @@ fn spellings_in_the_wild_are_known() {
         let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
         memory += linted.instructions;
         let strange = linted.diagnostics.iter().filter(|one| {
-            matches!(one.code, "unknown-qualifier" | "qualifier" | "qualifier-twice" | "fence-spelling")
+            matches!(
+                one.code,
+                "unknown-qualifier" | "qualifier" | "qualifier-twice" | "fence-spelling"
+            )
         });
         let strange: Vec<&str> = strange.map(|one| one.code).collect();
         if strange.is_empty() == NO_INSTRUCTIONS.contains(&name.as_str()) {

@@ -321,7 +321,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
     ("an element that is too narrow", |w| {
         (bits(w)? == 32 && !w.any(&["f16x2", "bf16x2"])).then_some(())?;
         let mut elements = elements(w)?.to_vec();
-        *elements.last_mut()? = "u16_3".to_owned();
+        "u16_3".clone_into(elements.last_mut()?);
         let code = match w.opcode { "ld" | "ldu" => "ld-destination", "st" => "st-source", _ => "atom-operand" };
         Some((with_data(w, Data::Vector(elements))?, code))
     }),
@@ -384,7 +384,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
     ("a sink in a narrow vector", |w| {
         (!wide(w) && is(w, &["ld", "ldu", "st"])).then_some(())?;
         let mut elements = elements(w)?.to_vec();
-        *elements.first_mut()? = "_".to_owned();
+        "_".clone_into(elements.first_mut()?);
         Some((with_data(w, Data::Vector(elements))?, of(w, "ld-sink", "st-sink")))
     }),
     ("nothing but sinks", |w| {

@@ -82,14 +82,7 @@ fn bare(opcode: &'static str, parts: Vec<&'static str>) -> Written {
 }
 
 /// The hints that weak and strong accesses have in common.
-fn hints(
-    c: &mut Choices<'_>,
-    made: &mut Written,
-    wide: bool,
-    level1: bool,
-    global: bool,
-    load: bool,
-) {
+fn hints(c: &mut Choices<'_>, made: &mut Written, wide: bool, level1: bool, global: bool) {
     if level1 {
         made.parts.extend(c.maybe(LEVEL1));
     }
@@ -100,7 +93,7 @@ fn hints(
         made.parts.push("L2::cache_hint");
         made.policy = Some("pol".to_owned());
     }
-    if global && load && c.once_in(3) {
+    if global && made.opcode == "ld" && c.once_in(3) {
         made.parts.push(c.of(PREFETCH));
     }
 }
@@ -268,7 +261,7 @@ fn load(c: &mut Choices<'_>) -> Written {
         3 => made.parts.extend(c.maybe(PREFETCH).filter(|_| may_be_global)),
         0..=2 | 4 => {
             // An eviction priority for L1 has no state space of its own on the page.
-            hints(c, &mut made, wide, true, may_be_global, true);
+            hints(c, &mut made, wide, true, may_be_global);
         }
         _ => {}
     }
@@ -294,7 +287,7 @@ fn load(c: &mut Choices<'_>) -> Written {
         Some("param") => {
             made.device = c.once_in(2);
             if c.once_in(3) {
-                at.base = "arg".to_owned();
+                "arg".clone_into(&mut at.base);
             }
         }
         _ => {}
@@ -321,7 +314,7 @@ fn non_coherent(c: &mut Choices<'_>) -> Written {
     let wide = bits * count == 256;
     let operator = c.maybe(&["ca", "cg", "cs"]);
     made.parts.extend(operator);
-    hints(c, &mut made, wide && operator.is_none(), operator.is_none(), true, true);
+    hints(c, &mut made, wide && operator.is_none(), operator.is_none(), true);
     made.place = Some(place(c, Some("global"), bits / 8 * count, &[]));
     made.parts.extend(vector_name(count));
     made.parts.push(ty);
@@ -372,7 +365,7 @@ fn store(c: &mut Choices<'_>) -> Written {
     let wide = bits * count == 256;
     match order {
         0 if c.once_in(2) => made.parts.push(c.of(&["wb", "cg", "cs", "wt"])),
-        0..=2 | 4 => hints(c, &mut made, wide, true, may_be_global, false),
+        0..=2 | 4 => hints(c, &mut made, wide, true, may_be_global),
         _ => {}
     }
     let for_global = wide || order == 5 || made.policy.is_some();
@@ -384,7 +377,7 @@ fn store(c: &mut Choices<'_>) -> Written {
     let mut at = place(c, space, bits / 8 * count, generic);
     if space.is_some_and(|space| space.starts_with("param")) {
         // The argument of a call.
-        at.base = "arg".to_owned();
+        "arg".clone_into(&mut at.base);
         made.device = c.once_in(2);
     }
     made.parts.extend(space);
