@@ -10,19 +10,20 @@ use checker::engine::enumerate::Enumerate;
 use checker::engine::plan::grows_with_choice;
 use checker::engine::{ENGINES, Engine, Limit, Limits, Seen};
 use checker::explain::candidate::{Candidate, Visitor, candidates};
-use litmus::arbitrary::{Op, Shape, Sketch, sketch};
+use litmus::arbitrary::{Op, Place, ROUNDS, Shape, Sketch, sketch};
 use litmus::{Prop, Test};
 use model::bits::Row;
 use model::given::Chosen;
 use model::ptx;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
+use model::value::Value;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 /// What an engine says of a program: its outcomes, or that it has no meaning.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    Outcomes(BTreeSet<Vec<u64>>),
+    Outcomes(BTreeSet<Vec<Value>>),
     Undefined,
 }
 
@@ -61,10 +62,15 @@ pub(crate) fn law(
     }
 }
 
-pub(crate) const SMALL: Shape = Shape { threads: 2, length: 3, mixed_sizes: false };
-pub(crate) const LONG: Shape = Shape { threads: 2, length: 4, mixed_sizes: false };
-pub(crate) const WIDE: Shape = Shape { threads: 3, length: 3, mixed_sizes: false };
-pub(crate) const MIXED: Shape = Shape { threads: 2, length: 3, mixed_sizes: true };
+pub(crate) const SMALL: Shape =
+    Shape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false };
+pub(crate) const LONG: Shape =
+    Shape { threads: 2, length: 4, mixed_sizes: false, elsewhere: false };
+pub(crate) const WIDE: Shape =
+    Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false };
+pub(crate) const ELSEWHERE: Shape = Shape { elsewhere: true, ..SMALL };
+pub(crate) const MIXED: Shape =
+    Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false };
 
 pub(crate) fn parse(program: &Sketch) -> Test {
     let text = program.to_string();
@@ -114,7 +120,7 @@ fn engines_agree_on_random_programs() {
         return;
     }
     let model = ptx::model();
-    law("engines agree", &[SMALL, LONG, WIDE, MIXED], 2_500, |program| {
+    law("engines agree", &[SMALL, LONG, WIDE, MIXED, ELSEWHERE], 2_500, |program| {
         let test = parse(program);
         let answers: Vec<(&str, Answer)> = ENGINES
             .iter()
@@ -132,7 +138,7 @@ fn engines_agree_on_random_programs() {
 
 /// Collects the outcomes of consistent candidates, tried one by one and without any pruning.
 struct Naive {
-    outcomes: BTreeSet<Vec<u64>>,
+    outcomes: BTreeSet<Vec<Value>>,
 }
 
 impl Visitor for Naive {
@@ -204,11 +210,12 @@ fn stronger(op: &Op) -> Option<Op> {
         })
     };
     Some(match op {
-        Op::Store { order: weak, place, value } => {
-            Op::Store { order: order(weak, "release.sys")?, place: *place, value: *value }
+        Op::Store { order: weak, hints, place, value } => {
+            let order = order(weak, "release.sys")?;
+            Op::Store { order, hints, place: *place, value: *value }
         }
-        Op::Load { order: weak, place } => {
-            Op::Load { order: order(weak, "acquire.sys")?, place: *place }
+        Op::Load { order: weak, hints, place } => {
+            Op::Load { order: order(weak, "acquire.sys")?, hints, place: *place }
         }
         Op::Atomic { order: weak, scope, op, place, value } if *weak != "acq_rel" => {
             Op::Atomic { order: "acq_rel", scope, op, place: *place, value: *value }
@@ -227,6 +234,9 @@ fn stronger(op: &Op) -> Option<Op> {
         | Op::Barrier(_)
         | Op::DataStore { .. }
         | Op::GuardedStore { .. }
+        | Op::SwappedStore { .. }
+        | Op::OtherLoad(..)
+        | Op::OtherStore { .. }
         | Op::AddressLoad { .. } => return None,
     })
 }
@@ -255,10 +265,48 @@ fn strengthening_never_adds_an_outcome() {
     });
 }
 
+/// Cache operators, eviction priorities, prefetch sizes and cache policies are for performance.
+#[test]
+fn performance_qualifiers_never_change_an_outcome() {
+    let model = ptx::model();
+    law("performance", &[SMALL, MIXED, ELSEWHERE], 50, |program| {
+        let plain = parse(program);
+        for engine in ENGINES {
+            let before = ask(*engine, &model, &plain)?;
+            for round in 1..ROUNDS {
+                let decorated = program.decorated(round);
+                let after = ask(*engine, &model, &parse(&decorated))?;
+                if let Some(difference) = difference(("plain", &before), ("decorated", &after)) {
+                    return Err(format!("{}: {difference}\n{decorated}", engine.name()));
+                }
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn every_performance_qualifier_is_tried() {
+    let op = |order| Op::Load { order, hints: "", place: V };
+    let program =
+        Sketch { threads: vec![(0, vec![op("weak"), op("acquire.gpu")])], mixed_sizes: false };
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    for round in 0..ROUNDS {
+        for op in &program.decorated(round).threads[0].1 {
+            if let Op::Load { hints, .. } = op {
+                seen.extend(hints.split('.').filter(|hint| !hint.is_empty()));
+            }
+        }
+    }
+    assert_eq!(seen.len(), 17, "{seen:?}");
+}
+
+const V: Place = Place { variable: "v", size: 32, high: false };
+
 #[test]
 fn the_order_of_threads_does_not_matter() {
     let model = ptx::model();
-    law("renaming", &[SMALL, WIDE, MIXED], 250, |program| {
+    law("renaming", &[SMALL, WIDE, MIXED, ELSEWHERE], 250, |program| {
         let test = parse(program);
         let mut reversed = program.clone();
         reversed.threads.reverse();
@@ -285,7 +333,7 @@ fn the_order_of_threads_does_not_matter() {
                 mirror.program.observed.iter().position(|o| *o == twin).expect("observed too")
             })
             .collect();
-        let renamed: BTreeSet<Vec<u64>> =
+        let renamed: BTreeSet<Vec<Value>> =
             there.iter().map(|values| place.iter().map(|&at| values[at]).collect()).collect();
         let (here, renamed) = (Answer::Outcomes(here), Answer::Outcomes(renamed));
         difference(("as written", &here), ("reversed", &renamed)).map_or(Ok(()), Err)

@@ -19,6 +19,8 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-check", &["check", "--help"]),
     ("help-explain", &["explain", "--help"]),
     ("help-model", &["model", "--help"]),
+    ("help-lint", &["lint", "--help"]),
+    ("help-sass-decode", &["sass", "decode", "--help"]),
     ("no-command", &[]),
     ("unknown-flag", &["check", "--fast", "tests/cli/holds.litmus"]),
     ("bad-timeout", &["check", "--timeout", "0", "tests/cli/holds.litmus"]),
@@ -93,6 +95,13 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "explain-causality",
         &["explain", "litmus/suite/observation-order/MP+release-sequence+cas-succeeds.litmus"],
     ),
+    ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
+    ("lint-strict", &["lint", "--strict", "tests/ptx/broken.ptx"]),
+    ("lint-json", &["lint", "--format=json", "tests/ptx"]),
+    ("lint-fine", &["lint", "tests/ptx/fine.ptx"]),
+    ("lint-for-another-target", &["lint", "--ptx-isa=7.8", "--target=sm_90", "tests/ptx/fine.ptx"]),
+    ("lint-nothing", &["lint", "tests/cli"]),
+    ("lint-bad-target", &["lint", "--target=90", "tests/ptx/fine.ptx"]),
     ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
 ];
 

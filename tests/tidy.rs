@@ -92,6 +92,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("section", &[]),
     ("scope", &[]),
     ("memory", &[]),
+    ("value", &[]),
     ("bits", &[]),
     ("given", &[]),
     ("rel", &["given", "section"]),

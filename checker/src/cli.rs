@@ -32,6 +32,22 @@ pub enum Command {
     Model(Model),
     /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
     Lint(Lint),
+    /// Look at SASS, the machine's own instructions
+    #[command(subcommand)]
+    Sass(Sass),
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Sass {
+    /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
+    Decode(Decode),
+}
+
+#[derive(Args, Debug)]
+pub struct Decode {
+    /// The architecture that the words are of
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub arch: Target,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

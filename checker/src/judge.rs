@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use litmus::{Quantifier, Test};
 use model::rel::Model;
+use model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, Limit, Limits, Seen};
@@ -83,7 +84,7 @@ pub struct Task<'a> {
 pub struct Found {
     pub engine: &'static str,
     /// Outcomes that the filter lets through, each with the number of its executions.
-    pub outcomes: BTreeMap<Vec<u64>, u64>,
+    pub outcomes: BTreeMap<Vec<Value>, u64>,
     pub seen: Seen,
     pub limit: Option<Limit>,
     /// An execution that decides the condition, if one does.
@@ -195,7 +196,7 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
     let program = &test.program;
     let stops_early = task.verdict_only && !program.may_be_undefined();
     let mut seen = Seen::default();
-    let mut outcomes: FxHashMap<Box<[u64]>, u64> = FxHashMap::default();
+    let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
     let witness = &mut found.witness;
     let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
         if let Some(executions) = outcomes.get_mut(outcome) {

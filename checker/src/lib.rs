@@ -8,5 +8,6 @@ pub mod judge;
 pub mod lint;
 pub mod report;
 pub mod run;
+pub mod sass;
 pub mod suite;
 pub mod witness;

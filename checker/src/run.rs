@@ -16,6 +16,7 @@ use crate::explain;
 use crate::judge::Task;
 use crate::lint;
 use crate::report::{self, Summary};
+use crate::sass;
 use crate::suite::{self, Item, Outcome};
 
 /// Runs a command; what it says goes to `out`, what it complains of to `err`.
@@ -25,6 +26,9 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
+        Command::Sass(cli::Sass::Decode(decode)) => {
+            sass::decode(decode, &mut io::stdin().lock(), out)
+        }
     }
 }
 

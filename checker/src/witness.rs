@@ -6,6 +6,7 @@ use model::program::ThreadId;
 use model::scope::Scope;
 use model::structure::EventStructure;
 use model::unfold::Unfolding;
+use model::value::Value;
 use model::values::{Source, Values};
 
 /// One event, for a reader.
@@ -19,7 +20,7 @@ pub struct Shown {
     pub kind: &'static str,
     /// The bytes accessed, as a reader names them: `x`, `x+4`.
     pub location: Option<String>,
-    pub value: Option<u64>,
+    pub value: Option<Value>,
     /// Index of the instruction in its thread.
     pub line: u16,
     /// Of a strong operation.
@@ -41,7 +42,7 @@ pub struct Witness {
     pub barrier: Vec<(usize, usize)>,
     /// What is observed of it, in the order of [`model::program::Program::observed`]; empty when
     /// not asked for.
-    pub outcome: Vec<u64>,
+    pub outcome: Vec<Value>,
 }
 
 /// What is chosen in a candidate, one row for each event; `fsc` and `co` closed.
@@ -57,7 +58,7 @@ impl Witness {
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
         chosen: &ChosenRows<'_, R>,
-        outcome: &[u64],
+        outcome: &[Value],
     ) -> Witness {
         let u = structure.unfolding;
         let mut values = Values::new(u, sources);
@@ -85,7 +86,7 @@ pub fn shown<R: Row>(u: &Unfolding<'_>, event: usize, values: &mut Values<'_, R>
     let of = &u.events[event];
     let value = if of.is_read() {
         values.read(event)
-    } else if of.is_write() && of.bytes().length <= 8 {
+    } else if of.is_write() && of.bytes().length <= 16 {
         values.written(event, of.bytes())
     } else {
         None

@@ -18,6 +18,8 @@ pub struct Shape {
     pub length: usize,
     /// Accesses of 1, 2, 4 and 8 bytes to the same bytes.
     pub mixed_sizes: bool,
+    /// Vectors of 256 bits, and memory that is neither global nor written by all.
+    pub elsewhere: bool,
 }
 
 /// A litmus test to be; displays as its text.
@@ -32,11 +34,14 @@ pub struct Sketch {
 pub enum Op {
     Store {
         order: &'static str,
+        /// Qualifiers for performance alone, with their dots; none in random tests.
+        hints: &'static str,
         place: Place,
         value: u8,
     },
     Load {
         order: &'static str,
+        hints: &'static str,
         place: Place,
     },
     Atomic {
@@ -66,6 +71,18 @@ pub enum Op {
         place: Place,
         value: u8,
         wanted: u8,
+    },
+    /// Stores what the latest load returned, its halves swapped.
+    SwappedStore {
+        order: &'static str,
+        place: Place,
+    },
+    /// A load of other memory than global: the instruction before and after its register.
+    OtherLoad(&'static str, &'static str),
+    /// A store to such memory.
+    OtherStore {
+        place: &'static str,
+        value: u8,
     },
     /// Loads from an address that looks as if it came from the latest load.
     AddressLoad {
@@ -130,21 +147,63 @@ const FENCES: [&str; 12] = [
     "fence.proxy.alias",
 ];
 
-fn place(mixed: bool) -> impl Strategy<Value = Place> {
+/// Loads of memory that a thread has by itself, that nobody writes, or that its CTA shares; `gl`
+/// and `gs` hold generic addresses.
+const OTHER_LOADS: [(&str, &str); 10] = [
+    ("ld.const.u32 ", ", [c]"),
+    ("ld.param.u32 ", ", [k]"),
+    ("ldu.global.u32 ", ", [ro]"),
+    ("ld.global.nc.u32 ", ", [ro]"),
+    ("ld.local.u32 ", ", [l]"),
+    ("ld.volatile.local.u32 ", ", [l]"),
+    ("ld.weak.u32 ", ", [gl]"),
+    ("ld.relaxed.cta.shared.u32 ", ", [s]"),
+    ("ld.acquire.cta.u32 ", ", [gs]"),
+    ("ld.weak.shared::cta.u32 ", ", [s]"),
+];
+const OTHER_STORES: [&str; 5] = [
+    "st.local.b32 [l]",
+    "st.weak.b32 [gl]",
+    "st.relaxed.cta.shared.b32 [s]",
+    "st.release.cta.b32 [gs]",
+    "st.weak.b32 [gs]",
+];
+
+/// By the names in brackets that need them.
+const OTHERS: [(&[&str], &str); 6] = [
+    (&["c"], ".const .u32 c=3"),
+    (&["k"], ".param .u32 k=4"),
+    (&["ro"], "uint32_t ro=5"),
+    (&["l", "gl"], ".local .u32 l=6"),
+    (&["s", "gs"], ".shared .u32 s=7"),
+    (&["v"], "uint64_t v[4]={1,2,3,4}"),
+];
+
+/// Bytes of the vectors of doublewords in `v`.
+const WIDE: u8 = 32;
+
+fn place(mixed: bool, wide: bool) -> impl Strategy<Value = Place> {
     let sizes: &[u8] = if mixed { &[1, 2, 4, 4] } else { &[4] };
     // z is a second address of x.
-    (select(&["x", "x", "x", "y", "y", "z"][..]), select(sizes), any::<bool>())
-        .prop_map(|(variable, size, high)| Place { variable, size, high })
+    let names: &[&str] = if wide { &["x", "y", "z", "v"] } else { &["x", "x", "x", "y", "y", "z"] };
+    (select(names), select(sizes), any::<bool>()).prop_map(|(variable, size, high)| {
+        let size = if variable == "v" { WIDE } else { size };
+        Place { variable, size, high }
+    })
 }
 
 const ATOMICS: [&str; 4] = ["relaxed", "acquire", "release", "acq_rel"];
 
-fn op(mixed: bool) -> impl Strategy<Value = Op> {
+fn op(shape: Shape) -> BoxedStrategy<Op> {
+    let (mixed, elsewhere) = (shape.mixed_sizes, shape.elsewhere);
+    let accessed = || place(mixed, elsewhere);
+    let place = move |mixed| place(mixed, false);
     let value = 1u8..4;
-    prop_oneof![
-        6 => (select(&STORES[..]), place(mixed), value.clone())
-            .prop_map(|(order, place, value)| Op::Store { order, place, value }),
-        6 => (select(&LOADS[..]), place(mixed)).prop_map(|(order, place)| Op::Load { order, place }),
+    let usual = prop_oneof![
+        6 => (select(&STORES[..]), accessed(), value.clone())
+            .prop_map(|(order, place, value)| Op::Store { order, hints: "", place, value }),
+        6 => (select(&LOADS[..]), accessed())
+            .prop_map(|(order, place)| Op::Load { order, hints: "", place }),
         3 => (
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
@@ -164,17 +223,97 @@ fn op(mixed: bool) -> impl Strategy<Value = Op> {
         ),
         1 => (select(&LOADS[..]), place(false))
             .prop_map(|(order, place)| Op::AddressLoad { order, place }),
-    ]
+        1 => (select(&STORES[..]), place(false))
+            .prop_map(|(order, place)| Op::SwappedStore { order, place }),
+    ];
+    if !elsewhere {
+        return usual.boxed();
+    }
+    let load = select(&OTHER_LOADS[..]).prop_map(|(before, after)| Op::OtherLoad(before, after));
+    let store = (select(&OTHER_STORES[..]), 1u8..4)
+        .prop_map(|(place, value)| Op::OtherStore { place, value });
+    prop_oneof![4 => load, 3 => store, 20 => usual].boxed()
+}
+
+/// As many rounds as any access has qualifiers to choose from.
+pub const ROUNDS: usize = 21;
+
+/// What an access of this order may say for performance alone.
+fn hints_of(order: &str, load: bool, place: Place) -> Vec<&'static str> {
+    let mut hints = vec![""];
+    match (order, load) {
+        ("weak", true) => hints.extend([".ca", ".cg", ".cs", ".lu", ".cv"]),
+        ("weak", false) => hints.extend([".wb", ".cg", ".cs", ".wt"]),
+        _ => {}
+    }
+    if load {
+        hints.extend([".L2::64B", ".L2::128B", ".L2::256B"]);
+    }
+    if order != "volatile" {
+        hints.extend([
+            ".L1::evict_normal",
+            ".L1::evict_unchanged",
+            ".L1::evict_first",
+            ".L1::evict_last",
+            ".L1::no_allocate",
+            ".L2::cache_hint",
+            ".L1::evict_last.L2::cache_hint",
+        ]);
+        if load {
+            hints.push(".L1::evict_first.L2::cache_hint.L2::128B");
+        }
+        if place.size == WIDE {
+            hints.extend([
+                ".L2::evict_normal",
+                ".L2::evict_first",
+                ".L2::evict_last",
+                ".L1::evict_last.L2::evict_first.L2::cache_hint",
+            ]);
+        }
+    }
+    hints
+}
+
+fn policy(hints: &str) -> &'static str {
+    if hints.contains("cache_hint") { ", policy" } else { "" }
 }
 
 /// Random tests of a shape.
 pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
-    let thread = (0..PLACEMENTS.len(), vec(op(shape.mixed_sizes), 1..=shape.length));
+    let thread = (0..PLACEMENTS.len(), vec(op(shape), 1..=shape.length));
     vec(thread, shape.threads)
         .prop_map(move |threads| Sketch { threads, mixed_sizes: shape.mixed_sizes })
 }
 
 impl Sketch {
+    /// The same test, its loads and stores with qualifiers for performance. Each of them has had
+    /// all that there are once `round` has been every number below [`ROUNDS`].
+    #[must_use]
+    pub fn decorated(&self, round: usize) -> Sketch {
+        let mut decorated = self.clone();
+        for (at, op) in decorated.threads.iter_mut().flat_map(|(_, ops)| ops).enumerate() {
+            let choose = |order: &str, load, place: Place| {
+                let all = hints_of(order, load, place);
+                all[(round + at) % all.len()]
+            };
+            match op {
+                Op::Load { order, hints, place } => *hints = choose(order, true, *place),
+                Op::Store { order, hints, place, .. } => *hints = choose(order, false, *place),
+                Op::Atomic { .. }
+                | Op::Reduction { .. }
+                | Op::Fence(_)
+                | Op::Barrier(_)
+                | Op::DataStore { .. }
+                | Op::GuardedStore { .. }
+                | Op::SwappedStore { .. }
+                | Op::OtherLoad(..)
+                | Op::OtherStore { .. }
+                | Op::AddressLoad { .. } => {}
+            }
+        }
+        decorated
+    }
+
     fn type_of(&self, place: Place, kind: char) -> String {
         let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
         format!("{kind}{bits}")
@@ -200,6 +339,16 @@ impl Sketch {
         self.value(value) & u32::MAX >> (32 - 8 * bytes)
     }
 
+    fn store(&self, order: &str, hints: &str, place: Place, value: u8) -> String {
+        let policy = policy(hints);
+        if place.size == WIDE {
+            let value = u64::from(value) << 32 | u64::from(value);
+            return format!("st.{order}{hints}.v4.b64 [v], {{{value}, 0, {value}, 1}}{policy}");
+        }
+        let (ty, address) = (self.type_of(place, 'b'), self.address(place));
+        format!("st.{order}{hints}.{ty} {address}, {}{policy}", self.narrow(value, place))
+    }
+
     /// The cells of one thread, and how many registers it uses.
     fn cells(&self, ops: &[Op]) -> (Vec<String>, usize) {
         let mut cells = Vec::new();
@@ -213,16 +362,25 @@ impl Sketch {
                 registers - 1
             };
             match op {
-                Op::Store { order, place, value } => cells.push(format!(
-                    "st.{order}.{} {}, {}",
-                    self.type_of(*place, 'b'),
-                    self.address(*place),
-                    self.narrow(*value, *place)
-                )),
-                Op::Load { order, place } => {
+                Op::Store { order, hints, place, value } => {
+                    cells.push(self.store(order, hints, *place, *value));
+                }
+                Op::Load { order, hints, place } if place.size == WIDE => {
+                    let registers: Vec<String> = (0..4).map(|_| format!("r{}", fresh())).collect();
+                    let (registers, policy) = (registers.join(", "), policy(hints));
+                    cells.push(format!("ld.{order}{hints}.v4.u64 {{{registers}}}, [v]{policy}"));
+                }
+                Op::OtherLoad(before, after) => {
+                    cells.push(format!("{before}r{}{after}", fresh()));
+                }
+                Op::OtherStore { place, value } => {
+                    cells.push(format!("{place}, {}", self.value(*value)));
+                }
+                Op::Load { order, hints, place } => {
                     let register = fresh();
-                    let ty = self.type_of(*place, 'u');
-                    cells.push(format!("ld.{order}.{ty} r{register}, {}", self.address(*place)));
+                    let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
+                    let policy = policy(hints);
+                    cells.push(format!("ld.{order}{hints}.{ty} r{register}, {address}{policy}"));
                 }
                 Op::Atomic { order, scope, op, place, value } => {
                     let register = fresh();
@@ -262,6 +420,14 @@ impl Sketch {
                         None => cells.push(store),
                     }
                 }
+                Op::SwappedStore { order, place } => {
+                    if let Some(register) = source {
+                        cells.push(format!("mov.b32 {{t, u}}, r{register}"));
+                        cells.push("mov.b32 t, {u, t}".to_owned());
+                    }
+                    let value = if source.is_some() { "t" } else { "0x00010002" };
+                    cells.push(format!("st.{order}.b32 [{}], {value}", place.variable));
+                }
                 Op::AddressLoad { order, place } => {
                     let register = fresh();
                     match source {
@@ -288,7 +454,26 @@ impl fmt::Display for Sketch {
             self.threads.iter().map(|(_, ops)| self.cells(ops)).collect();
         let rows = columns.iter().map(|(cells, _)| cells.len()).max().unwrap_or(0);
         writeln!(f, "PTX random")?;
-        writeln!(f, "{{\nuint32_t x=0; uint32_t y=0; z @ generic aliases x;\n}}")?;
+        writeln!(f, "{{\nuint32_t x=0; uint32_t y=0; z @ generic aliases x;")?;
+        let cells = columns.iter().flat_map(|(cells, _)| cells);
+        let named: Vec<&str> = cells
+            .filter_map(|cell| cell.split_once('['))
+            .filter_map(|(_, rest)| rest.split_once(']'))
+            .map(|(name, _)| name)
+            .collect();
+        for (names, declaration) in OTHERS {
+            if names.iter().any(|name| named.contains(name)) {
+                writeln!(f, "{declaration};")?;
+            }
+        }
+        for thread in 0..columns.len() {
+            for pointer in ["l", "s"] {
+                if named.contains(&format!("g{pointer}").as_str()) {
+                    writeln!(f, "P{thread}:g{pointer}={pointer};")?;
+                }
+            }
+        }
+        writeln!(f, "}}")?;
         let placements: Vec<String> = self
             .threads
             .iter()

@@ -1,5 +1,7 @@
 //! A place in a list of tokens.
 
+use model::value::Value;
+
 use crate::lex::{self, Kind, Token};
 use crate::report::{Bytes, Report};
 
@@ -88,9 +90,28 @@ impl<'a> Cursor<'a> {
             && self.peek().is_some_and(|token| token.at.start == self.tokens[self.next - 1].at.end)
     }
 
+    /// A number of up to 64 bits, as instructions have them; otherwise as [`Self::value`].
+    pub(crate) fn number(&mut self, report: &mut Report) -> Option<(u64, Bytes)> {
+        let (value, at) = self.value(report)?;
+        let signed = i64::try_from(value.cast_signed()).map(i64::cast_unsigned);
+        let number = u64::try_from(value).or(signed).unwrap_or_else(|_| {
+            self.unreadable(at, "this number has more than 64 bits", report);
+            0
+        });
+        Some((number, at))
+    }
+
+    fn unreadable(&self, at: Bytes, why: &str, report: &mut Report) {
+        let mut shown: String = at.of(self.text).chars().take(30).collect();
+        if shown.len() < at.of(self.text).len() {
+            shown.push('…');
+        }
+        report.error("number", at, format!("`{shown}`: {why}"));
+    }
+
     /// A number with its sign, in two's complement; `None` if there is none. One that cannot be
     /// read is reported and taken as 0.
-    pub(crate) fn number(&mut self, report: &mut Report) -> Option<(u64, Bytes)> {
+    pub(crate) fn value(&mut self, report: &mut Report) -> Option<(Value, Bytes)> {
         let negative = self.is("-");
         if self.kind_at(usize::from(negative)) != Some(Kind::Number) {
             return None;
@@ -102,11 +123,7 @@ impl<'a> Cursor<'a> {
         let value = match lex::number(token.at.of(self.text)) {
             Ok(value) => value,
             Err(why) => {
-                let mut shown: String = at.of(self.text).chars().take(30).collect();
-                if shown.len() < at.of(self.text).len() {
-                    shown.push('…');
-                }
-                report.error("number", at, format!("`{shown}`: {why}"));
+                self.unreadable(at, why, report);
                 0
             }
         };

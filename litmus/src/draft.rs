@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::isa::qualifier::Dialect;
+use model::isa::reach::Reach;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Proxy, Space, VariableId};
 use model::program::{Initial, ThreadId};
 use model::scope::Placement;
+use model::value::Value;
 
 use crate::report::{Bytes, Report};
 
@@ -19,7 +21,7 @@ pub(crate) struct VariableDraft {
     pub(crate) element: Option<u32>,
     /// Of an array.
     pub(crate) count: Option<u32>,
-    pub(crate) values: Vec<(u64, Bytes)>,
+    pub(crate) values: Vec<(Value, Bytes)>,
     pub(crate) space: Option<Space>,
     pub(crate) alias: Option<(Proxy, VariableId)>,
     pub(crate) uses: Uses,
@@ -32,8 +34,8 @@ pub(crate) struct Uses {
     pub(crate) widest: u32,
     /// The end of the furthest access.
     pub(crate) reach: u32,
-    pub(crate) shared: Option<Bytes>,
-    pub(crate) global: Option<Bytes>,
+    /// The state space that an instruction names first, and where.
+    pub(crate) space: Option<(Space, Bytes)>,
 }
 
 #[derive(Clone, Debug)]
@@ -64,6 +66,7 @@ pub(crate) struct Access {
     pub(crate) scalar: u32,
     pub(crate) elements: u32,
     pub(crate) space: SpaceQualifier,
+    pub(crate) reach: Reach,
     /// Of the address, and of the state space or else the opcode.
     pub(crate) at: Bytes,
     pub(crate) space_at: Bytes,
@@ -145,6 +148,15 @@ impl ThreadDraft {
 }
 
 impl RegisterDraft {
+    /// Its bits: those written, else those of an address, or what its value takes.
+    pub(crate) fn width(&self) -> u16 {
+        match (self.bits, self.initial) {
+            (0, Some(Initial::Value(value))) if !crate::program::fits_value(value, 64) => 128,
+            (0, _) => 64,
+            (bits, _) => bits,
+        }
+    }
+
     /// Notes that the register is given the address of `variable`, or a value of unknown origin.
     pub(crate) fn given(&mut self, variable: Option<VariableId>) {
         self.points_to = match (self.points_to, variable) {
@@ -279,7 +291,8 @@ impl Draft {
             return thread;
         };
         let first = match space {
-            Space::Global => 0,
+            Space::Global | Space::Const | Space::ParamEntry => 0,
+            Space::Local | Space::ParamFunc => usize::from(thread.0),
             Space::Shared => self
                 .threads
                 .iter()

@@ -1,5 +1,7 @@
 //! Tokens with the bytes they stand at.
 
+use model::value::Value;
+
 use crate::report::{Bytes, Report};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,14 +136,14 @@ fn instead(c: char) -> Option<&'static str> {
 }
 
 /// The value of a [`Kind::Number`], as PTX and herd both read it, or why there is none.
-pub(crate) fn number(text: &str) -> Result<u64, &'static str> {
+pub(crate) fn number(text: &str) -> Result<Value, &'static str> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.strip_suffix('u').unwrap_or(&lower);
     let parse = |digits: &str, radix: u32| {
         if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
             return Err("this is no number");
         }
-        u64::from_str_radix(digits, radix).map_err(|_| "this number has more than 64 bits")
+        Value::from_str_radix(digits, radix).map_err(|_| "this number has more than 128 bits")
     };
     if let Some(hex) = digits.strip_prefix("0x") {
         parse(hex, 16)
@@ -181,6 +183,7 @@ mod tests {
         assert_eq!(number("0f3F800000"), Ok(0x3f80_0000));
         assert!(number("010").is_err());
         assert!(number("1x").is_err());
-        assert!(number("99999999999999999999").is_err());
+        assert_eq!(number("18446744073709551616"), Ok(1 << 64));
+        assert!(number("999999999999999999999999999999999999999").is_err());
     }
 }

@@ -22,12 +22,14 @@ mod program;
 pub mod proposition;
 pub mod ptx;
 mod report;
+pub mod sass;
 
 use std::fmt::Write;
 
 pub use diagnostic::Diagnostic;
 pub use model::isa::qualifier::Dialect;
 use model::program::{Program, ThreadId};
+use model::value::Value;
 pub use proposition::{Prop, Term};
 
 use cell::Cell;
@@ -82,7 +84,7 @@ impl Test {
     }
 
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
-    pub fn display_outcome(&self, values: &[u64]) -> String {
+    pub fn display_outcome(&self, values: &[Value]) -> String {
         let mut out = String::new();
         for (index, (&observed, &value)) in self.program.observed.iter().zip(values).enumerate() {
             let bits = Term::Observed(index).bits(&self.program);

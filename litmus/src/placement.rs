@@ -67,7 +67,7 @@ fn is_thread_name(name: &str) -> bool {
         .is_some_and(|n| !n.is_empty() && n.len() < 6 && n.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// `@cta 0,cluster 0,gpu 0`; without a GPU it is GPU 0.
+/// `@warp 0,cta 0,cluster 0,gpu 0`; without a GPU it is GPU 0.
 fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report) -> Placement {
     let mut placement = Placement::default();
     let whole = at.to(cursor.rest_at());
@@ -82,26 +82,28 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
         cursor.expected("`@`", report).help(format!("{}@cta 0,gpu 0", short(name)));
         return placement;
     }
-    let (mut cta, mut cluster, mut gpu) = (None, None, None);
+    let (mut warp, mut cta, mut cluster, mut gpu) = (None, None, None, None);
     let errors = report.count();
     loop {
         let Some((level, level_at)) = cursor.word() else {
-            cursor.expected("`cta`, `cluster` or `gpu`", report);
+            cursor.expected("`warp`, `cta`, `cluster` or `gpu`", report);
             return placement;
         };
         let slot = match level {
+            "warp" => &mut warp,
             "cta" => &mut cta,
             "cluster" => &mut cluster,
             "gpu" => &mut gpu,
             _ => {
-                let near = report.nearest(level, ["cta", "cluster", "gpu"]).unwrap_or("cta");
+                let near =
+                    report.nearest(level, ["warp", "cta", "cluster", "gpu"]).unwrap_or("cta");
                 report
                     .error(
                         "placement-level",
                         level_at,
                         format!("threads are not placed by `{}`", short(level)),
                     )
-                    .note("`cta`, `cluster` or `gpu`")
+                    .note("`warp`, `cta`, `cluster` or `gpu`")
                     .help(format!("{near} 0"));
                 &mut None
             }
@@ -126,6 +128,7 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
             break;
         }
     }
+    placement.warp = warp;
     placement.cluster = cluster;
     placement.gpu = gpu.unwrap_or(0);
     match cta {

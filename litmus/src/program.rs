@@ -1,20 +1,27 @@
 //! Drafts become a program: extents, state spaces, initial bytes.
 
+use model::isa::Operand;
 use model::isa::qualifier::Dialect;
-use model::isa::{Operand, SpaceQualifier};
 use model::memory::{Alias, Space, Variable, VariableId};
 use model::program::{Initial, Register, Thread, ThreadId};
+use model::value::{self, Value};
 
 use crate::cursor::short;
 use crate::draft::{Access, Draft, PointsTo, VariableDraft};
+use crate::proposition::number;
 use crate::report::Report;
 
+/// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
+pub(crate) fn fits(number: u64, bits: u32) -> bool {
+    bits >= 64 || fits_value(i128::from(number.cast_signed()).cast_unsigned(), bits)
+}
+
 /// Whether `bits` hold the value, as an unsigned or as a signed number.
-pub(crate) fn fits(value: u64, bits: u32) -> bool {
-    if bits >= 64 {
+pub(crate) fn fits_value(value: Value, bits: u32) -> bool {
+    if bits >= value::BITS.into() {
         return true;
     }
-    let least = -(1_i64 << (bits - 1));
+    let least = -(1_i128 << (bits - 1));
     value >> bits == 0 || (least..0).contains(&value.cast_signed())
 }
 
@@ -38,6 +45,8 @@ fn target(
 ) -> Option<VariableId> {
     match access.base {
         Operand::Address(variable) => Some(variable),
+        // Reading R32: an offset in the window of the state space.
+        Operand::Imm(_) if !access.space.may_be_global() => None,
         Operand::Imm(_) => {
             report
                 .error("address", access.at, "no variable lies at an address that is a number")
@@ -99,39 +108,48 @@ fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &
     let uses = &mut draft.variable(root).uses;
     uses.widest = uses.widest.max(access.scalar);
     uses.reach = uses.reach.max(u32::try_from(reach).unwrap_or(0));
+    if let Some(declared) = declared
+        && !access.reach.spaces.contains(&declared)
+        && access.space.space().is_none_or(|space| space == declared)
+    {
+        let first = draft.variable(root).at;
+        report
+            .error("state-space", access.at, format!("`{shown}` is in {} memory", declared.name()))
+            .note(access.reach.because)
+            .label(first, "declared here");
+        return;
+    }
+    let Some(here) = access.space.space() else { return };
     let at = access.space_at;
-    let (mine, other) = match access.space {
-        // The others are outside the model: no access to them comes here.
-        SpaceQualifier::Generic
-        | SpaceQualifier::Const
-        | SpaceQualifier::Local
-        | SpaceQualifier::Param
-        | SpaceQualifier::ParamEntry
-        | SpaceQualifier::ParamFunc => return,
-        SpaceQualifier::Global => (&mut uses.global, uses.shared),
-        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
-            (&mut uses.shared, uses.global)
-        }
-    };
-    if mine.is_none() {
-        *mine = Some(at);
-        let here =
-            if access.space == SpaceQualifier::Global { Space::Global } else { Space::Shared };
-        let name = |space| if space == Space::Global { "global" } else { "shared" };
-        if let Some(first) = other {
-            report
-                .error("state-space", at, format!("`{shown}` is in global and in shared memory"))
-                .note(format!("`.{}` here", name(here)))
-                .label(first, "and another state space here");
-        } else if declared.is_some_and(|declared| declared != here) {
+    let first = uses.space.get_or_insert((here, at));
+    let message = |was: Space| format!("`{shown}` is in {} memory", was.name());
+    let note = format!("`.{}` here", here.name());
+    if let Some(declared) = declared {
+        // A parameter of another kind is read like any other address: what that is, is undefined.
+        let parameters = access.space.is_param() && declared.is_parameter();
+        if declared != here && !parameters {
             let first = draft.variable(root).at;
-            let was = declared.map_or("", name);
             report
-                .error("state-space", at, format!("`{shown}` is in {was} memory"))
-                .note(format!("`.{}` here", name(here)))
+                .error("state-space", at, message(declared))
+                .note(note)
                 .label(first, "declared here");
         }
+    } else if first.0 != here {
+        let (was, first) = *first;
+        report
+            .error(
+                "state-space",
+                at,
+                format!("`{shown}` is in {} and in {} memory", was.name(), here.name()),
+            )
+            .note(note)
+            .label(first, "and another state space here");
     }
+}
+
+/// A type of so many bits, as a declaration names it.
+fn type_of(bits: u32) -> String {
+    if bits == 128 { ".b128".to_owned() } else { format!("uint{bits}_t") }
 }
 
 /// A declaration that would have room for the access.
@@ -139,11 +157,12 @@ fn wider(variable: &VariableDraft, access: &Access) -> Option<String> {
     let name = short(&variable.name);
     let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
     match (fits_type, access.scalar) {
-        (true, bytes) => Some(format!("uint{}_t {name}", 8 * bytes)),
+        (true, bytes) => Some(format!("{} {name}", type_of(8 * bytes))),
         (false, bytes) if access.offset >= 0 => {
             let element = variable.element.unwrap_or(bytes);
             let end = u64::try_from(access.offset).ok()? + u64::from(bytes * access.elements);
-            Some(format!("uint{}_t {name}[{}]", 8 * element, end.div_ceil(u64::from(element))))
+            let count = end.div_ceil(u64::from(element));
+            Some(format!("{} {name}[{count}]", type_of(8 * element)))
         }
         _ => None,
     }
@@ -173,8 +192,8 @@ pub(crate) fn extent(draft: &Draft, id: VariableId) -> u32 {
 
 pub(crate) fn space(draft: &Draft, id: VariableId) -> Space {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
-    let used = if variable.uses.shared.is_some() { Space::Shared } else { Space::Global };
-    variable.space.unwrap_or(used)
+    let used = variable.uses.space.map(|(space, _)| space);
+    variable.space.or(used).unwrap_or_default()
 }
 
 pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
@@ -200,13 +219,12 @@ fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
     let element = element(draft, id) as usize;
     let mut initial = vec![0; extent(draft, id) as usize];
     for (index, &(value, at)) in variable.values.iter().enumerate() {
-        if !fits(value, 8 * u32::try_from(element).unwrap_or(8)) {
-            let value = value.cast_signed();
-            let name = short(&variable.name);
-            let bits = [16, 32, 64].into_iter().find(|&bits| fits(value.cast_unsigned(), bits));
+        if !fits_value(value, 8 * u32::try_from(element).unwrap_or(16)) {
+            let bits = [16, 32, 64].into_iter().find(|&bits| fits_value(value, bits));
+            let (name, value) = (short(&variable.name), number(value));
             report
                 .error("constant", at, format!("{value} does not fit into {} bits", 8 * element))
-                .help(format!("uint{}_t {name}={value};", bits.unwrap_or(64)));
+                .help(format!("{} {name}={value};", type_of(bits.unwrap_or(128))));
         }
         for (place, byte) in
             initial.iter_mut().skip(index * element).zip(value.to_le_bytes()).take(element)
@@ -228,9 +246,9 @@ pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
                 .registers
                 .into_iter()
                 .map(|register| Register {
-                    name: register.name,
+                    bits: register.width(),
                     initial: register.initial.unwrap_or(Initial::Value(0)),
-                    bits: if register.bits == 0 { 64 } else { register.bits },
+                    name: register.name,
                 })
                 .collect(),
             lines: thread.lines,
@@ -240,9 +258,8 @@ pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
 
 /// Whether a name alone says which copy of the variable is meant.
 pub(crate) fn one_copy(draft: &Draft, id: VariableId) -> bool {
-    let first = draft.threads.first().map(|thread| thread.placement);
-    space(draft, id) == Space::Global
-        || draft.threads.iter().all(|thread| Some(thread.placement) == first)
+    let placements = draft.threads.iter().map(|thread| thread.placement);
+    !crate::proposition::has_copies(space(draft, id), placements)
 }
 
 /// The thread that stands for the CTA of `thread` where the variable has copies, else the first.

@@ -3,7 +3,10 @@
 use std::fmt::{self, Write};
 
 use model::isa::alu::Comparison;
+use model::memory::Space;
 use model::program::{Observed, Program};
+use model::scope::Placement;
+use model::value::{self, Value, low_bits};
 
 /// A side of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -11,7 +14,7 @@ pub enum Term {
     /// An index into [`Program::observed`].
     Observed(usize),
     /// Two's complement.
-    Constant(u64),
+    Constant(Value),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,18 +34,18 @@ impl Term {
     /// How many low bits of the value there are to compare.
     pub fn bits(self, program: &Program) -> u32 {
         match self {
-            Term::Constant(_) => 64,
+            Term::Constant(_) => value::BITS.into(),
             Term::Observed(index) => match program.observed[index] {
                 Observed::Register { thread, register } => {
                     let thread = &program.threads[usize::from(thread.0)];
-                    u32::from(thread.registers[usize::from(register.0)].bits).min(64)
+                    u32::from(thread.registers[usize::from(register.0)].bits)
                 }
-                Observed::Memory { length, .. } => (8 * length).min(64),
+                Observed::Memory { length, .. } => 8 * length,
             },
         }
     }
 
-    fn value(self, values: &[u64]) -> u64 {
+    fn value(self, values: &[Value]) -> Value {
         match self {
             Term::Constant(value) => value,
             Term::Observed(index) => values[index],
@@ -56,13 +59,13 @@ pub fn width(program: &Program, left: Term, right: Term) -> u32 {
 }
 
 /// The low `bits` bits.
-pub fn truncate(value: u64, bits: u32) -> u64 {
-    if bits >= 64 { value } else { value & ((1 << bits) - 1) }
+pub fn truncate(value: Value, bits: u32) -> Value {
+    value & low_bits(u16::try_from(bits).unwrap_or(value::BITS))
 }
 
 impl Prop {
     /// Whether the proposition holds of these values of [`Program::observed`]. Orders are unsigned.
-    pub fn holds(&self, program: &Program, values: &[u64]) -> bool {
+    pub fn holds(&self, program: &Program, values: &[Value]) -> bool {
         match self {
             Prop::True => true,
             Prop::False => false,
@@ -160,7 +163,7 @@ impl Prop {
     }
 }
 
-fn compare(comparison: Comparison, a: u64, b: u64) -> bool {
+fn compare(comparison: Comparison, a: Value, b: Value) -> bool {
     match comparison {
         Comparison::Eq => a == b,
         Comparison::Ne => a != b,
@@ -182,14 +185,32 @@ fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
+/// A number in two's complement as one would write it: patterns of more than 64 bits have no sign.
+pub(crate) fn number(value: Value) -> String {
+    match i64::try_from(value.cast_signed()) {
+        Ok(negative) => negative.to_string(),
+        Err(_) => value.to_string(),
+    }
+}
+
 fn term(program: &Program, term: Term) -> String {
     match term {
-        Term::Constant(value) => value.cast_signed().to_string(),
+        Term::Constant(value) => number(value),
         Term::Observed(index) => name(program, program.observed[index]),
     }
 }
 
-/// `1:r0`, `[x]`, `[x+4]`, `[x@P1]` where CTAs have copies.
+/// Whether a variable of this space is more than one location to these threads.
+pub(crate) fn has_copies(space: Space, mut threads: impl Iterator<Item = Placement>) -> bool {
+    let Some(first) = threads.next() else { return false };
+    match space {
+        Space::Global | Space::Const | Space::ParamEntry => false,
+        Space::Shared => threads.any(|other| !other.same_cta(first)),
+        Space::Local | Space::ParamFunc => threads.next().is_some(),
+    }
+}
+
+/// `1:r0`, `[x]`, `[x+4]`, `[x@P1]` where CTAs or threads have copies.
 pub fn name(program: &Program, observed: Observed) -> String {
     match observed {
         Observed::Register { thread, register } => {
@@ -199,9 +220,7 @@ pub fn name(program: &Program, observed: Observed) -> String {
         }
         Observed::Memory { variable, thread, offset, .. } => {
             let owner = &program.variables[usize::from(variable.0)];
-            let first = program.threads.first().map(|first| first.placement);
-            let copies = owner.space == model::memory::Space::Shared
-                && program.threads.iter().any(|other| Some(other.placement) != first);
+            let copies = has_copies(owner.space, program.threads.iter().map(|t| t.placement));
             let at = if copies {
                 format!("@{}", program.threads[usize::from(thread.0)].name)
             } else {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::isa::alu::{self, AluOp, Comparison};
 use crate::isa::atom::AtomicOp;
 use crate::isa::{Type, TypeKind};
+use crate::value::{self, Value, low_bits};
 
 /// Index into [`Exprs`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -12,7 +13,7 @@ pub struct ExprId(pub u32);
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Expr {
-    Const(u64),
+    Const(Value),
     /// The bytes a read event of this thread returns, as an unsigned number; the event's index in
     /// its path.
     Read(u16),
@@ -51,7 +52,7 @@ impl Exprs {
         self.nodes[id.0 as usize]
     }
 
-    pub fn as_const(&self, id: ExprId) -> Option<u64> {
+    pub fn as_const(&self, id: ExprId) -> Option<Value> {
         match self.get(id) {
             Expr::Const(value) => Some(value),
             Expr::Read(_)
@@ -62,7 +63,7 @@ impl Exprs {
         }
     }
 
-    pub fn constant(&mut self, value: u64) -> ExprId {
+    pub fn constant(&mut self, value: Value) -> ExprId {
         self.intern(Expr::Const(value))
     }
 
@@ -94,7 +95,7 @@ impl Exprs {
             sources.get(1).copied().unwrap_or(sources[0]),
             sources.get(2).copied().unwrap_or(sources[0]),
         );
-        let constants: Option<Vec<u64>> = sources.iter().map(|&s| self.as_const(s)).collect();
+        let constants: Option<Vec<Value>> = sources.iter().map(|&s| self.as_const(s)).collect();
         if let Some(values) = constants {
             return self.constant(op.apply(ty, &values));
         }
@@ -112,12 +113,14 @@ impl Exprs {
     }
 
     /// The value of an operation that one operand, or their equality, decides.
-    fn absorbed(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId, arity: usize) -> Option<u64> {
-        let zero = |e: ExprId| self.as_const(e).is_some_and(|v| v & alu::mask(ty) == 0);
+    fn absorbed(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId, arity: usize) -> Option<Value> {
+        let zero = |e: ExprId| self.as_const(e).is_some_and(|v| v & low_bits(ty.bits) == 0);
         match op {
+            // No law of integers holds of floats.
+            _ if ty.kind == TypeKind::Float => None,
             AluOp::Xor | AluOp::Sub if arity == 2 && a == b => Some(0),
             AluOp::And | AluOp::Mul if zero(a) || zero(b) => Some(0),
-            AluOp::Setp(comparison) if a == b => Some(u64::from(matches!(
+            AluOp::Setp(comparison) if a == b => Some(Value::from(matches!(
                 comparison,
                 Comparison::Eq | Comparison::Le | Comparison::Ge
             ))),
@@ -131,7 +134,12 @@ impl Exprs {
             | AluOp::Shl
             | AluOp::Shr
             | AluOp::Selp
-            | AluOp::Setp(_) => None,
+            | AluOp::Setp(_)
+            | AluOp::Extract(_)
+            | AluOp::Concat(_)
+            | AluOp::Convert(..)
+            | AluOp::Halves(_)
+            | AluOp::Flush => None,
         }
     }
 
@@ -144,12 +152,16 @@ impl Exprs {
 
     /// What a register holds after `raw`, the bytes of a `ty`, were loaded into it.
     pub fn extend_signed(&mut self, ty: Type, raw: ExprId) -> ExprId {
-        if ty.kind == TypeKind::Signed && ty.bits < 64 { self.extend(ty, raw) } else { raw }
+        if ty.kind == TypeKind::Signed && ty.bits < value::BITS {
+            self.extend(ty, raw)
+        } else {
+            raw
+        }
     }
 
     /// The value of `id`, given the values of reads and reductions; `None` as soon as one is
     /// unknown that the value needs.
-    pub fn eval(&self, id: ExprId, leaf: &mut dyn FnMut(Expr) -> Option<u64>) -> Option<u64> {
+    pub fn eval(&self, id: ExprId, leaf: &mut dyn FnMut(Expr) -> Option<Value>) -> Option<Value> {
         Some(match self.get(id) {
             Expr::Const(value) => value,
             expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr)?,

@@ -45,6 +45,10 @@ names! {
         ReductionRead = "RED",
         /// The reads of `ld.global.nc`, which are reads too.
         NonCoherentRead = "NC",
+        /// The reads of `ldu`, which are reads too.
+        UniformRead = "LDU",
+        /// The reads of `ld.proxy::readonly`, which are reads too.
+        ReadonlyRead = "RO",
         /// Strong memory operations that are neither acquire nor release.
         Relaxed = "RLX",
         Acquire = "ACQ",

@@ -1,21 +1,35 @@
 //! Where the variables of a program lie: virtual addresses, physical locations.
 //!
-//! A `.shared` variable is one location for each CTA; an alias has a virtual address of its own and
-//! no location. The numbers that registers hold are virtual addresses.
+//! A `.shared` variable is one location for each CTA, a `.local` one for each thread; an alias has
+//! a virtual address of its own and no location. Each state space has a window of the generic
+//! addresses; a space's own addresses are offsets in its window, those of global memory the generic
+//! ones (`#generic-addressing`).
 
+use crate::isa::SpaceQualifier;
 use crate::memory::{Extent, Proxy, Space, VariableId};
 use crate::program::{Program, ThreadId};
 
-/// One virtual object: a variable, or a `.shared` variable of one CTA.
+/// One virtual object: a variable, or that of one CTA or thread.
 #[derive(Clone, Debug)]
 pub struct Virtual {
     pub variable: VariableId,
-    /// The first thread of the CTA whose object this is; 0 unless shared.
+    pub space: Space,
+    /// The first thread of the CTA, or the thread, whose object this is; else 0.
     pub instance: u8,
     /// Index into [`Layout::locations`].
     pub location: u16,
     /// In bytes.
     pub extent: u32,
+    /// The generic address of the first byte. That of a thread's own object means another one to
+    /// each thread.
+    pub address: u64,
+}
+
+impl Virtual {
+    /// Whether it is another thread's own: the address is that of the thread's.
+    fn hidden_from(&self, thread: ThreadId) -> bool {
+        !self.space.is_shared_by_threads() && self.instance != thread.0
+    }
 }
 
 /// One run of physical bytes.
@@ -27,44 +41,92 @@ pub struct Location {
     pub initial: Vec<u8>,
 }
 
+/// Generic addresses that belong to one state space, or to one CTA's part of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    pub base: u64,
+    pub size: u64,
+}
+
+impl Window {
+    fn contains(self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.size
+    }
+}
+
+/// Why an address is that of no bytes of the space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Astray {
+    /// A generic address in no window, or in another thread's part of one.
+    NoWindow,
+    /// An address of another space than the instruction names.
+    OtherSpace,
+    /// In the right window, and outside every variable.
+    NoVariable,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     pub virtuals: Vec<Virtual>,
     pub locations: Vec<Location>,
     /// For each variable and thread, the virtual object that the name stands for.
     names: Vec<Vec<u16>>,
+    /// For each thread, the first thread of its CTA, and of its cluster.
+    groups: Vec<(u8, u8)>,
+    /// The bytes of one space's window.
+    window_bits: u32,
+    /// The bytes of one CTA's part of the shared window.
+    cta_bytes: u64,
 }
 
 /// Objects start so far apart that no address of one can be mistaken for another's.
 const STRIDE_BITS: u32 = 20;
 
+/// Windows are this large, and more where a test has many variables: generic addresses have 32
+/// bits, and so does what a test keeps of them in 32-bit registers.
+const WINDOW_BITS: u32 = 28;
+
 impl Layout {
     pub fn new(program: &Program) -> Layout {
-        let mut layout = Layout::default();
+        let mut layout = Layout { groups: groups(program), ..Layout::default() };
+        let threads = program.threads.len().max(1);
+        let most = u64::try_from(program.variables.len() * threads).expect("few objects");
+        layout.window_bits =
+            WINDOW_BITS.max(STRIDE_BITS + most.next_power_of_two().trailing_zeros());
+        let mut ranks = [0; Space::ALL.len()];
+        let ranks: Vec<u64> = program
+            .variables
+            .iter()
+            .map(|variable| {
+                let rank = &mut ranks[variable.space as usize];
+                *rank += 1;
+                *rank - 1
+            })
+            .collect();
+        let shared = program.variables.iter().filter(|v| v.space == Space::Shared).count();
+        layout.cta_bytes = u64::try_from(shared).expect("few variables") << STRIDE_BITS;
         for index in 0..program.variables.len() {
             let variable = VariableId(small(index));
-            let names =
-                (0..program.threads.len()).map(|thread| layout.place(program, variable, thread));
+            let names = (0..program.threads.len())
+                .map(|thread| layout.place(program, variable, thread, &ranks));
             let names = names.collect();
             layout.names.push(names);
         }
         layout
     }
 
-    fn place(&mut self, program: &Program, variable: VariableId, thread: usize) -> u16 {
+    fn place(
+        &mut self,
+        program: &Program,
+        variable: VariableId,
+        thread: usize,
+        ranks: &[u64],
+    ) -> u16 {
         let named = address_of(program, variable);
         let root = root_of(program, variable);
         let declared = &program.variables[usize::from(root.0)];
-        let placement = program.threads[thread].placement;
-        let instance = match declared.space {
-            Space::Global => 0,
-            Space::Shared => program
-                .threads
-                .iter()
-                .position(|other| other.placement.same_cta(placement))
-                .unwrap_or(thread),
-        };
-        let instance = u8::try_from(instance).expect("a test has few threads");
+        let space = declared.space;
+        let instance = self.owner(space, thread);
         let known = |v: &Virtual| v.variable == named && v.instance == instance;
         if let Some(object) = self.virtuals.iter().position(known) {
             return small(object);
@@ -77,8 +139,46 @@ impl Layout {
         });
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");
         let location = small(location);
-        self.virtuals.push(Virtual { variable: named, instance, location, extent });
+        let part = if space == Space::Shared { u64::from(instance) * self.cta_bytes } else { 0 };
+        let address = self.window(space).base + part + (ranks[usize::from(named.0)] << STRIDE_BITS);
+        let object = Virtual { variable: named, space, instance, location, extent, address };
+        self.virtuals.push(object);
         small(self.virtuals.len() - 1)
+    }
+
+    /// The thread that stands for all those that a variable of this space is one location for.
+    fn owner(&self, space: Space, thread: usize) -> u8 {
+        match space {
+            Space::Global | Space::Const | Space::ParamEntry => 0,
+            Space::Shared => self.groups[thread].0,
+            Space::Local | Space::ParamFunc => u8::try_from(thread).expect("few threads"),
+        }
+    }
+
+    /// The generic addresses of a state space.
+    pub fn window(&self, space: Space) -> Window {
+        let size = 1 << self.window_bits;
+        // Nothing lies in the first window: an offset is no generic address by mistake.
+        Window { base: (space as u64 + 1) << self.window_bits, size }
+    }
+
+    /// The generic addresses that `thread` can name as those of a space; none without a name.
+    pub fn named_window(&self, space: SpaceQualifier, thread: ThreadId) -> Option<Window> {
+        let cta = self.groups[usize::from(thread.0)].0;
+        let shared = self.window(Space::Shared).base + u64::from(cta) * self.cta_bytes;
+        Some(match space {
+            SpaceQualifier::Generic => return None,
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta => {
+                Window { base: shared, size: self.cta_bytes }
+            }
+            SpaceQualifier::Global
+            | SpaceQualifier::SharedCluster
+            | SpaceQualifier::Const
+            | SpaceQualifier::Local
+            | SpaceQualifier::Param
+            | SpaceQualifier::ParamEntry
+            | SpaceQualifier::ParamFunc => self.window(space.space()?),
+        })
     }
 
     /// The virtual object that `variable` names in `thread`.
@@ -86,18 +186,99 @@ impl Layout {
         self.names[usize::from(variable.0)][usize::from(thread.0)]
     }
 
-    /// The virtual address of `variable` as `thread` sees it.
+    /// The generic address of `variable` as `thread` sees it.
     pub fn address(&self, variable: VariableId, thread: ThreadId) -> u64 {
-        base(self.object(variable, thread))
+        self.virtuals[usize::from(self.object(variable, thread))].address
     }
 
-    /// The virtual byte range of `length` bytes at an address; `None` outside every object.
-    pub fn resolve(&self, address: u64, length: u32) -> Option<Extent> {
-        let object = (address >> STRIDE_BITS).checked_sub(1)?;
-        let object = u16::try_from(object).ok()?;
-        let extent = self.virtuals.get(usize::from(object))?.extent;
-        let start = u32::try_from(address & ((1 << STRIDE_BITS) - 1)).ok()?;
-        (start.checked_add(length)? <= extent).then_some(Extent { object, start, length })
+    /// The address of `variable` in its own space, as `mov` takes it.
+    pub fn offset(&self, variable: VariableId, thread: ThreadId) -> u64 {
+        let object = &self.virtuals[usize::from(self.object(variable, thread))];
+        object.address - self.origin(object.space)
+    }
+
+    /// What is added to an address of a space to make it generic.
+    pub fn origin(&self, space: Space) -> u64 {
+        if space == Space::Global { 0 } else { self.window(space).base }
+    }
+
+    /// The generic address that an instruction means by a number, where it names a space. Reading
+    /// R32: that is an offset in the space's window, or a generic address in the window.
+    pub fn generic(&self, space: Option<Space>, address: u64) -> u64 {
+        match space {
+            Some(space) if address >> self.window_bits == 0 => address + self.origin(space),
+            Some(_) | None => address,
+        }
+    }
+
+    /// The virtual byte range of `length` bytes at an address, as `thread` accesses it.
+    pub fn resolve(
+        &self,
+        thread: ThreadId,
+        space: SpaceQualifier,
+        address: u64,
+        length: u32,
+    ) -> Result<Extent, Astray> {
+        if space == SpaceQualifier::Param {
+            // Reading R37: of a kernel where the address is its parameter's, else of a function.
+            let of = |space| self.resolve(thread, space, address, length);
+            return of(SpaceQualifier::ParamEntry).or_else(|_| of(SpaceQualifier::ParamFunc));
+        }
+        let address = self.generic(space.space(), address);
+        for (index, object) in self.virtuals.iter().enumerate() {
+            let start = address.wrapping_sub(object.address);
+            if start >> STRIDE_BITS != 0 || object.hidden_from(thread) {
+                continue;
+            }
+            if !self.reaches(thread, object) || !self.names(thread, space, object) {
+                let generic = space == SpaceQualifier::Generic;
+                return Err(if generic { Astray::NoWindow } else { Astray::OtherSpace });
+            }
+            let start = u32::try_from(start).expect("it is below the stride");
+            let inside = start.checked_add(length).is_some_and(|end| end <= object.extent);
+            let extent = Extent { object: small(index), start, length };
+            return inside.then_some(extent).ok_or(Astray::NoVariable);
+        }
+        let mine = match self.named_window(space, thread) {
+            Some(window) => window.contains(address),
+            None => GENERIC.iter().any(|&space| self.window(space).contains(address)),
+        };
+        Err(match (mine, space) {
+            (true, _) => Astray::NoVariable,
+            (false, SpaceQualifier::Generic) => Astray::NoWindow,
+            (false, _) => Astray::OtherSpace,
+        })
+    }
+
+    /// Whether the object is in memory that the thread can access at all.
+    fn reaches(&self, thread: ThreadId, object: &Virtual) -> bool {
+        let (_, cluster) = self.groups[usize::from(thread.0)];
+        match object.space {
+            Space::Global | Space::Const | Space::ParamEntry => true,
+            // Reading R33: the shared memory of another cluster is out of reach.
+            Space::Shared => self.groups[usize::from(object.instance)].1 == cluster,
+            Space::Local | Space::ParamFunc => !object.hidden_from(thread),
+        }
+    }
+
+    /// Whether an object is in the space that an instruction of `thread` names.
+    fn names(&self, thread: ThreadId, space: SpaceQualifier, object: &Virtual) -> bool {
+        match space {
+            SpaceQualifier::Generic => GENERIC.contains(&object.space),
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta => {
+                object.space == Space::Shared
+                    && object.instance == self.groups[usize::from(thread.0)].0
+            }
+            SpaceQualifier::Param => {
+                matches!(object.space, Space::ParamEntry | Space::ParamFunc)
+            }
+            SpaceQualifier::Global
+            | SpaceQualifier::SharedCluster
+            | SpaceQualifier::Const
+            | SpaceQualifier::Local
+            | SpaceQualifier::ParamEntry
+            | SpaceQualifier::ParamFunc => space.space() == Some(object.space),
+        }
     }
 
     /// The physical byte range behind a virtual one.
@@ -105,17 +286,42 @@ impl Layout {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
     }
 
-    /// Every naturally aligned address of `length` bytes.
-    pub fn addresses(&self, length: u32) -> impl Iterator<Item = u64> + '_ {
-        self.virtuals.iter().enumerate().flat_map(move |(object, v)| {
-            (0..v.extent / length).map(move |i| base(small(object)) + u64::from(i * length))
-        })
+    /// Every number that `thread` can access `length` bytes by, naturally aligned, in the space.
+    pub fn addresses(&self, thread: ThreadId, space: SpaceQualifier, length: u32) -> Vec<u64> {
+        let mut all = Vec::new();
+        let objects = self.virtuals.iter();
+        for object in objects.filter(|o| self.reaches(thread, o) && self.names(thread, space, o)) {
+            let bases = [object.address, object.address - self.origin(object.space)];
+            let forms =
+                if space == SpaceQualifier::Generic || bases[0] == bases[1] { 1 } else { 2 };
+            for base in &bases[..forms] {
+                all.extend((0..object.extent / length).map(|i| base + u64::from(i * length)));
+            }
+        }
+        all
     }
 }
 
-/// The address of the first byte of a virtual object.
-fn base(object: u16) -> u64 {
-    (u64::from(object) + 1) << STRIDE_BITS
+/// The spaces that generic addresses reach. Reading R33.
+const GENERIC: [Space; 5] =
+    [Space::Global, Space::Shared, Space::Const, Space::Local, Space::ParamEntry];
+
+/// For each thread, the first of its CTA and of its cluster.
+fn groups(program: &Program) -> Vec<(u8, u8)> {
+    let threads = &program.threads;
+    let first = |same: &dyn Fn(usize) -> bool| {
+        u8::try_from((0..threads.len()).find(|&t| same(t)).unwrap_or(0)).expect("few threads")
+    };
+    threads
+        .iter()
+        .map(|thread| {
+            let here = thread.placement;
+            (
+                first(&|other| threads[other].placement.same_cta(here)),
+                first(&|other| threads[other].placement.same_cluster(here)),
+            )
+        })
+        .collect()
 }
 
 /// The variable whose virtual address `variable` names: itself, but for other proxies' names.

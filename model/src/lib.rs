@@ -1,9 +1,9 @@
 //! The PTX memory model as data, and what it is judged on.
 //!
-//! Read in this order: `scope`, `memory`, `isa`, `program` (what a test is); `given`, `rel`, `ptx`
-//! (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program as events);
-//! `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read, and without
-//! one of its rules).
+//! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
+//! `rel`, `ptx` (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
+//! as events); `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read,
+//! and without one of its rules).
 
 pub mod ablation;
 pub mod algebra;
@@ -26,4 +26,5 @@ pub mod section;
 pub mod structure;
 mod symmetry;
 pub mod unfold;
+pub mod value;
 pub mod values;

@@ -13,7 +13,7 @@ pub(crate) struct Liveness {
     /// The targets of backward jumps.
     heads: Vec<usize>,
     /// Whether leaving out an iteration can hide nothing that makes the program undefined: no race
-    /// between accesses of different sizes, no non-coherent load.
+    /// between accesses of different sizes, no load of data that must be read-only.
     harmless: bool,
 }
 
@@ -39,7 +39,7 @@ impl Liveness {
                 })
             })
             .collect();
-        let harmless = uniform_sizes(program) && !loads_non_coherently(thread);
+        let harmless = uniform_sizes(program) && !loads_read_only_data(thread);
         Liveness { before: solve(thread, &at_end), heads, harmless }
     }
 
@@ -88,6 +88,7 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
                 | Instruction::Alu(_)
+                | Instruction::Cvta(_)
                 | Instruction::Unsupported(_) => (true, None),
             };
             if falls_through {
@@ -134,6 +135,6 @@ fn uniform_sizes(program: &Program) -> bool {
     }
 }
 
-fn loads_non_coherently(thread: &Thread) -> bool {
-    thread.lines.iter().any(|line| line.instruction.is_non_coherent())
+fn loads_read_only_data(thread: &Thread) -> bool {
+    thread.lines.iter().any(|line| line.instruction.loads_read_only_data())
 }

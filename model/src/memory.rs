@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An addressable state space that two threads can share (`#state-spaces`).
+/// An addressable state space (`#state-spaces`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Space {
     /// One location for all threads; also what a generic address names unless declared otherwise.
@@ -10,6 +10,52 @@ pub enum Space {
     Global,
     /// One location for each CTA.
     Shared,
+    /// One location for all threads, which nobody writes.
+    Const,
+    /// One location for each thread.
+    Local,
+    /// A kernel's parameter: one location for the grid, which nobody writes.
+    ParamEntry,
+    /// A parameter of a device function: one location for each thread.
+    ParamFunc,
+}
+
+impl Space {
+    pub const ALL: [Space; 6] = [
+        Space::Global,
+        Space::Shared,
+        Space::Const,
+        Space::Local,
+        Space::ParamEntry,
+        Space::ParamFunc,
+    ];
+
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::Const => "const",
+            Space::Local => "local",
+            Space::ParamEntry => "param::entry",
+            Space::ParamFunc => "param::func",
+        }
+    }
+
+    /// Whether no instruction can write to it.
+    pub fn is_read_only(self) -> bool {
+        matches!(self, Space::Const | Space::ParamEntry)
+    }
+
+    /// Whether it is `.param`, of a kernel or of a function.
+    pub fn is_parameter(self) -> bool {
+        matches!(self, Space::ParamEntry | Space::ParamFunc)
+    }
+
+    /// Whether two threads can access one location of it.
+    pub fn is_shared_by_threads(self) -> bool {
+        !matches!(self, Space::Local | Space::ParamFunc)
+    }
 }
 
 /// The path an access takes to memory (`#proxies`).

@@ -3,31 +3,34 @@
 //! A path fixes the direction of each branch, the success of each `cas`, every address and every
 //! barrier id. What it assumes for that is kept as checks on the values that its reads return.
 
+mod address;
 mod barrier;
 mod memory;
 mod state;
 
+use self::address::Use;
 use self::barrier::cluster_barrier;
 use self::state::{Head, State, proxy_tag, scope_tag};
-use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
+use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use crate::given::Tag;
 use crate::isa::alu::{AluOp, Branch};
 use crate::isa::fence::{FenceOrder, ProxyFence};
-use crate::isa::{Address, Guard, Instruction, Operand, Reg, Type};
+use crate::isa::{Guard, Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
 use crate::live::Liveness;
 use crate::program::{Initial, Program, ThreadId};
 use crate::rel::Conventions;
 use crate::unfold::Expired;
+use crate::value::Value;
 
 /// What a path assumes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Check {
     /// Zero is false.
     Truth(ExprId, bool),
-    Equals(ExprId, u64),
-    NoneOf(ExprId, Vec<u64>),
+    Equals(ExprId, Value),
+    NoneOf(ExprId, Vec<Value>),
 }
 
 impl Check {
@@ -105,7 +108,7 @@ pub fn paths(
         .map(|register| match register.initial {
             Initial::Value(value) => exprs.constant(value),
             Initial::Address { variable, thread } => {
-                exprs.constant(layout.address(variable, thread))
+                exprs.constant(layout.address(variable, thread).into())
             }
         })
         .collect();
@@ -201,23 +204,22 @@ impl Walk<'_> {
                 return self.jump(state, branch.target);
             }
             Instruction::Load(load) => {
-                let Some(address) =
-                    self.address(state, load.address, load.ty, load.destinations.len())
-                else {
+                let use_ = Use::of_load(load);
+                let Some(address) = self.address(state, load.address, &use_) else {
                     return Next::Stop;
                 };
                 Self::load(state, load, address, guard_taint);
             }
             Instruction::Store(store) => {
-                let Some(address) =
-                    self.address(state, store.address, store.ty, store.sources.len())
-                else {
+                let use_ = Use::of_store(store);
+                let Some(address) = self.address(state, store.address, &use_) else {
                     return Next::Stop;
                 };
                 self.store(state, store, address, guard_taint);
             }
             Instruction::Atomic(atomic) => {
-                let Some(address) = self.address(state, atomic.address, atomic.ty, 1) else {
+                let use_ = Use::of_atomic(atomic);
+                let Some(address) = self.address(state, atomic.address, &use_) else {
                     return Next::Stop;
                 };
                 self.atomic(state, atomic, address, guard_taint);
@@ -249,6 +251,11 @@ impl Walk<'_> {
                 let value = state.exprs.alu(alu.op, alu.ty, &values);
                 let taint = sources.iter().fold(guard_taint, |all, s| all | s.1);
                 state.set(alu.destination, value, taint);
+            }
+            Instruction::Cvta(cvta) => {
+                let (source, taint) = self.operand(state, cvta.source);
+                let value = self.converted(state, cvta, source);
+                state.set(cvta.destination, value, guard_taint | taint);
             }
             // Checked for before anything is unfolded.
             Instruction::Unsupported(_) => {}
@@ -331,63 +338,11 @@ impl Walk<'_> {
             Operand::Reg(Reg(register)) => {
                 (state.registers[usize::from(register)], state.taint[usize::from(register)])
             }
-            Operand::Imm(value) => (state.exprs.constant(value), 0),
+            Operand::Imm(value) => (state.exprs.constant(value.into()), 0),
             Operand::Address(variable) => {
-                (state.exprs.constant(self.layout.address(variable, self.thread)), 0)
+                (state.exprs.constant(self.layout.offset(variable, self.thread).into()), 0)
             }
         }
-    }
-
-    /// The bytes of each element, with what the address depends on. Forks over every address that
-    /// a value could be; `None` when the path has ended.
-    fn address(
-        &mut self,
-        state: &mut State,
-        address: Address,
-        ty: Type,
-        elements: usize,
-    ) -> Option<(Vec<Access>, Mask)> {
-        let (base, taint) = self.operand(state, address.base);
-        let offset = state.exprs.constant(address.offset.cast_unsigned());
-        let sum = state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]);
-        let elements = u32::try_from(elements).expect("a vector has at most 8 elements");
-        let length = ty.bytes() * elements;
-        let length_in = |value: u64| value.is_multiple_of(u64::from(length));
-        let value = if let Some(value) = state.known(sum) {
-            value
-        } else {
-            let all: Vec<u64> = self.layout.addresses(length).collect();
-            let mut elsewhere = state.clone();
-            elsewhere.checks.push(Check::NoneOf(sum, all.clone()));
-            self.fault(elsewhere, "an address outside every declared location, or misaligned");
-            let (&first, rest) = all.split_first()?;
-            for &other in rest {
-                // The fork repeats the instruction; the check answers for the address then.
-                let mut forked = state.clone();
-                forked.checks.push(Check::Equals(sum, other));
-                self.pending.push(forked);
-            }
-            state.checks.push(Check::Equals(sum, first));
-            first
-        };
-        if !length_in(value) {
-            let stopped = std::mem::replace(state, State::empty());
-            self.fault(stopped, "a misaligned address");
-            return None;
-        }
-        let Some(whole) = self.layout.resolve(value, length) else {
-            let stopped = std::mem::replace(state, State::empty());
-            self.fault(stopped, "an address outside every declared location");
-            return None;
-        };
-        let accesses = (0..elements)
-            .map(|element| {
-                let start = whole.start + element * ty.bytes();
-                let va = crate::memory::Extent { start, length: ty.bytes(), ..whole };
-                Access { va, pa: self.layout.physical(va) }
-            })
-            .collect();
-        Some((accesses, taint))
     }
 
     fn fault(&mut self, state: State, reason: &'static str) {

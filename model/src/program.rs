@@ -1,8 +1,9 @@
 //! A program: placed threads over variables, with what of its end is observed.
 
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
-use crate::memory::{Variable, VariableId};
+use crate::memory::{Space, Variable, VariableId};
 use crate::scope::Placement;
+use crate::value::Value;
 
 /// Index of a [`Thread`] in [`Program::threads`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -15,7 +16,7 @@ pub struct Program {
     /// What an outcome consists of, in the order in which it prints.
     pub observed: Vec<Observed>,
     /// Constants that conditions speak of; values a thin-air execution could have.
-    pub constants: Vec<u64>,
+    pub constants: Vec<Value>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +39,7 @@ pub struct Register {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Initial {
-    Value(u64),
+    Value(Value),
     /// The address of a variable, as `thread` sees it: a `.shared` one is a location per CTA.
     Address {
         variable: VariableId,
@@ -64,8 +65,8 @@ pub enum Observed {
 
 impl Program {
     /// All constants that the program or its conditions mention, in order, each once.
-    pub fn mentioned_constants(&self) -> Vec<u64> {
-        let mut all: Vec<u64> = self.constants.clone();
+    pub fn mentioned_constants(&self) -> Vec<Value> {
+        let mut all: Vec<Value> = self.constants.clone();
         for thread in &self.threads {
             all.extend(thread.registers.iter().filter_map(|r| match r.initial {
                 Initial::Value(value) => Some(value),
@@ -73,7 +74,7 @@ impl Program {
             }));
             for line in &thread.lines {
                 all.extend(line.instruction.operands().filter_map(|o| match o {
-                    Operand::Imm(value) => Some(value),
+                    Operand::Imm(value) => Some(Value::from(value)),
                     Operand::Reg(_) | Operand::Address(_) => None,
                 }));
             }
@@ -85,8 +86,8 @@ impl Program {
 }
 
 impl Program {
-    /// Whether some execution might have no meaning: accesses of different sizes, non-coherent
-    /// loads, addresses and barriers that are computed. When false, no engine reports
+    /// Whether some execution might have no meaning: accesses of different sizes, loads
+    /// of read-only data, addresses and barriers that are computed. When false, no engine reports
     /// undefinedness, and a search may stop as soon as its question is answered.
     pub fn may_be_undefined(&self) -> bool {
         let mut size = None;
@@ -97,7 +98,8 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.lines).any(|line| {
             let instruction = &line.instruction;
             if let Some((address, ty, elements)) = instruction.access() {
-                return instruction.is_non_coherent()
+                return instruction.loads_read_only_data()
+                    || instruction.may_be_out_of_place()
                     || differs(ty.bits)
                     || computed(address, elements);
             }
@@ -114,12 +116,16 @@ impl Program {
                 | Instruction::ProxyFence(_)
                 | Instruction::ClusterBarrier(_)
                 | Instruction::Alu(_)
+                | Instruction::Cvta(_)
                 | Instruction::Branch(_) => false,
             }
         }) || self.variables.iter().any(|variable| {
-            size.is_some_and(|bits| {
-                !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
-            })
+            // What is inferred of other spaces is checked where it is executed.
+            let other = !matches!(variable.space, Space::Global | Space::Shared);
+            other
+                || size.is_some_and(|bits| {
+                    !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
+                })
         })
     }
 
@@ -136,6 +142,7 @@ impl Program {
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
                 | Instruction::Alu(_)
+                | Instruction::Cvta(_)
                 | Instruction::Branch(_) => None,
             })
         })

@@ -218,6 +218,19 @@ pub fn model() -> Model {
         location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)),
         Meaning::Undefined("non-coherent-read-of-written-data"),
     );
+    // Data that is read-only is written by nobody. Reading R35.
+    m.flag(
+        Some(section::LDU),
+        "uniform-read-of-written-data",
+        location_overlap & (m.tag(Tag::UniformRead) * (write - init)),
+        Meaning::Undefined("uniform-read-of-written-data"),
+    );
+    m.flag(
+        Some(section::LD),
+        "readonly-proxy-read-of-written-data",
+        location_overlap & (m.tag(Tag::ReadonlyRead) * (write - init)),
+        Meaning::Undefined("readonly-proxy-read-of-written-data"),
+    );
     m.finish()
 }
 

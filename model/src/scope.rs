@@ -48,11 +48,18 @@ pub struct Placement {
     /// `None`: the kernel is launched without clusters, so each CTA is its own cluster.
     pub cluster: Option<u32>,
     pub cta: u32,
+    /// `None`: a warp of its own. No scope is that narrow; some instructions speak of warps.
+    pub warp: Option<u32>,
 }
 
 impl Placement {
     pub fn same_cta(self, other: Placement) -> bool {
-        self == other
+        (self.gpu, self.cluster, self.cta) == (other.gpu, other.cluster, other.cta)
+    }
+
+    /// Whether two threads are of one warp; a thread without a number is a warp of its own.
+    pub fn same_warp(self, other: Placement) -> bool {
+        self.same_cta(other) && self.warp.is_some() && self.warp == other.warp
     }
 
     pub fn same_cluster(self, other: Placement) -> bool {
@@ -66,6 +73,9 @@ impl Placement {
 
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(warp) = self.warp {
+            write!(f, "warp {warp},")?;
+        }
         write!(f, "cta {}", self.cta)?;
         if let Some(cluster) = self.cluster {
             write!(f, ",cluster {cluster}")?;
@@ -79,7 +89,7 @@ mod tests {
     use super::*;
 
     fn at(gpu: u32, cluster: Option<u32>, cta: u32) -> Placement {
-        Placement { gpu, cluster, cta }
+        Placement { gpu, cluster, cta, warp: None }
     }
 
     #[test]

@@ -65,6 +65,10 @@ sections! {
     CAUSALITY = "8.10.6", "Causality", "causality-axiom";
     REDUCTIONS = "8.11.1", "Special Cases: Reductions", "reductions-do-not-form-acquire-patterns";
     ADDRESSES_AS_OPERANDS = "6.4.1", "Addresses as Operands", "addresses-as-operands";
+    GENERIC_ADDRESSING = "6.4.1.1", "Generic Addressing", "generic-addressing";
+    DATA_MOVEMENT = "9.7.10", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions";
+    FLOATING_POINT = "9.7.3", "Floating-Point Instructions", "floating-point-instructions";
+    HALF_PRECISION = "9.7.4", "Half Precision Floating-Point Instructions", "half-precision-floating-point-instructions";
     PARAMETER_STATE_SPACE = "5.1.6", "Parameter State Space", "parameter-state-space";
     VECTORS_AS_OPERANDS = "6.4.3", "Vectors as Operands", "vectors-as-operands";
     OPERAND_SIZE = "9.4.1", "Operand Size Exceeding Instruction-Type Size", "operand-size-exceeding-instruction-type-size";

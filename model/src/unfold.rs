@@ -177,7 +177,12 @@ pub struct Unfolding<'u> {
     pub slots: Vec<Slot>,
     /// For each read event, its slots: the first and one past the last.
     pub slots_of: Vec<(usize, usize)>,
+    /// An `ldu` whose address another thread of the warp does not have.
+    diverged: Option<(ThreadId, u16)>,
 }
+
+/// Why such a program has no meaning.
+pub const DIVERGED: &str = "ldu-address-differs-in-warp";
 
 impl<'u> Unfolding<'u> {
     fn new(
@@ -220,17 +225,19 @@ impl<'u> Unfolding<'u> {
             slots.extend(inside.map(|&cell| Slot { read, cell }));
             slots_of[read] = (from, slots.len());
         }
-        Unfolding { program, layout, paths, events, first, cells, slots, slots_of }
+        let diverged = diverged(program, &paths);
+        Unfolding { program, layout, paths, events, first, cells, slots, slots_of, diverged }
     }
 
-    /// Whether each thread runs to its end; otherwise why one does not, and where.
+    /// Whether each thread runs to its end as it may; otherwise why one does not, and where.
     pub fn fault(&self) -> Option<(ThreadId, u16, &'static str)> {
-        self.paths.iter().enumerate().find_map(|(thread, path)| match path.end {
+        let faults = self.paths.iter().enumerate().find_map(|(thread, path)| match path.end {
             End::Fault { reason, line } => {
                 Some((ThreadId(u8::try_from(thread).expect("few threads")), line, reason))
             }
             End::Finished | End::Cut => None,
-        })
+        });
+        faults.or_else(|| self.diverged.map(|(thread, line)| (thread, line, DIVERGED)))
     }
 
     /// The thread, and the index within its path, of an event.
@@ -293,6 +300,34 @@ impl<'u> Unfolding<'u> {
             .and_then(|of| of.barrier)
             .is_some_and(|used| used.resource == Resource::Cluster)
     }
+}
+
+/// An `ldu` with another address than its counterpart in an earlier thread of the warp. Reading
+/// R36: the first of each thread are one instruction, then the second, and so on.
+fn diverged(program: &Program, paths: &[&Path]) -> Option<(ThreadId, u16)> {
+    let placement = |thread: usize| program.threads[thread].placement;
+    for (thread, path) in paths.iter().enumerate() {
+        for earlier in (0..thread).filter(|&t| placement(t).same_warp(placement(thread))) {
+            let different = uniform(paths[earlier])
+                .zip(uniform(path))
+                .find(|((_, first), (_, second))| first != second);
+            if let Some((_, (line, _))) = different {
+                return Some((ThreadId(u8::try_from(thread).expect("few threads")), line));
+            }
+        }
+    }
+    None
+}
+
+/// The line and address of each `ldu` that a path executes.
+fn uniform(path: &Path) -> impl Iterator<Item = (u16, (u16, u32))> + '_ {
+    let mut step = None;
+    path.events.iter().filter(|event| event.tags.has(Tag::UniformRead)).filter_map(move |event| {
+        // The elements of a vector are of one step; the first is at the address.
+        let first = step.replace(event.step) != Some(event.step);
+        let va = event.access.expect("a read accesses bytes").va;
+        first.then_some((event.line, (va.object, va.start)))
+    })
 }
 
 /// The maximal byte ranges of each location that no access and no observation splits.

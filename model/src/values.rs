@@ -8,6 +8,7 @@ use crate::memory::Extent;
 use crate::path::Check;
 use crate::program::{Observed, ThreadId};
 use crate::unfold::Unfolding;
+use crate::value::{Value, little_endian, low_bits, low_bytes};
 
 /// Where one slot reads from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,7 +16,7 @@ pub struct Source<R> {
     /// Empty: not chosen yet. More than one write: the read is torn.
     pub writes: R,
     /// The bytes of a torn read, little-endian, once chosen.
-    pub torn: Option<u64>,
+    pub torn: Option<Value>,
 }
 
 /// What is known of one read's value.
@@ -24,7 +25,7 @@ pub enum Memo {
     Unknown,
     /// Being computed: meeting it again is a cycle of values.
     Visiting,
-    Known(u64),
+    Known(Value),
 }
 
 /// The values of one candidate, computed as they are asked for.
@@ -65,13 +66,13 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// Supposes that `read` returns `value`, for values that depend on themselves.
-    pub fn suppose(&mut self, read: usize, value: u64) {
+    pub fn suppose(&mut self, read: usize, value: Value) {
         self.memo[read] = Memo::Known(value);
     }
 
     /// What a read returns, as an unsigned number; `None` if a source is not chosen yet or the
     /// value depends on itself.
-    pub fn read(&mut self, event: usize) -> Option<u64> {
+    pub fn read(&mut self, event: usize) -> Option<Value> {
         match self.memo[event] {
             Memo::Known(value) => return Some(value),
             Memo::Visiting => return None,
@@ -84,7 +85,7 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// The same, looking at the sources even if the value was supposed.
-    pub fn read_from_sources(&mut self, event: usize) -> Option<u64> {
+    pub fn read_from_sources(&mut self, event: usize) -> Option<Value> {
         let (from, to) = self.unfolding.slots_of[event];
         let start = self.unfolding.events[event].bytes().start;
         let mut value = 0;
@@ -102,7 +103,7 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// The bytes of `cell` that a write which covers it writes.
-    pub fn written(&mut self, write: usize, cell: Extent) -> Option<u64> {
+    pub fn written(&mut self, write: usize, cell: Extent) -> Option<Value> {
         let event = &self.unfolding.events[write];
         let bytes = event.bytes();
         let Some(thread) = event.thread else {
@@ -115,7 +116,7 @@ impl<'a, R: Row> Values<'a, R> {
         Some(value >> (8 * (cell.start - bytes.start)) & low_bytes(cell.length))
     }
 
-    pub fn eval(&mut self, thread: ThreadId, expr: ExprId) -> Option<u64> {
+    pub fn eval(&mut self, thread: ThreadId, expr: ExprId) -> Option<Value> {
         let unfolding = self.unfolding;
         let exprs = &unfolding.paths[usize::from(thread.0)].exprs;
         if let Some(value) = exprs.as_const(expr) {
@@ -130,7 +131,7 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// The result of the `bar.red` whose wait is this event.
-    fn reduced(&mut self, wait: usize) -> Option<u64> {
+    fn reduced(&mut self, wait: usize) -> Option<Value> {
         if self.memo[wait] == Memo::Visiting {
             return None;
         }
@@ -151,9 +152,9 @@ impl<'a, R: Row> Values<'a, R> {
         let of = unfolding.events[wait].of.filter(|of| of.kind == EventKind::Wait)?;
         let (op, ..) = of.barrier.and_then(|used| used.reduce)?;
         complete.then(|| match op {
-            Reduction::Popc => truths.iter().filter(|&&t| t).count() as u64,
-            Reduction::And => u64::from(truths.iter().all(|&t| t)),
-            Reduction::Or => u64::from(truths.iter().any(|&t| t)),
+            Reduction::Popc => truths.iter().filter(|&&t| t).count() as Value,
+            Reduction::And => Value::from(truths.iter().all(|&t| t)),
+            Reduction::Or => Value::from(truths.iter().any(|&t| t)),
         })
     }
 
@@ -167,14 +168,14 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// The final value of an observed register.
-    pub fn register(&mut self, observed: Observed) -> Option<u64> {
+    pub fn register(&mut self, observed: Observed) -> Option<Value> {
         match observed {
             Observed::Register { thread, register } => {
                 let path = self.unfolding.paths[usize::from(thread.0)];
                 let value = self.eval(thread, path.registers[usize::from(register.0)])?;
                 let declared = &self.unfolding.program.threads[usize::from(thread.0)].registers
                     [usize::from(register.0)];
-                Some(if declared.bits >= 64 { value } else { value & ((1 << declared.bits) - 1) })
+                Some(value & low_bits(declared.bits))
             }
             Observed::Memory { .. } => None,
         }
@@ -190,7 +191,7 @@ pub type Visit<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) + 'v;
 pub fn valuations<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
-    guesses: &[u64],
+    guesses: &[Value],
     visit: &mut Visit<'_, R>,
 ) {
     let torn = (0..sources.len())
@@ -216,8 +217,8 @@ fn guess<R: Row>(
     u: &Unfolding<'_>,
     sources: &[Source<R>],
     cyclic: &[usize],
-    supposed: &mut Vec<(usize, u64)>,
-    guesses: &[u64],
+    supposed: &mut Vec<(usize, Value)>,
+    guesses: &[Value],
     visit: &mut Visit<'_, R>,
 ) {
     let mut values = Values::new(u, sources);
@@ -246,11 +247,11 @@ fn tear<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
-    guesses: &[u64],
+    guesses: &[Value],
     visit: &mut Visit<'_, R>,
 ) {
     let cell = u.slots[slot].cell;
-    let written: Option<Vec<u64>> = {
+    let written: Option<Vec<Value>> = {
         let mut values = Values::new(u, sources);
         sources[slot].writes.events().map(|write| values.written(write, cell)).collect()
     };
@@ -272,7 +273,7 @@ fn defer<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
-    guesses: &[u64],
+    guesses: &[Value],
     visit: &mut Visit<'_, R>,
 ) {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
@@ -291,7 +292,7 @@ fn defer<R: Row>(
 }
 
 /// The mixtures of the bytes of several values that no fewer of them give.
-fn mixtures(written: &[u64], length: u32) -> Vec<u64> {
+fn mixtures(written: &[Value], length: u32) -> Vec<Value> {
     let mut all = bytewise(written, length);
     all.sort_unstable();
     all.retain(|&mixed| {
@@ -315,13 +316,14 @@ pub fn final_values<R: Row>(
     values: &mut Values<'_, R>,
     co: &[R],
     bytes: Extent,
-) -> Vec<u64> {
-    let mut finals = vec![0u64];
+) -> Vec<Value> {
+    let mut finals = vec![0];
     let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
     for &cell in cells {
         let covering: R = crate::structure::writes_of(u, cell);
         let last = covering.events().filter(|&w| co[w].and(covering).is_empty());
-        let mut options: Vec<u64> = last.filter_map(|write| values.written(write, cell)).collect();
+        let mut options: Vec<Value> =
+            last.filter_map(|write| values.written(write, cell)).collect();
         let whole = u
             .events
             .iter()
@@ -343,10 +345,10 @@ pub fn final_values<R: Row>(
 }
 
 /// Every choice of each byte from any of the values.
-fn bytewise(values: &[u64], length: u32) -> Vec<u64> {
-    let mut all = vec![0u64];
+fn bytewise(values: &[Value], length: u32) -> Vec<Value> {
+    let mut all = vec![0];
     for byte in 0..length {
-        let mut offered: Vec<u64> = values.iter().map(|v| v >> (8 * byte) & 0xff).collect();
+        let mut offered: Vec<Value> = values.iter().map(|v| v >> (8 * byte) & 0xff).collect();
         offered.sort_unstable();
         offered.dedup();
         all = all
@@ -355,14 +357,6 @@ fn bytewise(values: &[u64], length: u32) -> Vec<u64> {
             .collect();
     }
     all
-}
-
-fn little_endian(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-fn low_bytes(length: u32) -> u64 {
-    if length >= 8 { u64::MAX } else { (1 << (8 * length)) - 1 }
 }
 
 #[cfg(test)]

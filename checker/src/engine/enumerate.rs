@@ -19,6 +19,7 @@ use model::program::Program;
 use model::rel::Model;
 use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
+use model::value::Value;
 use model::values::{Memo, Source, Values, valuations};
 
 use self::conflicts::{Conflicts, MAX_MISSES};
@@ -62,7 +63,7 @@ struct Job<'a, 'v> {
     /// Whether the least co is enough and partial candidates can be dropped.
     grows: bool,
     limits: &'a Limits,
-    guesses: &'a [u64],
+    guesses: &'a [Value],
     seen: &'a mut Seen,
     visit: &'a mut Visit<'v>,
 }
@@ -111,7 +112,7 @@ struct Search<'a, 'j, 'v, R> {
     /// co of the candidate at hand when only those fences are ordered that have to be.
     least_co: Vec<R>,
     /// Outcomes of the candidate at hand that have been reported.
-    told: BTreeSet<Vec<u64>>,
+    told: BTreeSet<Vec<Value>>,
     ticks: u32,
 }
 
@@ -411,7 +412,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         let u = self.structure.unfolding;
         let mut all = Vec::new();
         valuations(u, &mut sources.to_vec(), self.job.guesses, &mut |sources, values| {
-            let known: Vec<(usize, u64)> = u
+            let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()
                 .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))

@@ -21,6 +21,7 @@ use std::time::Instant;
 use model::program::{Program, ThreadId};
 use model::rel::Model;
 use model::unfold::UnfoldLimit;
+use model::value::Value;
 
 use crate::witness::Witness;
 
@@ -109,7 +110,7 @@ pub struct Seen {
 
 /// Receives each outcome that an engine finds, perhaps more than once, with the execution on
 /// demand. Breaking stops the search.
-pub type Visit<'v> = dyn FnMut(&[u64], &dyn Fn() -> Witness) -> ControlFlow<()> + 'v;
+pub type Visit<'v> = dyn FnMut(&[Value], &dyn Fn() -> Witness) -> ControlFlow<()> + 'v;
 
 pub trait Engine: Sync {
     fn name(&self) -> &'static str;

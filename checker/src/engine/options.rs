@@ -2,7 +2,7 @@
 
 use model::bits::{BitRel, Row};
 use model::expr::{Expr, ExprId, Exprs};
-use model::isa::alu::{self, AluOp, Comparison};
+use model::isa::alu::{AluOp, Comparison};
 use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 use model::memory::Extent;
@@ -11,6 +11,7 @@ use model::program::ThreadId;
 use model::rel::Model;
 use model::structure::{EventStructure, writes_of};
 use model::unfold::Unfolding;
+use model::value::{self, Value, little_endian, low_bits, low_bytes};
 
 /// The sources each slot may choose from; more than one write in a source is a torn read.
 pub struct Options<R> {
@@ -69,13 +70,15 @@ fn own_write(u: &Unfolding<'_>, read: usize) -> Option<(ThreadId, u16)> {
 }
 
 /// The value that a path's checks require of a read as a whole, where a check says it plainly.
-fn required_values(u: &Unfolding<'_>) -> Vec<Option<u64>> {
+fn required_values(u: &Unfolding<'_>) -> Vec<Option<Value>> {
     let mut required = vec![None; u.events.len()];
     for (thread, check) in u.checks() {
         let exprs = &u.paths[usize::from(thread.0)].exprs;
         let found = match check {
             Check::Truth(expr, expected) => equality(exprs, *expr, *expected),
-            Check::Equals(expr, value) => read_of(exprs, *expr).map(|read| (read, *value, 64)),
+            Check::Equals(expr, value) => {
+                read_of(exprs, *expr).map(|read| (read, *value, value::BITS))
+            }
             Check::NoneOf(..) => None,
         };
         if let Some((read, value, bits)) = found {
@@ -90,7 +93,7 @@ fn required_values(u: &Unfolding<'_>) -> Vec<Option<u64>> {
 }
 
 /// `read == constant`, compared in so many bits.
-fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, u64, u16)> {
+fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, Value, u16)> {
     let Expr::Alu { op: AluOp::Setp(comparison), ty, a, b, .. } = exprs.get(expr) else {
         return None;
     };
@@ -118,7 +121,7 @@ fn read_of(exprs: &Exprs, expr: ExprId) -> Option<u16> {
 }
 
 /// The bytes of `cell` that a write writes whatever the reads return.
-pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<u64> {
+pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<Value> {
     let event = &u.events[write];
     let Some(thread) = event.thread else { return Some(initial_bytes(u, cell)) };
     let value = u.paths[usize::from(thread.0)].exprs.as_const(event.of?.value?)?;
@@ -132,7 +135,7 @@ fn torn<R: Row>(bound: &mut Bound<'_>, writes: R, cell: Extent) -> Vec<R> {
         return Vec::new();
     }
     let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
-    let varying = (0..8).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
+    let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
     if varying < 2 {
         return Vec::new();
     }
@@ -170,10 +173,10 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize])) {
 struct Bound<'u> {
     u: &'u Unfolding<'u>,
     /// For each event, the bits that it may read. Computed when first asked for.
-    reads: Option<Vec<u64>>,
+    reads: Option<Vec<Value>>,
 }
 
-const ANY: u64 = u64::MAX;
+const ANY: Value = Value::MAX;
 
 impl<'u> Bound<'u> {
     fn new(u: &'u Unfolding<'u>) -> Bound<'u> {
@@ -181,7 +184,7 @@ impl<'u> Bound<'u> {
     }
 
     /// Bits of `cell` that a write which covers it may set.
-    fn may_set(&mut self, write: usize, cell: Extent) -> u64 {
+    fn may_set(&mut self, write: usize, cell: Extent) -> Value {
         let u = self.u;
         if let Some(bytes) = constant_bytes(u, write, cell) {
             return bytes;
@@ -196,7 +199,7 @@ impl<'u> Bound<'u> {
 }
 
 /// The least bits that reads may return, following values to the reads they are made of.
-fn reads_may_set(u: &Unfolding<'_>) -> Vec<u64> {
+fn reads_may_set(u: &Unfolding<'_>) -> Vec<Value> {
     let mut bits = vec![0; u.events.len()];
     let reads: Vec<usize> = (0..u.events.len()).filter(|&e| u.events[e].is_read()).collect();
     // Without a circle of values as many rounds as reads are enough; what still grows then adds to
@@ -217,7 +220,7 @@ fn reads_may_set(u: &Unfolding<'_>) -> Vec<u64> {
     bits
 }
 
-fn read_bits(u: &Unfolding<'_>, reads: &[u64], read: usize) -> u64 {
+fn read_bits(u: &Unfolding<'_>, reads: &[Value], read: usize) -> Value {
     let bytes = u.events[read].bytes();
     let mut bits = 0;
     for event in &u.events {
@@ -237,7 +240,7 @@ fn read_bits(u: &Unfolding<'_>, reads: &[u64], read: usize) -> u64 {
 }
 
 /// The bits that a value may have set, given those of the reads.
-fn bits_of(u: &Unfolding<'_>, reads: &[u64], thread: ThreadId, expr: ExprId) -> u64 {
+fn bits_of(u: &Unfolding<'_>, reads: &[Value], thread: ThreadId, expr: ExprId) -> Value {
     let of = |expr: ExprId| bits_of(u, reads, thread, expr);
     match u.paths[usize::from(thread.0)].exprs.get(expr) {
         Expr::Const(value) => value,
@@ -248,9 +251,19 @@ fn bits_of(u: &Unfolding<'_>, reads: &[u64], thread: ThreadId, expr: ExprId) -> 
             AluOp::Or | AluOp::Xor | AluOp::Selp => extended(ty, of(a) | of(b)),
             AluOp::And => extended(ty, of(a) & of(b)),
             AluOp::Setp(_) => 1,
-            AluOp::Add => extended(ty, sum(of(a), of(b))),
-            AluOp::Sub | AluOp::Mul | AluOp::Shl | AluOp::Shr => ANY,
+            AluOp::Add if ty.kind != TypeKind::Float => extended(ty, sum(of(a), of(b))),
+            AluOp::Extract(at) => extended(ty, of(a) >> at),
+            AluOp::Concat(at) => extended(ty, of(a) & low_bits(at.into()) | of(b) << at),
+            AluOp::Add
+            | AluOp::Sub
+            | AluOp::Mul
+            | AluOp::Shl
+            | AluOp::Shr
+            | AluOp::Convert(..)
+            | AluOp::Halves(_)
+            | AluOp::Flush => ANY,
         },
+        Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => ANY,
         Expr::Atomic { op, old, operand, .. } => match op {
             AtomicOp::Exch => of(operand),
             AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => of(old) | of(operand),
@@ -264,31 +277,22 @@ fn bits_of(u: &Unfolding<'_>, reads: &[u64], thread: ThreadId, expr: ExprId) -> 
 }
 
 /// Bits of a value of type `ty` in a register: a sign bit may be repeated.
-fn extended(ty: Type, bits: u64) -> u64 {
-    let bits = bits & alu::mask(ty);
-    if ty.kind == TypeKind::Signed && ty.bits < 64 && bits >> (ty.bits - 1) & 1 == 1 {
-        ANY
-    } else {
-        bits
-    }
+fn extended(ty: Type, bits: Value) -> Value {
+    let bits = bits & low_bits(ty.bits);
+    if ty.kind == TypeKind::Signed && bits >> (ty.bits - 1) & 1 == 1 { ANY } else { bits }
 }
 
-fn sum(a: u64, b: u64) -> u64 {
+fn sum(a: Value, b: Value) -> Value {
     let bits = smear(a | b);
     if bits == 0 { 0 } else { bits << 1 | 1 }
 }
 
 /// Every bit up to the highest one set.
-fn smear(bits: u64) -> u64 {
+fn smear(bits: Value) -> Value {
     if bits == 0 { 0 } else { ANY >> bits.leading_zeros() }
 }
 
-fn initial_bytes(u: &Unfolding<'_>, bytes: Extent) -> u64 {
+fn initial_bytes(u: &Unfolding<'_>, bytes: Extent) -> Value {
     let initial = &u.layout.locations[usize::from(bytes.object)].initial;
-    let range = bytes.start as usize..bytes.end() as usize;
-    initial[range].iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
-}
-
-fn low_bytes(length: u32) -> u64 {
-    if length >= 8 { ANY } else { (1 << (8 * length)) - 1 }
+    little_endian(&initial[bytes.start as usize..bytes.end() as usize])
 }

@@ -5,6 +5,7 @@ use model::program::Observed;
 use model::rel::{Meaning, Model};
 use model::structure::writes_of;
 use model::unfold::Unfolding;
+use model::value::Value;
 use model::values::{Source, Values, final_values};
 
 use super::plan::Plan;
@@ -16,12 +17,12 @@ pub fn outcomes_of<R: Row>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],
-    visit: &mut dyn FnMut(&[u64]),
+    visit: &mut dyn FnMut(&[Value]),
 ) {
     let observed = &u.program.observed;
     let mut outcome = vec![0; observed.len()];
     // Memory that can end in more than one way.
-    let mut open: Vec<(usize, Vec<u64>)> = Vec::new();
+    let mut open: Vec<(usize, Vec<Value>)> = Vec::new();
     for (at, &of) in observed.iter().enumerate() {
         match of {
             Observed::Register { .. } => outcome[at] = values.register(of).unwrap_or(0),
@@ -38,7 +39,7 @@ pub fn outcomes_of<R: Row>(
     choose(&open, &mut outcome, visit);
 }
 
-fn choose(open: &[(usize, Vec<u64>)], outcome: &mut [u64], visit: &mut dyn FnMut(&[u64])) {
+fn choose(open: &[(usize, Vec<Value>)], outcome: &mut [Value], visit: &mut dyn FnMut(&[Value])) {
     let Some(((at, values), rest)) = open.split_first() else { return visit(outcome) };
     for &value in values {
         outcome[*at] = value;

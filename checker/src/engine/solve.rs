@@ -27,6 +27,7 @@ use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
 use model::structure::EventStructure;
 use model::unfold::{Unfolded, Unfolding};
+use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use self::clauses::Term;
@@ -73,9 +74,9 @@ impl Engine for Solve {
 struct Job<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
-    guesses: &'a [u64],
+    guesses: &'a [Value],
     /// The outcomes that have been reported.
-    visited: &'a mut HashSet<Vec<u64>>,
+    visited: &'a mut HashSet<Vec<Value>>,
     seen: &'a mut Seen,
     visit: &'a mut Visit<'v>,
 }
@@ -228,7 +229,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
             .iter()
             .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
             .collect();
-        let mut outcomes: Vec<(Vec<Source<R>>, Vec<u64>)> = Vec::new();
+        let mut outcomes: Vec<(Vec<Source<R>>, Vec<Value>)> = Vec::new();
         let guesses = self.job.guesses;
         valuations(u, &mut sources, guesses, &mut |sources, values| {
             outcomes.push((sources.to_vec(), outcome(u, values, finals, &last)));
@@ -341,12 +342,12 @@ fn outcome<R: Row>(
     values: &mut Values<'_, R>,
     finals: &[Final],
     last: &[usize],
-) -> Vec<u64> {
+) -> Vec<Value> {
     let observed = u.program.observed.iter().map(|&observed| match observed {
         Observed::Register { .. } => values.register(observed).unwrap_or(0),
         Observed::Memory { .. } => 0,
     });
-    let mut outcome: Vec<u64> = observed.collect();
+    let mut outcome: Vec<Value> = observed.collect();
     for (choice, &at) in finals.iter().zip(last) {
         let bytes = values.written(choice.writes[at], choice.cell).unwrap_or(0);
         outcome[choice.observed] |= choice.part(bytes) << choice.shift;

@@ -11,6 +11,7 @@ use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Model, Node};
 use model::structure::EventStructure;
 use model::unfold::{Unfolded, Unfolding};
+use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use crate::engine::concrete::Concrete;
@@ -24,7 +25,7 @@ pub struct Candidate<'c, R> {
     pub structure: &'c EventStructure<'c, R>,
     pub sources: &'c [Source<R>],
     /// What each read returns; sources alone do not say it of values that depend on themselves.
-    pub known: &'c [(usize, u64)],
+    pub known: &'c [(usize, Value)],
     /// Every node of the model, in order.
     pub nodes: &'c [BitRel<R>],
     pub co: &'c BitRel<R>,
@@ -33,13 +34,13 @@ pub struct Candidate<'c, R> {
     pub fsc: &'c BitRel<R>,
     /// Indices of the axioms that it breaks.
     pub broken: &'c [usize],
-    pub outcome: &'c [u64],
+    pub outcome: &'c [Value],
 }
 
 /// Where each slot reads from, and what each read returns.
 struct Sourced<'s, R> {
     sources: &'s [Source<R>],
-    known: &'s [(usize, u64)],
+    known: &'s [(usize, Value)],
 }
 
 /// Receives candidates; one function for each width of relation.
@@ -72,7 +73,7 @@ pub fn candidates(
 struct Job<'a, V> {
     test: &'a Test,
     model: &'a Model,
-    guesses: &'a [u64],
+    guesses: &'a [Value],
     limits: &'a Limits,
     truncated: &'a Cell<bool>,
     visitor: &'a mut V,
@@ -108,7 +109,7 @@ struct Search<'s, R> {
     structure: &'s EventStructure<'s, R>,
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
-    guesses: &'s [u64],
+    guesses: &'s [Value],
     limits: &'s Limits,
     ticks: u32,
 }
@@ -144,7 +145,7 @@ impl<R: Row> Search<'_, R> {
         valuations(u, &mut sources, self.guesses, &mut |sources, values| {
             let slots = u.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
-            all.push((sources.to_vec(), known.collect::<Vec<(usize, u64)>>()));
+            all.push((sources.to_vec(), known.collect::<Vec<(usize, Value)>>()));
         });
         all.iter().all(|(sources, known)| self.ordered(&Sourced { sources, known }, visitor))
     }

@@ -11,6 +11,7 @@ use litmus::Test;
 use model::bits::Row;
 use model::rel::Model;
 use model::section;
+use model::unfold::DIVERGED;
 use model::values::Values;
 
 use self::candidate::{Candidate, Visitor, candidates};
@@ -115,6 +116,18 @@ fn undefined_text(reason: &str) -> String {
         "non-coherent-read-of-written-data" => format!(
             "`ld.global.nc` ({}) may only read\ndata that nobody writes during the kernel:",
             section::LD_GLOBAL_NC.number
+        ),
+        "uniform-read-of-written-data" => format!(
+            "`ldu` ({}) may only read data\nthat nobody writes during the kernel:",
+            section::LDU.number
+        ),
+        "readonly-proxy-read-of-written-data" => format!(
+            "`ld.proxy::readonly` ({}) may only\nread data that nobody writes during the kernel:",
+            section::LD.number
+        ),
+        DIVERGED => format!(
+            "The address of an `ldu` ({}) is the\nsame in all threads of a warp:",
+            section::LDU.number
         ),
         _ => "A consistent execution does what has no meaning:".to_owned(),
     }

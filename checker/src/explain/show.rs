@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use litmus::{Quantifier, Test};
 use model::given::Chosen;
+use model::value::Value;
 
 use super::open::{Edge, Kind};
 use crate::report::text::with_threads;
@@ -103,7 +104,7 @@ fn effect(shown: &Shown) -> String {
 }
 
 /// Large values are patterns of bytes.
-fn number(value: u64) -> String {
+fn number(value: Value) -> String {
     if value > 0xffff { format!("{value:#x}") } else { value.to_string() }
 }
 

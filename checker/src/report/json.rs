@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use litmus::Test;
 use model::program::Observed;
+use model::value::Value;
 use serde::Serialize;
 
 use super::text::race_text;
@@ -45,8 +46,8 @@ struct Object<'a> {
 
 #[derive(Serialize)]
 struct OneOutcome {
-    registers: BTreeMap<String, u64>,
-    memory: BTreeMap<String, u64>,
+    registers: BTreeMap<String, Value>,
+    memory: BTreeMap<String, Value>,
     executions: Option<u64>,
     satisfies: bool,
 }
@@ -166,7 +167,7 @@ impl Json {
     }
 }
 
-fn one_outcome(test: &Test, values: &[u64], executions: Option<u64>) -> OneOutcome {
+fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOutcome {
     let (mut registers, mut memory) = (BTreeMap::new(), BTreeMap::new());
     for (&observed, &value) in test.program.observed.iter().zip(values) {
         let name = litmus::proposition::name(&test.program, observed);

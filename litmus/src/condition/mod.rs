@@ -4,6 +4,7 @@ mod term;
 
 use model::isa::alu::Comparison;
 use model::program::Observed;
+use model::value::Value;
 
 use crate::Quantifier;
 use crate::cursor::{Cursor, short};
@@ -21,7 +22,7 @@ pub(crate) struct Tail {
     pub(crate) filter: Option<Prop>,
     /// In the order of [`Observed`], each once; terms are indices of it.
     pub(crate) observed: Vec<Observed>,
-    pub(crate) constants: Vec<u64>,
+    pub(crate) constants: Vec<Value>,
     /// Of the whole condition.
     pub(crate) at: Bytes,
 }
@@ -30,7 +31,7 @@ struct Reader<'r> {
     draft: &'r mut Draft,
     report: &'r mut Report,
     observed: Vec<Observed>,
-    constants: Vec<u64>,
+    constants: Vec<Value>,
     depth: usize,
 }
 

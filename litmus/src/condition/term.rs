@@ -8,7 +8,7 @@ use super::Reader;
 use crate::cursor::{Cursor, short};
 use crate::lex::Kind;
 use crate::program;
-use crate::proposition::Term;
+use crate::proposition::{Term, number};
 use crate::report::{Bytes, Reported};
 
 impl Reader<'_> {
@@ -18,15 +18,12 @@ impl Reader<'_> {
             let with = self.observed[index];
             let bits = match with {
                 Observed::Register { thread, register } => {
-                    match self.draft.thread(thread).draft(register).bits {
-                        0 => 64,
-                        bits => u32::from(bits),
-                    }
+                    self.draft.thread(thread).draft(register).width().into()
                 }
                 Observed::Memory { length, .. } => 8 * length,
             };
-            if !program::fits(value, bits) {
-                let message = format!("{} is never equal to this", value.cast_signed());
+            if !program::fits_value(value, bits) {
+                let message = format!("{} is never equal to this", number(value));
                 let name = match with {
                     Observed::Register { .. } => "register",
                     Observed::Memory { .. } => "variable",
@@ -44,7 +41,7 @@ impl Reader<'_> {
         if cursor.text_at(1) == ":" && cursor.peek().is_some() {
             return self.register(cursor);
         }
-        if let Some(value) = cursor.number_value(self.report) {
+        if let Some((value, _)) = cursor.value(self.report) {
             self.constants.push(value);
             return Some(Ok(Term::Constant(value)));
         }
@@ -155,14 +152,16 @@ impl Reader<'_> {
         let name = short(&self.draft.variable(variable).name);
         let copy_of = copy_of.transpose()?;
         if copy_of.is_none() && !program::one_copy(self.draft, variable) {
+            let own = program::space(self.draft, variable).is_shared_by_threads();
+            let owner = if own { "CTA" } else { "thread" };
             self.report
-                .error("which-copy", at, format!("each CTA has its own `{name}`"))
+                .error("which-copy", at, format!("each {owner} has its own `{name}`"))
                 .note("which one?")
                 .help(format!("[{name}@P0]"));
             return Err(Reported);
         }
         let extent = u64::from(program::extent(self.draft, variable));
-        let length = u64::from(program::element(self.draft, variable)).min(8);
+        let length = u64::from(program::element(self.draft, variable)).min(16);
         if offset.saturating_add(length) > extent {
             self.report
                 .error("out-of-bounds", at, format!("this is not inside `{name}`"))

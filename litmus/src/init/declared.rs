@@ -41,8 +41,20 @@ const PTX_TYPES: &[(&str, u32)] = &[
     ("b16", 2),
     ("b32", 4),
     ("b64", 8),
+    ("b128", 16),
     ("f32", 4),
     ("f64", 8),
+];
+
+/// The state spaces of variables; without a kernel to declare it in, a parameter says whose it is.
+const SPACES: &[(&str, Space)] = &[
+    ("global", Space::Global),
+    ("shared", Space::Shared),
+    ("const", Space::Const),
+    ("local", Space::Local),
+    ("param", Space::ParamEntry),
+    ("param::entry", Space::ParamEntry),
+    ("param::func", Space::ParamFunc),
 ];
 
 #[derive(Default)]
@@ -70,13 +82,23 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Option<Type>
         ty.bytes = known.map(|(_, bytes)| *bytes).or(ty.bytes);
     }
     while let Some(dot) = cursor.eat(".") {
-        let Some((name, at)) = cursor.word() else {
+        let Some((mut name, mut at)) = cursor.word() else {
             cursor.expected("a state space or a type", report);
             return None;
         };
+        if cursor.eat("::").is_some() {
+            let Some((_, end)) = cursor.word() else {
+                cursor.expected("a name after `::`", report);
+                return None;
+            };
+            at = at.to(end);
+            name = at.of(cursor.text);
+        }
+        if let Some((_, space)) = SPACES.iter().find(|(known, _)| *known == name) {
+            ty.space = Some(*space);
+            continue;
+        }
         match name {
-            "global" => ty.space = Some(Space::Global),
-            "shared" => ty.space = Some(Space::Shared),
             "align" => {
                 if cursor.number(report).is_none() {
                     cursor.expected("an alignment", report);
@@ -88,9 +110,14 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Option<Type>
                     ty.bytes = Some(*bytes);
                 } else {
                     let known = PTX_TYPES.iter().map(|(ptx, _)| *ptx);
-                    let near = report.nearest(name, known.chain(["global", "shared", "align"]));
+                    let spaces = SPACES.iter().map(|(ptx, _)| *ptx).chain(["align"]);
+                    let near = report.nearest(name, known.chain(spaces));
                     let help = near.map_or_else(
-                        || "variables are `.global` or `.shared`, of types `.u8` to `.f64`".into(),
+                        || {
+                            "variables are `.global`, `.shared`, `.const`, `.local` or `.param`, \
+                             of types `.u8` to `.b128`"
+                                .into()
+                        },
                         |near| format!(".{near}"),
                     );
                     report

@@ -170,7 +170,7 @@ impl<'a> Reader<'a, '_> {
                 if cursor.eat("}").is_some() {
                     break;
                 }
-                let Some(value) = cursor.number(self.report) else {
+                let Some(value) = cursor.value(self.report) else {
                     cursor.expected("a number", self.report);
                     return None;
                 };
@@ -181,7 +181,7 @@ impl<'a> Reader<'a, '_> {
                 }
             }
         } else {
-            let Some(value) = cursor.number(self.report) else {
+            let Some(value) = cursor.value(self.report) else {
                 cursor.expected("a number", self.report);
                 return None;
             };
@@ -267,14 +267,14 @@ impl<'a> Reader<'a, '_> {
         }
         let register = owner.register(name, at, self.report);
         if let Some(bytes) = ty.bytes {
-            let bits = u16::try_from(8 * bytes).expect("a type has at most 8 bytes");
+            let bits = u16::try_from(8 * bytes).expect("a type has at most 16 bytes");
             owner.draft(register).bits = bits;
         }
         owner.draft(register).initial = Some(Initial::Value(0));
         if cursor.eat("=").is_none() {
             return Some(());
         }
-        if let Some((value, _)) = cursor.number(self.report) {
+        if let Some((value, _)) = cursor.value(self.report) {
             let draft = self.draft.thread(thread).draft(register);
             draft.initial = Some(Initial::Value(value));
             draft.given(None);

@@ -1,6 +1,6 @@
-//! The little arithmetic that carries dependencies.
+//! The arithmetic that carries dependencies and tells values apart.
 
-use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::alu::{Alu, AluOp, Comparison, Half};
 use model::isa::qualifier::{Dialect, Qualifier};
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 
@@ -13,9 +13,20 @@ const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
 /// What follows the opcode.
 enum Form {
     Typed(Type),
-    /// `cvt.to.from`.
-    Convert(Type, Type),
+    /// `.f16x2`.
+    Halves,
     Outside(&'static str),
+}
+
+/// A type of arithmetic, without the dot.
+pub(super) fn type_named(name: &str) -> Option<Type> {
+    match Qualifier::named(name) {
+        Some(Qualifier::Type(ty)) => Some(ty).filter(|ty| {
+            use TypeKind::{Bits, Float, Signed, Unsigned};
+            matches!(ty.kind, Unsigned | Signed | Bits | Float)
+        }),
+        _ => None,
+    }
 }
 
 impl<'a> Reader<'_> {
@@ -26,13 +37,16 @@ impl<'a> Reader<'_> {
         if comparison.is_some() || opcode == "mul" && parts.first() == Some(&"lo") {
             parts.remove(0);
         }
-        let ty = match self.alu_form(cell, &parts)? {
+        let (ty, halves) = match self.alu_form(cell, &parts)? {
             Form::Outside(what) => return Some(Self::unsupported(cell, what)),
-            Form::Typed(ty) => ty,
-            Form::Convert(to, from) => return self.convert(cell, to, from),
+            Form::Typed(ty) => (ty, false),
+            Form::Halves => (Type { kind: TypeKind::Bits, bits: 32 }, true),
         };
         let (op, sources) = match (opcode, comparison) {
             (_, Some(comparison)) => (AluOp::Setp(comparison), 2),
+            ("add", _) if halves => (AluOp::Halves(Half::Add), 2),
+            ("sub", _) if halves => (AluOp::Halves(Half::Sub), 2),
+            ("mul", _) if halves => (AluOp::Halves(Half::Mul), 2),
             ("mov", _) => (AluOp::Mov, 1),
             ("not", _) => (AluOp::Xor, 1),
             ("add", _) => (AluOp::Add, 2),
@@ -47,24 +61,11 @@ impl<'a> Reader<'_> {
         };
         let args = self.args(cell)?;
         if args.len() != sources + 1 {
-            let form = match op {
-                AluOp::Setp(_) => "p, r0, 1",
-                AluOp::Selp => "r0, r1, r2, p",
-                AluOp::Mov
-                | AluOp::Add
-                | AluOp::Sub
-                | AluOp::Mul
-                | AluOp::And
-                | AluOp::Or
-                | AluOp::Xor
-                | AluOp::Shl
-                | AluOp::Shr => {
-                    if sources == 1 {
-                        "r0, r1"
-                    } else {
-                        "r0, r1, 1"
-                    }
-                }
+            let form = match (op, sources) {
+                (AluOp::Setp(_), _) => "p, r0, 1",
+                (AluOp::Selp, _) => "r0, r1, r2, p",
+                (_, 1) => "r0, r1",
+                (_, _) => "r0, r1, 1",
             };
             self.count(cell, &args, form);
             return None;
@@ -116,27 +117,27 @@ impl<'a> Reader<'_> {
     /// The type after the opcode, and after `.lo` or the comparison.
     fn alu_form(&mut self, cell: &Cell<'a>, parts: &[&str]) -> Option<Form> {
         let opcode = cell.opcode();
-        let integer = |name: &str| match Qualifier::named(name) {
-            Some(Qualifier::Type(ty)) if ty.kind != TypeKind::Float => Some(ty),
-            _ => None,
-        };
+        let integer =
+            |name: &str| type_named(name).filter(|ty| ty.kind != TypeKind::Float && ty.bits <= 64);
         let logic = matches!(opcode, "mov" | "and" | "or" | "xor" | "not");
+        let sum = matches!(opcode, "add" | "sub" | "mul");
         let float = |name: &str| {
             ["f16", "bf16", "f32", "f64", "b128"].iter().any(|prefix| name.starts_with(prefix))
         };
+        // Rounding to nearest even is what these do in any case.
+        let parts = if sum && parts.first() == Some(&"rn") { &parts[1..] } else { parts };
         match parts {
             [] if self.draft.dialect == Dialect::Peer => Some(Form::Typed(Type::U64)),
             ["pred"] if logic => Some(Form::Typed(PREDICATE)),
-            [to, from] if opcode == "cvt" => match (integer(to), integer(from)) {
-                (Some(to), Some(from)) => Some(Form::Convert(to, from)),
-                _ => Some(Form::Outside("this conversion is not modelled")),
-            },
-            _ if opcode == "cvt" => Some(Form::Outside("this conversion is not modelled")),
-            [name] if opcode == "mov" && *name == "f32" => {
-                Some(Form::Typed(Type { kind: TypeKind::Bits, bits: 32 }))
+            [name] if opcode == "mov" && matches!(*name, "f32" | "f64" | "b128") => {
+                type_named(name).map(Form::Typed)
             }
-            [name] if opcode == "mov" && *name == "f64" => {
-                Some(Form::Typed(Type { kind: TypeKind::Bits, bits: 64 }))
+            [name] if opcode == "selp" && matches!(*name, "f32" | "f64") => {
+                type_named(name).map(Form::Typed)
+            }
+            ["f16x2"] if sum => Some(Form::Halves),
+            [name] if sum && matches!(*name, "f16" | "f32" | "f64") => {
+                type_named(name).map(Form::Typed)
             }
             [name] if integer(name).is_some() => {
                 let ty = integer(name)?;
@@ -209,19 +210,6 @@ impl<'a> Reader<'_> {
         found.map(|(_, comparison)| *comparison)
     }
 
-    /// A conversion between integers keeps the bits that both have: a move at the narrower type.
-    fn convert(&mut self, cell: &Cell<'a>, to: Type, from: Type) -> Option<Instruction> {
-        let args = self.args(cell)?;
-        let [destination, source] = &args[..] else {
-            self.count(cell, &args, "r0, r1");
-            return None;
-        };
-        let ty = if to.bits < from.bits { to } else { from };
-        let source = self.operand(source)?;
-        let destination = self.alu_destination(destination, to.bits, AluOp::Mov, &[source])?;
-        Some(Instruction::Alu(Alu { op: AluOp::Mov, ty, destination, sources: vec![source] }))
-    }
-
     /// `mad.lo` is a product, kept aside, and a sum.
     pub(super) fn mad(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
         if cell.part(1) != "lo" {
@@ -230,7 +218,8 @@ impl<'a> Reader<'_> {
         let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let ty = match self.alu_form(cell, &parts)? {
             Form::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
-            Form::Typed(ty) | Form::Convert(ty, _) => ty,
+            Form::Typed(ty) => ty,
+            Form::Halves => return Some(vec![Self::unsupported(cell, "this arithmetic")]),
         };
         let args = self.args(cell)?;
         let [destination, a, b, c] = &args[..] else {

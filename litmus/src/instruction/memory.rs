@@ -4,11 +4,12 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::{self, AtomicOp};
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::qualifier::{Dialect, Qualifiers};
+use model::isa::reach::Reach;
 use model::isa::rules;
 use model::isa::rules::atomic::{ATOM_SUB, RED_SUB};
 use model::isa::shape::Opcode;
 use model::isa::st::{Store, StoreOrder};
-use model::isa::{Address, Instruction, Reg, SpaceQualifier, Type, TypeKind};
+use model::isa::{Address, Instruction, Reg, Type, TypeKind};
 use model::memory::Proxy;
 
 use super::Reader;
@@ -20,12 +21,13 @@ use crate::report::Reported;
 type Checked<'a> = Result<(Qualifiers, Vec<Arg<'a>>), Instruction>;
 
 impl<'a> Reader<'_> {
-    pub(super) fn load(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
-        let (qualifiers, args) = match self.checked(cell, Opcode::Ld)? {
+    pub(super) fn load(&mut self, cell: &Cell<'a>, opcode: Opcode) -> Option<Instruction> {
+        let (qualifiers, args) = match self.checked(cell, opcode)? {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let order = LoadOrder::of(&qualifiers)?;
+        let order =
+            if opcode == Opcode::Ldu { LoadOrder::Uniform } else { LoadOrder::of(&qualifiers)? };
         let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let [destination, address] = self.exactly(cell, &qualifiers, args, "r0, [x]")?;
         if let Some(plain) = self.peer_move(cell, &destination, &address) {
@@ -33,12 +35,21 @@ impl<'a> Reader<'_> {
         }
         let destinations = self.destinations(&destination, ty, &qualifiers)?;
         let at = address.at();
+        let unified = matches!(&address, Arg::Address(written, _) if written.unified.is_some());
         let address = self.address(cell, &address)?;
-        let elements = u32::try_from(destinations.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, ty, elements, &qualifiers);
-        let space = qualifiers.space();
-        let proxy = proxy(cell.opcode());
-        Some(Instruction::Load(Load { order, space, proxy, ty, destinations, address }))
+        let load = Load {
+            order,
+            space: qualifiers.space(),
+            proxy: proxy(cell.opcode()),
+            ty,
+            prefetches: qualifiers.prefetch.is_some(),
+            global_only: qualifiers.policy.is_some() || unified,
+            destinations,
+            address,
+        };
+        let elements = u32::try_from(load.destinations.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, (ty, elements), load.reach(), &qualifiers);
+        Some(Instruction::Load(load))
     }
 
     /// `ld r0, 1` and `ld r0, r1` of the peer dialect move.
@@ -90,11 +101,18 @@ impl<'a> Reader<'_> {
             sources.push(self.operand(value)?);
         }
         let address = address?;
-        let elements = u32::try_from(sources.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, ty, elements, &qualifiers);
-        let space = qualifiers.space();
-        let proxy = proxy(cell.opcode());
-        Some(Instruction::Store(Store { order, space, proxy, ty, sources, address }))
+        let store = Store {
+            order,
+            space: qualifiers.space(),
+            proxy: proxy(cell.opcode()),
+            ty,
+            global_only: qualifiers.policy.is_some(),
+            sources,
+            address,
+        };
+        let elements = u32::try_from(store.sources.len()).unwrap_or(u32::MAX);
+        self.access(cell, address, at, (ty, elements), store.reach(), &qualifiers);
+        Some(Instruction::Store(store))
     }
 
     pub(super) fn atomic(&mut self, cell: &Cell<'a>, reduction: bool) -> Option<Instruction> {
@@ -116,9 +134,12 @@ impl<'a> Reader<'_> {
         };
         let (op, order, scope) = atom::operation(&qualifiers)?;
         let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
-        if !matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits) {
-            // Nor packed ones, whatever reading R26 says of their elements.
-            return Some(Self::unsupported(cell, "floating-point atomics are not modelled"));
+        let float = ty.kind == TypeKind::Float && ty.bits >= 32;
+        let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
+        if !float && !integer || qualifiers.vector.is_some() {
+            // Whatever reading R26 says of their elements.
+            let what = "atomics on halves, packed types and vectors are not modelled";
+            return Some(Self::unsupported(cell, what));
         }
         if qualifiers.policy.is_some() {
             args.pop();
@@ -146,10 +167,11 @@ impl<'a> Reader<'_> {
             operands.push(self.operand(arg)?);
         }
         let address = address?;
-        self.access(cell, address, rest[0].at(), ty, 1, &qualifiers);
         let space = qualifiers.space();
         let atomic =
             atom::Atomic { order, scope, space, op, ty, reduction, destination, address, operands };
+        let reach = atomic.reach();
+        self.access(cell, address, rest[0].at(), (ty, 1), reach, &qualifiers);
         Some(Instruction::Atomic(atomic))
     }
 
@@ -191,27 +213,6 @@ impl<'a> Reader<'_> {
         };
         let args = self.args(cell)?;
         self.ruled(cell, opcode, &qualifiers, &args)?;
-        let own = matches!(
-            qualifiers.space(),
-            SpaceQualifier::Const
-                | SpaceQualifier::Local
-                | SpaceQualifier::Param
-                | SpaceQualifier::ParamEntry
-                | SpaceQualifier::ParamFunc
-        );
-        let outside = if own {
-            Some("a state space that threads do not share")
-        } else if qualifiers.readonly.is_some() {
-            Some("the readonly proxy")
-        } else if qualifiers.ty.is_some_and(|ty| ty.value.bits > 64) {
-            // Reading R21.
-            Some("an access wider than 64 bits")
-        } else {
-            None
-        };
-        if let Some(what) = outside {
-            return Some(Err(Self::unsupported(cell, what)));
-        }
         Some(Ok((qualifiers, args)))
     }
 
@@ -260,8 +261,8 @@ impl<'a> Reader<'_> {
         cell: &Cell<'a>,
         address: Address,
         at: crate::report::Bytes,
-        ty: Type,
-        elements: u32,
+        (ty, elements): (Type, u32),
+        reach: Reach,
         qualifiers: &Qualifiers,
     ) {
         let space_at =
@@ -272,6 +273,7 @@ impl<'a> Reader<'_> {
             scalar: ty.bytes(),
             elements,
             space: qualifiers.space(),
+            reach,
             at,
             space_at,
         });
@@ -279,6 +281,13 @@ impl<'a> Reader<'_> {
 
     /// Reports a constant with more bits than the type.
     pub(super) fn fits(&mut self, arg: &Arg<'a>, ty: Type) {
+        if let Arg::Number(_, at) = *arg
+            && ty.bits > 64
+        {
+            let message = format!("a constant has 64 bits, and the type {}", ty.bits);
+            self.report.error("constant", at, message).help("mov.b128 q, {r0, r1}");
+            return;
+        }
         if let Arg::Number(value, at) = *arg
             && !crate::program::fits(value, ty.bits.into())
         {

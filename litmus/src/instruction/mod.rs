@@ -3,6 +3,7 @@
 mod alu;
 mod barrier;
 mod branch;
+mod convert;
 mod fence;
 mod memory;
 
@@ -65,7 +66,8 @@ impl<'a> Reader<'_> {
     fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let one = match cell.opcode() {
-            "ld" => self.load(cell),
+            "ld" => self.load(cell, Opcode::Ld),
+            "ldu" => self.load(cell, Opcode::Ldu),
             "st" => self.store(cell),
             "atom" => self.atomic(cell, false),
             "red" => self.atomic(cell, true),
@@ -73,14 +75,19 @@ impl<'a> Reader<'_> {
             "membar" => self.membar(cell),
             "bar" | "barrier" => self.barrier(cell),
             "bra" | "ret" | "exit" => self.branch(cell),
-            "tld" | "suld" | "cold" if peer => self.load(cell),
+            "tld" | "suld" | "cold" if peer => self.load(cell, Opcode::Ld),
             "sust" if peer => self.store(cell),
             "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" if peer => {
                 self.peer_branch(cell)
             }
             "mad" => return self.mad(cell).unwrap_or_default(),
+            "cvt" => return self.convert(cell).unwrap_or_default(),
+            "mov" if Self::moves_vector(cell) => {
+                return self.vector_move(cell).unwrap_or_default();
+            }
+            "cvta" | "isspacep" => self.cvta(cell),
             "mov" | "add" | "sub" | "mul" | "and" | "or" | "xor" | "not" | "shl" | "shr"
-            | "cvt" | "setp" | "selp" => self.alu(cell),
+            | "setp" | "selp" => self.alu(cell),
             _ => self.other(cell),
         };
         one.into_iter().collect()

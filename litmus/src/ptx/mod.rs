@@ -46,7 +46,7 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     };
     let mut report = Report::of_many();
     let module = parse::Parser::new(text, &mut report).module();
-    let unreadable = report.count() > 0;
+    let unreadable = report.count() > module.undeclared;
     let instructions =
         lint::Linter { text, module: &module, report: &mut report, options }.module();
     Linted { diagnostics: report.finish(path, text), instructions, unreadable }

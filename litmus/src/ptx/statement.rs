@@ -250,6 +250,7 @@ impl Parser<'_, '_> {
 
     #[cold]
     fn undeclared(&mut self, name: &str, at: Bytes) {
+        self.module.undeclared += 1;
         let worth = self.report.is_worth(self.symbols.count());
         let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
         let help = near.map_or_else(

@@ -25,6 +25,8 @@ pub(crate) struct Module {
     pub(crate) elements: Vec<Element>,
     /// What all other instructions define and use.
     pub(crate) names: Vec<Named>,
+    /// How many names of memory instructions are declared nowhere: reported, and no trouble to read.
+    pub(crate) undeclared: usize,
 }
 
 /// A part of one of the lists of a [`Module`].

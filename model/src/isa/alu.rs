@@ -1,10 +1,13 @@
-//! The little arithmetic that carries dependencies, and branches.
+//! The arithmetic that carries dependencies and tells values apart, and branches.
 
+use super::float::{self, Rounding};
 use super::{Operand, Reg, Type, TypeKind};
+use crate::value::{self, Value, low_bits};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AluOp {
     Mov,
+    /// Of floats too, rounded to nearest even; so are `Sub` and `Mul`.
     Add,
     Sub,
     /// The low half of the product.
@@ -18,6 +21,24 @@ pub enum AluOp {
     Selp,
     /// The destination is a predicate.
     Setp(Comparison),
+    /// The bits of the type from this one on.
+    Extract(u8),
+    /// The second operand above this many bits of the first.
+    Concat(u8),
+    /// To this type, from the instruction's; one of them is a float.
+    Convert(Type, Rounding),
+    /// Of two `.f16` in 32 bits, each by itself.
+    Halves(Half),
+    /// A subnormal float becomes a zero of its sign.
+    Flush,
+}
+
+/// What is done with each half.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Half {
+    Add,
+    Sub,
+    Mul,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -31,15 +52,23 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    pub fn holds(self, ty: Type, a: u64, b: u64) -> bool {
-        let (a, b) = (a & mask(ty), b & mask(ty));
+    pub fn holds(self, ty: Type, a: Value, b: Value) -> bool {
+        let mask = low_bits(ty.bits);
+        let (a, b) = (a & mask, b & mask);
+        let less = |a: Value, b: Value| {
+            if ty.kind == TypeKind::Signed {
+                extend(ty, a).cast_signed() < extend(ty, b).cast_signed()
+            } else {
+                a < b
+            }
+        };
         match self {
             Comparison::Eq => a == b,
             Comparison::Ne => a != b,
-            Comparison::Lt => compare_less(ty, a, b),
-            Comparison::Le => !compare_less(ty, b, a),
-            Comparison::Gt => compare_less(ty, b, a),
-            Comparison::Ge => !compare_less(ty, a, b),
+            Comparison::Lt => less(a, b),
+            Comparison::Le => !less(b, a),
+            Comparison::Gt => less(b, a),
+            Comparison::Ge => !less(a, b),
         }
     }
 }
@@ -60,37 +89,30 @@ pub struct Branch {
     pub condition: Option<(Comparison, Operand, Operand)>,
 }
 
-/// The bits of a value of type `ty`; types wider than a register's 64 bits keep 64.
-pub fn mask(ty: Type) -> u64 {
-    if ty.bits >= 64 { u64::MAX } else { (1 << ty.bits) - 1 }
-}
-
-/// `value`, of type `ty`, widened to 64 bits as a register wider than the type holds it.
-pub fn extend(ty: Type, value: u64) -> u64 {
-    let value = value & mask(ty);
-    if ty.kind == TypeKind::Signed && ty.bits < 64 && value >> (ty.bits - 1) & 1 == 1 {
-        value | !mask(ty)
+/// `value`, of type `ty`, as a register wider than the type holds it.
+pub fn extend(ty: Type, value: Value) -> Value {
+    let mask = low_bits(ty.bits);
+    let value = value & mask;
+    if ty.kind == TypeKind::Signed && value >> (ty.bits - 1) & 1 == 1 {
+        value | !mask
     } else {
         value
     }
 }
 
-pub(super) fn compare_less(ty: Type, a: u64, b: u64) -> bool {
-    if ty.kind == TypeKind::Signed {
-        extend(ty, a).cast_signed() < extend(ty, b).cast_signed()
-    } else {
-        a & mask(ty) < b & mask(ty)
-    }
-}
-
 impl AluOp {
-    /// The result, sign- or zero-extended to 64 bits. `sources` has as many values as the
-    /// instruction has operands.
-    pub fn apply(self, ty: Type, sources: &[u64]) -> u64 {
+    /// The result, sign- or zero-extended. `sources` has as many values as the instruction has
+    /// operands.
+    pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
         let a = sources[0];
         let b = sources.get(1).copied().unwrap_or(0);
-        let shift = u32::try_from(b & 0xffff_ffff).unwrap_or(u32::MAX);
+        // A shift amount has 32 bits.
+        let shift = u32::try_from(b & low_bits(32)).unwrap_or(u32::MAX);
+        let float = ty.kind == TypeKind::Float;
         let value = match self {
+            AluOp::Add if float => return float::add(ty.bits, a, b),
+            AluOp::Sub if float => return float::sub(ty.bits, a, b),
+            AluOp::Mul if float => return float::mul(ty.bits, a, b),
             AluOp::Mov => a,
             AluOp::Add => a.wrapping_add(b),
             AluOp::Sub => a.wrapping_sub(b),
@@ -103,7 +125,8 @@ impl AluOp {
             AluOp::Shr => {
                 let wide = extend(ty, a);
                 if ty.kind == TypeKind::Signed {
-                    (wide.cast_signed() >> shift.min(63)).cast_unsigned()
+                    let most = u32::from(value::BITS) - 1;
+                    (wide.cast_signed() >> shift.min(most)).cast_unsigned()
                 } else {
                     wide.checked_shr(shift).unwrap_or(0)
                 }
@@ -115,7 +138,19 @@ impl AluOp {
                     b
                 }
             }
-            AluOp::Setp(comparison) => return u64::from(comparison.holds(ty, a, b)),
+            AluOp::Setp(comparison) => return Value::from(comparison.holds(ty, a, b)),
+            AluOp::Extract(at) => a >> at,
+            AluOp::Concat(at) => a & low_bits(at.into()) | b << at,
+            AluOp::Convert(to, rounding) => return float::convert(to, ty, rounding, a),
+            AluOp::Halves(half) => {
+                let of = match half {
+                    Half::Add => float::add,
+                    Half::Sub => float::sub,
+                    Half::Mul => float::mul,
+                };
+                of(16, a & 0xffff, b & 0xffff) | of(16, a >> 16 & 0xffff, b >> 16 & 0xffff) << 16
+            }
+            AluOp::Flush => float::flush(ty.bits, a),
         };
         extend(ty, value)
     }
@@ -125,24 +160,36 @@ impl AluOp {
 mod tests {
     use super::*;
 
+    const S8: Type = Type { kind: TypeKind::Signed, bits: 8 };
+    const S32: Type = Type { kind: TypeKind::Signed, bits: 32 };
+    const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
+
     #[test]
     fn a_signed_result_is_sign_extended() {
-        let s32 = Type { kind: TypeKind::Signed, bits: 32 };
-        assert_eq!(AluOp::Sub.apply(s32, &[0, 1]), u64::MAX);
+        assert_eq!(AluOp::Sub.apply(S32, &[0, 1]), Value::MAX);
         assert_eq!(AluOp::Sub.apply(Type::U32, &[0, 1]), 0xffff_ffff);
     }
 
     #[test]
     fn comparisons_look_at_the_type_only() {
-        let s8 = Type { kind: TypeKind::Signed, bits: 8 };
-        assert!(Comparison::Lt.holds(s8, 0xff, 0));
+        assert!(Comparison::Lt.holds(S8, 0xff, 0));
         assert!(!Comparison::Lt.holds(Type::U32, 0xff, 0));
-        assert!(Comparison::Eq.holds(s8, 0x1ff, 0xff));
+        assert!(Comparison::Eq.holds(S8, 0x1ff, 0xff));
+        assert!(!Comparison::Eq.holds(B128, 1 << 64, 0));
     }
 
     #[test]
     fn a_shift_past_the_width_is_zero() {
         assert_eq!(AluOp::Shl.apply(Type::U32, &[1, 40]), 0);
         assert_eq!(AluOp::Shl.apply(Type::U64, &[1, 70]), 0);
+        assert_eq!(AluOp::Shr.apply(S32, &[0x8000_0000, 200]), Value::MAX);
+    }
+
+    #[test]
+    fn what_is_packed_can_be_unpacked() {
+        let packed = AluOp::Concat(64).apply(B128, &[Value::MAX, 7]);
+        assert_eq!(packed, 7 << 64 | low_bits(64));
+        assert_eq!(AluOp::Extract(64).apply(Type::U64, &[packed]), 7);
+        assert_eq!(AluOp::Extract(0).apply(Type::U64, &[packed]), low_bits(64));
     }
 }

@@ -1,8 +1,10 @@
 //! `atom` and `red`: read, modify, write.
 
+use super::alu::Comparison;
 use super::qualifier::{Order, Qualifiers};
-use super::{Address, Operand, Reg, SpaceQualifier, Type};
+use super::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind, float};
 use crate::scope::Scope;
+use crate::value::{Value, low_bits};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AtomicOrder {
@@ -43,12 +45,13 @@ pub enum AtomicOp {
 
 impl AtomicOp {
     /// The value written over `old`; `None` when a `cas` fails. Signedness and width are `ty`'s.
-    pub fn apply(self, ty: Type, old: u64, first: u64, second: u64) -> Option<u64> {
-        let mask = super::alu::mask(ty);
+    pub fn apply(self, ty: Type, old: Value, first: Value, second: Value) -> Option<Value> {
+        let mask = low_bits(ty.bits);
         let (old, a, b) = (old & mask, first & mask, second & mask);
-        let less = |x: u64, y: u64| super::alu::compare_less(ty, x, y);
+        let less = |x: Value, y: Value| Comparison::Lt.holds(ty, x, y);
         Some(
             mask & match self {
+                AtomicOp::Add if ty.kind == TypeKind::Float => float::add(ty.bits, old, a),
                 AtomicOp::Add => old.wrapping_add(a),
                 AtomicOp::Sub => old.wrapping_sub(a),
                 AtomicOp::And => old & a,
@@ -127,7 +130,6 @@ pub fn operation(q: &Qualifiers) -> Option<(AtomicOp, AtomicOrder, Scope)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::TypeKind;
 
     #[test]
     fn inc_and_dec_wrap_at_the_operand() {

@@ -19,13 +19,19 @@ pub enum LoadOrder {
     MmioAcquire,
     /// `ld.global.nc`: outside the model unless nobody writes the location.
     NonCoherent,
+    /// `ldu`: of read-only data, at one address in all threads of a warp.
+    Uniform,
+    /// `ld.proxy::readonly`: of read-only data.
+    Readonly,
 }
 
 impl LoadOrder {
     /// The scope of the operation; a weak load has none.
     pub fn scope(self) -> Option<Scope> {
         match self {
-            LoadOrder::Weak | LoadOrder::NonCoherent => None,
+            LoadOrder::Weak | LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => {
+                None
+            }
             LoadOrder::Relaxed(scope) | LoadOrder::Acquire(scope) => Some(scope),
             LoadOrder::Volatile | LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => {
                 Some(Scope::Sys)
@@ -36,6 +42,11 @@ impl LoadOrder {
     pub fn is_acquire(self) -> bool {
         matches!(self, LoadOrder::Acquire(_) | LoadOrder::MmioAcquire)
     }
+
+    /// Whether nobody may write what it reads.
+    pub fn is_of_read_only_data(self) -> bool {
+        matches!(self, LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly)
+    }
 }
 
 impl LoadOrder {
@@ -43,6 +54,9 @@ impl LoadOrder {
     pub fn of(q: &Qualifiers) -> Option<LoadOrder> {
         match (q.mmio, q.order.map(|o| o.value), q.scope.map(|s| s.value)) {
             (None, None, None) if q.non_coherent.is_some() => Some(LoadOrder::NonCoherent),
+            (None, None | Some(Order::Weak), None) if q.readonly.is_some() => {
+                Some(LoadOrder::Readonly)
+            }
             (None, None | Some(Order::Weak), None) => Some(LoadOrder::Weak),
             (None, Some(Order::Volatile), None) => Some(LoadOrder::Volatile),
             (None, Some(Order::Relaxed), Some(scope)) => Some(LoadOrder::Relaxed(scope)),
@@ -61,6 +75,10 @@ pub struct Load {
     /// Generic for real PTX.
     pub proxy: Proxy,
     pub ty: Type,
+    /// Whether it says how much to prefetch, which nobody can but from global memory.
+    pub prefetches: bool,
+    /// Whether it has another qualifier that is for global memory: `.unified`, a cache policy.
+    pub global_only: bool,
     /// One for a scalar, 2, 4 or 8 for a vector; `None` is the sink `_`.
     pub destinations: Vec<Option<Reg>>,
     pub address: Address,

@@ -6,17 +6,20 @@
 pub mod alu;
 pub mod atom;
 pub mod bar;
+pub mod cvta;
 pub mod fence;
+pub mod float;
 pub mod ld;
 pub mod opcode;
 pub mod qualifier;
+pub mod reach;
 pub mod rule;
 pub mod rules;
 pub mod shape;
 pub mod st;
 pub mod version;
 
-use crate::memory::VariableId;
+use crate::memory::{Space, VariableId};
 
 /// A register of one thread: an index into [`crate::program::Thread::registers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,7 +53,7 @@ pub struct Address {
 pub enum TypeKind {
     Unsigned,
     Signed,
-    /// `.b8` … `.b128`
+    /// `.b8` … `.b128` (reading R21)
     Bits,
     /// `.f16`, `.f32`, `.f64`
     Float,
@@ -73,6 +76,7 @@ pub struct Type {
 impl Type {
     pub const U32: Type = Type { kind: TypeKind::Unsigned, bits: 32 };
     pub const U64: Type = Type { kind: TypeKind::Unsigned, bits: 64 };
+    pub const F32: Type = Type { kind: TypeKind::Float, bits: 32 };
 
     pub fn bytes(self) -> u32 {
         u32::from(self.bits) / 8
@@ -135,6 +139,23 @@ impl SpaceQualifier {
     }
 }
 
+impl SpaceQualifier {
+    /// The state space; none for a generic address.
+    pub fn space(self) -> Option<Space> {
+        match self {
+            SpaceQualifier::Generic => None,
+            SpaceQualifier::Global => Some(Space::Global),
+            SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+                Some(Space::Shared)
+            }
+            SpaceQualifier::Const => Some(Space::Const),
+            SpaceQualifier::Local => Some(Space::Local),
+            SpaceQualifier::Param | SpaceQualifier::ParamEntry => Some(Space::ParamEntry),
+            SpaceQualifier::ParamFunc => Some(Space::ParamFunc),
+        }
+    }
+}
+
 /// `@p` or `@!p`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
@@ -161,6 +182,7 @@ pub enum Instruction {
     Barrier(bar::Barrier),
     ClusterBarrier(bar::ClusterBarrier),
     Alu(alu::Alu),
+    Cvta(cvta::Cvta),
     Branch(alu::Branch),
     /// Understood, and outside what the model covers: why.
     Unsupported(String),
@@ -174,6 +196,7 @@ impl Instruction {
             Instruction::Atomic(atomic) => (&atomic.operands, [None, None]),
             Instruction::Alu(alu) => (&alu.sources, [None, None]),
             Instruction::Barrier(barrier) => (&[], [Some(barrier.id), barrier.count]),
+            Instruction::Cvta(cvta) => (&[], [Some(cvta.source), None]),
             Instruction::Branch(branch) => {
                 (&[], branch.condition.map_or([None, None], |(_, a, b)| [Some(a), Some(b)]))
             }
@@ -200,6 +223,7 @@ impl Instruction {
             }) => Some(Operand::Reg(*source)),
             Instruction::Barrier(_)
             | Instruction::Alu(_)
+            | Instruction::Cvta(_)
             | Instruction::Branch(_)
             | Instruction::Fence(_)
             | Instruction::ProxyFence(_)
@@ -223,14 +247,20 @@ impl Instruction {
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
             | Instruction::Alu(_)
+            | Instruction::Cvta(_)
             | Instruction::Branch(_)
             | Instruction::Unsupported(_) => None,
         }
     }
 
-    /// Whether it is an `ld.global.nc`.
-    pub fn is_non_coherent(&self) -> bool {
-        matches!(self, Instruction::Load(load) if load.order == ld::LoadOrder::NonCoherent)
+    /// Whether it is a load of what nobody may write.
+    pub fn loads_read_only_data(&self) -> bool {
+        matches!(self, Instruction::Load(load) if load.order.is_of_read_only_data())
+    }
+
+    /// Whether it may have no meaning at the variable that it names.
+    pub fn may_be_out_of_place(&self) -> bool {
+        matches!(self, Instruction::Load(load) if load.prefetches || load.space.is_param())
     }
 
     pub fn as_branch(&self) -> Option<&alu::Branch> {
@@ -243,6 +273,7 @@ impl Instruction {
             Instruction::Load(load) => (&load.destinations, None),
             Instruction::Atomic(atomic) => (&[], atomic.destination),
             Instruction::Alu(alu) => (&[], Some(alu.destination)),
+            Instruction::Cvta(cvta) => (&[], Some(cvta.destination)),
             Instruction::Barrier(bar::Barrier {
                 kind: bar::BarrierKind::Reduce { destination, .. },
                 ..

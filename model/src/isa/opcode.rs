@@ -26,7 +26,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ),
     (
         "multimem and read-only accesses, prefetches and cache control",
-        &["multimem", "ldu", "prefetch", "prefetchu", "discard", "applypriority", "createpolicy"],
+        &["multimem", "prefetch", "prefetchu", "discard", "applypriority", "createpolicy"],
     ),
     ("operations of a warp", &["shfl", "vote", "match", "activemask", "redux", "elect", "fns"]),
     (
@@ -44,7 +44,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
             "stackrestore",
         ],
     ),
-    ("address conversions", &["cvta", "isspacep", "istypep", "mapa", "getctarank"]),
+    ("address conversions", &["istypep", "mapa", "getctarank"]),
     (
         "this arithmetic",
         &[
@@ -116,8 +116,9 @@ const OUTSIDE: &[(&str, &[&str])] = &[
 
 /// Opcodes that become instructions of the model.
 pub const MODELLED: &[&str] = &[
-    "ld", "st", "atom", "red", "fence", "membar", "bar", "barrier", "mov", "add", "sub", "mul",
-    "mad", "and", "or", "xor", "not", "shl", "shr", "cvt", "setp", "selp", "bra", "ret", "exit",
+    "ld", "ldu", "st", "atom", "red", "fence", "membar", "bar", "barrier", "mov", "add", "sub",
+    "mul", "mad", "and", "or", "xor", "not", "shl", "shr", "cvt", "cvta", "isspacep", "setp",
+    "selp", "bra", "ret", "exit",
 ];
 
 /// Opcodes and forms of the peer dialect that PTX does not have.

@@ -57,6 +57,8 @@ pub struct Store {
     pub space: SpaceQualifier,
     pub proxy: Proxy,
     pub ty: Type,
+    /// Whether it has a qualifier that is for global memory: a cache policy.
+    pub global_only: bool,
     /// One for a scalar, 2, 4 or 8 for a vector.
     pub sources: Vec<Operand>,
     pub address: Address,

@@ -8,6 +8,7 @@ use crate::given::Tag;
 use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
 use crate::isa::{Operand, Type};
+use crate::value::{Value, low64};
 
 /// The barriers of a CTA.
 const IDS: u64 = 16;
@@ -56,10 +57,10 @@ impl Walk<'_> {
     /// A barrier id or count: forks over what a barrier could be called.
     pub(super) fn choose(&mut self, state: &mut State, value: ExprId) -> u64 {
         if let Some(known) = state.known(value) {
-            return known;
+            return low64(known);
         }
-        let mut all: Vec<u64> = (0..IDS).collect();
-        all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= IDS));
+        let mut all: Vec<Value> = (0..IDS.into()).collect();
+        all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= IDS.into()));
         let mut elsewhere = state.clone();
         elsewhere.checks.push(Check::NoneOf(value, all.clone()));
         self.fault(elsewhere, "a barrier id or count out of range");
@@ -70,7 +71,7 @@ impl Walk<'_> {
             self.pending.push(forked);
         }
         state.checks.push(Check::Equals(value, all[0]));
-        all[0]
+        low64(all[0])
     }
 }
 

@@ -5,10 +5,13 @@ use super::{Check, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
-use crate::isa::alu::{self, AluOp, Comparison};
+use crate::isa::Type;
+use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::{Atomic, AtomicOp};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
+use crate::memory::Space;
+use crate::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(
@@ -21,6 +24,8 @@ impl Walk<'_> {
         match load.order {
             LoadOrder::Weak => {}
             LoadOrder::NonCoherent => tags = tags.with(Tag::NonCoherentRead),
+            LoadOrder::Uniform => tags = tags.with(Tag::UniformRead),
+            LoadOrder::Readonly => tags = tags.with(Tag::ReadonlyRead),
             LoadOrder::Volatile | LoadOrder::Relaxed(_) | LoadOrder::MmioRelaxed => {
                 tags = tags.with(Tag::Relaxed);
             }
@@ -122,7 +127,7 @@ impl Walk<'_> {
                 // It has read what it compares with: a loop for a lock ends here.
                 let expected = state.exprs.as_const(operands[0].0);
                 if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
-                    let expected = state.exprs.constant(expected & alu::mask(atomic.ty));
+                    let expected = state.exprs.constant(expected & low_bits(atomic.ty.bits));
                     let value = state.exprs.extend_signed(atomic.ty, expected);
                     state.set(destination, value, seen);
                 }
@@ -138,8 +143,16 @@ impl Walk<'_> {
             | AtomicOp::Max
             | AtomicOp::Inc
             | AtomicOp::Dec) => {
-                let expr = Expr::Atomic { op, ty: atomic.ty, old, operand: operands[0].0 };
-                (state.exprs.intern(expr), seen | operand_taint)
+                // 9.7.15.5: sums of singles in global memory know no subnormal numbers, those in
+                // shared memory do.
+                let space = self.layout.virtuals[usize::from(access.va.object)].space;
+                let flush = atomic.ty == Type::F32 && space == Space::Global;
+                let flushed = |state: &mut State, value: ExprId| {
+                    if flush { state.exprs.alu(AluOp::Flush, atomic.ty, &[value]) } else { value }
+                };
+                let (old, operand) = (flushed(state, old), flushed(state, operands[0].0));
+                let sum = state.exprs.intern(Expr::Atomic { op, ty: atomic.ty, old, operand });
+                (flushed(state, sum), seen | operand_taint)
             }
         };
         state.written_back(access, addr, guard, value, data, read);

@@ -7,6 +7,7 @@ use crate::given::Tag;
 use crate::isa::Reg;
 use crate::memory::Proxy;
 use crate::scope::Scope;
+use crate::value::Value;
 
 #[derive(Clone)]
 pub(super) struct State {
@@ -48,7 +49,7 @@ impl State {
     }
 
     /// A value that is constant, or that the path already assumes to be.
-    pub(super) fn known(&self, value: ExprId) -> Option<u64> {
+    pub(super) fn known(&self, value: ExprId) -> Option<Value> {
         self.exprs.as_const(value).or_else(|| {
             self.checks.iter().find_map(|check| match check {
                 Check::Equals(of, known) if *of == value => Some(*known),

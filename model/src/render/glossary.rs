@@ -11,6 +11,8 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::Init => "initial writes",
         Tag::ReductionRead => "reads of `red`",
         Tag::NonCoherentRead => "reads of `ld.global.nc`",
+        Tag::UniformRead => "reads of `ldu`",
+        Tag::ReadonlyRead => "reads of `ld.proxy::readonly`",
         Tag::Relaxed => "strong memory operations that are neither acquire nor release",
         Tag::Acquire => "acquire reads",
         Tag::Release => "release writes",

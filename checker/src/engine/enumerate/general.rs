@@ -8,6 +8,7 @@ use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Fixed, Tag};
 use model::rel::Meaning;
 use model::structure::EventStructure;
+use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use super::{Job, Stop};
@@ -52,7 +53,7 @@ impl Job<'_, '_> {
         let mut valued = Vec::new();
         let u = structure.unfolding;
         valuations(u, &mut sources.clone(), self.guesses, &mut |sources, values| {
-            let known: Vec<(usize, u64)> = u
+            let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()
                 .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
@@ -66,7 +67,7 @@ impl Job<'_, '_> {
         &mut self,
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
-        known: &[(usize, u64)],
+        known: &[(usize, Value)],
     ) -> Result<(), Stop> {
         let events = structure.events();
         let rf = BitRel { rows: reads_from(structure.unfolding, sources) };
@@ -121,7 +122,7 @@ impl Job<'_, '_> {
         &mut self,
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
-        known: &[(usize, u64)],
+        known: &[(usize, Value)],
         [rf, co, fr, fsc]: [&BitRel<R>; 4],
     ) -> Result<(), Stop> {
         let u = structure.unfolding;

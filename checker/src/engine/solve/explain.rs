@@ -18,6 +18,7 @@ use super::encode::{Encoder, one_of};
 use super::order::Order;
 use crate::engine::options::constant_bytes;
 use model::memory::Extent;
+use model::value::Value;
 
 /// One choice among the last writes of observed memory.
 pub(crate) struct Final {
@@ -34,7 +35,7 @@ pub(crate) struct Final {
 
 impl Final {
     /// What of the bytes of the cell is meant.
-    pub(crate) fn part(&self, bytes: u64) -> u64 {
+    pub(crate) fn part(&self, bytes: Value) -> Value {
         self.byte.map_or(bytes, |byte| bytes >> (8 * byte) & 0xff)
     }
 }
@@ -81,8 +82,8 @@ pub(crate) fn finals<R: Row>(u: &Unfolding<'_>, co: &Order, clauses: &mut Clause
 /// Terms for what a slot or a final value is, where that is a constant.
 #[derive(Default)]
 pub(crate) struct Groups {
-    slots: HashMap<(usize, u64), Term>,
-    finals: HashMap<(usize, u64), Term>,
+    slots: HashMap<(usize, Value), Term>,
+    finals: HashMap<(usize, Value), Term>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -251,7 +252,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
     }
 
     /// Holds whenever the slot reads `value` from a write that writes it in any case.
-    fn slot_value(&mut self, slot: usize, value: u64) -> Term {
+    fn slot_value(&mut self, slot: usize, value: Value) -> Term {
         let Encoder { clauses, options, choice, .. } = self.encoder;
         let cell = self.u.slots[slot].cell;
         *self.groups.slots.entry((slot, value)).or_insert_with(|| {

@@ -93,6 +93,13 @@ rule!(
     "`ld.param::func` in a kernel is for the results of calls"
 );
 rule!(
+    LD_PARAM_KERNEL,
+    "ld-param-kernel",
+    LD,
+    Both,
+    "`ld.param::func` of a parameter of the kernel is undefined"
+);
+rule!(
     LD_PARAM_GUARD,
     "ld-param-guard",
     PARAMETER_STATE_SPACE,
@@ -136,6 +143,7 @@ pub const LD: &[Check] = &[
     Check { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
     Check { rule: &LD_PARAM_ENTRY, broken: param_entry },
     Check { rule: &LD_PARAM_FUNC, broken: param_func },
+    Check { rule: &LD_PARAM_KERNEL, broken: param_kernel },
     Check { rule: &LD_PARAM_GUARD, broken: guarded_call },
 ];
 
@@ -362,20 +370,18 @@ fn param_entry(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
 }
 
 fn param_func(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
-    if space(form) != SpaceQualifier::ParamFunc || setting.function != Function::Kernel {
-        return None;
-    }
-    match form.variable() {
-        Some(variable) if variable.of_call => None,
-        Some(_) => Some(
-            at_address(form, "this is a parameter of the kernel")
-                .fixed_by([in_space(form, "param::entry")]),
-        ),
-        None => Some(
-            at_address(form, "this is no result of a call")
-                .fixed_by([in_space(form, "param::entry")]),
-        ),
-    }
+    let asked = space(form) == SpaceQualifier::ParamFunc && setting.function == Function::Kernel;
+    (asked && form.variable().is_none()).then(|| {
+        at_address(form, "this is no result of a call").fixed_by([in_space(form, "param::entry")])
+    })
+}
+
+fn param_kernel(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let kernel = form.variable()?.space == SpaceQualifier::ParamEntry;
+    (kernel && space(form) == SpaceQualifier::ParamFunc).then(|| {
+        at_address(form, "this is a parameter of the kernel")
+            .fixed_by([in_space(form, "param::entry")])
+    })
 }
 
 fn guarded_call(form: &Form<'_>, _: &Setting) -> Option<Breach> {

@@ -1,0 +1,335 @@
+//! The words of `LDG`, field by field, to the text that `nvdisasm` prints.
+//!
+//! The layouts are what changing one bit at a time of words that `ptxas` made has shown
+//! (`docs/sass.md` lists the fields). Bits that no layout names print nothing: scheduling, and what
+//! nobody has seen in use.
+
+use std::fmt::Write;
+
+use model::isa::version::Target;
+
+/// Why a word has no text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unknown {
+    /// Not one or two hexadecimal numbers of 64 bits.
+    NotHexadecimal,
+    /// This many 64-bit words, where the target's instructions have another number.
+    Length(usize),
+    /// An opcode other than those of `LDG`.
+    OtherOpcode,
+    /// Bits that no valid word has.
+    Illegal,
+    /// A target whose words nobody has looked at.
+    Target,
+}
+
+impl Unknown {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Unknown::NotHexadecimal => "not one or two hexadecimal words of 64 bits",
+            Unknown::Length(1) => "one word, where the target has two for an instruction",
+            Unknown::Length(_) => "two words, where the target has one for an instruction",
+            Unknown::OtherOpcode => "not the opcode of LDG",
+            Unknown::Illegal => "no valid instruction of the target",
+            Unknown::Target => "the encodings of this target are not known",
+        }
+    }
+}
+
+/// Reads `0xeed4…`, or two words, the lower one first.
+fn words(line: &str) -> Result<Vec<u64>, Unknown> {
+    let word = |text: &str| {
+        let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+        let fits =
+            (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if fits {
+            u64::from_str_radix(digits, 16).map_err(|_| Unknown::NotHexadecimal)
+        } else {
+            Err(Unknown::NotHexadecimal)
+        }
+    };
+    let words: Vec<u64> = line.split_whitespace().map(word).collect::<Result<_, _>>()?;
+    if matches!(words.len(), 1 | 2) { Ok(words) } else { Err(Unknown::NotHexadecimal) }
+}
+
+/// The text of one `LDG`, given as its words in hexadecimal.
+pub fn line(line: &str, target: Target) -> Result<String, Unknown> {
+    let words = words(line)?;
+    let short = match target.sm {
+        50..=62 => true,
+        70..=121 => false,
+        _ => return Err(Unknown::Target),
+    };
+    match (&words[..], short) {
+        (&[word], true) => maxwell(Bits(word.into())),
+        (&[low, high], false) => {
+            let bits = Bits(u128::from(low) | u128::from(high) << 64);
+            if target.sm < 80 { volta(bits, target.sm) } else { ampere(bits, target.sm) }
+        }
+        (words, _) => Err(Unknown::Length(words.len())),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Bits(u128);
+
+impl Bits {
+    /// The field of `width` bits from bit `low` on.
+    fn at(self, low: u32, width: u32) -> usize {
+        usize::try_from(self.0 >> low & ((1 << width) - 1)).expect("fields are narrow")
+    }
+
+    fn is_set(self, bit: u32) -> bool {
+        self.at(bit, 1) == 1
+    }
+
+    /// The same as a number in two's complement.
+    fn signed(self, low: u32, width: u32) -> i64 {
+        let value = i64::try_from(self.at(low, width)).expect("fields are narrow");
+        if value >> (width - 1) & 1 == 1 { value - (1 << width) } else { value }
+    }
+}
+
+const SIZES: [&str; 8] = ["U8", "S8", "U16", "S16", "", "64", "128", "U.128"];
+const EVICT: [&str; 8] = ["EF", "", "EL", "LU", "EU", "NA", "INVALID6", "INVALID7"];
+
+/// `@!P0 `; nothing for `@PT`.
+fn guard(field: usize) -> String {
+    match field {
+        7 => String::new(),
+        _ => format!("@{} ", predicate(field)),
+    }
+}
+
+/// Three bits of number and one of negation.
+fn predicate(field: usize) -> String {
+    let not = if field >> 3 == 1 { "!" } else { "" };
+    match field & 7 {
+        7 => format!("{not}PT"),
+        number => format!("{not}P{number}"),
+    }
+}
+
+fn register(field: usize) -> String {
+    if field == 255 { "RZ".to_owned() } else { format!("R{field}") }
+}
+
+/// `+0x10`, `+-0x10`; nothing for 0.
+fn offset(bytes: i64) -> String {
+    match bytes {
+        0 => String::new(),
+        1.. => format!("+0x{bytes:x}"),
+        _ => format!("+-0x{:x}", bytes.unsigned_abs()),
+    }
+}
+
+/// `[R4+0x10]`; without a register, an absolute address, which has no sign.
+fn address(bits: Bits, register_at: u32, offset_at: u32) -> String {
+    match bits.at(register_at, 8) {
+        255 => match bits.at(offset_at, 24) {
+            0 => "[RZ]".to_owned(),
+            absolute => format!("[0x{absolute:x}]"),
+        },
+        number => format!("[R{number}{}]", offset(bits.signed(offset_at, 24))),
+    }
+}
+
+/// `LDG.E.64`, of the parts that are not empty.
+fn name(parts: &[&str]) -> String {
+    let mut name = "LDG".to_owned();
+    for part in parts.iter().filter(|part| !part.is_empty()) {
+        write!(name, ".{part}").expect("writing to a string succeeds");
+    }
+    name
+}
+
+/// The sparse status, which is stored so that 7 is none.
+fn sparse(bits: Bits) -> String {
+    match bits.at(81, 3) {
+        7 => String::new(),
+        number => format!("P{number}, "),
+    }
+}
+
+/// The predicate that is read, `, P6`: its number is stored inverted, so that 0 is none.
+fn source(field: usize) -> String {
+    if field == 0 { String::new() } else { format!(", {}", predicate(field ^ 7)) }
+}
+
+/// `sm_50` to `sm_62`: words of 64 bits.
+fn maxwell(bits: Bits) -> Result<String, Unknown> {
+    if bits.at(51, 13) != 0xeed0 >> 3 {
+        return Err(Unknown::OtherOpcode);
+    }
+    let extended = if bits.is_set(45) { "E" } else { "" };
+    let cache = ["", "CG", "CI", "CV"][bits.at(46, 2)];
+    let name = name(&[extended, cache, SIZES[bits.at(48, 3)]]);
+    let (guard, to) = (guard(bits.at(16, 4)), register(bits.at(0, 8)));
+    Ok(format!("{guard}{name} {to}, {}", address(bits, 8, 20)))
+}
+
+/// `sm_70`, `sm_72` and `sm_75`.
+fn volta(bits: Bits, sm: u16) -> Result<String, Unknown> {
+    let turing = sm >= 75;
+    let uniform = match bits.at(0, 12) {
+        0x381 => false,
+        0x981 if turing => true,
+        _ => return Err(Unknown::OtherOpcode),
+    };
+    if turing && (bits.is_set(91) != uniform || uniform && !bits.is_set(90)) {
+        return Err(Unknown::Illegal);
+    }
+    let extended = if bits.is_set(72) { "E" } else { "" };
+    let prefetch = if turing { ["", "LTC64B", "LTC128B", "INVALID3"][bits.at(68, 2)] } else { "" };
+    let order = ["CONSTANT", "", "STRONG", "MMIO"][bits.at(79, 2)];
+    let scope = ["CTA", "SM", "GPU", "SYS"][bits.at(77, 2)];
+    let private = if bits.is_set(76) && !uniform { "PRIVATE" } else { "" };
+    let zero = bits.is_set(87) && !uniform;
+    let zero_name = if zero { "ZD" } else { "" };
+    let (size, evict) = (SIZES[bits.at(73, 3)], EVICT[bits.at(84, 3)]);
+    let name = name(&[extended, evict, prefetch, size, order, scope, private, zero_name]);
+    let status = if zero && bits.at(81, 3) == 7 { "PT, ".to_owned() } else { sparse(bits) };
+    let place = if uniform {
+        let uniform = uniform_register(bits.at(32, 6), 63);
+        let bytes = offset(bits.signed(40, 24));
+        match bits.at(24, 8) {
+            255 => format!("[{uniform}{bytes}]"),
+            number => format!("[R{number}+{uniform}{bytes}]"),
+        }
+    } else {
+        address(bits, 24, 40)
+    };
+    let (guard, to) = (guard(bits.at(12, 4)), register(bits.at(16, 8)));
+    let source = if turing { source(bits.at(64, 4)) } else { String::new() };
+    Ok(format!("{guard}{name} {status}{to}, {place}{source}"))
+}
+
+fn uniform_register(field: usize, none: usize) -> String {
+    if field == none { "URZ".to_owned() } else { format!("UR{field}") }
+}
+
+/// What bits 77 to 80 say from `sm_80` on; bit 0 of some is printed as `.PRIVATE`.
+const ORDERS: [&str; 16] = [
+    "",
+    "CONSTANT.PRIVATE",
+    "CONSTANT.CTA",
+    "CONSTANT.CTA.PRIVATE",
+    "CONSTANT",
+    "STRONG.SM",
+    "STRONG.GPU.PRIVATE",
+    "STRONG.GPU",
+    "MMIO.GPU",
+    "CONSTANT.SM",
+    "STRONG.SYS",
+    "CONSTANT.SM.PRIVATE",
+    "MMIO.SYS",
+    "CONSTANT.VC",
+    "CONSTANT.VC.PRIVATE",
+    "CONSTANT.GPU",
+];
+const PREFETCH: [&str; 4] = ["", "LTC64B", "LTC128B", "LTC256B"];
+
+/// `sm_80` on.
+fn ampere(bits: Bits, sm: u16) -> Result<String, Unknown> {
+    let guard = guard(bits.at(12, 4));
+    let to = register(bits.at(16, 8));
+    let evict = EVICT[bits.at(84, 3)];
+    let order = ORDERS[bits.at(77, 4)];
+    let size = if bits.at(73, 3) == 7 { "INVALID7" } else { SIZES[bits.at(73, 3)] };
+    let prefetch = PREFETCH[bits.at(68, 2)];
+    match bits.at(0, 12) {
+        0x381 if bits.is_set(91) => Err(Unknown::Illegal),
+        0x381 => {
+            let extended = if bits.is_set(72) { "E" } else { "" };
+            let name = name(&[extended, evict, prefetch, size, order]);
+            let (status, place) = (sparse(bits), address(bits, 24, 40));
+            Ok(format!("{guard}{name} {status}{to}, {place}{}", source(bits.at(64, 4))))
+        }
+        0x981 if !bits.is_set(90) || !bits.is_set(91) => Err(Unknown::Illegal),
+        0x981 => {
+            let extended = if bits.is_set(72) { "E" } else { "???0" };
+            let name = name(&[extended, evict, prefetch, size, order]);
+            let described = sm >= 90 || bits.is_set(101);
+            let place = descriptor(bits, sm, described, bits.signed(40, 24));
+            Ok(format!("{guard}{name} {}{to}, {place}{}", sparse(bits), source(bits.at(64, 4))))
+        }
+        0x97e if sm < 100 => Err(Unknown::OtherOpcode),
+        0x97e if !bits.is_set(91) || bits.at(73, 3) < 4 => Err(Unknown::Illegal),
+        // 256 bits to two groups of registers; the size field holds the prefetch size here.
+        0x97e => {
+            let level2 = ["EFL2", "ENL2", "ELL2", "INVALID3"][bits.at(81, 2)];
+            let prefetch = PREFETCH[bits.at(73, 3) - 4];
+            let name = name(&["E", evict, level2, prefetch, "256", order]);
+            let place = descriptor(bits, sm, true, bits.signed(40, 17) * 32);
+            let more = register(bits.at(64, 8));
+            let lanes = match bits.at(57, 7) | bits.at(72, 1) << 7 {
+                0xff => String::new(),
+                mask => format!(", 0x{mask:x}"),
+            };
+            Ok(format!("{guard}{name} {more}, {to}, {place}{}{lanes}", source(bits.at(87, 4))))
+        }
+        _ => Err(Unknown::OtherOpcode),
+    }
+}
+
+/// `desc[UR4][R2.64+0x10]`, or with the uniform register added to the address.
+fn descriptor(bits: Bits, sm: u16, described: bool, bytes: i64) -> String {
+    let (width, none) = if sm >= 100 { (8, 255) } else { (6, 63) };
+    let uniform = uniform_register(bits.at(32, width), none);
+    let (base, bytes) = (register(bits.at(24, 8)), offset(bytes));
+    match (bits.is_set(76), described) {
+        (false, _) => format!("[{base}.64+{uniform}{bytes}]"),
+        (true, true) => format!("desc[{uniform}][{base}.64{bytes}]"),
+        (true, false) => format!("[{base}.64{bytes}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(sm: u16, words: &str) -> Result<String, Unknown> {
+        line(words, Target { sm, variant: None })
+    }
+
+    #[test]
+    fn fields_are_where_they_are() {
+        for (sm, words, text) in [
+            (50, "0xeed4200001070202", "LDG.E R2, [R2+0x10]"),
+            (50, "0xeed420010007ff00", "LDG.E R0, [0x1000]"),
+            (60, "0xeed36ffffc0f0404", "@!PT LDG.E.CG.S16 R4, [R4+-0x40]"),
+            (70, "0x0000000004047381 0x000ea800001e6d00", "LDG.E.128.CONSTANT.SYS R4, [R4]"),
+            (75, "0x0000000002027381 0x000ea400004f4920", "LDG.E.EU.LTC128B.STRONG.GPU R2, [R2]"),
+            (75, "0x00004004ff007981 0x000ea2000c1f6900", "LDG.E.STRONG.SYS R0, [UR4+0x40]"),
+            (80, "0x0000000404047981 0x000ea4000c1ebb00", "LDG.E.64.STRONG.SM R4, [R4.64]"),
+            (90, "0xfffffc0404057981 0x000e28000c1e1900", "LDG.E R5, desc[UR4][R4.64+-0x4]"),
+            (
+                90,
+                "0x0000000404057981 0x000ea2000c1e9901",
+                "LDG.E.CONSTANT R5, desc[UR4][R4.64], P6",
+            ),
+            (
+                100,
+                "0xfe0000040404797e 0x001ea8000854f908",
+                "LDG.E.NA.ELL2.256.STRONG.GPU R8, R4, desc[UR4][R4.64]",
+            ),
+            (
+                100,
+                "0xee0001040404797e 0x001ea20008135f08",
+                "LDG.E.ENL2.LTC256B.256.STRONG.SYS R8, R4, desc[UR4][R4.64+0x20], 0xf7",
+            ),
+        ] {
+            assert_eq!(decoded(sm, words).as_deref(), Ok(text), "sm_{sm} {words}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_load_has_a_reason() {
+        assert_eq!(decoded(50, "0xee55e00004070204"), Err(Unknown::OtherOpcode));
+        assert_eq!(decoded(90, "0x0000000404057981 0x000e2200045ef910"), Err(Unknown::Illegal));
+        assert_eq!(decoded(90, "0x0000000404057981"), Err(Unknown::Length(1)));
+        assert_eq!(decoded(90, "LDG"), Err(Unknown::NotHexadecimal));
+        assert_eq!(decoded(90, ""), Err(Unknown::NotHexadecimal));
+        assert_eq!(decoded(30, "0x0"), Err(Unknown::Target));
+    }
+}

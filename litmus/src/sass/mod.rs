@@ -1,0 +1,3 @@
+//! SASS: the machine's own instructions, as words and as `nvdisasm` prints them.
+
+pub mod decode;

@@ -1,0 +1,72 @@
+//! Which state spaces an instruction can access, wherever its address comes from.
+
+use super::atom::Atomic;
+use super::ld::{Load, LoadOrder};
+use super::st::{Store, StoreOrder};
+use crate::memory::Space;
+
+/// Spaces, and what of an instruction keeps it out of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reach {
+    pub spaces: &'static [Space],
+    pub because: &'static str,
+}
+
+const ALL: Reach = Reach { spaces: &Space::ALL, because: "" };
+const WRITABLE: Reach = Reach {
+    spaces: &[Space::Global, Space::Shared, Space::Local, Space::ParamFunc],
+    because: "nobody writes it",
+};
+const STRONG: Reach = Reach {
+    spaces: &[Space::Global, Space::Shared],
+    because: "a strong operation is for `.global` and `.shared`",
+};
+const VOLATILE: Reach = Reach {
+    spaces: &[Space::Global, Space::Shared, Space::Local],
+    because: "a volatile operation is for `.global`, `.shared` and `.local`",
+};
+const MMIO: Reach =
+    Reach { spaces: &[Space::Global], because: "an `.mmio` operation is for `.global`" };
+const WIDE: Reach =
+    Reach { spaces: &[Space::Global], because: "a vector of 256 bits is for `.global`" };
+const HINT: Reach = Reach {
+    spaces: &[Space::Global],
+    because: "`.unified` and `.L2::cache_hint` are for `.global`",
+};
+const READ_ONLY: Reach = Reach { spaces: &[Space::Global], because: "this load is for `.global`" };
+
+/// Bits of the widest vector of other spaces than global.
+const WIDEST: usize = 128;
+
+impl Load {
+    pub fn reach(&self) -> Reach {
+        match self.order {
+            LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => READ_ONLY,
+            LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => MMIO,
+            _ if usize::from(self.ty.bits) * self.destinations.len() > WIDEST => WIDE,
+            _ if self.global_only => HINT,
+            LoadOrder::Weak => ALL,
+            LoadOrder::Volatile => VOLATILE,
+            LoadOrder::Relaxed(_) | LoadOrder::Acquire(_) => STRONG,
+        }
+    }
+}
+
+impl Store {
+    pub fn reach(&self) -> Reach {
+        match self.order {
+            StoreOrder::MmioRelaxed | StoreOrder::MmioRelease => MMIO,
+            _ if usize::from(self.ty.bits) * self.sources.len() > WIDEST => WIDE,
+            _ if self.global_only => HINT,
+            StoreOrder::Weak => WRITABLE,
+            StoreOrder::Volatile => VOLATILE,
+            StoreOrder::Relaxed(_) | StoreOrder::Release(_) => STRONG,
+        }
+    }
+}
+
+impl Atomic {
+    pub fn reach(&self) -> Reach {
+        STRONG
+    }
+}

@@ -1,0 +1,175 @@
+//! Addresses of a path: what an access may name, what bytes it names, and why it may name none.
+
+use super::state::State;
+use super::{Check, Walk};
+use crate::event::{Access, Mask};
+use crate::expr::ExprId;
+use crate::isa::alu::{AluOp, Comparison};
+use crate::isa::atom::Atomic;
+use crate::isa::cvta::{AddressOp, Cvta};
+use crate::isa::ld::Load;
+use crate::isa::reach::Reach;
+use crate::isa::st::Store;
+use crate::isa::{Address, Operand, SpaceQualifier, Type};
+use crate::layout::{Astray, Window};
+use crate::memory::{Extent, Space};
+use crate::value::{Value, low64};
+
+/// What an instruction does at its address, as far as that decides where it may be.
+pub(super) struct Use {
+    pub(super) space: SpaceQualifier,
+    pub(super) ty: Type,
+    pub(super) elements: u32,
+    pub(super) reach: Reach,
+    pub(super) writes: bool,
+    pub(super) prefetches: bool,
+}
+
+impl Use {
+    pub(super) fn of_load(load: &Load) -> Use {
+        let elements = count(load.destinations.len());
+        let (reach, prefetches) = (load.reach(), load.prefetches);
+        Use { space: load.space, ty: load.ty, elements, reach, writes: false, prefetches }
+    }
+
+    pub(super) fn of_store(store: &Store) -> Use {
+        let elements = count(store.sources.len());
+        let reach = store.reach();
+        Use { space: store.space, ty: store.ty, elements, reach, writes: true, prefetches: false }
+    }
+
+    pub(super) fn of_atomic(atomic: &Atomic) -> Use {
+        let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
+        Use { space, ty, elements: 1, reach, writes: true, prefetches: false }
+    }
+
+    fn length(&self) -> u32 {
+        self.ty.bytes() * self.elements
+    }
+}
+
+fn count(elements: usize) -> u32 {
+    u32::try_from(elements).expect("a vector has at most 8 elements")
+}
+
+impl Walk<'_> {
+    /// The bytes of each element, with what the address depends on. Forks over every address that
+    /// a value could be; `None` when the path has ended.
+    pub(super) fn address(
+        &mut self,
+        state: &mut State,
+        address: Address,
+        of: &Use,
+    ) -> Option<(Vec<Access>, Mask)> {
+        let (base, taint) = match address.base {
+            // A name in brackets is the variable, whatever its space and the instruction's.
+            Operand::Address(variable) => {
+                let generic = self.layout.address(variable, self.thread);
+                (state.exprs.constant(generic.into()), 0)
+            }
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => self.operand(state, base),
+        };
+        let offset = state.exprs.constant(address.offset.cast_unsigned().into());
+        let sum = state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]);
+        let value = if let Some(value) = state.known(sum) {
+            value
+        } else {
+            let all: Vec<Value> = self
+                .layout
+                .addresses(self.thread, of.space, of.length())
+                .into_iter()
+                .map(Value::from)
+                .collect();
+            let mut elsewhere = state.clone();
+            elsewhere.checks.push(Check::NoneOf(sum, all.clone()));
+            self.fault(elsewhere, "an address outside every declared location, or misaligned");
+            let (&first, rest) = all.split_first()?;
+            for &other in rest {
+                // The fork repeats the instruction; the check answers for the address then.
+                let mut forked = state.clone();
+                forked.checks.push(Check::Equals(sum, other));
+                self.pending.push(forked);
+            }
+            state.checks.push(Check::Equals(sum, first));
+            first
+        };
+        match self.bytes(low64(value), of) {
+            Ok(whole) => {
+                let accesses = (0..of.elements)
+                    .map(|element| {
+                        let length = of.ty.bytes();
+                        let va = Extent { start: whole.start + element * length, length, ..whole };
+                        Access { va, pa: self.layout.physical(va) }
+                    })
+                    .collect();
+                Some((accesses, taint))
+            }
+            Err(reason) => {
+                let stopped = std::mem::replace(state, State::empty());
+                self.fault(stopped, reason);
+                None
+            }
+        }
+    }
+
+    /// The bytes at an address, or why there are none for this instruction.
+    fn bytes(&self, address: u64, of: &Use) -> Result<Extent, &'static str> {
+        if !address.is_multiple_of(u64::from(of.length())) {
+            return Err("a misaligned address");
+        }
+        let whole =
+            self.layout.resolve(self.thread, of.space, address, of.length()).map_err(|astray| {
+                match (of.space, astray) {
+                    (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
+                    (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
+                    (_, Astray::NoWindow) => "a generic address outside every state space",
+                    (_, Astray::OtherSpace) => {
+                        "an address outside the state space of the instruction"
+                    }
+                    (_, Astray::NoVariable) => "an address outside every declared location",
+                }
+            })?;
+        let space = self.layout.virtuals[usize::from(whole.object)].space;
+        if of.prefetches && space != Space::Global {
+            return Err("prefetch-outside-global");
+        }
+        if of.writes && space.is_read_only() {
+            return Err("a write to read-only memory");
+        }
+        if !of.reach.spaces.contains(&space) {
+            return Err("an operation that memory of this state space does not have");
+        }
+        Ok(whole)
+    }
+
+    /// The result of a `cvta` or `isspacep`.
+    pub(super) fn converted(&self, state: &mut State, cvta: &Cvta, source: ExprId) -> ExprId {
+        let space = cvta.space.space().expect("an address conversion names its space");
+        let origin = state.exprs.constant(self.layout.origin(space).into());
+        let narrow = |state: &mut State, value| state.exprs.alu(AluOp::Mov, cvta.ty, &[value]);
+        match cvta.op {
+            AddressOp::IsIn => {
+                let window = self.layout.named_window(cvta.space, self.thread);
+                is_in(state, window.expect("it names its space"), source)
+            }
+            AddressOp::FromGeneric => {
+                let offset = state.exprs.alu(AluOp::Sub, Type::U64, &[source, origin]);
+                narrow(state, offset)
+            }
+            AddressOp::ToGeneric => {
+                // Reading R32: what is generic already stays as it is.
+                let sum = state.exprs.alu(AluOp::Add, Type::U64, &[source, origin]);
+                let generic = is_in(state, self.layout.window(space), source);
+                let value = state.exprs.alu(AluOp::Selp, Type::U64, &[source, sum, generic]);
+                narrow(state, value)
+            }
+        }
+    }
+}
+
+fn is_in(state: &mut State, window: Window, address: ExprId) -> ExprId {
+    let base = state.exprs.constant(window.base.into());
+    let size = state.exprs.constant(window.size.into());
+    let from = state.exprs.alu(AluOp::Sub, Type::U64, &[address, base]);
+    state.exprs.alu(AluOp::Setp(Comparison::Lt), Type::U64, &[from, size])
+}
