@@ -23,15 +23,4 @@ impl<'a> Choices<'a> {
     pub(crate) fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == n - 1
     }
-
-    pub(crate) fn maybe<T: Copy>(&mut self, list: &[T]) -> Option<T> {
-        self.once_in(2).then(|| self.of(list))
-    }
-
-    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
-        for end in (1..list.len()).rev() {
-            // The first choice leaves things as they are.
-            list.swap(end, end - self.below(end + 1));
-        }
-    }
 }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use litmus::ptx::{self, Instruction};
+use model::isa::qualifier::QUALIFIERS;
+use model::isa::rules;
+use model::isa::shape::Opcode;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -81,4 +84,44 @@ fn what_is_printed_reads_the_same() {
         prop_assert_eq!(&after[0].1, &before[0].1);
         Ok(())
     });
+}
+
+/// The generator of what is right leaves out no qualifier that some instruction takes.
+#[test]
+fn every_qualifier_is_written() {
+    let met = Mutex::new(BTreeSet::new());
+    law(6_000, |written| {
+        let mut met = met.lock().expect("no thread panicked");
+        met.extend(written.parts.iter().map(|part| (written.opcode, *part)));
+        Ok(())
+    });
+    let met = met.into_inner().expect("no thread panicked");
+    let mut idle = Vec::new();
+    for opcode in Opcode::ALL {
+        let accepted = rules::accepts(opcode);
+        for (name, qualifier) in QUALIFIERS {
+            if accepted.contains(&qualifier.kind()) && !met.contains(&(opcode.name(), *name)) {
+                idle.push((opcode.name(), *name));
+            }
+        }
+    }
+    let by = |opcode: Opcode| -> String {
+        let of = idle.iter().filter(|(of, _)| *of == opcode.name()).map(|(_, name)| *name);
+        of.collect::<Vec<_>>().join(" ")
+    };
+    // What is left is what a rule of its own forbids.
+    assert_eq!(
+        Opcode::ALL.map(by),
+        [
+            "release acq_rel sc f16 f16x2 bf16 bf16x2 wb wt",
+            "shared shared::cta shared::cluster f16 f16x2 bf16 bf16x2 v8 const param param::entry \
+             param::func local",
+            "acquire acq_rel sc f16 f16x2 bf16 bf16x2 ca lu cv const param::entry",
+            "weak volatile sc u8 u16 s8 s16 b8 sub const param param::entry param::func local",
+            "weak volatile acquire acq_rel sc u8 u16 s8 s16 b8 b16 b128 sub exch cas const param \
+             param::entry param::func local",
+            "weak volatile relaxed",
+            "cluster gpu",
+        ]
+    );
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 
@@ -169,7 +170,8 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
         w.has("mmio").then(|| (w.clone().replaced("sys", "gpu"), of(w, "ld-mmio", "st-mmio")))
     }),
     ("a part twice", |w| {
-        (!named(w)).then(|| (w.clone().with(w.parts[w.parts.len() / 2]), "qualifier-twice"))
+        (!named(w)).then_some(())?;
+        Some((w.clone().with(w.parts.get(w.parts.len() / 2)?), "qualifier-twice"))
     }),
     ("a word that means nothing", |w| (!named(w)).then(|| (w.clone().with("sideways"), "unknown-qualifier"))),
     ("a part that is misspelt", |w| {
@@ -560,4 +562,45 @@ fn one_change_is_one_diagnostic() {
         let count = hits.get(name).copied().unwrap_or(0);
         assert!(count >= 5, "{name} applied {count} times");
     }
+}
+
+/// Qualifiers that were not understood hide what the rules would say.
+const HIDING: &[&str] = &["unknown-qualifier", "qualifier", "qualifier-twice"];
+
+/// Of an instruction with several errors: following one help takes its diagnostic away, and adds none.
+#[test]
+fn one_help_takes_one_diagnostic_away() {
+    let followed = AtomicUsize::new(0);
+    law(2_500, |written| {
+        for (first, (_, one)) in MUTATIONS.iter().enumerate() {
+            let Some((changed, _)) = one(written) else { continue };
+            // Another change for each, so that all pairs are met and not all for each instruction.
+            let other = (first * 31 + written.to_string().len() * 7) % MUTATIONS.len();
+            let Some((changed, _)) = MUTATIONS[other].1(&changed) else { continue };
+            let setting = Setting { isa: "7.0", target: "sm_75", device: written.device };
+            let text = changed.to_string();
+            let said = said(&text, &setting, true);
+            let before = codes(&said);
+            for one in said.iter().filter(|one| !HIDING.contains(&one.code)) {
+                let help = one.help.as_deref().unwrap_or("");
+                let Some(after) = help::followed(&text, &setting, true, help) else { continue };
+                followed.fetch_add(1, Ordering::Relaxed);
+                let left: Vec<&str> =
+                    before.iter().copied().filter(|code| *code != one.code).collect();
+                let gone =
+                    after.iter().all(|code| left.contains(code)) && after.len() <= left.len();
+                prop_assert!(
+                    gone,
+                    "{}: {}: {}: {:?}, then {:?}",
+                    text,
+                    one.code,
+                    help,
+                    before,
+                    after
+                );
+            }
+        }
+        Ok(())
+    });
+    assert!(followed.into_inner() > 5_000, "hardly any help was followed");
 }

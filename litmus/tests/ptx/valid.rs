@@ -58,7 +58,7 @@ pub(crate) fn make(c: &mut Choices<'_>) -> Written {
     if made.opcode != "fence"
         || made.parts.iter().all(|part| SCOPES.contains(part) || ORDERS.contains(part))
     {
-        c.shuffle(&mut made.parts);
+        shuffle(c, &mut made.parts);
     }
     // The results and arguments of calls are not accessed under a guard.
     let of_call = made.place.as_ref().is_some_and(|place| place.base == "arg");
@@ -66,6 +66,17 @@ pub(crate) fn make(c: &mut Choices<'_>) -> Written {
         made.guard = Some(c.of(&["@p0", "@!p1"]));
     }
     made
+}
+
+fn maybe<T: Copy>(c: &mut Choices<'_>, list: &[T]) -> Option<T> {
+    c.once_in(2).then(|| c.of(list))
+}
+
+fn shuffle<T>(c: &mut Choices<'_>, list: &mut [T]) {
+    for end in (1..list.len()).rev() {
+        // The first choice leaves things as they are.
+        list.swap(end, end - c.below(end + 1));
+    }
 }
 
 fn bare(opcode: &'static str, parts: Vec<&'static str>) -> Written {
@@ -84,10 +95,10 @@ fn bare(opcode: &'static str, parts: Vec<&'static str>) -> Written {
 /// The hints that weak and strong accesses have in common.
 fn hints(c: &mut Choices<'_>, made: &mut Written, wide: bool, level1: bool, global: bool) {
     if level1 {
-        made.parts.extend(c.maybe(LEVEL1));
+        made.parts.extend(maybe(c, LEVEL1));
     }
     if wide {
-        made.parts.extend(c.maybe(LEVEL2));
+        made.parts.extend(maybe(c, LEVEL2));
     }
     if global && c.once_in(4) {
         made.parts.push("L2::cache_hint");
@@ -224,7 +235,7 @@ fn load(c: &mut Choices<'_>) -> Written {
                 Some("param::entry"),
                 Some("param::func"),
             ];
-            made.parts.extend(c.maybe(&["weak"]));
+            made.parts.extend(maybe(c, &["weak"]));
             (c.of(&all), true)
         }
         3 => {
@@ -258,7 +269,7 @@ fn load(c: &mut Choices<'_>) -> Written {
     match order {
         0 | 1 if weak && c.once_in(4) => made.parts.push(c.of(&["ca", "cg", "cs", "lu", "cv"])),
         2 if weak && may_be_global && c.once_in(6) => made.parts.push("proxy::readonly"),
-        3 => made.parts.extend(c.maybe(PREFETCH).filter(|_| may_be_global)),
+        3 => made.parts.extend(maybe(c, PREFETCH).filter(|_| may_be_global)),
         0..=2 | 4 => {
             // An eviction priority for L1 has no state space of its own on the page.
             hints(c, &mut made, wide, true, may_be_global);
@@ -312,7 +323,7 @@ fn non_coherent(c: &mut Choices<'_>) -> Written {
     let mut made = bare("ld", vec!["global", "nc"]);
     let (ty, bits, count) = shape(c, true, true);
     let wide = bits * count == 256;
-    let operator = c.maybe(&["ca", "cg", "cs"]);
+    let operator = maybe(c, &["ca", "cg", "cs"]);
     made.parts.extend(operator);
     hints(c, &mut made, wide && operator.is_none(), operator.is_none(), true);
     made.place = Some(place(c, Some("global"), bits / 8 * count, &[]));
@@ -354,7 +365,7 @@ fn store(c: &mut Choices<'_>) -> Written {
         _ => &[Some("global"), None],
     };
     match order {
-        0..=2 => made.parts.extend(c.maybe(&["weak"])),
+        0..=2 => made.parts.extend(maybe(c, &["weak"])),
         3 => made.parts.push("volatile"),
         4 => made.parts.extend([c.of(&["relaxed", "release"]), c.of(SCOPES)]),
         _ => made.parts.extend(["mmio", c.of(&["relaxed", "release"]), "sys"]),
@@ -435,8 +446,8 @@ fn operation(
 
 fn atomic(c: &mut Choices<'_>) -> Written {
     let mut made = bare("atom", Vec::new());
-    made.parts.extend(c.maybe(&["relaxed", "acquire", "release", "acq_rel"]));
-    made.parts.extend(c.maybe(SCOPES));
+    made.parts.extend(maybe(c, &["relaxed", "acquire", "release", "acq_rel"]));
+    made.parts.extend(maybe(c, SCOPES));
     let space =
         c.of(&[Some("global"), None, Some("shared"), Some("shared::cta"), Some("shared::cluster")]);
     made.parts.extend(space);
@@ -456,8 +467,8 @@ fn atomic(c: &mut Choices<'_>) -> Written {
 
 fn reduction(c: &mut Choices<'_>) -> Written {
     let mut made = bare("red", Vec::new());
-    made.parts.extend(c.maybe(&["relaxed", "release"]));
-    made.parts.extend(c.maybe(SCOPES));
+    made.parts.extend(maybe(c, &["relaxed", "release"]));
+    made.parts.extend(maybe(c, SCOPES));
     let space =
         c.of(&[Some("global"), None, Some("shared"), Some("shared::cta"), Some("shared::cluster")]);
     made.parts.extend(space);
@@ -488,7 +499,7 @@ fn finish_atomic(
 fn fence(c: &mut Choices<'_>) -> Written {
     match c.below(5) {
         0 | 1 => {
-            let order = c.maybe(ORDERS);
+            let order = maybe(c, ORDERS);
             bare("fence", order.into_iter().chain([c.of(SCOPES)]).collect())
         }
         2 => bare(
