@@ -5,6 +5,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
+#[path = "../../litmus/tests/ptx/compiled.rs"]
+mod compiled;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,7 +15,7 @@ use std::time::Instant;
 use checker::engine::ENGINES;
 use checker::judge::{Task, judge};
 use checker::suite;
-use litmus::Test;
+use litmus::{Test, ptx as ptx_text};
 use model::ptx;
 use model::rel::Model;
 
@@ -34,6 +37,9 @@ fn main() {
     }
     if wanted("parallel") {
         parallel(&model);
+    }
+    if wanted("lint") {
+        lint();
     }
 }
 
@@ -296,4 +302,35 @@ fn parallel(model: &Model) {
         &format!("{:.2} x", alone / both),
         "> 1.7 x",
     );
+}
+
+/// Modules of PTX, read and linted; twice as long takes twice as long.
+fn lint() {
+    for (name, memory_only) in [("a third of memory", false), ("all of memory", true)] {
+        let run = |lines: usize| {
+            let text = compiled::module(lines, memory_only);
+            let linted = ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::Options::default());
+            assert!(linted.diagnostics.is_empty(), "{}", linted.diagnostics[0]);
+            let seconds = best(|| {
+                drop(ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::Options::default()));
+            });
+            (seconds, linted.instructions, text.len())
+        };
+        let (seconds, instructions, bytes) = run(100_000);
+        let each =
+            |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX)) / seconds / 1e6;
+        let name = format!("lint, 100,000 instructions, {name}");
+        line(&name, &show(seconds), "");
+        line(
+            &format!("{name}: memory instructions"),
+            &format!("{:.2} M/s", each(instructions)),
+            "> 1 M/s",
+        );
+        line(&format!("{name}: text"), &format!("{:.0} MB/s", each(bytes)), "");
+        line(
+            &format!("{name}: twice as many"),
+            &format!("{:.2} x", run(200_000).0 / seconds),
+            "2 x",
+        );
+    }
 }

@@ -85,6 +85,17 @@ impl Written<'_> {
             out.push_str(guard.of(self.text));
             out.push(' ');
         }
+        out.push_str(&self.corrected_parts(fix).join("."));
+        let operands = self.operands(fix);
+        if !operands.is_empty() {
+            out.push(' ');
+            out.push_str(&operands);
+        }
+        cut(out)
+    }
+
+    /// Its parts with all of the edits, the opcode first.
+    pub(crate) fn corrected_parts(&self, fix: &[Edit]) -> Vec<&str> {
         let mut parts: Vec<&str> = Vec::new();
         for position in 0..=self.parts.len() {
             let mut written = self.parts.get(position).map(|part| part.of(self.text));
@@ -98,13 +109,7 @@ impl Written<'_> {
             }
             parts.extend(written);
         }
-        out.push_str(&parts.join("."));
-        let operands = self.operands(fix);
-        if !operands.is_empty() {
-            out.push(' ');
-            out.push_str(&operands);
-        }
-        cut(out)
+        parts
     }
 
     fn operands(&self, fix: &[Edit]) -> String {

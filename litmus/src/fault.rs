@@ -4,11 +4,16 @@ use model::isa::qualifier::{Fault, Kind, QUALIFIERS};
 
 use crate::correction::Written;
 use crate::cursor::short;
-use crate::report::Report;
+use crate::report::{Draft, Report};
 use model::isa::rule::Edit;
 
 /// Reports one; `accepts` is what the instruction has a use for.
-pub(crate) fn tell(report: &mut Report, written: &Written<'_>, fault: Fault, accepts: &[Kind]) {
+pub(crate) fn tell<'r>(
+    report: &'r mut Report,
+    written: &Written<'_>,
+    fault: Fault,
+    accepts: &[Kind],
+) -> &'r mut Draft {
     let name = |position: usize| written.parts[position].of(written.text);
     let opcode = name(0);
     let without = |position| written.corrected(&[Edit::Remove(position)]);
@@ -33,28 +38,24 @@ pub(crate) fn tell(report: &mut Report, written: &Written<'_>, fault: Fault, acc
                     written.parts[position],
                     format!("`.{}` is no qualifier of `{opcode}`", short(name)),
                 )
-                .help(help);
+                .help(help)
         }
-        Fault::Foreign { position, kind } => {
-            report
-                .error(
-                    "qualifier",
-                    written.parts[position],
-                    format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
-                )
-                .note(format!("`.{}` has no meaning here", name(position)))
-                .help(without(position));
-        }
-        Fault::Repeated { first, second, kind } => {
-            report
-                .error(
-                    "qualifier-twice",
-                    written.parts[second],
-                    format!("the {} is given twice", kind.name()),
-                )
-                .label(written.parts[first], "first here")
-                .help(without(second));
-        }
+        Fault::Foreign { position, kind } => report
+            .error(
+                "qualifier",
+                written.parts[position],
+                format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
+            )
+            .note(format!("`.{}` has no meaning here", name(position)))
+            .help(without(position)),
+        Fault::Repeated { first, second, kind } => report
+            .error(
+                "qualifier-twice",
+                written.parts[second],
+                format!("the {} is given twice", kind.name()),
+            )
+            .label(written.parts[first], "first here")
+            .help(without(second)),
     }
 }
 

@@ -92,17 +92,23 @@ const SHOWN: usize = 100;
 /// How many are kept of a module, which may be as long as a hundred tests.
 const KEPT_OF_MANY: usize = 100_000;
 
+/// Names that are compared with wrong ones, in one file: a thousand wrong ones among a million take
+/// too long, and nobody reads all of that.
+const PATIENCE: usize = 2_000_000;
+
 #[derive(Debug)]
 pub(crate) struct Report {
     drafts: Vec<Draft>,
     dropped: Option<Box<Draft>>,
     count: usize,
     kept: usize,
+    /// How many more names are compared with wrong ones.
+    patience: usize,
 }
 
 impl Default for Report {
     fn default() -> Report {
-        Report { drafts: Vec::new(), dropped: None, count: 0, kept: KEPT }
+        Report { drafts: Vec::new(), dropped: None, count: 0, kept: KEPT, patience: PATIENCE }
     }
 }
 
@@ -139,6 +145,13 @@ impl Report {
 
     pub(crate) fn count(&self) -> usize {
         self.count
+    }
+
+    /// Whether there is time to look through so many names once more.
+    pub(crate) fn is_worth(&mut self, names: usize) -> bool {
+        let left = self.patience.checked_sub(names);
+        self.patience = left.unwrap_or(self.patience);
+        left.is_some()
     }
 
     /// The known name that `name` was perhaps meant to be; `None` too where nobody will read it.

@@ -168,6 +168,7 @@ impl<'a> Lexer<'a> {
 
     /// Digits, and what makes them a float: a point, an exponent with its sign.
     fn number(&mut self) {
+        let start = self.at;
         self.skip(WORD);
         if self.byte(0) == b'.' && CLASS[usize::from(self.byte(1))] & DIGIT != 0 {
             self.at += 1;
@@ -176,9 +177,7 @@ impl<'a> Lexer<'a> {
         let before = self.text.as_bytes()[self.at - 1];
         let signed = matches!(before, b'e' | b'E') && matches!(self.byte(0), b'+' | b'-');
         if signed && CLASS[usize::from(self.byte(1))] & DIGIT != 0 {
-            let start =
-                self.text[..self.at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-            let digits = &self.text[start.map_or(0, |at| at + 1)..self.at];
+            let digits = &self.text[start..self.at];
             if !digits.starts_with("0x") && !digits.starts_with("0X") {
                 self.at += 1;
                 self.skip(WORD);

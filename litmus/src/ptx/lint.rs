@@ -107,7 +107,12 @@ impl<'a> Linter<'a, '_> {
             let written = self.written(memory);
             let foreign = outside.map(|position| Fault::Foreign { position, kind: Kind::Outside });
             for fault in faults.into_iter().chain(foreign) {
-                fault::tell(self.report, &written, fault, rules::accepts(memory.opcode));
+                let other = self.other_way(memory, &written, fault, setting);
+                let draft =
+                    fault::tell(self.report, &written, fault, rules::accepts(memory.opcode));
+                if let Some(other) = other {
+                    draft.help(other);
+                }
             }
             return;
         }
@@ -118,24 +123,104 @@ impl<'a> Linter<'a, '_> {
             predicated: memory.guard.is_some(),
             operands: &shapes[..count],
         };
-        rules::check(&form, setting, |rule, breach| self.broken(memory, rule, &breach));
+        let mut broken = Vec::new();
+        rules::check(&form, setting, |rule, breach| broken.push((rule, breach)));
+        if !broken.is_empty() {
+            self.broken(memory, &broken, setting);
+        }
     }
 
+    /// Of two qualifiers of a kind, the second is taken away, unless that breaks more rules than to
+    /// take the first away.
+    fn other_way(
+        &self,
+        memory: &Memory,
+        written: &Written<'_>,
+        fault: Fault,
+        setting: &Setting,
+    ) -> Option<String> {
+        let Fault::Repeated { first, second, .. } = fault else { return None };
+        let [first, second] = [first, second].map(|position| [Edit::Remove(position)]);
+        let breaches = |fix| Some(self.broken_by(memory, written, fix, setting)?.len());
+        (breaches(&first)? < breaches(&second)?).then(|| written.corrected(&first))
+    }
+
+    /// The codes of what is wrong with an instruction once it is corrected; `None` where that cannot
+    /// be told.
+    fn broken_by(
+        &self,
+        memory: &Memory,
+        written: &Written<'_>,
+        fix: &[Edit],
+        setting: &Setting,
+    ) -> Option<Vec<&'static str>> {
+        let parts = written.corrected_parts(fix);
+        let opcode = Opcode::named(parts.first()?)?;
+        let (q, faults) = Qualifiers::read(parts[1..].iter().copied(), rules::accepts(opcode));
+        let (shapes, count) = self.shapes(memory);
+        let written_operands = memory.operands.of(&self.module.operands);
+        let mut operands = Vec::new();
+        for (index, &shape) in shapes[..count].iter().enumerate() {
+            let shape = match shape {
+                Shape::Place(mut place) => {
+                    for edit in fix {
+                        if let Edit::SetUnified(unified) = edit {
+                            place.unified = *unified;
+                        }
+                    }
+                    Shape::Place(place)
+                }
+                Shape::Value(_) | Shape::Lanes(_) => match written_operands[index].kind {
+                    OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
+                        Shape::Place(Place { base: base(scalar), offset: 0, unified: false })
+                    }
+                    OperandKind::Scalar(_) | OperandKind::Vector(_) | OperandKind::Address(_) => {
+                        shape
+                    }
+                },
+            };
+            if !fix.contains(&Edit::RemoveOperand(index)) {
+                operands.push(shape);
+            }
+        }
+        let predicated = memory.guard.is_some() && !fix.contains(&Edit::RemoveGuard);
+        let form = Form { opcode, q: &q, predicated, operands: &operands };
+        let mut broken: Vec<&str> = faults.iter().map(|_| "qualifier").collect();
+        rules::check(&form, setting, |rule, _| broken.push(rule.code));
+        Some(broken)
+    }
+
+    /// All the rules that an instruction breaks.
     #[cold]
-    fn broken(&mut self, memory: &Memory, rule: &'static Rule, breach: &Breach) {
+    fn broken(&mut self, memory: &Memory, all: &[(&'static Rule, Breach)], setting: &Setting) {
         let written = self.written(memory);
-        let help = written.help(breach);
-        let note = match who(rule.by) {
-            Some(who) if breach.note.is_empty() => who.to_owned(),
-            Some(who) => format!("{}; {who}", breach.note),
-            None => breach.note.to_string(),
-        };
-        self.report
-            .error(rule.code, written.place(breach.spot), rule.text)
-            .severity(severity(rule.by, self.options.strict))
-            .note(note)
-            .section(rule.section)
-            .help_if(help);
+        for (rule, breach) in all {
+            // What is said to be right must be: it breaks no rule that is kept so far, and not this one.
+            let cures = |codes: Vec<&str>| {
+                let others = || all.iter().filter(|(other, _)| other.code != rule.code);
+                codes.iter().all(|code| others().any(|(other, _)| other.code == *code))
+            };
+            let elsewhere =
+                breach.fix.iter().any(|edit| matches!(edit, Edit::Version(_) | Edit::Target(_)));
+            let sound = elsewhere
+                || self.broken_by(memory, &written, &breach.fix, setting).is_some_and(cures);
+            let help = if sound {
+                written.help(breach)
+            } else {
+                breach.advice.as_deref().map(str::to_owned)
+            };
+            let note = match who(rule.by) {
+                Some(who) if breach.note.is_empty() => who.to_owned(),
+                Some(who) => format!("{}; {who}", breach.note),
+                None => breach.note.to_string(),
+            };
+            self.report
+                .error(rule.code, written.place(breach.spot), rule.text)
+                .severity(severity(rule.by, self.options.strict))
+                .note(note)
+                .section(rule.section)
+                .help_if(help);
+        }
     }
 
     /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.

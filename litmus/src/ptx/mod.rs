@@ -3,19 +3,21 @@
 mod lex;
 mod lint;
 mod parse;
+mod print;
 mod single;
 mod statement;
 mod symbols;
 mod syntax;
 
 pub use lint::Options;
+pub use print::{Operand, Scalar};
 pub use single::{Single, instruction};
 
 use model::isa::shape::Opcode;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::{Bytes, Report};
-use syntax::{OperandKind, Scalar};
+use syntax::OperandKind;
 
 /// What is said of one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +60,7 @@ pub struct Module<'a> {
     tree: syntax::Module,
 }
 
-/// One instruction of a [`Module`].
+/// One instruction of a [`Module`]; displays in one way however it is written, without its `;`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
     /// With its guard, without its `;`.
@@ -67,11 +69,17 @@ pub struct Instruction<'a> {
     pub name: String,
     /// The predicate that guards it.
     pub guard: Option<&'a str>,
+    /// Whether it is done where the guard does not hold: `@!p`.
+    pub negated: bool,
     /// Whether it is an `ld`, `ldu`, `st`, `atom`, `red`, `fence` or `membar`.
     pub memory: bool,
     pub defines: Vec<&'a str>,
     /// What it reads, its guard apart.
     pub uses: Vec<&'a str>,
+    /// Of memory instructions only; what stands behind the name of any other is not looked into.
+    pub operands: Vec<Operand<'a>>,
+    /// Behind the name.
+    rest: &'a str,
 }
 
 /// Reads a module; what cannot be read is left out and told.
@@ -124,13 +132,20 @@ impl<'a> Module<'a> {
             let those = names.iter().filter(move |name| name.defined == defined);
             those.map(|name| name.at.of(self.text)).collect()
         };
+        let text = opaque.at.of(self.text).trim_end();
+        let name_end =
+            opaque.parts.of(&self.tree.parts).last().map_or(opaque.at.end, |part| part.end);
+        let end = opaque.at.start as usize + text.len();
         Instruction {
-            text: opaque.at.of(self.text).trim_end(),
+            text,
             name: self.name(opaque.parts),
             guard: opaque.guard.map(|guard| guard.name.of(self.text)),
+            negated: opaque.guard.is_some_and(|guard| guard.negated),
             memory: false,
             defines: those(true),
             uses: those(false),
+            operands: Vec::new(),
+            rest: &self.text[(name_end as usize).min(end)..end],
         }
     }
 
@@ -138,11 +153,9 @@ impl<'a> Module<'a> {
         let (mut defines, mut uses) = (Vec::new(), Vec::new());
         let writes = memory.opcode.is_load() || memory.opcode == Opcode::Atom;
         for (index, operand) in memory.operands.of(&self.tree.operands).iter().enumerate() {
-            let mut add = |value: Scalar, at: Bytes| {
-                if matches!(
-                    value,
-                    Scalar::Symbol(_) | Scalar::Special | Scalar::Foreign | Scalar::Unknown
-                ) {
+            let mut add = |value: syntax::Scalar, at: Bytes| {
+                use syntax::Scalar::{Foreign, Special, Symbol, Unknown};
+                if matches!(value, Symbol(_) | Special | Foreign | Unknown) {
                     let list = if index == 0 && writes { &mut defines } else { &mut uses };
                     list.push(at.of(self.text));
                 }
@@ -161,9 +174,12 @@ impl<'a> Module<'a> {
             text: memory.at.of(self.text),
             name: self.name(memory.parts),
             guard: memory.guard.map(|guard| guard.name.of(self.text)),
+            negated: memory.guard.is_some_and(|guard| guard.negated),
             memory: true,
             defines,
             uses,
+            operands: print::operands(self.text, &self.tree, memory),
+            rest: "",
         }
     }
 }

@@ -304,6 +304,7 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     /// `.align 16 .attribute(.unified(1,2)) .v4 .f32`, in any order.
     fn attributes(&mut self, what: &mut Attributes) -> Read<()> {
+        let mut pointed = false;
         while self.token.kind == lex::Kind::Dotted {
             let name = &self.word()[1..];
             self.bump();
@@ -312,7 +313,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                     let Ok(bytes) = self.word().parse() else {
                         return Err(self.expected("a number of bytes"));
                     };
-                    what.alignment = Some(bytes);
+                    what.alignment = if pointed { what.alignment } else { Some(bytes) };
                     self.bump();
                 }
                 ("attribute", _) => {
@@ -324,11 +325,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 (_, Some(Qualifier::Type(ty))) => what.ty = Some(ty),
                 (_, Some(Qualifier::Vector(count))) => what.vector = Some(count),
                 // `.ptr .global .align 16` of a parameter speaks of what it points to.
-                ("ptr", _) => {
-                    let own = what.alignment;
-                    self.attributes(what)?;
-                    what.alignment = own;
-                }
+                ("ptr", _) => pointed = true,
                 _ => {}
             }
         }

@@ -49,6 +49,11 @@ impl Parser<'_, '_> {
                 names,
             }));
         };
+        if let Some(&part) = parts.of(&self.module.parts).get(MOST_PARTS) {
+            let message = format!("an instruction has fewer than {MOST_PARTS} qualifiers");
+            self.report.error("qualifier", part, message);
+            return Err(Lost);
+        }
         let operands = self.operands()?;
         let at = start.to(self.last);
         self.semicolon()?;
@@ -168,37 +173,45 @@ impl Parser<'_, '_> {
             return self.address(open);
         }
         if self.eat("{") {
-            let mut elements: [Option<Element>; WIDEST] = [None; WIDEST];
-            let mut count = 0;
-            loop {
-                let (value, at) = self.scalar()?;
-                if let Some(slot) = elements.get_mut(count) {
-                    *slot = Some(Element { at, value });
-                } else if count == WIDEST {
-                    self.report.error(
-                        "vector",
-                        at,
-                        format!("a vector has {WIDEST} elements at most"),
-                    );
-                }
-                count += 1;
-                if self.eat("}") {
-                    break;
-                }
-                if self.is(".") {
-                    return Err(self.comma());
-                }
-                if !self.eat(",") {
-                    return Err(self.expected("`,` or `}`"));
+            let vector = self.vector(open);
+            if vector.is_err() {
+                // The rest of it, so that its brace closes no block.
+                while !self.at_end() && !self.is(";") && !self.eat("}") {
+                    self.bump();
                 }
             }
-            let first = self.module.elements.len();
-            self.module.elements.extend(elements.into_iter().flatten());
-            let range = Range::new(first, self.module.elements.len());
-            return Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) });
+            return vector;
         }
         let (value, at) = self.scalar()?;
         Ok(Operand { at, kind: OperandKind::Scalar(value) })
+    }
+
+    /// What follows `{`.
+    fn vector(&mut self, open: Bytes) -> Read<Operand> {
+        let mut elements: [Option<Element>; WIDEST] = [None; WIDEST];
+        let mut count = 0;
+        loop {
+            let (value, at) = self.scalar()?;
+            if let Some(slot) = elements.get_mut(count) {
+                *slot = Some(Element { at, value });
+            } else if count == WIDEST {
+                self.report.error("vector", at, format!("a vector has {WIDEST} elements at most"));
+            }
+            count += 1;
+            if self.eat("}") {
+                break;
+            }
+            if self.is(".") {
+                return Err(self.comma());
+            }
+            if !self.eat(",") {
+                return Err(self.expected("`,` or `}`"));
+            }
+        }
+        let first = self.module.elements.len();
+        self.module.elements.extend(elements.into_iter().flatten());
+        let range = Range::new(first, self.module.elements.len());
+        Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) })
     }
 
     fn scalar(&mut self) -> Read<(Scalar, Bytes)> {
@@ -217,6 +230,7 @@ impl Parser<'_, '_> {
                 Ok((Scalar::Number, start.to(self.last)))
             }
             lex::Kind::Word => {
+                self.hyphen()?;
                 let value = self.name();
                 Ok((value, start.to(self.last)))
             }
@@ -224,6 +238,23 @@ impl Parser<'_, '_> {
                 Err(self.expected("an operand"))
             }
         }
+    }
+
+    /// `cache-policy`, as the syntax lines of the document have it, is no name.
+    fn hyphen(&mut self) -> Read<()> {
+        let rest = &self.text()[self.token.at.end as usize..];
+        let rest = rest.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphabetic));
+        let Some(rest) = rest else { return Ok(()) };
+        let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let length = rest.find(|c| !letter(c)).unwrap_or(rest.len());
+        let second = &rest[..length];
+        let name = format!("{}_{}", short(self.word()), short(second));
+        let end = Bytes::new(0, self.token.at.end as usize + 1 + length);
+        self.report
+            .error("syntax", self.token.at.to(end), "a name has no `-`")
+            .note("a name has letters, digits, `_`, `$` and `%`")
+            .help(name);
+        Err(Lost)
     }
 
     /// A name, with the component that follows it, looked up.
@@ -253,11 +284,9 @@ impl Parser<'_, '_> {
 
     #[cold]
     fn undeclared(&mut self, name: &str, at: Bytes) {
-        // Looking through all names is for the first few.
-        const HELPED: usize = 100;
         self.module.undeclared += 1;
-        let helped = self.module.undeclared < HELPED;
-        let near = if helped { self.report.nearest(name, self.symbols.all()) } else { None };
+        let worth = self.report.is_worth(self.symbols.count());
+        let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
         let help = near.map_or_else(
             || format!("declare it: `.reg .b64 {};`", short(name)),
             |near| format!("`{near}` is declared"),
@@ -382,6 +411,9 @@ impl Parser<'_, '_> {
         Ok(Range::new(first, self.module.names.len()))
     }
 }
+
+/// The most parts that are asked whether they go together, the opcode among them.
+const MOST_PARTS: usize = 64;
 
 /// The most operands that are read.
 const MOST: usize = 8;

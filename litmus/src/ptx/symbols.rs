@@ -112,6 +112,11 @@ impl<'a> Symbols<'a> {
         })
     }
 
+    /// How many names are declared one by one.
+    pub(super) fn count(&self) -> usize {
+        self.names.len()
+    }
+
     /// All names that are declared one by one, for suggestions.
     pub(super) fn all(&self) -> Vec<&'a str> {
         let mut all: Vec<&str> = self.names.keys().copied().collect();

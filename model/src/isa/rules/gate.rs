@@ -82,7 +82,7 @@ macro_rules! gates {
     };
 }
 
-/// In the order of the pages. `sm_ 0`: every target that has the instruction.
+/// In the order of the pages. `1 . 0` and `sm_ 0`: every version and target that has the rest of it.
 static GATES: &[Gate] = gates! {
     Ld Both "ld-f64" "`ld.f64`" 1 . 0 sm_ 13 double;
     Ld Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, Order::Volatile);
@@ -93,7 +93,7 @@ static GATES: &[Gate] = gates! {
     Ld Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, Order::Acquire);
     Ld Both "ld-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
     Ld Both "ld-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
-    Ld Both "ld-prefetch-256" "`.L2::256B`" 7 . 4 sm_ 80 prefetch_256;
+    Ld Both "ld-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
     Ld Both "ld-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
     Ld Both "ld-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
     Ld Both "ld-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
@@ -104,23 +104,23 @@ static GATES: &[Gate] = gates! {
     Ld Both "ld-param-sub" "`::entry` and `::func`" 8 . 3 sm_ 0 sub_param;
     Ld Both "ld-b128" "`.b128`" 8 . 3 sm_ 70 wide;
     Ld Both "ld-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
-    Ld Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     Ld Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+    Ld Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     Ld Both "ld-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
     Ld Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 0 |f| part(f.q.readonly.as_ref());
 
     Nc Both "nc" "`ld.global.nc`" 3 . 1 sm_ 32 |f| part(f.q.non_coherent.as_ref());
     Nc Both "nc-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
     Nc Both "nc-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
-    Nc Ptxas "nc-prefetch-256" "`.L2::256B`" 7 . 4 sm_ 80 prefetch_256;
+    Nc Ptxas "nc-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
     Nc Both "nc-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
     Nc Document "nc-unified" "`.unified`" 8 . 0 sm_ 90 unified;
     Nc Both "nc-b128" "`.b128`" 8 . 3 sm_ 70 wide;
-    Nc Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     Nc Both "nc-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+    Nc Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
 
     Ldu Both "ldu" "`ldu`" 2 . 0 sm_ 0 |_| Some(Spot::Part(0));
-    Ldu Both "ldu-f64" "`ldu.f64`" 2 . 0 sm_ 13 double;
+    Ldu Both "ldu-f64" "`ldu.f64`" 1 . 0 sm_ 13 double;
     Ldu Document "ldu-unified" "`.unified`" 8 . 0 sm_ 90 unified;
     Ldu Both "ldu-b128" "`.b128`" 8 . 3 sm_ 70 wide;
 
@@ -141,8 +141,8 @@ static GATES: &[Gate] = gates! {
     St Both "st-param-sub" "`::func`" 8 . 3 sm_ 0 sub_param;
     St Both "st-b128" "`.b128`" 8 . 3 sm_ 70 wide;
     St Both "st-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
-    St Both "st-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     St Both "st-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+    St Both "st-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     St Both "st-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
 
     Atom Both "atom" "`atom`" 1 . 1 sm_ 11 |_| Some(Spot::Part(0));
@@ -267,35 +267,34 @@ fn fence(form: &Form<'_>) -> Option<Spot> {
     (form.opcode == Opcode::Fence).then_some(Spot::Part(0))
 }
 
-/// Hands each version and each target that the instruction needs and has not to `broken`.
+/// Hands the latest version and the latest target that the instruction needs and has not to
+/// `broken`. Of what came at the same time, the last of the table is the most particular.
 pub(super) fn check(
     form: &Form<'_>,
     setting: &Setting,
     broken: &mut impl FnMut(&'static Rule, Breach),
 ) {
-    for gate in GATES {
-        if !gate.page.is_of(form) {
-            continue;
+    // What only some demand hides nothing that others do.
+    for by in [By::Both, By::Document, By::Ptxas] {
+        let (mut version, mut target) = (None, None);
+        for gate in GATES.iter().filter(|gate| gate.isa_rule.by == by && gate.page.is_of(form)) {
+            let old = setting.isa < gate.isa;
+            let low = setting.target.is_some_and(|target| target.sm < gate.sm);
+            let Some(spot) = (old || low).then(|| (gate.uses)(form)).flatten() else { continue };
+            if old && version.is_none_or(|(known, _): (&Gate, _)| known.isa <= gate.isa) {
+                version = Some((gate, spot));
+            }
+            if low && target.is_none_or(|(known, _): (&Gate, _)| known.sm <= gate.sm) {
+                target = Some((gate, spot));
+            }
         }
-        let old = setting.isa < gate.isa;
-        let low = setting.target.filter(|target| target.sm < gate.sm);
-        if !old && low.is_none() {
-            continue;
+        if let Some((gate, spot)) = version {
+            let breach = Breach::at(spot, format!("this is PTX ISA {}", setting.isa));
+            broken(&gate.isa_rule, breach.fixed_by([Edit::Version(gate.isa)]));
         }
-        let Some(spot) = (gate.uses)(form) else { continue };
-        if old {
-            broken(
-                &gate.isa_rule,
-                Breach::at(spot, format!("this is PTX ISA {}", setting.isa))
-                    .fixed_by([Edit::Version(gate.isa)]),
-            );
-        }
-        if let Some(target) = low {
-            broken(
-                &gate.sm_rule,
-                Breach::at(spot, format!("the target is `{target}`"))
-                    .fixed_by([Edit::Target(gate.sm)]),
-            );
+        if let (Some((gate, spot)), Some(target)) = (target, setting.target) {
+            let breach = Breach::at(spot, format!("the target is `{target}`"));
+            broken(&gate.sm_rule, breach.fixed_by([Edit::Target(gate.sm)]));
         }
     }
 }

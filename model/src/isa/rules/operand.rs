@@ -128,7 +128,8 @@ fn count(form: &Form<'_>, _: &Setting) -> Option<Breach> {
         n => format!("{n} operands here"),
     };
     let fix = Edit::SetOperands(expected(form));
-    Some(Breach::at(Spot::Operands, note).fixed_by([fix]))
+    let advice = format!("the operands are like `{}`", expected(form));
+    Some(Breach::at(Spot::Operands, note).fixed_by([fix]).advised(advice))
 }
 
 fn elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {

@@ -206,6 +206,8 @@ fn only_sinks(values: &[Value]) -> bool {
 }
 
 fn sink_in_narrow(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    // How wide it is, is not known without a type.
+    form.q.ty?;
     let (operand, values) = lanes(form)?;
     let lane = first_sink(values)?;
     (!form.is_256_bits() && !only_sinks(values)).then(|| {
@@ -215,6 +217,7 @@ fn sink_in_narrow(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 fn sink_in_source(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    form.q.ty?;
     let sink = match form.data().next()? {
         (index, Shape::Lanes(lanes)) => Spot::Lane(index, first_sink(lanes.values())?),
         (index, Shape::Value(Value::Sink)) => Spot::Operand(index),

@@ -1,0 +1,16 @@
+//! What holds of PTX modules that are read and linted.
+
+mod checked;
+mod choices;
+mod compiled;
+mod example;
+mod help;
+mod large;
+mod laws;
+mod measured;
+mod mutation;
+mod robust;
+mod rule;
+mod soup;
+mod valid;
+mod written;
