@@ -48,7 +48,8 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     let module = parse::Parser::new(text, &mut report).module();
     let unreadable = report.count() > module.undeclared;
     let instructions =
-        lint::Linter { text, module: &module, report: &mut report, options }.module();
+        lint::Linter { text, module: &module, report: &mut report, options, shapes: Vec::new() }
+            .module();
     Linted { diagnostics: report.finish(path, text), instructions, unreadable }
 }
 
