@@ -5,6 +5,8 @@ mod broken;
 mod cli;
 mod document;
 mod load_bearing;
+mod lowering;
+mod machine;
 mod oracle;
 mod suite;
 mod tidy;

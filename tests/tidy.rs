@@ -114,6 +114,11 @@ const BANNED: &[(&str, &[&str])] = &[
     ("checker/src/engine/enumerate", &["solve", "smt", "Solve", "z3"]),
     ("checker/src/engine/solve", &["Enumerate"]),
     ("checker/src/report/", &["Enumerate", "Solve", "ENGINES", "z3"]),
+    // A second account of memory, which has not read the first.
+    (
+        "model/src/machine/",
+        &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"],
+    ),
 ];
 
 /// What only the files that speak with the process may name.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
+use model::machine::Home;
+use model::machine::form::Family;
 
 use crate::report;
 
@@ -32,9 +34,22 @@ pub enum Command {
     Model(Model),
     /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
     Lint(Lint),
+    /// Run litmus tests on the machine: caches and queues instead of axioms
+    Explore(Explore),
+    /// Questions about single PTX instructions
+    #[command(subcommand)]
+    Ptx(Ptx),
     /// Look at SASS, the machine's own instructions
     #[command(subcommand)]
     Sass(Sass),
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Ptx {
+    /// Say in plain words what an instruction does, promises, needs and becomes
+    ///
+    /// Exit codes: 0 it keeps all rules; 1 it breaks one; 2 it could not be read.
+    Explain(PtxExplain),
 }
 
 #[derive(Subcommand, Debug)]
@@ -42,6 +57,42 @@ pub enum Sass {
     /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
     Decode(Decode),
 }
+
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args, Debug)]
+pub struct Explore {
+    /// Files, or folders to search for .litmus files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The architecture, as `sm_90`; or all families
+    #[arg(long, value_name = "TARGET|all", default_value = "sm_90", value_parser = architectures)]
+    pub arch: Architectures,
+    /// Compare with the axioms: every outcome of the machine must be allowed
+    #[arg(long)]
+    pub check: bool,
+    /// Show the shortest run to each outcome
+    #[arg(long)]
+    pub runs: bool,
+    /// Show how much was searched
+    #[arg(long)]
+    pub stats: bool,
+    /// Put all CTAs of a GPU on one SM
+    #[arg(long)]
+    pub one_sm: bool,
+    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
+    #[arg(long, value_name = "GPU|host", value_parser = home)]
+    pub home: Option<Home>,
+    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
+    #[arg(long)]
+    pub split_atomics: bool,
+    /// Give up after so many states
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    pub states: usize,
+}
+
+/// What `--arch` names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Architectures(pub Vec<Family>);
 
 #[derive(Args, Debug)]
 pub struct Decode {
@@ -140,10 +191,29 @@ pub struct Lint {
     pub format: LintFormat,
 }
 
+#[derive(Args, Debug)]
+pub struct PtxExplain {
+    /// Instructions, as `ld.acquire.gpu.global.u32 r, [a]`: with a guard or without, `;` at the end or not
+    #[arg(required = true, value_name = "INSTRUCTION")]
+    pub instructions: Vec<String>,
+    /// The version of PTX that it is written for [default: the newest known]
+    #[arg(long, value_name = "VERSION", value_parser = ptx_isa)]
+    pub ptx_isa: Option<PtxIsa>,
+    /// The target that it is written for [default: any]
+    #[arg(long, value_name = "TARGET", value_parser = target)]
+    pub target: Option<Target>,
+    /// Follow the document where ptxas differs; what only ptxas says is a warning then
+    #[arg(long)]
+    pub strict: bool,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LintFormat {
     Text,
-    /// One object for each diagnostic, one a line.
+    /// One object for each diagnostic or instruction, one a line.
     Json,
 }
 
@@ -172,6 +242,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     } else {
         Err("a timeout is a positive number of seconds".to_owned())
     }
+}
+
+fn architectures(text: &str) -> Result<Architectures, String> {
+    if text == "all" {
+        return Ok(Architectures(Family::ALL.to_vec()));
+    }
+    let family = Target::parse(text).and_then(|target| Family::of(target.sm));
+    family
+        .map(|family| Architectures(vec![family]))
+        .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
+}
+
+fn home(text: &str) -> Result<Home, String> {
+    if text == "host" {
+        return Ok(Home::Host);
+    }
+    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

@@ -12,7 +12,7 @@ use crate::suite;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
-struct Object<'a> {
+pub(crate) struct Object<'a> {
     file: &'a str,
     line: usize,
     column: usize,
@@ -22,6 +22,22 @@ struct Object<'a> {
     message: &'a str,
     note: &'a str,
     help: Option<&'a str>,
+}
+
+impl<'a> From<&'a Diagnostic> for Object<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> Object<'a> {
+        Object {
+            file: &diagnostic.path,
+            line: diagnostic.span.line,
+            column: diagnostic.span.column,
+            severity: diagnostic.severity.name(),
+            code: diagnostic.code,
+            section: diagnostic.section.map(|section| section.number),
+            message: &diagnostic.message,
+            note: &diagnostic.note,
+            help: diagnostic.help.as_deref(),
+        }
+    }
 }
 
 /// Judges all files; the worst of them decides the exit code.
@@ -75,18 +91,7 @@ fn write(diagnostic: &Diagnostic, format: LintFormat, out: &mut dyn Write) -> io
     match format {
         LintFormat::Text => writeln!(out, "{diagnostic}"),
         LintFormat::Json => {
-            let object = Object {
-                file: &diagnostic.path,
-                line: diagnostic.span.line,
-                column: diagnostic.span.column,
-                severity: diagnostic.severity.name(),
-                code: diagnostic.code,
-                section: diagnostic.section.map(|section| section.number),
-                message: &diagnostic.message,
-                note: &diagnostic.note,
-                help: diagnostic.help.as_deref(),
-            };
-            serde_json::to_writer(&mut *out, &object)?;
+            serde_json::to_writer(&mut *out, &Object::from(diagnostic))?;
             writeln!(out)
         }
     }

@@ -13,8 +13,10 @@ use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
+use crate::explore;
 use crate::judge::Task;
 use crate::lint;
+use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::sass;
 use crate::suite::{self, Item, Outcome};
@@ -26,6 +28,8 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
+        Command::Explore(command) => explore::command::command(command, out, err),
+        Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
             sass::decode(decode, &mut io::stdin().lock(), out)
         }

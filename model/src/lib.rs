@@ -15,6 +15,7 @@ pub mod given;
 pub mod isa;
 pub mod layout;
 mod live;
+pub mod machine;
 pub mod memory;
 pub mod path;
 pub mod program;

@@ -36,6 +36,7 @@ macro_rules! sections {
 }
 
 sections! {
+    APPLICABILITY = "8.1", "Scope and applicability of the model", "scope-and-applicability";
     OVERLAP = "8.2.1", "Overlap", "overlap";
     ALIASES = "8.2.2", "Aliases", "aliases";
     VECTOR_TYPES = "8.2.4", "Vector Data-types", "vector-data-types";
@@ -71,6 +72,7 @@ sections! {
     HALF_PRECISION = "9.7.4", "Half Precision Floating-Point Instructions", "half-precision-floating-point-instructions";
     PARAMETER_STATE_SPACE = "5.1.6", "Parameter State Space", "parameter-state-space";
     VECTORS_AS_OPERANDS = "6.4.3", "Vectors as Operands", "vectors-as-operands";
+    PREDICATED_EXECUTION = "9.3", "Predicated Execution", "predicated-execution";
     OPERAND_SIZE = "9.4.1", "Operand Size Exceeding Instruction-Type Size", "operand-size-exceeding-instruction-type-size";
     MOV = "9.7.10.3", "Data Movement and Conversion Instructions: mov", "data-movement-and-conversion-instructions-mov";
     LD = "9.7.10.8", "Data Movement and Conversion Instructions: ld", "data-movement-and-conversion-instructions-ld";

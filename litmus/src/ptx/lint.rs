@@ -47,7 +47,7 @@ pub(super) struct Linter<'a, 'r> {
     pub(super) report: &'r mut Report,
     pub(super) options: Options,
     /// The operands of one instruction after the other.
-    pub(super) shapes: Vec<Shape>,
+    pub(super) buffer: Vec<Shape>,
 }
 
 impl<'a> Linter<'a, '_> {
@@ -77,7 +77,7 @@ impl<'a> Linter<'a, '_> {
     }
 
     /// The operands as rules see them.
-    fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
+    pub(super) fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
         let operands = memory.operands.of(&self.module.operands);
         operands.iter().map(|operand| match operand.kind {
             OperandKind::Scalar(scalar) => Shape::Value(value(scalar)),
@@ -93,7 +93,7 @@ impl<'a> Linter<'a, '_> {
         })
     }
 
-    fn memory(&mut self, memory: &Memory, setting: &Setting) {
+    pub(super) fn memory(&mut self, memory: &Memory, setting: &Setting) {
         if matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
             && self.other_fence(memory, setting)
         {
@@ -114,7 +114,7 @@ impl<'a> Linter<'a, '_> {
             }
             return;
         }
-        let mut shapes = std::mem::take(&mut self.shapes);
+        let mut shapes = std::mem::take(&mut self.buffer);
         shapes.clear();
         shapes.extend(self.shapes(memory));
         let form = Form {
@@ -125,7 +125,7 @@ impl<'a> Linter<'a, '_> {
         };
         let mut broken = Vec::new();
         rules::check(&form, setting, |rule, breach| broken.push((rule, breach)));
-        self.shapes = shapes;
+        self.buffer = shapes;
         if !broken.is_empty() {
             self.broken(memory, &broken, setting);
         }
@@ -316,6 +316,7 @@ fn value(scalar: Scalar) -> Value {
     match scalar {
         Scalar::Sink => Value::Sink,
         Scalar::Number => Value::Number,
+        Scalar::Foreign => Value::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
         Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
         Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
@@ -327,6 +328,7 @@ fn value(scalar: Scalar) -> Value {
 fn base(scalar: Scalar) -> Base {
     match scalar {
         Scalar::Number => Base::Number,
+        Scalar::Foreign => Base::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
         Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
         Scalar::Symbol(Symbol::Vector(..) | Symbol::Predicate | Symbol::Other)

@@ -4,12 +4,14 @@ mod lex;
 mod lint;
 mod parse;
 mod print;
+mod single;
 mod statement;
 mod symbols;
 mod syntax;
 
 pub use lint::Options;
 pub use print::{Operand, Scalar};
+pub use single::{Single, instruction};
 
 use model::isa::shape::Opcode;
 
@@ -48,7 +50,7 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     let module = parse::Parser::new(text, &mut report).module();
     let unreadable = report.count() > module.undeclared;
     let instructions =
-        lint::Linter { text, module: &module, report: &mut report, options, shapes: Vec::new() }
+        lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() }
             .module();
     Linted { diagnostics: report.finish(path, text), instructions, unreadable }
 }
@@ -153,8 +155,8 @@ impl<'a> Module<'a> {
         let writes = memory.opcode.is_load() || memory.opcode == Opcode::Atom;
         for (index, operand) in memory.operands.of(&self.tree.operands).iter().enumerate() {
             let mut add = |value: syntax::Scalar, at: Bytes| {
-                use syntax::Scalar::{Special, Symbol, Unknown};
-                if matches!(value, Symbol(_) | Special | Unknown) {
+                use syntax::Scalar::{Foreign, Special, Symbol, Unknown};
+                if matches!(value, Symbol(_) | Special | Foreign | Unknown) {
                     let list = if index == 0 && writes { &mut defines } else { &mut uses };
                     list.push(at.of(self.text));
                 }

@@ -19,6 +19,8 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) report: &'r mut Report,
     pub(super) module: Module,
     pub(super) symbols: Symbols<'a>,
+    /// One instruction without its module: names are declared elsewhere, and `;` may be missing.
+    pub(super) alone: bool,
 }
 
 /// Something that was no good was reported; the statement is given up.
@@ -35,7 +37,8 @@ impl<'a, 'r> Parser<'a, 'r> {
         let token = Token { kind: lex::Kind::End, at: nowhere };
         let (module, symbols) = (Module::default(), Symbols::default());
         let lexer = Lexer::new(text);
-        let mut parser = Parser { lexer, token, last: nowhere, report, module, symbols };
+        let mut parser =
+            Parser { lexer, token, last: nowhere, report, module, symbols, alone: false };
         parser.bump();
         parser
     }
@@ -85,7 +88,8 @@ impl<'a, 'r> Parser<'a, 'r> {
     /// Reports that something else is expected here.
     pub(super) fn expected(&mut self, what: &str) -> Lost {
         let message = if self.at_end() {
-            format!("{what} is missing at the end of the file")
+            let end = if self.alone { "instruction" } else { "file" };
+            format!("{what} is missing at the end of the {end}")
         } else {
             format!("`{}` where {what} is expected", short(self.word()))
         };

@@ -38,6 +38,9 @@ impl Parser<'_, '_> {
         let own = matches!((part(0), part(1)), ("st" | "red", "async") | ("st", "bulk"));
         let memory = Opcode::named(part(0)).filter(|_| !own);
         let Some(opcode) = memory else {
+            if self.alone {
+                return Err(self.no_memory_instruction(parts));
+            }
             let names = self.names(parts)?;
             return Ok(Statement::Opaque(Opaque {
                 at: start.to(self.last_of(start)),
@@ -55,6 +58,33 @@ impl Parser<'_, '_> {
         let at = start.to(self.last);
         self.semicolon()?;
         Ok(Statement::Memory(Memory { opcode, at, guard, parts, operands }))
+    }
+
+    /// An instruction by itself that is none of those whose rules are known.
+    #[cold]
+    fn no_memory_instruction(&mut self, parts: Range) -> Lost {
+        let parts = parts.of(&self.module.parts);
+        let (first, last) = (parts[0], parts[parts.len() - 1]);
+        let name = first.of(self.text());
+        let near = self.report.nearest(name, Opcode::ALL.map(Opcode::name));
+        let help = near.map_or_else(
+            || {
+                format!(
+                    "{} are",
+                    Opcode::ALL.map(|opcode| format!("`{}`", opcode.name())).join(", ")
+                )
+            },
+            |near| format!("`{near}` is one"),
+        );
+        let name = short(first.to(last).of(self.text()));
+        self.report
+            .error(
+                "opcode",
+                first.to(last),
+                format!("`{name}` is no memory instruction known here"),
+            )
+            .help(help);
+        Lost
     }
 
     /// The end of the statement, whose `;` was taken.
@@ -81,6 +111,9 @@ impl Parser<'_, '_> {
 
     fn semicolon(&mut self) -> Read<()> {
         if self.eat(";") {
+            return Ok(());
+        }
+        if self.alone && self.at_end() {
             return Ok(());
         }
         let after = self.last.after();
@@ -235,6 +268,7 @@ impl Parser<'_, '_> {
             Some(Symbol::Vector(_, ty)) if component => Scalar::Symbol(Symbol::Register(ty)),
             Some(symbol) => Scalar::Symbol(symbol),
             None if is_special(name) => Scalar::Special,
+            None if self.alone => Scalar::Foreign,
             None => {
                 self.undeclared(name, at);
                 Scalar::Unknown

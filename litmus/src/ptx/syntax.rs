@@ -137,6 +137,8 @@ pub(crate) enum Scalar {
     Symbol(Symbol),
     /// A special register.
     Special,
+    /// A name that is declared elsewhere.
+    Foreign,
     /// Declared nowhere, and reported.
     Unknown,
 }

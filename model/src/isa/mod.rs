@@ -253,6 +253,23 @@ impl Instruction {
         }
     }
 
+    /// The state space that it names for its access; generic where it names none, or has none.
+    pub fn space(&self) -> SpaceQualifier {
+        match self {
+            Instruction::Load(load) => load.space,
+            Instruction::Store(store) => store.space,
+            Instruction::Atomic(atomic) => atomic.space,
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => SpaceQualifier::Generic,
+        }
+    }
+
     /// Whether it is a load of what nobody may write.
     pub fn loads_read_only_data(&self) -> bool {
         matches!(self, Instruction::Load(load) if load.order.is_of_read_only_data())

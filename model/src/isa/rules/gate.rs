@@ -316,12 +316,27 @@ fn of_page(page: Page) -> &'static [Gate] {
     &GATES[PAGES[page as usize].clone()]
 }
 
-/// What the instruction needs: the least version and the least target, and what asks for them.
-pub fn needs(form: &Form<'_>) -> Vec<(&'static str, PtxIsa, u16)> {
+/// A version and a target that an instruction needs, and the rules that ask for them.
+#[derive(Clone, Copy, Debug)]
+pub struct Need {
+    pub isa: PtxIsa,
+    pub isa_rule: &'static Rule,
+    /// `sm_`; 0 where no target is asked for.
+    pub sm: u16,
+    pub sm_rule: &'static Rule,
+}
+
+/// What the instruction needs: the least version and the least target of each of its parts.
+pub fn needs(form: &Form<'_>) -> Vec<Need> {
     of_page(Page::of(form))
         .iter()
         .filter(|gate| (gate.uses)(form).is_some())
-        .map(|gate| (gate.isa_rule.text, gate.isa, gate.sm))
+        .map(|gate| Need {
+            isa: gate.isa,
+            isa_rule: &gate.isa_rule,
+            sm: gate.sm,
+            sm_rule: &gate.sm_rule,
+        })
         .collect()
 }
 

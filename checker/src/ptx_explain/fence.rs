@@ -1,0 +1,260 @@
+//! Fences in words: those of memory, and those of proxies, state spaces and operations.
+
+use model::isa::fence::{Fence, FenceOrder, Spelling};
+use model::isa::shape::{Form, Opcode};
+use model::scope::Scope;
+use model::section;
+
+use super::Meaning;
+use super::words::{said, threads};
+
+/// What a `fence` or `membar` means; `None` if its qualifiers break a rule.
+pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
+    let membar = form.opcode == Opcode::Membar;
+    let Fence { order, scope } = if membar { Fence::of_level(form.q)? } else { Fence::of(form.q)? };
+    let (name, event) = match order {
+        FenceOrder::Acquire => ("an acquire fence", "acquire"),
+        FenceOrder::Release => ("a release fence", "release"),
+        FenceOrder::AcqRel => ("a fence that acquires and releases", "acquire and release"),
+        FenceOrder::Sc => ("a sequentially consistent fence", "sc"),
+    };
+    let mut is = format!("{name} at scope `.{scope}`");
+    if membar {
+        is = format!("{is}: another name of `fence.sc.{scope}` from `sm_70`");
+    }
+    let mut meaning = Meaning::new(said(section::MEMBAR, is));
+    if form.q.order.is_none() && !membar {
+        meaning.defaults.push(said(section::MEMBAR, "no order is written: `.acq_rel`"));
+    }
+    meaning.events.push(said(
+        section::OPERATION_TYPES,
+        format!(
+            "one fence, which accesses nothing: {event}, scope `.{scope}` ({}), generic proxy",
+            threads(scope)
+        ),
+    ));
+    promises(order, &mut meaning);
+    limits(order, scope, &mut meaning);
+    Some(meaning)
+}
+
+fn promises(order: FenceOrder, meaning: &mut Meaning) {
+    let (acquires, releases) = match order {
+        FenceOrder::Acquire => (true, false),
+        FenceOrder::Release => (false, true),
+        FenceOrder::AcqRel | FenceOrder::Sc => (true, true),
+    };
+    if releases {
+        meaning.promises.extend([
+            said(
+                section::RELEASE_ACQUIRE_PATTERNS,
+                "it makes a release pattern with each strong write behind it in program order, \
+                 `.relaxed` ones and atomics too",
+            ),
+            said(
+                section::CAUSALITY_ORDER,
+                "what precedes it happens before what follows an acquire pattern that reads what \
+                 its release pattern wrote",
+            ),
+        ]);
+    }
+    if acquires {
+        meaning.promises.extend([
+            said(
+                section::RELEASE_ACQUIRE_PATTERNS,
+                "it makes an acquire pattern with each strong read before it in program order, \
+                 `.relaxed` ones and atomics too",
+            ),
+            said(
+                section::CAUSALITY_ORDER,
+                "what precedes a release pattern that its acquire pattern reads from happens \
+                 before what follows it",
+            ),
+        ]);
+    }
+    if order == FenceOrder::Sc {
+        meaning.promises.extend([
+            said(
+                section::FENCE_SC_ORDER,
+                "it stands in one order with all `.sc` fences that are morally strong with it",
+            ),
+            said(
+                section::MEMORY_SYNCHRONIZATION,
+                "the earlier of two in that order synchronizes with the later: of two threads that \
+                 each write, fence and read what the other writes, one sees the other's write",
+            ),
+            said(section::FENCE_SC, "that order never contradicts causality order"),
+        ]);
+    }
+}
+
+fn limits(order: FenceOrder, scope: Scope, meaning: &mut Meaning) {
+    let alone = if order == FenceOrder::Sc {
+        "alone it does nothing: it synchronizes with other `.sc` fences, and by a strong write and \
+         a strong read of one location, each morally strong with the other"
+    } else {
+        "alone it does nothing: it synchronizes only by a strong write and a strong read of one \
+         location, each morally strong with the other"
+    };
+    meaning.limits.push(said(section::MEMORY_SYNCHRONIZATION, alone));
+    meaning.limits.push(said(
+        section::MORALLY_STRONG,
+        format!(
+            "it synchronizes with no thread outside its scope ({}), nor with one whose own scope \
+             leaves this thread out",
+            threads(scope)
+        ),
+    ));
+    match order {
+        FenceOrder::Acquire => meaning.limits.push(said(
+            section::CAUSALITY_ORDER,
+            "writes before it are released by nothing: that takes `fence.release` or `.acq_rel`",
+        )),
+        FenceOrder::Release => meaning.limits.push(said(
+            section::CAUSALITY_ORDER,
+            "reads before it acquire nothing: that takes `fence.acquire` or `.acq_rel`",
+        )),
+        FenceOrder::AcqRel => meaning.limits.push(said(
+            section::FENCE_SC_ORDER,
+            "a write before it may still become visible after a read behind it was made: to forbid \
+             that takes `fence.sc`",
+        )),
+        FenceOrder::Sc => {}
+    }
+    meaning.limits.push(said(
+        section::PROXIES,
+        "it does not order accesses through other proxies, or through aliases: that takes a proxy \
+         fence",
+    ));
+}
+
+/// What a fence of proxies, of a state space or of an operation means.
+pub(super) fn spelled(spelling: &Spelling) -> Meaning {
+    let is = name(spelling.parts);
+    let mut meaning = Meaning::new(said(section::MEMBAR, is));
+    let covered = spelling.parts == ["proxy", "alias"];
+    if covered {
+        meaning.events.push(said(
+            section::PROXIES,
+            "one proxy fence, which accesses nothing and has no scope",
+        ));
+        meaning.promises.extend([
+            said(
+                section::CAUSALITY_ORDER,
+                "accesses before it through one virtual address are ordered before accesses behind \
+                 it through another of the same location, in its thread and along synchronization",
+            ),
+            said(section::ALIASES, "without it, two addresses of one location are two proxies"),
+        ]);
+        meaning.limits.push(said(
+            section::MEMORY_SYNCHRONIZATION,
+            "it synchronizes with nothing: threads need a release and an acquire as well",
+        ));
+        return meaning;
+    }
+    meaning.events.push(said(section::PROXIES, "none: the model covers `.proxy.alias` only"));
+    meaning.promises.push(said(section::MEMBAR, promise(spelling.parts)));
+    meaning
+        .limits
+        .push(said(section::PROXIES, "`check` gives a program with it the verdict `unsupported`"));
+    let one_way = spelling.parts.iter().any(|part| matches!(*part, "acquire" | "release"));
+    if !one_way {
+        meaning.limits.push(said(
+            section::MEMORY_SYNCHRONIZATION,
+            "it synchronizes with nothing: threads need a release and an acquire as well",
+        ));
+    }
+    meaning
+}
+
+fn name(parts: &[&str]) -> String {
+    match parts {
+        ["proxy", "alias"] => {
+            "a proxy fence between the virtual addresses of one location, in both directions"
+                .to_owned()
+        }
+        ["proxy", "async"] => {
+            "a proxy fence between the generic and the async proxy, in both directions".to_owned()
+        }
+        ["proxy", "async", space] => format!(
+            "a proxy fence between the generic and the async proxy, in both directions, for `.{space}` \
+             memory"
+        ),
+        ["proxy", "alias", order, scope] => {
+            format!("a proxy fence between aliases that is also {} at scope `.{scope}`", an(order))
+        }
+        ["proxy", direction, rest @ ..] => {
+            let (to, from) = direction.split_once("::").unwrap_or((direction, direction));
+            let order = rest.iter().find(|part| matches!(**part, "acquire" | "release"));
+            let window = rest.iter().find_map(|part| part.strip_prefix("sync_restrict::"));
+            format!(
+                "a proxy fence in one direction, from the {from} to the {to} proxy, that is also {}{}",
+                an(order.unwrap_or(&"fence")),
+                window.map_or(String::new(), |space| format!(", for objects in `.{space}` memory"))
+            )
+        }
+        ["mbarrier_init", ..] => {
+            "a release fence at scope `.cluster` of `mbarrier.init` alone".to_owned()
+        }
+        [order, restrict, scope] => {
+            let space = restrict.strip_prefix("sync_restrict::").unwrap_or(restrict);
+            format!("{} at scope `.{scope}`, for objects in `.{space}` memory alone", an(order))
+        }
+        _ => "a fence of its own kind".to_owned(),
+    }
+}
+
+fn an(order: &str) -> &'static str {
+    if order == "acquire" { "an acquire fence" } else { "a release fence" }
+}
+
+fn promise(parts: &[&str]) -> String {
+    let direction = |parts: &[&str]| {
+        let direction = parts.first().and_then(|part| part.split_once("::"));
+        direction.map_or(("aliased".to_owned(), "aliased".to_owned()), |(to, from)| {
+            (to.to_owned(), from.to_owned())
+        })
+    };
+    match parts {
+        ["proxy", "async", ..] => {
+            "accesses through the generic proxy before it are ordered before \
+             accesses through the async proxy behind it, and the other way round"
+                .to_owned()
+        }
+        ["mbarrier_init", ..] => "each `mbarrier.init` before it in its thread comes before what \
+             follows an acquire in the cluster that synchronizes with it"
+            .to_owned(),
+        ["proxy", rest @ ..] if rest.contains(&"acquire") => {
+            let (to, from) = direction(rest);
+            format!(
+                "{from} accesses that a release pattern made visible come before {to} accesses \
+                 behind it"
+            )
+        }
+        ["proxy", rest @ ..] => {
+            let (to, from) = direction(rest);
+            format!(
+                "{from} accesses before it come before {to} accesses behind the acquire that \
+                 synchronizes with it"
+            )
+        }
+        _ => "as the fence without `.sync_restrict`, but for the objects in that memory alone"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::isa::fence::SPELLINGS;
+
+    #[test]
+    fn every_spelling_has_a_name_of_its_own() {
+        let mut names: Vec<String> = SPELLINGS.iter().map(|one| name(one.parts)).collect();
+        assert!(names.iter().all(|name| name != "a fence of its own kind"), "{names:#?}");
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all, "{names:#?}");
+    }
+}

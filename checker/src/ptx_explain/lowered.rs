@@ -1,0 +1,58 @@
+//! What an instruction becomes, family by family: machine instructions, or why ptxas rejects it.
+
+use litmus::lowering;
+use litmus::ptx::Single;
+use model::isa::rule::By;
+use model::isa::rules::gate;
+
+use super::Said;
+use super::words::{page, said};
+
+/// What an instruction becomes on some targets of one family.
+pub(super) struct Lowered {
+    pub(super) family: &'static str,
+    /// `sm_` numbers.
+    pub(super) targets: Vec<u16>,
+    pub(super) becomes: Becomes,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Becomes {
+    /// Separated by ` ; `; empty where nothing is left of it.
+    Sass(String),
+    Rejected(Said),
+    /// The table has no row for it.
+    Unmeasured,
+}
+
+pub(super) fn families(single: &Single<'_>) -> Vec<Lowered> {
+    let mut all: Vec<Lowered> = Vec::new();
+    for family in lowering::families() {
+        for &sm in &family.table.targets {
+            let becomes = rejected(single, sm).unwrap_or_else(|| {
+                let found = family.table.find(sm, single.opcode.name(), &single.parts);
+                found.map_or(Becomes::Unmeasured, Becomes::Sass)
+            });
+            match all.last_mut() {
+                Some(last) if last.family == family.title && last.becomes == becomes => {
+                    last.targets.push(sm);
+                }
+                _ => all.push(Lowered { family: family.title, targets: vec![sm], becomes }),
+            }
+        }
+    }
+    all
+}
+
+/// The gate that keeps ptxas from accepting the instruction for a target.
+fn rejected(single: &Single<'_>, sm: u16) -> Option<Becomes> {
+    if let Some(spelling) = single.spelling {
+        let text = format!("this fence requires `sm_{}` or higher", spelling.sm);
+        return (spelling.sm > sm)
+            .then(|| Becomes::Rejected(said(page(single.opcode, false), text)));
+    }
+    let needs = gate::needs(&single.form());
+    let missing = needs.iter().filter(|need| need.sm > sm && need.sm_rule.by != By::Document);
+    let worst = missing.max_by_key(|need| need.sm)?;
+    Some(Becomes::Rejected(said(worst.sm_rule.section, worst.sm_rule.text)))
+}

@@ -1,0 +1,178 @@
+//! `causeway ptx explain`: one PTX instruction in plain words, each statement with its section.
+//!
+//! The words are written once, as an account of the instruction, and printed as text or as JSON.
+
+mod fence;
+mod lowered;
+mod memory;
+mod promises;
+mod show;
+mod words;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use litmus::Diagnostic;
+use litmus::diagnostic::Severity;
+use litmus::ptx::{self, Options, Single};
+use model::isa::qualifier::Qualifier;
+use model::isa::rules::gate::{self, Need};
+use model::isa::version::PtxIsa;
+use model::section::{self, Section};
+
+use crate::cli::{LintFormat, PtxExplain};
+use crate::exit::Exit;
+use lowered::Lowered;
+
+/// The first target that the memory model speaks of.
+const MODELLED: u16 = 70;
+
+/// A statement, and the section that it comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Said {
+    pub text: Cow<'static, str>,
+    pub section: Section,
+}
+
+/// What an instruction means.
+struct Meaning {
+    /// In one sentence.
+    is: Said,
+    /// What is not written.
+    defaults: Vec<Said>,
+    events: Vec<Said>,
+    promises: Vec<Said>,
+    /// What is not promised, and what is asked of the program.
+    limits: Vec<Said>,
+}
+
+impl Meaning {
+    fn new(is: Said) -> Meaning {
+        let (defaults, events, promises, limits) = Default::default();
+        Meaning { is, defaults, events, promises, limits }
+    }
+}
+
+/// A qualifier as it is written, and what it says.
+struct Part {
+    name: String,
+    said: Said,
+}
+
+/// What brought something, and where: a version of PTX, and a target.
+struct Needs {
+    isa: PtxIsa,
+    /// `sm_`; 0 is any target.
+    sm: u16,
+    reasons: Vec<Said>,
+}
+
+/// All that is said of one instruction.
+struct Account {
+    meaning: Meaning,
+    parts: Vec<Part>,
+    /// Qualifiers that ask for speed and nothing else.
+    hints: Vec<Part>,
+    needs: Needs,
+    lowered: Vec<Lowered>,
+}
+
+/// Explains all instructions; the worst of them decides the exit code.
+pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
+    let options = Options { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };
+    let (mut exit, mut explained) = (Exit::AsExpected, false);
+    for (index, text) in explain.instructions.iter().enumerate() {
+        let path = match explain.instructions.len() {
+            1 => "instruction".to_owned(),
+            _ => format!("instruction {}", index + 1),
+        };
+        let (single, diagnostics) = match ptx::instruction(&path, text, options) {
+            Ok(single) => {
+                let diagnostics = single.diagnostics.clone();
+                (Some(single), diagnostics)
+            }
+            Err(diagnostics) => (None, diagnostics),
+        };
+        let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+        exit = exit.max(match (&single, broken) {
+            (None, _) => Exit::BadInput,
+            (Some(_), true) => Exit::Differs,
+            (Some(_), false) => Exit::AsExpected,
+        });
+        let account = single.as_ref().and_then(|single| account(single, &diagnostics));
+        let text = single.as_ref().map_or(text.trim(), |single| single.text);
+        if explained && explain.format == LintFormat::Text {
+            writeln!(out)?;
+        }
+        explained = account.is_some();
+        match explain.format {
+            LintFormat::Text => show::text(text, &diagnostics, account.as_ref(), out)?,
+            LintFormat::Json => show::json(text, &diagnostics, account.as_ref(), out)?,
+        }
+    }
+    Ok(exit)
+}
+
+/// What is said of an instruction, unless it breaks more than a version or a target.
+fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
+    let of_setting =
+        |one: &&Diagnostic| one.code.starts_with("isa-") || one.code.starts_with("target-");
+    let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    if errors.clone().count() != errors.filter(of_setting).count() {
+        return None;
+    }
+    let form = single.form();
+    let page = words::page(single.opcode, form.is_non_coherent());
+    let (mut meaning, parts, needs) = if let Some(spelling) = single.spelling {
+        let meaning = fence::spelled(spelling);
+        let reason = format!("this fence is of PTX ISA {} and later", spelling.isa);
+        let reason = format!("{reason}, and requires `sm_{}` or higher", spelling.sm);
+        let reasons = vec![words::said(page, reason)];
+        (meaning, Vec::new(), Needs { isa: spelling.isa, sm: spelling.sm, reasons })
+    } else {
+        let meaning = memory::meaning(&form).or_else(|| fence::meaning(&form))?;
+        let parts = single.parts.iter().filter_map(|name| {
+            let qualifier = Qualifier::named(name)?;
+            let said = words::part(single.opcode, name, qualifier, page);
+            Some((qualifier.kind(), Part { name: (*name).to_owned(), said }))
+        });
+        (meaning, parts.collect(), needs(&gate::needs(&form)))
+    };
+    if single.predicated {
+        let text = "in threads where the guard does not hold, none of these".to_owned();
+        meaning.events.push(words::said(section::PREDICATED_EXECUTION, text));
+    }
+    if needs.sm < MODELLED {
+        let text = format!(
+            "the memory model is of `sm_{MODELLED}` and later: before, none of it is promised"
+        );
+        meaning.limits.push(words::said(section::APPLICABILITY, text));
+    }
+    let (hints, parts): (Vec<_>, Vec<_>) =
+        parts.into_iter().partition(|(kind, _)| words::is_hint(*kind));
+    let only = |parts: Vec<(_, Part)>| parts.into_iter().map(|(_, part)| part).collect();
+    Some(Account {
+        meaning,
+        parts: only(parts),
+        hints: only(hints),
+        needs,
+        lowered: lowered::families(single),
+    })
+}
+
+fn needs(all: &[Need]) -> Needs {
+    let reasons = all.iter().map(|need| {
+        // What came with the rest of the instruction needs a target of its own alone.
+        let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
+            (true, 0) => need.isa_rule.text.to_owned(),
+            (true, sm) => format!("{}, and requires `sm_{sm}` or higher", need.isa_rule.text),
+            (false, _) => need.sm_rule.text.to_owned(),
+        };
+        words::said(need.isa_rule.section, text)
+    });
+    Needs {
+        isa: all.iter().map(|need| need.isa).max().unwrap_or(PtxIsa::new(1, 0)),
+        sm: all.iter().map(|need| need.sm).max().unwrap_or(0),
+        reasons: reasons.collect(),
+    }
+}

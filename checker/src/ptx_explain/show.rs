@@ -1,0 +1,269 @@
+//! An account as text for people, and as JSON for programs.
+
+use std::io::{self, Write};
+
+use litmus::Diagnostic;
+use model::section::Section;
+use serde::Serialize;
+
+use super::lowered::Becomes;
+use super::{Account, Part, Said};
+use crate::lint::Object;
+
+/// Lines are broken before they get longer, where a word ends.
+const WIDTH: usize = 100;
+
+pub(super) fn text(
+    instruction: &str,
+    diagnostics: &[Diagnostic],
+    account: Option<&Account>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for diagnostic in diagnostics {
+        writeln!(out, "{diagnostic}")?;
+    }
+    let Some(account) = account else { return Ok(()) };
+    let mut page = Page { out, cited: Vec::new() };
+    let meaning = &account.meaning;
+    writeln!(page.out, "{instruction}")?;
+    page.say("  ", "  ", &meaning.is)?;
+    page.named("Its parts", &account.parts)?;
+    page.listed("Not written", &meaning.defaults)?;
+    page.listed("Events", &meaning.events)?;
+    page.listed("Promised", &meaning.promises)?;
+    page.listed("Not promised, and asked of the program", &meaning.limits)?;
+    page.named("For speed only: without effect on what is promised", &account.hints)?;
+    page.needs(account)?;
+    page.lowered(account)?;
+    page.sections()
+}
+
+struct Page<'a> {
+    out: &'a mut dyn Write,
+    cited: Vec<Section>,
+}
+
+impl Page<'_> {
+    /// A statement with the number of its section, broken into lines.
+    fn say(&mut self, first: &str, rest: &str, said: &Said) -> io::Result<()> {
+        if !self.cited.contains(&said.section) {
+            self.cited.push(said.section);
+        }
+        let text = format!("{} ({})", said.text, said.section.number);
+        self.lines(first, rest, &text)
+    }
+
+    fn lines(&mut self, first: &str, rest: &str, text: &str) -> io::Result<()> {
+        let mut line = first.to_owned();
+        let mut empty = true;
+        for word in text.split(' ') {
+            if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+                writeln!(self.out, "{line}")?;
+                rest.clone_into(&mut line);
+                empty = true;
+            }
+            if !empty {
+                line.push(' ');
+            }
+            line.push_str(word);
+            empty = false;
+        }
+        writeln!(self.out, "{line}")
+    }
+
+    fn heading(&mut self, heading: &str) -> io::Result<()> {
+        writeln!(self.out, "\n{heading}:")
+    }
+
+    fn listed(&mut self, heading: &str, all: &[Said]) -> io::Result<()> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.heading(heading)?;
+        all.iter().try_for_each(|said| self.say("  - ", "    ", said))
+    }
+
+    fn named(&mut self, heading: &str, parts: &[Part]) -> io::Result<()> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        self.heading(heading)?;
+        let width = parts.iter().map(|part| part.name.len() + 1).max().unwrap_or(0).min(24);
+        for part in parts {
+            let first = format!("  {:width$}  ", format!(".{}", part.name));
+            self.say(&first, &" ".repeat(width + 4), &part.said)?;
+        }
+        Ok(())
+    }
+
+    fn needs(&mut self, account: &Account) -> io::Result<()> {
+        let needs = &account.needs;
+        let target = match needs.sm {
+            0 => "any target".to_owned(),
+            sm => format!("`sm_{sm}` or higher"),
+        };
+        self.heading("Required")?;
+        writeln!(self.out, "  PTX ISA {} or higher, and {target}", needs.isa)?;
+        needs.reasons.iter().try_for_each(|reason| self.say("  - ", "    ", reason))
+    }
+
+    fn lowered(&mut self, account: &Account) -> io::Result<()> {
+        self.heading("SASS, as ptxas 12.9 and 13.1 make it")?;
+        let names: Vec<String> = account
+            .lowered
+            .iter()
+            .map(|one| {
+                let targets: Vec<String> =
+                    one.targets.iter().map(|sm| format!("sm_{sm}")).collect();
+                format!("{} ({})", one.family, targets.join(", "))
+            })
+            .collect();
+        let width = names.iter().map(String::len).max().unwrap_or(0);
+        for (name, one) in names.iter().zip(&account.lowered) {
+            let first = format!("  {name:width$}  ");
+            let rest = " ".repeat(width + 4);
+            match &one.becomes {
+                Becomes::Sass(sass) if sass.is_empty() => {
+                    self.lines(&first, &rest, "no instruction")?;
+                }
+                Becomes::Sass(sass) => self.lines(&first, &rest, sass)?,
+                Becomes::Rejected(why) => {
+                    let text = format!("rejected: {}", why.text).into();
+                    self.say(&first, &rest, &Said { text, section: why.section })?;
+                }
+                Becomes::Unmeasured => self.lines(&first, &rest, "not measured")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What the numbers stand for.
+    fn sections(&mut self) -> io::Result<()> {
+        self.heading("Sections")?;
+        let mut cited = std::mem::take(&mut self.cited);
+        let rank = |section: &Section| {
+            let numbers = section.number.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+            numbers.collect::<Vec<_>>()
+        };
+        cited.sort_by_key(rank);
+        for section in cited {
+            writeln!(self.out, "  {section}\n    {}", section.url())?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize)]
+struct Cited {
+    number: &'static str,
+    title: &'static str,
+    url: String,
+}
+
+#[derive(Serialize)]
+struct Statement<'a> {
+    text: &'a str,
+    section: Cited,
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    qualifier: &'a str,
+    #[serde(flatten)]
+    said: Statement<'a>,
+}
+
+#[derive(Serialize)]
+struct Requirements<'a> {
+    ptx_isa: String,
+    /// `null`: any.
+    target: Option<String>,
+    reasons: Vec<Statement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Machine<'a> {
+    family: &'a str,
+    targets: Vec<String>,
+    /// `null` where it is rejected or was not measured.
+    sass: Option<Vec<&'a str>>,
+    rejected: Option<Statement<'a>>,
+}
+
+#[derive(Serialize)]
+struct Explained<'a> {
+    is: Statement<'a>,
+    parts: Vec<Named<'a>>,
+    defaults: Vec<Statement<'a>>,
+    events: Vec<Statement<'a>>,
+    promises: Vec<Statement<'a>>,
+    limits: Vec<Statement<'a>>,
+    hints: Vec<Named<'a>>,
+    requires: Requirements<'a>,
+    machine: Vec<Machine<'a>>,
+}
+
+/// One line.
+#[derive(Serialize)]
+struct Whole<'a> {
+    instruction: &'a str,
+    diagnostics: Vec<Object<'a>>,
+    /// `null` where it cannot be read, or breaks a rule.
+    explained: Option<Explained<'a>>,
+}
+
+impl<'a> From<&'a Said> for Statement<'a> {
+    fn from(said: &'a Said) -> Statement<'a> {
+        let Section { number, title, .. } = said.section;
+        Statement { text: &said.text, section: Cited { number, title, url: said.section.url() } }
+    }
+}
+
+fn statements(all: &[Said]) -> Vec<Statement<'_>> {
+    all.iter().map(Statement::from).collect()
+}
+
+fn named(parts: &[Part]) -> Vec<Named<'_>> {
+    parts.iter().map(|part| Named { qualifier: &part.name, said: (&part.said).into() }).collect()
+}
+
+pub(super) fn json(
+    instruction: &str,
+    diagnostics: &[Diagnostic],
+    account: Option<&Account>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let explained = account.map(|account| Explained {
+        is: (&account.meaning.is).into(),
+        parts: named(&account.parts),
+        defaults: statements(&account.meaning.defaults),
+        events: statements(&account.meaning.events),
+        promises: statements(&account.meaning.promises),
+        limits: statements(&account.meaning.limits),
+        hints: named(&account.hints),
+        requires: Requirements {
+            ptx_isa: account.needs.isa.to_string(),
+            target: (account.needs.sm > 0).then(|| format!("sm_{}", account.needs.sm)),
+            reasons: statements(&account.needs.reasons),
+        },
+        machine: account
+            .lowered
+            .iter()
+            .map(|one| {
+                let (sass, rejected) = match &one.becomes {
+                    Becomes::Sass(sass) => {
+                        let all = sass.split(" ; ").filter(|one| !one.is_empty());
+                        (Some(all.collect()), None)
+                    }
+                    Becomes::Rejected(why) => (None, Some(why.into())),
+                    Becomes::Unmeasured => (None, None),
+                };
+                let targets = one.targets.iter().map(|sm| format!("sm_{sm}")).collect();
+                Machine { family: one.family, targets, sass, rejected }
+            })
+            .collect(),
+    });
+    let diagnostics = diagnostics.iter().map(Object::from).collect();
+    serde_json::to_writer(&mut *out, &Whole { instruction, diagnostics, explained })?;
+    writeln!(out)
+}

@@ -1,0 +1,217 @@
+//! What ptxas makes of memory instructions, as tables: one file of text for each family of GPUs.
+//!
+//! A table has lists and rows. A list has entries: qualifiers, and what stands for them in the
+//! machine's instruction, in one column or several. A row says which lists an instruction draws
+//! from, and what it becomes:
+//!
+//! ```text
+//! targets sm_90
+//! {order}        gives {fence} {strength}
+//!   - / weak     =                                    |
+//!   release.gpu  = MEMBAR.ALL.GPU ; ERRBAR            | .STRONG.GPU
+//! st{order}.global.b32 -> {fence} ; STG.E{strength}
+//! ```
+
+mod parse;
+
+use std::sync::LazyLock;
+
+pub use parse::read;
+
+/// What the text of a table says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Table {
+    /// The targets that it was measured for: `sm_` numbers.
+    pub targets: Vec<u16>,
+    lists: Vec<List>,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct List {
+    name: String,
+    columns: Vec<String>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Entry {
+    /// The target that it is for, where it is not for all.
+    only: Option<u16>,
+    /// All of them are there; empty for an instruction with none that this list knows.
+    qualifiers: Vec<String>,
+    /// One for each column.
+    texts: Vec<String>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Row {
+    opcode: String,
+    pattern: Vec<Piece>,
+    becomes: Vec<Piece>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Piece {
+    /// A qualifier, or text of the machine's instruction.
+    Text(String),
+    /// The index of a list; on the right side, and of a column.
+    List(usize, usize),
+}
+
+impl Table {
+    /// What an instruction with these qualifiers becomes on a target: machine instructions,
+    /// separated by ` ; `, or nothing; `None` where the table has no row for it.
+    pub fn find(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
+        let mut rows = self.rows.iter().filter(|row| row.opcode == opcode);
+        rows.find_map(|row| self.becomes(row, sm, qualifiers))
+    }
+
+    fn becomes(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Option<String> {
+        let mut left = qualifiers.to_vec();
+        for piece in &row.pattern {
+            if let Piece::Text(wanted) = piece {
+                let at = left.iter().position(|one| one == wanted)?;
+                left.remove(at);
+            }
+        }
+        let mut chosen: Vec<Option<&Entry>> = vec![None; self.lists.len()];
+        for piece in &row.pattern {
+            if let Piece::List(list, _) = *piece {
+                let entry = self.lists[list].choose(sm, &left)?;
+                left.retain(|one| !entry.qualifiers.iter().any(|taken| taken == one));
+                chosen[list] = Some(entry);
+            }
+        }
+        if !left.is_empty() {
+            return None;
+        }
+        let mut text = String::new();
+        for piece in &row.becomes {
+            match piece {
+                Piece::Text(more) => text.push_str(more),
+                Piece::List(list, column) => text.push_str(&chosen[*list]?.texts[*column]),
+            }
+        }
+        let instructions = text.split(';').map(str::trim).filter(|one| !one.is_empty());
+        Some(instructions.collect::<Vec<_>>().join(" ; "))
+    }
+}
+
+impl List {
+    /// The entry with the most qualifiers, all of them there; of several such the first.
+    fn choose(&self, sm: u16, left: &[&str]) -> Option<&Entry> {
+        let fits = |entry: &&Entry| {
+            entry.only.is_none_or(|only| only == sm)
+                && entry.qualifiers.iter().all(|one| left.contains(&one.as_str()))
+        };
+        let longest = self.entries.iter().filter(fits).map(|entry| entry.qualifiers.len()).max()?;
+        self.entries.iter().filter(fits).find(|entry| entry.qualifiers.len() == longest)
+    }
+}
+
+/// A family of GPUs and its table.
+#[derive(Debug)]
+pub struct Family {
+    /// As the file is called.
+    pub name: &'static str,
+    /// The architectures in it.
+    pub title: &'static str,
+    pub table: Table,
+}
+
+const TEXTS: [(&str, &str, &str); 5] = [
+    ("maxwell", "Maxwell, Pascal", include_str!("../../lowering/maxwell.table")),
+    ("volta", "Volta, Turing", include_str!("../../lowering/volta.table")),
+    ("ampere", "Ampere, Ada", include_str!("../../lowering/ampere.table")),
+    ("hopper", "Hopper", include_str!("../../lowering/hopper.table")),
+    ("blackwell", "Blackwell", include_str!("../../lowering/blackwell.table")),
+];
+
+/// The tables that come with the program, oldest family first.
+pub fn families() -> &'static [Family] {
+    static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| {
+        let family = |(name, title, text): (&'static str, &'static str, &str)| {
+            let table = read(&format!("{name}.table"), text);
+            Family { name, title, table: table.expect("a test reads each of the tables") }
+        };
+        TEXTS.into_iter().map(family).collect()
+    });
+    &ALL
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_that_come_with_the_program_are_read() {
+        for (name, _, text) in TEXTS {
+            if let Err(diagnostics) = read(&format!("litmus/lowering/{name}.table"), text) {
+                let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+                panic!("{}", all.join("\n"));
+            }
+        }
+        let targets: Vec<u16> = families().iter().flat_map(|f| f.table.targets.clone()).collect();
+        assert!(targets.is_sorted(), "{targets:?}");
+    }
+
+    const SMALL: &str = "targets sm_80 sm_86\n\
+        {order} gives {fence} {strength} # two columns\n\
+          - / weak       =                         |\n\
+          release.gpu    = MEMBAR.ALL.GPU ; ERRBAR | .STRONG.GPU\n\
+        {size}\n\
+          b32            =\n\
+          v2.b32 / b64   = .64\n\
+          sm_80: b16     = .OLD\n\
+          b16            = .U16\n\
+        st{order}.global{size} -> {fence} ; STG.E{size}{strength}\n\
+        membar.cta ->\n";
+
+    #[test]
+    fn an_instruction_is_found_by_all_of_its_qualifiers() {
+        let table = read("small.table", SMALL).expect("it is right");
+        let find = |sm, name: &str| {
+            let mut parts = name.split('.');
+            let opcode = parts.next().unwrap_or("");
+            table.find(sm, opcode, &parts.collect::<Vec<_>>())
+        };
+        let found = |text: &str| Some(text.to_owned());
+        assert_eq!(find(80, "st.global.b32"), found("STG.E"));
+        assert_eq!(find(80, "st.b32.v2.weak.global"), found("STG.E.64"));
+        let release = "MEMBAR.ALL.GPU ; ERRBAR ; STG.E.OLD.STRONG.GPU";
+        assert_eq!(find(80, "st.release.gpu.global.b16"), found(release));
+        assert_eq!(find(86, "st.global.b16"), found("STG.E.U16"));
+        assert_eq!(find(80, "membar.cta"), found(""));
+        assert_eq!(find(80, "st.release.sys.global.b32"), None);
+        assert_eq!(find(80, "st.shared.b32"), None);
+        assert_eq!(find(80, "ld.global.b32"), None);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_table_is_told_where_it_stands() {
+        let wrong = |line: &str| {
+            let text = format!("{SMALL}{line}\n");
+            let diagnostics = read("small.table", &text).expect_err(line);
+            let one = &diagnostics[0];
+            assert_eq!(diagnostics.len(), 1, "{line}: {diagnostics:?}");
+            format!("{} {}:{}", one.code, one.span.line, one.span.column)
+        };
+        assert_eq!(wrong("ld.gloal.b32 -> LDG"), "qualifier 12:4");
+        assert_eq!(wrong("ldd.b32 -> LDG"), "opcode 12:1");
+        assert_eq!(wrong("ld{sizes} -> LDG"), "list 12:4");
+        assert_eq!(wrong("ld{size} -> LDG{order}"), "column 12:17");
+        assert_eq!(wrong("ld.b32 -> LDG{size}"), "column 12:15");
+        assert_eq!(wrong("st{order}.global{size} -> STG"), "row-twice 12:1");
+        assert_eq!(wrong("{size}"), "list-twice 12:1");
+        assert_eq!(wrong("{other}"), "list-empty 12:1");
+        assert_eq!(wrong("{other}\nb32 = a | b"), "columns 13:7");
+        assert_eq!(wrong("{other}\nb32 =\nb32 ="), "entry-twice 14:1");
+        assert_eq!(wrong("{other}\nb33 ="), "qualifier 13:1");
+        assert_eq!(wrong("b32 = .x"), "entry 12:1");
+        assert_eq!(wrong("targets sm_x"), "target 12:9");
+        assert_eq!(wrong("?"), "line 12:1");
+        let empty = read("empty.table", "# nothing\n").expect_err("it has no targets");
+        assert_eq!(empty[0].code, "targets");
+    }
+}

@@ -1,0 +1,264 @@
+//! The text of a table, line by line.
+
+use std::collections::BTreeSet;
+
+use model::isa::fence::SPELLINGS;
+use model::isa::qualifier::Qualifier;
+use model::isa::shape::Opcode;
+use model::isa::version::Target;
+
+use super::{Entry, List, Piece, Row, Table};
+use crate::Diagnostic;
+use crate::cursor::short;
+use crate::report::{Bytes, Report};
+
+/// Reads a table, or says everything that is wrong with it. `path` is for the messages.
+pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
+    let table = Table { targets: Vec::new(), lists: Vec::new(), rows: Vec::new() };
+    let mut reader = Reader { text, report: Report::default(), table, open: None };
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let code = line.split('#').next().unwrap_or("");
+        reader.line(Bytes::new(start, start + code.len()).trimmed(text));
+        start += line.len();
+    }
+    reader.close();
+    if reader.table.targets.is_empty() {
+        reader
+            .report
+            .error("targets", Bytes::new(text.len(), text.len()), "a table names its targets")
+            .help("targets sm_90");
+    }
+    if reader.report.count() == 0 {
+        Ok(reader.table)
+    } else {
+        Err(reader.report.finish(path, text))
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    report: Report,
+    table: Table,
+    /// The list whose entries are read, and where it begins.
+    open: Option<(List, Bytes)>,
+}
+
+impl Bytes {
+    /// Without the blanks around it.
+    fn trimmed(self, text: &str) -> Bytes {
+        let inside = self.of(text);
+        let start = self.start as usize + inside.len() - inside.trim_start().len();
+        Bytes::new(start, start + inside.trim().len())
+    }
+
+    /// The part of `text` that `inside`, a part of it, is.
+    fn within(text: &str, inside: &str) -> Bytes {
+        let start = inside.as_ptr() as usize - text.as_ptr() as usize;
+        Bytes::new(start, start + inside.len())
+    }
+}
+
+impl<'a> Reader<'a> {
+    fn at(&self, inside: &str) -> Bytes {
+        Bytes::within(self.text, inside)
+    }
+
+    fn line(&mut self, at: Bytes) {
+        let line = at.of(self.text);
+        if line.is_empty() {
+            return;
+        }
+        if line.starts_with('{') {
+            self.close();
+            self.list(line);
+        } else if let Some((pattern, becomes)) = line.split_once("->") {
+            self.close();
+            self.row(pattern.trim(), becomes.trim());
+        } else if let Some((key, texts)) = line.split_once('=') {
+            self.entry(key.trim(), texts);
+        } else if let Some(targets) = line.strip_prefix("targets ") {
+            self.targets(targets);
+        } else {
+            self.report
+                .error("line", at, "this is neither a list, nor an entry, nor a row")
+                .help("`{name}`, `qualifier = text`, or `ld.qualifier{name} -> LD{name}`");
+        }
+    }
+
+    fn targets(&mut self, names: &'a str) {
+        for name in names.split_whitespace() {
+            if let Some(Target { sm, variant: None }) = Target::parse(name) {
+                self.table.targets.push(sm);
+                continue;
+            }
+            let message = format!("`{}` is no target of a table", short(name));
+            let at = self.at(name);
+            self.report.error("target", at, message).help("targets sm_80 sm_86");
+        }
+    }
+
+    /// `{name}`, whose one column has its name, or `{name} gives {first} {second}`.
+    fn list(&mut self, line: &'a str) {
+        let (name, columns) = line.split_once(" gives ").unwrap_or((line, line));
+        let mut names = Vec::new();
+        for column in columns.split_whitespace() {
+            match column.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                Some(name) => names.push(name.to_owned()),
+                None => self.braces(column),
+            }
+        }
+        let name = name.trim().trim_matches(['{', '}']);
+        if self.table.lists.iter().any(|list| list.name == name) {
+            let message = format!("there are two lists `{}`", short(name));
+            self.report.error("list-twice", self.at(line), message);
+        }
+        let list = List { name: name.to_owned(), columns: names, entries: Vec::new() };
+        self.open = Some((list, self.at(line)));
+    }
+
+    #[cold]
+    fn braces(&mut self, at: &str) {
+        let message = format!("`{}` where a name in braces is expected", short(at));
+        self.report.error("braces", self.at(at), message).help("{name}");
+    }
+
+    /// The end of a list.
+    fn close(&mut self) {
+        let Some((list, at)) = self.open.take() else { return };
+        let known = self.table.lists.iter().any(|one| one.name == list.name);
+        if list.entries.is_empty() && !known {
+            self.report.error("list-empty", at, "this list has no entries");
+        }
+        self.table.lists.push(list);
+    }
+
+    /// `sm_80: a.b / c = text | text`
+    fn entry(&mut self, key: &'a str, texts: &'a str) {
+        let Some((mut list, at)) = self.open.take() else {
+            let at = self.at(key);
+            self.report.error("entry", at, "this entry stands outside of a list");
+            return;
+        };
+        let (only, keys) = match key.split_once(": ") {
+            Some((target, keys)) => {
+                let parsed = Target::parse(target.trim()).filter(|one| one.variant.is_none());
+                if parsed.is_none() {
+                    let at = self.at(target);
+                    self.report.error("target", at, "this is no target").help("sm_80: …");
+                }
+                (parsed.map(|target| target.sm), keys)
+            }
+            None => (None, key),
+        };
+        let texts: Vec<&str> = texts.split('|').map(str::trim).collect();
+        if texts.len() != list.columns.len() {
+            let message = format!("{} texts for {} columns", texts.len(), list.columns.len());
+            let at = self.at(texts[0]).to(self.at(texts[texts.len() - 1]));
+            self.report.error("columns", at, message).help("separate them with `|`");
+        }
+        for key in keys.split(" / ").map(str::trim) {
+            let names: Vec<&str> = if key == "-" { Vec::new() } else { key.split('.').collect() };
+            for name in &names {
+                self.qualifier(name);
+            }
+            let mut qualifiers: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            qualifiers.sort_unstable();
+            let same = |one: &Entry| one.qualifiers == qualifiers && one.only == only;
+            if list.entries.iter().any(same) {
+                let message = format!("`{}` has two entries", short(key));
+                self.report.error("entry-twice", self.at(key), message);
+            }
+            let texts = texts.iter().map(|text| (*text).to_owned()).collect();
+            list.entries.push(Entry { only, qualifiers, texts });
+        }
+        self.open = Some((list, at));
+    }
+
+    /// Complains of a name that no qualifier and no part of a fence has.
+    fn qualifier(&mut self, name: &str) {
+        let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
+        if Qualifier::named(name).is_none() && !of_fence() {
+            let known = model::isa::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
+            let near = self.report.nearest(name, known).map(str::to_owned);
+            let message = format!("`{}` is no qualifier", short(name));
+            let at = self.at(name);
+            self.report
+                .error("qualifier", at, message)
+                .help_if(near.map(|near| format!("`.{near}` is one")));
+        }
+    }
+
+    /// `ld.volatile{size} -> LD.E{size}`
+    fn row(&mut self, pattern: &'a str, becomes: &'a str) {
+        let pieces = self.pieces(pattern);
+        let mut names = pieces.iter();
+        let Some(&(opcode, false)) = names.next() else { return };
+        let (opcode, first) = opcode.split_once('.').unwrap_or((opcode, ""));
+        if Opcode::named(opcode).is_none() {
+            let message = format!("`{}` is no memory instruction", short(opcode));
+            self.report.error("opcode", self.at(opcode), message);
+        }
+        let mut row = Row { opcode: opcode.to_owned(), pattern: Vec::new(), becomes: Vec::new() };
+        let mut drawn = BTreeSet::new();
+        for &(piece, braces) in std::iter::once(&(first, false)).chain(names) {
+            if braces {
+                let known = self.table.lists.iter().position(|list| list.name == piece);
+                if let Some(list) = known {
+                    drawn.insert(list);
+                    row.pattern.push(Piece::List(list, 0));
+                } else {
+                    let message = format!("there is no list `{}` above", short(piece));
+                    self.report.error("list", self.at(piece), message);
+                }
+                continue;
+            }
+            for name in piece.split('.').filter(|name| !name.is_empty()) {
+                self.qualifier(name);
+                row.pattern.push(Piece::Text(name.to_owned()));
+            }
+        }
+        for (piece, braces) in self.pieces(becomes) {
+            if !braces {
+                row.becomes.push(Piece::Text(piece.to_owned()));
+                continue;
+            }
+            let column = drawn.iter().find_map(|&list| {
+                let columns = &self.table.lists[list].columns;
+                Some((list, columns.iter().position(|column| column == piece)?))
+            });
+            if let Some((list, column)) = column {
+                row.becomes.push(Piece::List(list, column));
+            } else {
+                let message = format!("no list on the left gives `{}`", short(piece));
+                self.report.error("column", self.at(piece), message);
+            }
+        }
+        if self.table.rows.iter().any(|one| one.opcode == row.opcode && one.pattern == row.pattern)
+        {
+            self.report.error("row-twice", self.at(pattern), "this row is there already");
+        }
+        self.table.rows.push(row);
+    }
+
+    /// Text, and what stands in braces.
+    fn pieces(&mut self, text: &'a str) -> Vec<(&'a str, bool)> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            if !before.is_empty() {
+                pieces.push((before, false));
+            }
+            let Some((name, behind)) = after.split_once('}') else {
+                self.braces(after);
+                return pieces;
+            };
+            pieces.push((name, true));
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            pieces.push((rest, false));
+        }
+        pieces
+    }
+}

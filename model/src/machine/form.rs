@@ -1,0 +1,98 @@
+//! What the machine's instructions do, and to which level of memory; and the families of machines.
+
+use std::fmt;
+
+/// How far from its SM an access goes, and what it may find on the way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Without `STRONG`: L1, and whatever line is there.
+    Weak,
+    /// `STRONG.SM`, `STRONG.CTA`: L1 too.
+    Sm,
+    /// `STRONG.GPU`: past L1, at L2.
+    Gpu,
+    /// `STRONG.SYS`, `MMIO.SYS`: at the home of the memory.
+    Sys,
+    /// `CONSTANT`, `.CI`, `LDC`: the read-only path.
+    ReadOnly,
+    /// `LDS`, `LDL` and their stores: the SM's own memory, at once.
+    Own,
+}
+
+/// Whom a `MEMBAR` waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reach {
+    Cta,
+    Gpu,
+    Sys,
+}
+
+/// One instruction of the machine, as far as memory goes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Form {
+    /// The load, store or atomic that the PTX instruction asks for.
+    Access(Level),
+    /// `MEMBAR.SC`, `MEMBAR.ALL`: the same rule (reading C3).
+    Membar(Reach),
+    /// `CCTL.IVALL`
+    Invalidate,
+    /// What waits for an acquire at cta scope, which no text shows (reading C10).
+    AcquireWait,
+    /// `BAR`: what the PTX instruction asks for.
+    Bar,
+    /// `UCGABAR_ARV`, `UCGABAR_WAIT`
+    ClusterArrive,
+    ClusterWait,
+}
+
+/// What one PTX instruction becomes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lowered {
+    pub forms: Vec<Form>,
+    /// An `acq_rel` atomic that is one unit with its `MEMBAR` and `CCTL` (reading C16): how far.
+    pub fused: Option<Reach>,
+}
+
+/// Machines with one lowering.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Family {
+    /// `sm_50` to `sm_62`: before the memory model (reading C11).
+    Maxwell,
+    Volta,
+    Ampere,
+    Hopper,
+    Blackwell,
+}
+
+impl Family {
+    pub const ALL: [Family; 5] =
+        [Family::Maxwell, Family::Volta, Family::Ampere, Family::Hopper, Family::Blackwell];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Maxwell => "maxwell",
+            Family::Volta => "volta",
+            Family::Ampere => "ampere",
+            Family::Hopper => "hopper",
+            Family::Blackwell => "blackwell",
+        }
+    }
+
+    /// The family of a target, `sm_90`.
+    pub fn of(sm: u16) -> Option<Family> {
+        match sm {
+            50..=62 => Some(Family::Maxwell),
+            70..=75 => Some(Family::Volta),
+            80..=89 => Some(Family::Ampere),
+            90 => Some(Family::Hopper),
+            100..=121 => Some(Family::Blackwell),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,347 @@
+//! One thread: its registers, the loads it waits for, and what it does next.
+//!
+//! All states of a thread are kept in a table, and what follows from one is worked out once.
+
+use crate::isa::alu::AluOp;
+use crate::isa::atom::AtomicOp;
+use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
+use crate::isa::cvta::AddressOp;
+use crate::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
+use crate::layout::{Layout, Window};
+use crate::memory::{Extent, Space};
+use crate::program::{Initial, Program, ThreadId};
+use crate::value::{Value, low_bits, low64};
+
+use super::form::{Form, Lowered};
+
+/// A read whose value is still on its way.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Pending {
+    /// By which its entries in queues know it; no other pending read of the thread has it.
+    pub(super) slot: u8,
+    pub(super) register: Option<Reg>,
+    pub(super) ty: Type,
+    /// The bytes that have arrived.
+    pub(super) value: Value,
+    /// A bit for each byte that has not.
+    pub(super) missing: u16,
+}
+
+/// Where a thread is in an instruction that takes several steps.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Phase {
+    Ready,
+    /// A `MEMBAR` waits for what it found when it began; `.SYS` does so twice.
+    Draining,
+    DrainingFar,
+    /// Arrived at a barrier when it had this generation.
+    Arrived(u8),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Local {
+    pub(super) pc: u16,
+    /// Which of the instruction's forms is next.
+    pub(super) form: u8,
+    pub(super) phase: Phase,
+    pub(super) registers: Box<[Value]>,
+    pub(super) pending: Vec<Pending>,
+    /// The generation of the cluster's barrier that it arrived at, to wait for later.
+    pub(super) cluster: Option<u8>,
+}
+
+/// A scalar access with everything known.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Scalar {
+    /// Physical bytes.
+    pub(super) at: Extent,
+    pub(super) what: Access,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Access {
+    Read {
+        register: Reg,
+        ty: Type,
+    },
+    Write(Value),
+    Atomic {
+        op: AtomicOp,
+        ty: Type,
+        first: Value,
+        second: Value,
+        register: Option<Reg>,
+        /// Whether the old value comes back, to a register or not.
+        returns: bool,
+        /// Whether single floats lose subnormal numbers: in global memory they do.
+        flushes: bool,
+    },
+}
+
+/// What a thread does next.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Want {
+    /// Needs a value that is on its way.
+    Value,
+    Access(Vec<Scalar>),
+    /// Any form but an access.
+    Form(Form),
+    Barrier {
+        id: u8,
+        count: Option<u8>,
+        waits: bool,
+    },
+    End,
+    /// No execution goes on from here: an address that is none.
+    Fault,
+}
+
+/// What a thread is part of.
+pub(super) struct Context<'p> {
+    pub(super) program: &'p Program,
+    pub(super) layout: &'p Layout,
+    pub(super) thread: ThreadId,
+    pub(super) lowered: &'p [Lowered],
+}
+
+impl Local {
+    pub(super) fn new(context: &Context<'_>) -> Local {
+        let thread = &context.program.threads[usize::from(context.thread.0)];
+        let registers = thread.registers.iter().map(|register| match register.initial {
+            Initial::Value(value) => value,
+            Initial::Address { variable, thread } => {
+                context.layout.address(variable, thread).into()
+            }
+        });
+        let registers = registers.collect();
+        Local { pc: 0, form: 0, phase: Phase::Ready, registers, pending: Vec::new(), cluster: None }
+    }
+
+    fn is_pending(&self, register: Reg) -> bool {
+        self.pending.iter().any(|pending| pending.register == Some(register))
+    }
+
+    fn operand(&self, context: &Context<'_>, operand: Operand) -> Value {
+        match operand {
+            Operand::Reg(register) => self.registers[usize::from(register.0)],
+            Operand::Imm(value) => value.into(),
+            Operand::Address(variable) => context.layout.offset(variable, context.thread).into(),
+        }
+    }
+
+    /// Goes on to the next form of this instruction, or to the next instruction.
+    pub(super) fn advance(&mut self, context: &Context<'_>) {
+        self.phase = Phase::Ready;
+        self.form += 1;
+        if usize::from(self.form) >= context.lowered[usize::from(self.pc)].forms.len() {
+            self.form = 0;
+            self.pc += 1;
+        }
+    }
+
+    /// Executes what needs no memory, and says what comes then. A thread that never meets memory
+    /// again in `most` instructions has no end (`None`).
+    pub(super) fn settle(&mut self, context: &Context<'_>, most: u32) -> Option<Want> {
+        let lines = &context.program.threads[usize::from(context.thread.0)].lines;
+        for _ in 0..most {
+            let Some(line) = lines.get(usize::from(self.pc)) else { return Some(Want::End) };
+            if self.form == 0 && self.phase == Phase::Ready {
+                let instruction = &line.instruction;
+                let guard = line.guard.map(|guard| guard.predicate);
+                let touched = guard.into_iter().chain(instruction.sources());
+                if touched.chain(instruction.destinations()).any(|r| self.is_pending(r)) {
+                    return Some(Want::Value);
+                }
+                if let Some(guard) = line.guard
+                    && (self.registers[usize::from(guard.predicate.0)] != 0) == guard.negated
+                {
+                    self.pc += 1;
+                    continue;
+                }
+            }
+            match &line.instruction {
+                Instruction::Branch(branch) => {
+                    let taken = branch.condition.is_none_or(|(comparison, a, b)| {
+                        let (a, b) = (self.operand(context, a), self.operand(context, b));
+                        comparison.holds(Type::U64, a, b)
+                    });
+                    self.pc = if taken {
+                        u16::try_from(branch.target).expect("a thread has few lines")
+                    } else {
+                        self.pc + 1
+                    };
+                }
+                Instruction::Alu(alu) => {
+                    let sources: Vec<Value> =
+                        alu.sources.iter().map(|&s| self.operand(context, s)).collect();
+                    let ty = alu.ty;
+                    self.registers[usize::from(alu.destination.0)] = alu.op.apply(ty, &sources);
+                    self.pc += 1;
+                }
+                Instruction::Cvta(cvta) => {
+                    let source = low64(self.operand(context, cvta.source));
+                    let space = cvta.space.space();
+                    let origin = space.map_or(0, |space| context.layout.origin(space));
+                    let inside = |window: Option<Window>| {
+                        window.is_some_and(|w| source.wrapping_sub(w.base) < w.size)
+                    };
+                    let result: Value = match cvta.op {
+                        // Reading R32: what is generic already stays as it is.
+                        AddressOp::ToGeneric if inside(space.map(|s| context.layout.window(s))) => {
+                            source.into()
+                        }
+                        AddressOp::ToGeneric => source.wrapping_add(origin).into(),
+                        AddressOp::FromGeneric => source.wrapping_sub(origin).into(),
+                        AddressOp::IsIn => {
+                            let window = context.layout.named_window(cvta.space, context.thread);
+                            inside(window).into()
+                        }
+                    };
+                    let result = if cvta.op == AddressOp::IsIn {
+                        result
+                    } else {
+                        result & low_bits(cvta.ty.bits)
+                    };
+                    self.registers[usize::from(cvta.destination.0)] = result;
+                    self.pc += 1;
+                }
+                // Refused before anything runs.
+                Instruction::Unsupported(_) | Instruction::ProxyFence(_) => self.pc += 1,
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_) => {
+                    let forms = &context.lowered[usize::from(self.pc)].forms;
+                    let Some(form) = forms.get(usize::from(self.form)) else {
+                        self.form = 0;
+                        self.pc += 1;
+                        continue;
+                    };
+                    return Some(match form {
+                        Form::Access(_) => self.access(context, &line.instruction),
+                        Form::Bar => self.barrier(context, &line.instruction),
+                        Form::Membar(_)
+                        | Form::Invalidate
+                        | Form::AcquireWait
+                        | Form::ClusterArrive
+                        | Form::ClusterWait => Want::Form(*form),
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    fn barrier(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
+        let Instruction::Barrier(Barrier { id, count, kind, .. }) = instruction else {
+            let waits = matches!(instruction, Instruction::ClusterBarrier(ClusterBarrier::Wait));
+            return Want::Barrier { id: 0, count: None, waits };
+        };
+        let small = |operand: Operand| u8::try_from(low64(self.operand(context, operand))).ok();
+        let (Some(id), Some(count)) =
+            (small(*id), count.map_or(Some(None), |c| small(c).map(Some)))
+        else {
+            return Want::Fault;
+        };
+        Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive }
+    }
+
+    fn access(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
+        let Some((address, ty, elements)) = instruction.access() else { return Want::Fault };
+        let space = instruction.space();
+        let length = ty.bytes() * u32::try_from(elements).expect("a vector is short");
+        let Some(whole) = self.resolve(context, address, space, length) else { return Want::Fault };
+        let element = |index: usize| {
+            let start = whole.start + ty.bytes() * u32::try_from(index).expect("a vector is short");
+            Extent { start, length: ty.bytes(), ..whole }
+        };
+        let scalars = match instruction {
+            Instruction::Load(load) => load
+                .destinations
+                .iter()
+                .enumerate()
+                .filter_map(|(index, register)| {
+                    let register = (*register)?;
+                    Some(Scalar { at: element(index), what: Access::Read { register, ty } })
+                })
+                .collect(),
+            Instruction::Store(store) => store
+                .sources
+                .iter()
+                .enumerate()
+                .map(|(index, &source)| {
+                    let value = self.operand(context, source) & low_bits(ty.bits);
+                    Scalar { at: element(index), what: Access::Write(value) }
+                })
+                .collect(),
+            Instruction::Atomic(atomic) => {
+                let value = |index: usize| {
+                    atomic.operands.get(index).map_or(0, |&o| self.operand(context, o))
+                };
+                let (op, register) = (atomic.op, atomic.destination);
+                let returns = !atomic.reduction;
+                let place = context.layout.locations[usize::from(whole.object)].variable;
+                let space = context.program.variables[usize::from(place.0)].space;
+                let flushes = ty == Type::F32 && space == Space::Global;
+                let (first, second) = (value(0), value(1));
+                let what = Access::Atomic { op, ty, first, second, register, returns, flushes };
+                vec![Scalar { at: whole, what }]
+            }
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => return Want::Fault,
+        };
+        Want::Access(scalars)
+    }
+
+    /// The physical bytes at an address; `None` if there are none, or it is misaligned.
+    fn resolve(
+        &self,
+        context: &Context<'_>,
+        address: Address,
+        space: SpaceQualifier,
+        length: u32,
+    ) -> Option<Extent> {
+        let base = match address.base {
+            Operand::Address(variable) => context.layout.address(variable, context.thread),
+            Operand::Reg(_) | Operand::Imm(_) => low64(self.operand(context, address.base)),
+        };
+        let sum = base.wrapping_add(address.offset.cast_unsigned());
+        if !sum.is_multiple_of(length.into()) {
+            return None;
+        }
+        let va = context.layout.resolve(context.thread, space, sum, length).ok()?;
+        Some(context.layout.physical(va))
+    }
+
+    /// A number for a new pending read.
+    pub(super) fn free_slot(&self) -> u8 {
+        (0..=u8::MAX)
+            .find(|slot| self.pending.iter().all(|pending| pending.slot != *slot))
+            .expect("a thread has few reads on their way")
+    }
+
+    /// Bytes `start` on of a pending read have arrived.
+    pub(super) fn deliver(&mut self, slot: u8, start: u32, length: u32, bytes: Value) {
+        let Some(at) = self.pending.iter().position(|pending| pending.slot == slot) else { return };
+        let pending = &mut self.pending[at];
+        pending.value |= bytes << (8 * start);
+        for byte in start..start + length {
+            pending.missing &= !(1 << byte);
+        }
+        if pending.missing == 0 {
+            let pending = self.pending.remove(at);
+            if let Some(register) = pending.register {
+                let ty = pending.ty;
+                self.registers[usize::from(register.0)] = AluOp::Mov.apply(ty, &[pending.value]);
+            }
+        }
+    }
+}

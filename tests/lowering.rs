@@ -1,0 +1,237 @@
+//! The tables of what ptxas makes of instructions, against what it made of them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use litmus::lowering;
+use litmus::ptx::{self, Options};
+use model::isa::version::{PtxIsa, Target};
+
+use crate::suite;
+
+/// The rows that are judged where the file is present, at least.
+const FEWEST: usize = 30_000;
+
+/// The fields of a line of which some are in quotes.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut quoted) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            '"' => quoted = !quoted,
+            ',' if !quoted => fields.push(String::new()),
+            _ => fields.last_mut().expect("there is one").push(c),
+        }
+    }
+    fields
+}
+
+/// Why a row is none that a table could have: the table is for one instruction by itself.
+fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Option<&'static str> {
+    let opcode = instruction.split(['.', ' ', ';']).next().unwrap_or("");
+    let asynchronous = ["st.async", "red.async"].iter().any(|name| instruction.starts_with(name));
+    if asynchronous || !["ld", "ldu", "st", "atom", "red", "fence", "membar"].contains(&opcode) {
+        Some("no memory instruction of the model")
+    } else if context != "alone" {
+        Some("other instructions around it, or the same address for all threads")
+    } else if space == "static"
+        && [".const", ".param", ".local"].iter().any(|part| instruction.contains(part))
+    {
+        Some("a constant address that ptxas folds into another instruction, or leaves out")
+    } else if instruction.starts_with("fence.proxy.tensormap::generic.acquire")
+        && version.starts_with("12.")
+    {
+        Some("12.9 and 13.1 differ, and the table follows 13.1")
+    } else {
+        None
+    }
+}
+
+#[test]
+fn the_tables_say_what_ptxas_makes() {
+    let path = suite::root().join("../shared/oracle/ptxas/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let (mut judged, mut wrong, mut missing) = (0_usize, 0_usize, 0_usize);
+    let mut out: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = String::new();
+    for line in text.lines().skip(1) {
+        let row = fields(line);
+        let [version, target, _, instruction, sass, opt, _, space, context] = &row[..] else {
+            panic!("{line} has not nine fields")
+        };
+        assert_eq!(opt, "O3");
+        if let Some(why) = left_out(version, instruction, space, context) {
+            *out.entry(why).or_default() += 1;
+            continue;
+        }
+        judged += 1;
+        let sm: u16 = target.trim_start_matches("sm_").parse().expect("a target is a number");
+        let families = lowering::families().iter();
+        let family = families.clone().find(|family| family.table.targets.contains(&sm));
+        let family = family.unwrap_or_else(|| panic!("no table has {target}"));
+        let single = ptx::instruction("row", instruction, Options::default());
+        let single = single.unwrap_or_else(|errors| panic!("{instruction}: {}", errors[0]));
+        let found = family.table.find(sm, single.opcode.name(), &single.parts);
+        let expected = if sass == "(none)" { "" } else { sass };
+        match found {
+            Some(found) if found == *expected => {}
+            Some(found) => {
+                wrong += 1;
+                let line =
+                    format!("{version} {target} {instruction}\n  is   {expected}\n  here {found}");
+                writeln!(shown, "{line}").expect("strings can be written");
+            }
+            None => {
+                missing += 1;
+                writeln!(
+                    shown,
+                    "{version} {target} {instruction}\n  is   {expected}\n  has no row"
+                )
+                .expect("strings can be written");
+            }
+        }
+    }
+    eprintln!("{judged} rows judged, {wrong} differ, {missing} have no row; left out: {out:#?}");
+    let some: Vec<&str> = shown.lines().take(60).collect();
+    assert!(judged >= FEWEST, "only {judged} rows were judged");
+    assert!(
+        wrong + missing == 0,
+        "{wrong} of {judged} rows differ, {missing} have no row:\n{}",
+        some.join("\n")
+    );
+}
+
+/// Types, and vectors of them.
+const TYPES: &[&str] = &[
+    "b8", "u16", "b32", "u32", "f32", "b64", "s64", "b128", "v2.b32", "v4.f32", "v2.u64", "v8.b32",
+];
+
+/// What can be written of an order and a scope.
+const ORDERS: &[&str] = &[
+    "",
+    "weak",
+    "volatile",
+    "relaxed.cta",
+    "relaxed.cluster",
+    "relaxed.gpu",
+    "relaxed.sys",
+    "acquire.cta",
+    "acquire.cluster",
+    "acquire.gpu",
+    "acquire.sys",
+    "release.cta",
+    "release.cluster",
+    "release.gpu",
+    "release.sys",
+    "acq_rel.cluster",
+    "acq_rel.gpu",
+    "mmio.relaxed.sys",
+    "acquire",
+    "release",
+    "cta",
+    "sc.cta",
+    "sc.cluster",
+    "sc.gpu",
+    "sc.sys",
+];
+
+const SPACES: &[&str] =
+    &["", "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param"];
+
+const HINTS: &[&str] = &[
+    "",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "nc.cs",
+    "L1::evict_normal",
+    "L1::evict_last",
+    "L2::evict_first",
+    "L2::64B",
+    "L2::256B",
+    "L1::no_allocate.L2::evict_last",
+    "nc.L1::evict_first.L2::128B",
+];
+
+/// The operands of an instruction of an opcode and a type.
+fn operands(opcode: &str, ty: &str) -> String {
+    let lanes = match ty.split('.').next() {
+        Some("v2") => "{a, b}",
+        Some("v4") => "{a, b, c, d}",
+        Some("v8") => "{a, b, c, d, e, f, g, h}",
+        _ => "a",
+    };
+    match opcode {
+        "st" => format!("[p], {lanes}"),
+        "atom" => format!("{lanes}, [p], 1"),
+        "red" => "[p], 1".to_owned(),
+        "fence" | "membar" => String::new(),
+        _ => format!("{lanes}, [p]"),
+    }
+}
+
+/// A table has a row for each instruction that keeps all rules, of the shapes that were measured.
+#[test]
+fn the_tables_have_no_gaps() {
+    let (mut found, mut gaps) = (0_usize, Vec::new());
+    let mut ask = |opcode: &str, qualifiers: &[&str], ty: &str| {
+        let written = qualifiers.iter().copied().chain([ty]).filter(|part| !part.is_empty());
+        let name: Vec<&str> = std::iter::once(opcode).chain(written).collect();
+        let text = format!("{} {}", name.join("."), operands(opcode, ty));
+        for family in lowering::families() {
+            for &sm in &family.table.targets {
+                let target = Some(Target { sm, variant: None });
+                let isa = PtxIsa::parse("9.1");
+                let options = Options { target, isa, ..Options::default() };
+                let single = ptx::instruction("gap", &text, options).expect("it can be read");
+                if !single.diagnostics.is_empty() {
+                    continue;
+                }
+                match family.table.find(sm, opcode, &single.parts) {
+                    Some(_) => found += 1,
+                    None => gaps.push(format!("sm_{sm} {text}")),
+                }
+            }
+        }
+    };
+    for order in ORDERS {
+        ask("fence", &[order], "");
+        for space in SPACES {
+            for operation in ["add.u32", "and.b32", "exch.b64", "add.f64"] {
+                ask("atom", &[order, space], operation);
+                ask("red", &[order, space], operation);
+            }
+            for opcode in ["ld", "st"] {
+                if (opcode, *space) == ("st", "param") {
+                    // Arguments of calls stay in registers.
+                    continue;
+                }
+                for ty in TYPES {
+                    ask(opcode, &[order, space], ty);
+                }
+                for hint in HINTS {
+                    ask(opcode, &[order, space, hint], "b32");
+                    ask(opcode, &[order, space, hint], "v8.b32");
+                }
+            }
+        }
+    }
+    for ty in TYPES {
+        ask("ldu", &["global"], ty);
+        ask("ldu", &[], ty);
+    }
+    for level in ["cta", "gl", "sys"] {
+        ask("membar", &[level], "");
+    }
+    assert!(found > 5_000, "only {found} were asked");
+    let some: Vec<&String> = gaps.iter().take(40).collect();
+    assert!(gaps.is_empty(), "{} have no row: {some:#?}", gaps.len());
+}

@@ -1,0 +1,170 @@
+//! The machine against the axioms: no run ends as no axiom allows.
+
+use std::fmt::Write as _;
+
+use checker::engine::ENGINES;
+use checker::explore::Limits;
+use checker::explore::inclusion::{Inclusion, compare, shown};
+use checker::judge::{Judgement, Task, judge};
+use litmus::Test;
+use model::machine::form::Family;
+use model::machine::{Home, Options};
+use model::ptx;
+use model::rel::Model;
+
+use crate::suite;
+
+/// The axioms' side of the comparison: every outcome, no other engine's opinion.
+fn judged(test: &Test, model: &Model) -> Judgement {
+    let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
+    let task = Task { model, engines, bound: 3, timeout: None, verdict_only: false, blame: false };
+    judge(test, &task)
+}
+
+/// Machines of each family, with threads apart and together, and memory near and far.
+fn machines() -> Vec<(Family, Options)> {
+    let default = Options::default();
+    vec![
+        (Family::Maxwell, default),
+        (Family::Volta, default),
+        (Family::Ampere, Options { one_sm: true, ..default }),
+        (Family::Hopper, default),
+        (Family::Hopper, Options { home: Some(Home::Host), ..default }),
+        (Family::Blackwell, Options { home: Some(Home::Gpu(1)), one_sm: true, ..default }),
+    ]
+}
+
+#[test]
+fn every_outcome_of_the_machine_is_allowed() {
+    // A few tests of five threads have more; they are explored by hand.
+    const LIMITS: Limits = Limits { states: 20_000 };
+    let model = ptx::model();
+    let (mut included, mut limited, mut wrong) = (0, 0, String::new());
+    for entry in suite::load(&suite::folder()) {
+        let axioms = judged(&entry.test, &model);
+        for (family, options) in machines() {
+            match compare(&entry.test, &axioms, family, options, LIMITS).0 {
+                Inclusion::Included { .. } => included += 1,
+                Inclusion::Limited(_) => limited += 1,
+                Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
+                Inclusion::Extra(extra) => {
+                    let outcome = entry.test.display_outcome(&extra[0].0);
+                    let name = &entry.test.name;
+                    writeln!(wrong, "{name} on {family}, {options:?}: {outcome}")
+                        .expect("strings can be written");
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "the axioms forbid\n{wrong}");
+    assert!(included > 3000 && limited < included / 10, "{included} compared, {limited} not");
+}
+
+/// Shapes, each with the outcome that tells it, at a strength that forbids it nowhere.
+const SHAPES: &[(&str, &str, &str)] = &[
+    (
+        "MP",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.W.u32 [x], 1 | ld.R.u32 r0, [y] ; st.W.u32 [y], 1 | ld.R.u32 r1, [x] ;",
+        "P1:r0=1 /\\ P1:r1=0",
+    ),
+    (
+        "SB",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.W.u32 [x], 1 | st.W.u32 [y], 1 ; ld.R.u32 r0, [y] | ld.R.u32 r1, [x] ;",
+        "P0:r0=0 /\\ P1:r1=0",
+    ),
+    (
+        "LB",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; ld.R.u32 r0, [x] | ld.R.u32 r1, [y] ; st.W.u32 [y], 1 | st.W.u32 [x], 1 ;",
+        "P0:r0=1 /\\ P1:r1=1",
+    ),
+    (
+        "S",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.W.u32 [x], 2 | ld.R.u32 r0, [y] ; st.W.u32 [y], 1 | st.W.u32 [x], 1 ;",
+        "P1:r0=1 /\\ x=2",
+    ),
+    (
+        "R",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.W.u32 [x], 1 | st.W.u32 [y], 2 ; st.W.u32 [y], 1 | ld.R.u32 r0, [x] ;",
+        "P1:r0=0 /\\ y=2",
+    ),
+    (
+        "2+2W",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.W.u32 [x], 1 | st.W.u32 [y], 1 ; st.W.u32 [y], 2 | st.W.u32 [x], 2 ;",
+        "x=1 /\\ y=1",
+    ),
+    (
+        "WRC",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ; st.W.u32 [x], 1 | ld.R.u32 r0, [x] | ld.R.u32 r1, [y] ; | st.W.u32 [y], 1 | ld.R.u32 r2, [x] ;",
+        "P1:r0=1 /\\ P2:r1=1 /\\ P2:r2=0",
+    ),
+    (
+        "ISA2",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ; st.W.u32 [x], 1 | ld.R.u32 r0, [y] | ld.R.u32 r1, [z] ; st.W.u32 [y], 1 | st.W.u32 [z], 1 | ld.R.u32 r2, [x] ;",
+        "P1:r0=1 /\\ P2:r1=1 /\\ P2:r2=0",
+    ),
+    (
+        "IRIW",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 | P3@cta 3,gpu 0 ; st.W.u32 [x], 1 | ld.R.u32 r0, [x] | st.W.u32 [y], 1 | ld.R.u32 r2, [y] ; | ld.R.u32 r1, [y] | | ld.R.u32 r3, [x] ;",
+        "P1:r0=1 /\\ P1:r1=0 /\\ P3:r2=1 /\\ P3:r3=0",
+    ),
+    (
+        "CoRR of weak loads",
+        "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.weak.u32 [x], 1 | ld.weak.u32 r0, [x] ; | ld.weak.u32 r1, [x] ;",
+        "P1:r0=1 /\\ P1:r1=0",
+    ),
+];
+
+fn reaches(rows: &str, condition: &str, options: Options) -> bool {
+    let source = format!("PTX shape\n{{ x=0; y=0; z=0; }}\n {rows}\nexists ({condition})\n");
+    let test = litmus::parse("shape.litmus", source.as_bytes())
+        .unwrap_or_else(|diagnostics| panic!("{source}\n{}", diagnostics[0]));
+    let explored = checker::explore::explore(
+        &test.program,
+        Family::Hopper,
+        options,
+        Limits { states: 200_000 },
+    );
+    let explored = explored.expect("the family has all of this");
+    assert_eq!(explored.limit, None);
+    explored
+        .outcomes
+        .keys()
+        .any(|outcome| test.proposition.holds(&test.program, &shown(&test, outcome)))
+}
+
+#[test]
+fn the_machine_shows_what_machines_show() {
+    for (name, rows, condition) in SHAPES {
+        for strength in ["weak", "relaxed.gpu"] {
+            let rows = rows.replace(".W.", &format!(".{strength}."));
+            let rows = rows.replace(".R.", &format!(".{strength}."));
+            assert!(reaches(&rows, condition, Options::default()), "{name} at {strength}");
+            assert!(
+                !reaches(&rows, condition, Options { one_sm: true, ..Options::default() }),
+                "{name} at {strength} inside one SM"
+            );
+        }
+    }
+}
+
+/// A message with `st.release.gpu`: what each part of the receiving side is for.
+#[test]
+fn what_each_part_is_for() {
+    let rows = |load: &str| {
+        format!(
+            "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.weak.u32 [x], 1 | {load} r0, [y] ; \
+             st.release.gpu.u32 [y], 1 | ld.weak.u32 r1, [x] ;"
+        )
+    };
+    let stale = "P1:r0=1 /\\ P1:r1=0";
+    let warm = Options::default();
+    // Without CCTL.IVALL an old line answers; the acquire drops it.
+    assert!(reaches(&rows("ld.relaxed.gpu.u32"), stale, warm));
+    assert!(!reaches(&rows("ld.acquire.gpu.u32"), stale, warm));
+    // Dependent loads of weak order read an old line too.
+    let dependent = "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ; st.weak.u32 [x], 1 | ld.relaxed.gpu.u32 r0, [y] ; \
+         st.release.gpu.u32 [y], 1 | and.b32 r2, r0, 0 ; | add.u32 r3, r2, 0 ; \
+         | setp.ne.u32 q, r0, 0 ; | @q ld.weak.u32 r1, [x] ;";
+    assert!(reaches(dependent, stale, warm));
+    assert!(!reaches(dependent, stale, Options { warm: false, ..warm }));
+}
