@@ -162,10 +162,12 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
 
 fn needs(all: &[Need]) -> Needs {
     let reasons = all.iter().map(|need| {
-        let mut text = need.isa_rule.text.to_owned();
-        if need.sm > 0 {
-            text = format!("{text}, and requires `sm_{}` or higher", need.sm);
-        }
+        // What came with the rest of the instruction needs a target of its own alone.
+        let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
+            (true, 0) => need.isa_rule.text.to_owned(),
+            (true, sm) => format!("{}, and requires `sm_{sm}` or higher", need.isa_rule.text),
+            (false, _) => need.sm_rule.text.to_owned(),
+        };
         words::said(need.isa_rule.section, text)
     });
     Needs {

@@ -4,7 +4,7 @@ use model::isa::fence;
 use model::isa::qualifier::{Fault, Kind, Qualifiers};
 use model::isa::rule::{Breach, By, Edit, Rule};
 use model::isa::rules;
-use model::isa::shape::{Base, Form, LANES, Lanes, Opcode, Place, Shape, Value};
+use model::isa::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::{Function, PtxIsa, Setting, Target};
 
 use super::syntax::{Memory, Module, Operand, OperandKind, Scalar, Statement, Symbol};
@@ -46,6 +46,8 @@ pub(super) struct Linter<'a, 'r> {
     pub(super) module: &'r Module,
     pub(super) report: &'r mut Report,
     pub(super) options: Options,
+    /// The operands of one instruction after the other.
+    pub(super) buffer: Vec<Shape>,
 }
 
 impl<'a> Linter<'a, '_> {
@@ -74,25 +76,21 @@ impl<'a> Linter<'a, '_> {
         Qualifiers::read(parts[1..].iter().map(|part| part.of(text)), rules::accepts(memory.opcode))
     }
 
-    /// The operands as rules see them: at most eight, which the parser sees to.
-    pub(super) fn shapes(&self, memory: &Memory) -> ([Shape; LANES], usize) {
-        let mut shapes = [Shape::Value(Value::Other); LANES];
+    /// The operands as rules see them.
+    pub(super) fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
         let operands = memory.operands.of(&self.module.operands);
-        for (slot, operand) in shapes.iter_mut().zip(operands) {
-            *slot = match operand.kind {
-                OperandKind::Scalar(scalar) => Shape::Value(value(scalar)),
-                OperandKind::Vector(range) => {
-                    let elements = range.of(&self.module.elements);
-                    Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
-                }
-                OperandKind::Address(address) => Shape::Place(Place {
-                    base: base(address.base),
-                    offset: address.offset,
-                    unified: address.unified.is_some(),
-                }),
-            };
-        }
-        (shapes, operands.len().min(LANES))
+        operands.iter().map(|operand| match operand.kind {
+            OperandKind::Scalar(scalar) => Shape::Value(value(scalar)),
+            OperandKind::Vector(range) => {
+                let elements = range.of(&self.module.elements);
+                Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
+            }
+            OperandKind::Address(address) => Shape::Place(Place {
+                base: base(address.base),
+                offset: address.offset,
+                unified: address.unified.is_some(),
+            }),
+        })
     }
 
     pub(super) fn memory(&mut self, memory: &Memory, setting: &Setting) {
@@ -116,15 +114,18 @@ impl<'a> Linter<'a, '_> {
             }
             return;
         }
-        let (shapes, count) = self.shapes(memory);
+        let mut shapes = std::mem::take(&mut self.buffer);
+        shapes.clear();
+        shapes.extend(self.shapes(memory));
         let form = Form {
             opcode: memory.opcode,
             q: &qualifiers,
             predicated: memory.guard.is_some(),
-            operands: &shapes[..count],
+            operands: &shapes,
         };
         let mut broken = Vec::new();
         rules::check(&form, setting, |rule, breach| broken.push((rule, breach)));
+        self.buffer = shapes;
         if !broken.is_empty() {
             self.broken(memory, &broken, setting);
         }
@@ -157,10 +158,9 @@ impl<'a> Linter<'a, '_> {
         let parts = written.corrected_parts(fix);
         let opcode = Opcode::named(parts.first()?)?;
         let (q, faults) = Qualifiers::read(parts[1..].iter().copied(), rules::accepts(opcode));
-        let (shapes, count) = self.shapes(memory);
         let written_operands = memory.operands.of(&self.module.operands);
         let mut operands = Vec::new();
-        for (index, &shape) in shapes[..count].iter().enumerate() {
+        for (index, shape) in self.shapes(memory).enumerate() {
             let shape = match shape {
                 Shape::Place(mut place) => {
                     for edit in fix {

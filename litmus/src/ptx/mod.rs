@@ -50,7 +50,8 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     let module = parse::Parser::new(text, &mut report).module();
     let unreadable = report.count() > module.undeclared;
     let instructions =
-        lint::Linter { text, module: &module, report: &mut report, options }.module();
+        lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() }
+            .module();
     Linted { diagnostics: report.finish(path, text), instructions, unreadable }
 }
 

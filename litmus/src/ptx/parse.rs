@@ -61,7 +61,11 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     pub(super) fn is(&self, sign: &str) -> bool {
-        self.token.kind == lex::Kind::Sign && self.word() == sign
+        // A sign is one character or `::`: its first byte and its length tell it.
+        let Bytes { start, end } = self.token.at;
+        self.token.kind == lex::Kind::Sign
+            && (end - start) as usize == sign.len()
+            && self.text().as_bytes().get(start as usize) == sign.as_bytes().first()
     }
 
     pub(super) fn eat(&mut self, sign: &str) -> bool {

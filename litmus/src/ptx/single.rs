@@ -5,7 +5,7 @@
 
 use model::isa::fence::{self, Spelling};
 use model::isa::qualifier::Qualifiers;
-use model::isa::shape::{Form, LANES, Opcode, Shape};
+use model::isa::shape::{Form, Opcode, Shape};
 use model::isa::version::Function;
 
 use super::lint::{Linter, Options, setting};
@@ -26,8 +26,7 @@ pub struct Single<'a> {
     /// A fence of proxies, of a state space or of an operation: its qualifiers mean nothing alone.
     pub spelling: Option<&'static Spelling>,
     pub predicated: bool,
-    shapes: [Shape; LANES],
-    operands: usize,
+    operands: Vec<Shape>,
     /// What is wrong with it; without an error in here, it keeps all rules.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -39,7 +38,7 @@ impl Single<'_> {
             opcode: self.opcode,
             q: &self.qualifiers,
             predicated: self.predicated,
-            operands: &self.shapes[..self.operands],
+            operands: &self.operands,
         }
     }
 }
@@ -61,10 +60,11 @@ pub fn instruction<'a>(
         return Err(report.finish(path, text));
     };
     let setting = setting(&module, options, Function::Unknown);
-    let mut linter = Linter { text, module: &module, report: &mut report, options };
+    let mut linter =
+        Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
     linter.memory(&memory, &setting);
     let (qualifiers, _) = linter.qualifiers(&memory);
-    let (shapes, operands) = linter.shapes(&memory);
+    let operands = linter.shapes(&memory).collect();
     let parts: Vec<&str> =
         memory.parts.of(&module.parts)[1..].iter().map(|part| part.of(text)).collect();
     let spelling = matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
@@ -77,7 +77,6 @@ pub fn instruction<'a>(
         qualifiers,
         spelling,
         predicated: memory.guard.is_some(),
-        shapes,
         operands,
         diagnostics: report.finish(path, text),
     })

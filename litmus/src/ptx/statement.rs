@@ -131,18 +131,16 @@ impl Parser<'_, '_> {
 
     /// The operands of a memory instruction, up to the `;`.
     fn operands(&mut self) -> Read<Range> {
-        let mut operands: [Option<Operand>; MOST] = [None; MOST];
-        let mut count = 0;
+        let first = self.module.operands.len();
         if !self.is(";") && !self.at_end() && !self.is("}") {
             loop {
                 let operand = self.operand()?;
-                let Some(slot) = operands.get_mut(count) else {
+                if self.module.operands.len() - first == MOST {
                     let message = format!("an instruction has {MOST} operands at most");
                     self.report.error("operands", operand.at, message);
                     return Err(Lost);
-                };
-                *slot = Some(operand);
-                count += 1;
+                }
+                self.module.operands.push(operand);
                 if self.eat(",") {
                     continue;
                 }
@@ -153,8 +151,6 @@ impl Parser<'_, '_> {
                 break;
             }
         }
-        let first = self.module.operands.len();
-        self.module.operands.extend(operands.into_iter().flatten());
         Ok(Range::new(first, self.module.operands.len()))
     }
 
@@ -188,12 +184,12 @@ impl Parser<'_, '_> {
 
     /// What follows `{`.
     fn vector(&mut self, open: Bytes) -> Read<Operand> {
-        let mut elements: [Option<Element>; WIDEST] = [None; WIDEST];
+        let first = self.module.elements.len();
         let mut count = 0;
         loop {
             let (value, at) = self.scalar()?;
-            if let Some(slot) = elements.get_mut(count) {
-                *slot = Some(Element { at, value });
+            if count < WIDEST {
+                self.module.elements.push(Element { at, value });
             } else if count == WIDEST {
                 self.report.error("vector", at, format!("a vector has {WIDEST} elements at most"));
             }
@@ -208,8 +204,6 @@ impl Parser<'_, '_> {
                 return Err(self.expected("`,` or `}`"));
             }
         }
-        let first = self.module.elements.len();
-        self.module.elements.extend(elements.into_iter().flatten());
         let range = Range::new(first, self.module.elements.len());
         Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) })
     }

@@ -242,15 +242,20 @@ pub(super) fn type_name(ty: Type) -> &'static str {
 impl Qualifier {
     /// The qualifier written `.name`.
     pub fn named(name: &str) -> Option<Qualifier> {
-        // A module has a million of them: found by length, then by name.
-        static BY_LENGTH: LazyLock<Vec<(&str, Qualifier)>> = LazyLock::new(|| {
-            let mut all = QUALIFIERS.to_vec();
-            all.sort_by_key(|(name, _)| (name.len(), *name));
-            all
+        // A module has a million of them: a few are looked at by their length and two letters.
+        fn bucket(name: &str) -> usize {
+            let letter = |at: usize| usize::from(name.as_bytes().get(at).copied().unwrap_or(0));
+            (name.len() * 23 + letter(0) * 5 + letter(name.len().wrapping_sub(1))) % 256
+        }
+        static BUCKETS: LazyLock<Vec<Vec<(&str, Qualifier)>>> = LazyLock::new(|| {
+            let mut buckets = vec![Vec::new(); 256];
+            for &(name, qualifier) in QUALIFIERS {
+                buckets[bucket(name)].push((name, qualifier));
+            }
+            buckets
         });
-        let key = (name.len(), name);
-        let found = BY_LENGTH.binary_search_by(|(known, _)| (known.len(), *known).cmp(&key));
-        found.ok().map(|index| BY_LENGTH[index].1)
+        let found = BUCKETS[bucket(name)].iter().find(|(known, _)| *known == name);
+        found.map(|(_, qualifier)| *qualifier)
     }
 
     pub fn kind(self) -> Kind {

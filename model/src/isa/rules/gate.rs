@@ -1,6 +1,9 @@
 //! Which version of PTX brought what, and which targets have it: the notes at the end of each page,
 //! one line for each. Where `ptxas` asks for another target than the page does, both are here.
 
+use std::ops::Range;
+use std::sync::LazyLock;
+
 use crate::isa::qualifier::Order;
 use crate::isa::rule::{Breach, By, Edit, Rule, Spot};
 use crate::isa::shape::{Form, Opcode};
@@ -33,15 +36,18 @@ enum Page {
 }
 
 impl Page {
-    fn is_of(self, form: &Form<'_>) -> bool {
-        match self {
-            Page::Ld => form.opcode == Opcode::Ld && !form.is_non_coherent(),
-            Page::Nc => form.opcode == Opcode::Ld && form.is_non_coherent(),
-            Page::Ldu => form.opcode == Opcode::Ldu,
-            Page::St => form.opcode == Opcode::St,
-            Page::Atom => form.opcode == Opcode::Atom,
-            Page::Red => form.opcode == Opcode::Red,
-            Page::Membar => matches!(form.opcode, Opcode::Fence | Opcode::Membar),
+    const ALL: [Page; 7] =
+        [Page::Ld, Page::Nc, Page::Ldu, Page::St, Page::Atom, Page::Red, Page::Membar];
+
+    fn of(form: &Form<'_>) -> Page {
+        match form.opcode {
+            Opcode::Ld if form.is_non_coherent() => Page::Nc,
+            Opcode::Ld => Page::Ld,
+            Opcode::Ldu => Page::Ldu,
+            Opcode::St => Page::St,
+            Opcode::Atom => Page::Atom,
+            Opcode::Red => Page::Red,
+            Opcode::Fence | Opcode::Membar => Page::Membar,
         }
     }
 
@@ -274,29 +280,40 @@ pub(super) fn check(
     setting: &Setting,
     broken: &mut impl FnMut(&'static Rule, Breach),
 ) {
-    // What only some demand hides nothing that others do.
-    for by in [By::Both, By::Document, By::Ptxas] {
-        let (mut version, mut target) = (None, None);
-        for gate in GATES.iter().filter(|gate| gate.isa_rule.by == by && gate.page.is_of(form)) {
-            let old = setting.isa < gate.isa;
-            let low = setting.target.is_some_and(|target| target.sm < gate.sm);
-            let Some(spot) = (old || low).then(|| (gate.uses)(form)).flatten() else { continue };
-            if old && version.is_none_or(|(known, _): (&Gate, _)| known.isa <= gate.isa) {
-                version = Some((gate, spot));
-            }
-            if low && target.is_none_or(|(known, _): (&Gate, _)| known.sm <= gate.sm) {
-                target = Some((gate, spot));
-            }
+    // What only some demand hides nothing that others do: each has its own.
+    let (mut versions, mut targets) = ([None; 3], [None; 3]);
+    for gate in of_page(Page::of(form)) {
+        let old = setting.isa < gate.isa;
+        let low = setting.target.is_some_and(|target| target.sm < gate.sm);
+        let Some(spot) = (old || low).then(|| (gate.uses)(form)).flatten() else { continue };
+        let by = gate.isa_rule.by as usize;
+        if old && versions[by].is_none_or(|(known, _): (&Gate, _)| known.isa <= gate.isa) {
+            versions[by] = Some((gate, spot));
         }
-        if let Some((gate, spot)) = version {
-            let breach = Breach::at(spot, format!("this is PTX ISA {}", setting.isa));
-            broken(&gate.isa_rule, breach.fixed_by([Edit::Version(gate.isa)]));
-        }
-        if let (Some((gate, spot)), Some(target)) = (target, setting.target) {
-            let breach = Breach::at(spot, format!("the target is `{target}`"));
-            broken(&gate.sm_rule, breach.fixed_by([Edit::Target(gate.sm)]));
+        if low && targets[by].is_none_or(|(known, _): (&Gate, _)| known.sm <= gate.sm) {
+            targets[by] = Some((gate, spot));
         }
     }
+    for (gate, spot) in versions.into_iter().flatten() {
+        let breach = Breach::at(spot, format!("this is PTX ISA {}", setting.isa));
+        broken(&gate.isa_rule, breach.fixed_by([Edit::Version(gate.isa)]));
+    }
+    let Some(target) = setting.target else { return };
+    for (gate, spot) in targets.into_iter().flatten() {
+        let breach = Breach::at(spot, format!("the target is `{target}`"));
+        broken(&gate.sm_rule, breach.fixed_by([Edit::Target(gate.sm)]));
+    }
+}
+
+/// The notes of one page, which stand together.
+fn of_page(page: Page) -> &'static [Gate] {
+    static PAGES: LazyLock<[Range<usize>; 7]> = LazyLock::new(|| {
+        Page::ALL.map(|page| {
+            let start = GATES.iter().position(|gate| gate.page == page).unwrap_or(0);
+            start..start + GATES[start..].iter().take_while(|gate| gate.page == page).count()
+        })
+    });
+    &GATES[PAGES[page as usize].clone()]
 }
 
 /// A version and a target that an instruction needs, and the rules that ask for them.
@@ -311,9 +328,9 @@ pub struct Need {
 
 /// What the instruction needs: the least version and the least target of each of its parts.
 pub fn needs(form: &Form<'_>) -> Vec<Need> {
-    GATES
+    of_page(Page::of(form))
         .iter()
-        .filter(|gate| gate.page.is_of(form) && (gate.uses)(form).is_some())
+        .filter(|gate| (gate.uses)(form).is_some())
         .map(|gate| Need {
             isa: gate.isa,
             isa_rule: &gate.isa_rule,
