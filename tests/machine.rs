@@ -7,7 +7,7 @@ use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare, shown};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
-use model::machine::form::Family;
+use litmus::sass::lower::Lowering;
 use model::machine::{Home, Options};
 use model::ptx;
 use model::rel::Model;
@@ -22,15 +22,15 @@ fn judged(test: &Test, model: &Model) -> Judgement {
 }
 
 /// Machines of each family, with threads apart and together, and memory near and far.
-fn machines() -> Vec<(Family, Options)> {
+fn machines() -> Vec<(u16, Options)> {
     let default = Options::default();
     vec![
-        (Family::Maxwell, default),
-        (Family::Volta, default),
-        (Family::Ampere, Options { one_sm: true, ..default }),
-        (Family::Hopper, default),
-        (Family::Hopper, Options { home: Some(Home::Host), ..default }),
-        (Family::Blackwell, Options { home: Some(Home::Gpu(1)), one_sm: true, ..default }),
+        (50, default),
+        (70, default),
+        (80, Options { one_sm: true, ..default }),
+        (90, default),
+        (90, Options { home: Some(Home::Host), ..default }),
+        (100, Options { home: Some(Home::Gpu(1)), one_sm: true, ..default }),
     ]
 }
 
@@ -42,15 +42,16 @@ fn every_outcome_of_the_machine_is_allowed() {
     let (mut included, mut limited, mut wrong) = (0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
         let axioms = judged(&entry.test, &model);
-        for (family, options) in machines() {
-            match compare(&entry.test, &axioms, family, options, LIMITS).0 {
+        for (sm, options) in machines() {
+            let lowering = Lowering::of(sm).expect("there is a table");
+            match compare(&entry.test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
                 Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
                     let name = &entry.test.name;
-                    writeln!(wrong, "{name} on {family}, {options:?}: {outcome}")
+                    writeln!(wrong, "{name} on sm_{sm}, {options:?}: {outcome}")
                         .expect("strings can be written");
                 }
             }
@@ -120,7 +121,7 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
         .unwrap_or_else(|diagnostics| panic!("{source}\n{}", diagnostics[0]));
     let explored = checker::explore::explore(
         &test.program,
-        Family::Hopper,
+        Lowering::of(90).expect("there is a table"),
         options,
         Limits { states: 200_000 },
     );

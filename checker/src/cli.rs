@@ -67,6 +67,9 @@ pub struct Explore {
     /// The architecture, as `sm_90`; or all families
     #[arg(long, value_name = "TARGET|all", default_value = "sm_90", value_parser = architectures)]
     pub arch: Architectures,
+    /// Lower by this table in place of the one that comes with the program
+    #[arg(long, value_name = "FILE.table")]
+    pub table: Option<PathBuf>,
     /// Compare with the axioms: every outcome of the machine must be allowed
     #[arg(long)]
     pub check: bool,
@@ -92,7 +95,7 @@ pub struct Explore {
 
 /// What `--arch` names.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Architectures(pub Vec<Family>);
+pub struct Architectures(pub Vec<u16>);
 
 #[derive(Args, Debug)]
 pub struct Decode {
@@ -246,11 +249,12 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn architectures(text: &str) -> Result<Architectures, String> {
     if text == "all" {
-        return Ok(Architectures(Family::ALL.to_vec()));
+        // One target of each family.
+        return Ok(Architectures(vec![50, 70, 80, 90, 100]));
     }
-    let family = Target::parse(text).and_then(|target| Family::of(target.sm));
-    family
-        .map(|family| Architectures(vec![family]))
+    let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
+    target
+        .map(|target| Architectures(vec![target.sm]))
         .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
 }
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use litmus::Test;
-use model::machine::form::Family;
+use litmus::lowering::{self, Table};
+use litmus::sass::lower::Lowering;
 use model::machine::{Machine, Options, Refusal, Step};
 use model::ptx;
 use model::rel::Model;
@@ -42,6 +43,13 @@ pub fn command(command: &Explore, out: &mut dyn Write, err: &mut dyn Write) -> i
         writeln!(err, "error: no .litmus file below the paths given")?;
         return Ok(Exit::BadInput);
     }
+    let table = match command.table.as_deref().map(read_table).transpose() {
+        Ok(table) => table,
+        Err(complaint) => {
+            write!(err, "{complaint}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
     let model = ptx::model();
     let (mut exit, mut tally) = (Exit::AsExpected, Tally::default());
     for file in &files {
@@ -49,8 +57,10 @@ pub fn command(command: &Explore, out: &mut dyn Write, err: &mut dyn Write) -> i
             exit = exit.max(Exit::BadInput);
             continue;
         };
-        for &family in &command.arch.0 {
-            let one = One { command, test: &test, family, options: options(command) };
+        for &sm in &command.arch.0 {
+            let standard = Lowering::of(sm).expect("the command line names known targets");
+            let lowering = table.as_ref().map_or(standard, |table| Lowering { table, ..standard });
+            let one = One { command, test: &test, lowering, options: options(command) };
             let worst = if command.check {
                 one.check(&model, &mut tally, out)?
             } else {
@@ -89,6 +99,15 @@ fn read(file: &Path, err: &mut dyn Write) -> io::Result<Option<Test>> {
     }
 }
 
+fn read_table(path: &Path) -> Result<Table, String> {
+    let shown = path.to_string_lossy();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
+    lowering::read(&shown, &text).map_err(|diagnostics| {
+        diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect()
+    })
+}
+
 fn options(command: &Explore) -> Options {
     Options {
         one_sm: command.one_sm,
@@ -102,7 +121,7 @@ fn options(command: &Explore) -> Options {
 struct One<'a> {
     command: &'a Explore,
     test: &'a Test,
-    family: Family,
+    lowering: Lowering<'a>,
     options: Options,
 }
 
@@ -112,7 +131,7 @@ impl One<'_> {
     }
 
     fn heading(&self) -> String {
-        format!("{} on {}", self.test.name, self.family)
+        format!("{} on sm_{}", self.test.name, self.lowering.sm)
     }
 
     fn refused(&self, refusal: &Refusal) -> String {
@@ -126,7 +145,8 @@ impl One<'_> {
     }
 
     fn outcomes(&self, out: &mut dyn Write) -> io::Result<Exit> {
-        let explored = match explore(&self.test.program, self.family, self.options, self.limits()) {
+        let explored = match explore(&self.test.program, self.lowering, self.options, self.limits())
+        {
             Ok(explored) => explored,
             Err(refusal) => {
                 writeln!(out, "{}: {}", self.heading(), self.refused(&refusal))?;
@@ -146,7 +166,9 @@ impl One<'_> {
     }
 
     fn run(&self, run: &[Step], out: &mut dyn Write) -> io::Result<()> {
-        let machine = Machine::new(&self.test.program, self.family, self.options);
+        let lowered = self.lowering.program(&self.test.program);
+        let machine =
+            lowered.and_then(|lowered| Machine::new(&self.test.program, lowered, self.options));
         let Ok(machine) = machine else { return Ok(()) };
         for (index, step) in run.iter().enumerate() {
             writeln!(out, "    {:2}. {}", index + 1, machine.describe(*step))?;
@@ -176,7 +198,7 @@ impl One<'_> {
             Task { model, engines, bound: BOUND, timeout: None, verdict_only: false, blame: false };
         let judged = judge(self.test, &task);
         let (inclusion, explored) =
-            compare(self.test, &judged, self.family, self.options, self.limits());
+            compare(self.test, &judged, self.lowering, self.options, self.limits());
         let heading = self.heading();
         let exit = match inclusion {
             Inclusion::Included { reached, allowed } => {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use litmus::sass::lower::Lowering;
 use litmus::{Term, Test, proposition};
-use model::machine::form::Family;
 use model::machine::{Options, Refusal, Step};
 use model::value::Value;
 
@@ -37,7 +37,7 @@ pub fn shown(test: &Test, outcome: &[Value]) -> Vec<Value> {
 pub fn compare(
     test: &Test,
     judged: &Judgement,
-    family: Family,
+    lowering: Lowering<'_>,
     options: Options,
     limits: Limits,
 ) -> (Inclusion, Option<Explored>) {
@@ -48,7 +48,7 @@ pub fn compare(
         }
         Verdict::Holds | Verdict::Fails => {}
     }
-    let explored = match explore(&test.program, family, options, limits) {
+    let explored = match explore(&test.program, lowering, options, limits) {
         Ok(explored) => explored,
         Err(refusal) => return (Inclusion::Refused(refusal), None),
     };

@@ -5,7 +5,7 @@ pub mod inclusion;
 
 use std::collections::BTreeMap;
 
-use model::machine::form::Family;
+use litmus::sass::lower::Lowering;
 use model::machine::{Machine, Options, Refusal, State, Step};
 use model::program::Program;
 use model::value::Value;
@@ -30,14 +30,14 @@ pub struct Explored {
     pub limit: Option<&'static str>,
 }
 
-/// Runs a program in every way that a family of machines has.
+/// Runs a program, lowered by a table, in every way that the machine has.
 pub fn explore(
     program: &Program,
-    family: Family,
+    lowering: Lowering<'_>,
     options: Options,
     limits: Limits,
 ) -> Result<Explored, Refusal> {
-    let mut machine = Machine::new(program, family, options)?;
+    let mut machine = Machine::new(program, lowering.program(program)?, options)?;
     let start = machine.start();
     let mut explored =
         Explored { outcomes: BTreeMap::new(), states: 1, transitions: 0, stuck: 0, limit: None };

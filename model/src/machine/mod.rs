@@ -21,7 +21,7 @@ use crate::memory::Space;
 use crate::program::{Observed, Program, ThreadId};
 use crate::value::{Value, little_endian, low_bytes};
 
-use form::{Family, Form, Level, Lowered};
+use form::{Form, Level, Lowered};
 use local::{Access, Context, Local, Want};
 use state::{Barrier, INVALID, ValueId};
 
@@ -72,7 +72,7 @@ impl Default for Options {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The family has no instruction for a line: where, and why.
-    Lowering { thread: ThreadId, line: usize, why: &'static str },
+    Lowering { thread: ThreadId, line: usize, why: String },
     /// More of something than the machine holds.
     TooLarge(&'static str),
 }
@@ -155,23 +155,14 @@ const MOST_THREADS: usize = 8;
 const MOST_CELLS: usize = 64;
 
 impl<'p> Machine<'p> {
+    /// `lowered` has, for each thread, what each of its lines becomes.
     pub fn new(
         program: &'p Program,
-        family: Family,
+        lowered: Vec<Vec<Lowered>>,
         options: Options,
     ) -> Result<Machine<'p>, Refusal> {
         if program.threads.len() > MOST_THREADS {
             return Err(Refusal::TooLarge("threads"));
-        }
-        let mut lowered = Vec::new();
-        for (thread, of) in (0..).zip(&program.threads) {
-            let mut lines = Vec::new();
-            for (line, of) in of.lines.iter().enumerate() {
-                let one = lower::lower(&of.instruction, family);
-                let refuse = |why| Refusal::Lowering { thread: ThreadId(thread), line, why };
-                lines.push(one.map_err(refuse)?);
-            }
-            lowered.push(lines);
         }
         let layout = Layout::new(program);
         let (sm, gpu, cta, cluster) = topology(program, options.one_sm);

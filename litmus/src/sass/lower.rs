@@ -1,0 +1,115 @@
+//! A litmus test lowered by a table: what each of its lines becomes on the machine.
+
+use model::isa::atom::AtomicOp;
+use model::isa::{Instruction, Type, TypeKind};
+use model::machine::form::{Family, Lowered};
+use model::machine::{Refusal, lower};
+use model::program::{Program, ThreadId};
+
+use super::form::{self, Unknown};
+use crate::lowering::Table;
+use crate::ptx;
+
+/// A table, and the target that its rows are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Lowering<'t> {
+    pub table: &'t Table,
+    pub sm: u16,
+    pub family: Family,
+}
+
+impl Lowering<'_> {
+    /// The table that comes with the program for a target.
+    pub fn of(sm: u16) -> Option<Lowering<'static>> {
+        let family = Family::of(sm)?;
+        let named = crate::lowering::families().iter().find(|f| f.name == family.name())?;
+        Some(Lowering { table: &named.table, sm, family })
+    }
+
+    /// What each line of each thread becomes.
+    pub fn program(&self, program: &Program) -> Result<Vec<Vec<Lowered>>, Refusal> {
+        let threads = (0..).zip(&program.threads);
+        threads
+            .map(|(thread, of)| {
+                let lines = of.lines.iter().enumerate();
+                lines
+                    .map(|(line, of)| {
+                        self.line(&of.instruction, &of.text).map_err(|why| Refusal::Lowering {
+                            thread: ThreadId(thread),
+                            line,
+                            why,
+                        })
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// What one line becomes: by the table where it is an access or a fence of PTX, else by what
+    /// every family does.
+    fn line(&self, instruction: &Instruction, text: &str) -> Result<Lowered, String> {
+        let standard = lower::lower(instruction, self.family);
+        let tabled = match instruction {
+            Instruction::Load(_)
+            | Instruction::Store(_)
+            | Instruction::Atomic(_)
+            | Instruction::Fence(_) => self.tabled(instruction, text),
+            Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => None,
+        };
+        match tabled {
+            // What the family has no instruction for has no row either.
+            None => standard.map_err(str::to_owned),
+            Some(Ok(lowered)) => Ok(lowered),
+            Some(Err(Unknown(name))) => Err(format!("the machine has no `{name}`")),
+        }
+    }
+
+    /// The row for an instruction as it is written, or for one that differs from it in nothing
+    /// that orders memory.
+    fn tabled(&self, instruction: &Instruction, text: &str) -> Option<Result<Lowered, Unknown>> {
+        let single = ptx::instruction("", text, ptx::Options::default()).ok()?;
+        let opcode = single.opcode.name();
+        let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
+        let parts = single.parts;
+        let found = find(&parts).or_else(|| {
+            let measured: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
+            find(&measured)
+        });
+        found.map(|sass| form::sequence(instruction, &sass))
+    }
+}
+
+/// A part in the place of one that the tables may not have: other operations and types go the same
+/// way to memory.
+fn alike<'p>(part: &'p str, instruction: &Instruction) -> &'p str {
+    let (ty, op) = match instruction {
+        Instruction::Atomic(atomic) => (Some(atomic.ty), Some(atomic.op)),
+        other => (other.access().map(|(_, ty, _)| ty), None),
+    };
+    let measured = |ty: Type| match (op, ty.bits) {
+        (Some(AtomicOp::Cas | AtomicOp::Exch), 64) => "b64",
+        (Some(AtomicOp::Cas | AtomicOp::Exch), 128) => "b128",
+        (Some(AtomicOp::Cas), 16) => "b16",
+        (Some(AtomicOp::Cas | AtomicOp::Exch), _) => "b32",
+        (Some(_), 64) => "u64",
+        (Some(_), _) => "u32",
+        (None, 8) => "u8",
+        (None, 16) => "u16",
+        (None, 64) => "b64",
+        (None, 128) => "b128",
+        (None, _) => "b32",
+    };
+    match part {
+        "or" | "xor" | "min" | "max" | "and" | "dec" | "inc" => "add",
+        _ => match ty {
+            Some(ty) if part == ty.name() && ty.kind != TypeKind::FloatPair => measured(ty),
+            _ => part,
+        },
+    }
+}
