@@ -62,12 +62,12 @@ fn main() {
         .map(|(instructions, memory)| compiled::module(instructions, memory))
         .into();
     let start = Instant::now();
-    let (mut seed, mut bytes, mut wrong, mut slowest) = (first, 0, 0, Duration::ZERO);
+    let (mut seed, mut bytes, mut wrong, mut slowest) = (first, 0, 0, (Duration::ZERO, first));
     while start.elapsed() < Duration::from_secs(seconds) {
         let input = input(seed, &modules);
         let before = Instant::now();
         let outcome = panic::catch_unwind(|| checked::check(&input));
-        slowest = slowest.max(before.elapsed());
+        slowest = slowest.max((before.elapsed(), seed));
         let complaint = match outcome {
             Ok(Ok(())) => None,
             Ok(Err(complaint)) => Some(complaint),
@@ -84,10 +84,13 @@ fn main() {
     let cases = seed - first;
     let each = |n: u128| n * 1000 / took.as_millis().max(1);
     println!(
-        "{cases} cases in {:.0} s: {} cases/s, {} KiB/s, slowest {slowest:.1?}, peak memory {}, {wrong} wrong",
+        "{cases} cases in {:.0} s: {} cases/s, {} KiB/s, slowest {:.1?} (seed {}), peak memory {}, {wrong} \
+         wrong",
         took.as_secs_f64(),
         each(cases.into()),
         each(bytes as u128 / 1024),
+        slowest.0,
+        slowest.1,
         peak_memory()
     );
     assert_eq!(wrong, 0, "inputs that are not read as they should be");
