@@ -1,6 +1,7 @@
 //! The machine against the axioms: no run ends as no axiom allows.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use checker::engine::ENGINES;
 use checker::explore::Limits;
@@ -12,12 +13,14 @@ use model::machine::{Home, Options};
 use model::ptx;
 use model::rel::Model;
 
+use crate::agree::{self, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 fn judged(test: &Test, model: &Model) -> Judgement {
+    let timeout = Some(Duration::from_secs(2));
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
-    let task = Task { model, engines, bound: 3, timeout: None, verdict_only: false, blame: false };
+    let task = Task { model, engines, bound: 3, timeout, verdict_only: false, blame: false };
     judge(test, &task)
 }
 
@@ -59,6 +62,31 @@ fn every_outcome_of_the_machine_is_allowed() {
     }
     assert!(wrong.is_empty(), "the axioms forbid\n{wrong}");
     assert!(included > 3000 && limited < included / 10, "{included} compared, {limited} not");
+}
+
+#[test]
+fn no_random_program_leaves_the_axioms() {
+    const LIMITS: Limits = Limits { states: 5_000 };
+    let model = ptx::model();
+    let default = Options::default();
+    let machines = [
+        (90, default),
+        (90, Options { one_sm: true, ..default }),
+        (70, Options { home: Some(Home::Host), ..default }),
+        (100, Options { home: Some(Home::Gpu(1)), warm: false, ..default }),
+    ];
+    agree::law("machine", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 80, |sketch| {
+        let test = agree::parse(sketch);
+        let axioms = judged(&test, &model);
+        for (sm, options) in machines {
+            let lowering = Lowering::of(sm).expect("there is a table");
+            if let Inclusion::Extra(extra) = compare(&test, &axioms, lowering, options, LIMITS).0 {
+                let outcome = test.display_outcome(&extra[0].0);
+                return Err(format!("sm_{sm}, {options:?}: the axioms forbid {outcome}"));
+            }
+        }
+        Ok(())
+    });
 }
 
 /// Shapes, each with the outcome that tells it, at a strength that forbids it nowhere.

@@ -104,7 +104,8 @@ fn read_table(path: &Path) -> Result<Table, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
     lowering::read(&shown, &text).map_err(|diagnostics| {
-        diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect()
+        let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        all.join("\n")
     })
 }
 

@@ -33,10 +33,10 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
     Ok(Some(match opcode {
         "LDG" | "LD" | "STG" | "ST" => Form::Access(strength()),
         // Without a strength they are those of `sm_50`, performed at L2.
-        "ATOM" | "ATOMG" | "RED" | "REDG" => Form::Access(match strength() {
-            Level::Weak => Level::Gpu,
-            level => level,
-        }),
+        "ATOM" | "ATOMG" | "RED" | "REDG" => {
+            let level = strength();
+            Form::Access(if level == Level::Weak { Level::Gpu } else { level })
+        }
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => Form::Access(Level::Own),
         "LDC" => Form::Access(Level::ReadOnly),
         "MEMBAR" if has("VC") => return unknown(),

@@ -88,22 +88,18 @@ impl Lowering<'_> {
 /// A part in the place of one that the tables may not have: other operations and types go the same
 /// way to memory.
 fn alike<'p>(part: &'p str, instruction: &Instruction) -> &'p str {
-    let (ty, op) = match instruction {
-        Instruction::Atomic(atomic) => (Some(atomic.ty), Some(atomic.op)),
-        other => (other.access().map(|(_, ty, _)| ty), None),
-    };
-    let measured = |ty: Type| match (op, ty.bits) {
-        (Some(AtomicOp::Cas | AtomicOp::Exch), 64) => "b64",
-        (Some(AtomicOp::Cas | AtomicOp::Exch), 128) => "b128",
-        (Some(AtomicOp::Cas), 16) => "b16",
-        (Some(AtomicOp::Cas | AtomicOp::Exch), _) => "b32",
-        (Some(_), 64) => "u64",
-        (Some(_), _) => "u32",
-        (None, 8) => "u8",
-        (None, 16) => "u16",
-        (None, 64) => "b64",
-        (None, 128) => "b128",
-        (None, _) => "b32",
+    let ty = instruction.access().map(|(_, ty, _)| ty);
+    let op = if let Instruction::Atomic(atomic) = instruction { Some(atomic.op) } else { None };
+    let numbers = op.is_some_and(|op| !matches!(op, AtomicOp::Cas | AtomicOp::Exch));
+    let measured = |ty: Type| match (numbers, ty.bits) {
+        (true, 64) => "u64",
+        (true, _) => "u32",
+        (false, 8) => "u8",
+        (false, 16) if op.is_some() => "b16",
+        (false, 16) => "u16",
+        (false, 64) => "b64",
+        (false, 128) => "b128",
+        (false, _) => "b32",
     };
     match part {
         "or" | "xor" | "min" | "max" | "and" | "dec" | "inc" => "add",
