@@ -8,11 +8,12 @@ use std::path::Path;
 
 use litmus::diagnostic::Severity;
 use litmus::ptx::{self, Options};
+use litmus::sass::decode;
 use model::isa::version::{PtxIsa, Target};
 
 /// The rows of a file of comma-separated values, without the first, which names the fields.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/ptxas").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle").join(name);
     let Ok(text) = fs::read_to_string(&path) else {
         eprintln!("skipped: {} is not there", path.display());
         return None;
@@ -82,7 +83,7 @@ fn known_difference(ptxas: &str, instruction: &str, device: bool) -> Option<&'st
 
 #[test]
 fn what_ptxas_accepts_is_accepted() {
-    let Some(rows) = rows("accept-train.csv") else { return };
+    let Some(rows) = rows("ptxas/accept-train.csv") else { return };
     let (mut judged, mut known, mut wrong) = (0, BTreeMap::new(), Vec::new());
     for row in &rows {
         let [ptxas, isa, sm, context, instruction, verdict, diagnostic] = &row[..] else {
@@ -115,7 +116,7 @@ fn what_ptxas_accepts_is_accepted() {
 
 #[test]
 fn each_measured_border_is_where_ptxas_has_it() {
-    let Some(rows) = rows("gates.csv") else { return };
+    let Some(rows) = rows("ptxas/gates.csv") else { return };
     let mut wrong = Vec::new();
     for row in &rows {
         let [instruction, context, isa, sm, isa_below, sm_below] = &row[..] else {
@@ -150,7 +151,7 @@ fn each_measured_border_is_where_ptxas_has_it() {
 /// All of these were compiled: none is an error. The address is in a register, or names a variable.
 #[test]
 fn what_was_compiled_is_accepted() {
-    let Some(rows) = rows("lowering-train.csv") else { return };
+    let Some(rows) = rows("ptxas/lowering-train.csv") else { return };
     let mut wrong = BTreeMap::new();
     let mut memory = 0;
     for row in &rows {
@@ -191,7 +192,7 @@ fn spellings_in_the_wild_are_known() {
         "red.global.v",
         "atom.shared.arrive.b64",
     ];
-    let Some(rows) = rows("inline-ptx-in-the-wild.csv") else { return };
+    let Some(rows) = rows("ptxas/inline-ptx-in-the-wild.csv") else { return };
     let (mut memory, mut wrong) = (0, Vec::new());
     for row in &rows {
         let name = &row[0];
@@ -213,4 +214,25 @@ fn spellings_in_the_wild_are_known() {
     }
     assert!(memory > 500, "only {memory} of memory");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_word_of_ldg_has_its_text() {
+    let Some(rows) = rows("sass/encodings-train.csv") else { return };
+    let mut words = 0;
+    for row in rows {
+        let [sm, text, hex, ..] = &row[..] else { panic!("{row:?} has too few fields") };
+        let target = Target::parse(sm).expect("the measurements name targets");
+        let plain = text.split_once("LDG").is_some_and(|(guard, rest)| {
+            guard.chars().all(|c| "@!PT0123456789 ".contains(c)) && rest.starts_with(['.', ' '])
+        });
+        let decoded = decode::line(hex, target);
+        if plain {
+            assert_eq!(decoded.as_deref(), Ok(text.as_str()), "{sm} {hex}");
+            words += 1;
+        } else {
+            assert!(decoded.is_err(), "{sm} {hex}: {text}, decoded as {decoded:?}");
+        }
+    }
+    assert!(words > 16_000, "{words} words");
 }
