@@ -6,6 +6,8 @@ use crate::correction::Written;
 use crate::cursor::short;
 use crate::report::{Draft, Report};
 use model::isa::rule::Edit;
+use model::isa::shape::Opcode;
+use model::section::{self, Section};
 
 /// Reports one; `accepts` is what the instruction has a use for.
 pub(crate) fn tell<'r>(
@@ -24,13 +26,22 @@ pub(crate) fn tell<'r>(
                 .iter()
                 .filter(|(_, qualifier)| accepts.contains(&qualifier.kind()))
                 .map(|(name, _)| *name);
+            let vector = name.strip_prefix('v').is_some_and(|n| n.parse::<u8>().is_ok());
             let near = scope_of_other_languages(name)
                 .filter(|_| accepts.contains(&Kind::Scope))
-                .or_else(|| report.nearest(name, known));
+                .or_else(|| space_of_other_languages(name))
+                .or_else(|| report.nearest(name, known).filter(|_| !vector));
             let help = match near {
                 Some(near) => written.corrected(&[Edit::Replace(position, near)]),
                 None if name == "unified" => "`.unified` follows the address: `[a].unified`".into(),
-                None => without(position),
+                None if name == "seq_cst" => {
+                    "sequential consistency is a `fence.sc` before an acquire or a release".into()
+                }
+                None if vector => {
+                    "vectors are `.v2`, `.v4` and `.v8`, with as many elements".into()
+                }
+                // To leave it out may change what the instruction means.
+                None => format!("leave it out, or write what `{opcode}` has for it"),
             };
             report
                 .error(
@@ -38,6 +49,7 @@ pub(crate) fn tell<'r>(
                     written.parts[position],
                     format!("`.{}` is no qualifier of `{opcode}`", short(name)),
                 )
+                .section_if(page(opcode))
                 .help(help)
         }
         Fault::Foreign { position, kind } => report
@@ -47,6 +59,7 @@ pub(crate) fn tell<'r>(
                 format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
             )
             .note(format!("`.{}` has no meaning here", name(position)))
+            .section_if(page(opcode))
             .help(without(position)),
         Fault::Repeated { first, second, kind } => report
             .error(
@@ -55,6 +68,7 @@ pub(crate) fn tell<'r>(
                 format!("the {} is given twice", kind.name()),
             )
             .label(written.parts[first], "first here")
+            .section_if(page(opcode))
             .help(without(second)),
     }
 }
@@ -67,4 +81,25 @@ fn scope_of_other_languages(name: &str) -> Option<&'static str> {
         "system" | "host" => Some("sys"),
         _ => None,
     }
+}
+
+/// Other words for state spaces.
+fn space_of_other_languages(name: &str) -> Option<&'static str> {
+    match name {
+        "constant" => Some("const"),
+        "param::kernel" => Some("param::entry"),
+        _ => None,
+    }
+}
+
+/// The page of an instruction, whose syntax lines say what it takes.
+fn page(opcode: &str) -> Option<Section> {
+    Some(match Opcode::named(opcode)? {
+        Opcode::Ld => section::LD,
+        Opcode::Ldu => section::LDU,
+        Opcode::St => section::ST,
+        Opcode::Atom => section::ATOM,
+        Opcode::Red => section::RED,
+        Opcode::Fence | Opcode::Membar => section::MEMBAR,
+    })
 }

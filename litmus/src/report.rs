@@ -71,6 +71,11 @@ impl Draft {
         self
     }
 
+    pub(crate) fn section_if(&mut self, section: Option<Section>) -> &mut Draft {
+        self.section = section;
+        self
+    }
+
     pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Draft {
         self.help = Some(help.into());
         self

@@ -3,7 +3,7 @@
 use model::isa::SpaceQualifier;
 use model::isa::atom::{self, AtomicOp, AtomicOrder};
 use model::isa::ld::LoadOrder;
-use model::isa::qualifier::CacheOperator;
+use model::isa::qualifier::{CacheOperator, Order};
 use model::isa::shape::{Form, Opcode, Shape, Value};
 use model::isa::st::StoreOrder;
 use model::isa::{Type, TypeKind};
@@ -362,9 +362,10 @@ fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
                     "no state space is written: the address is generic, and points to global, \
                      shared or local memory"
                 }
-                Opcode::Ld | Opcode::Ldu | Opcode::Fence | Opcode::Membar => {
-                    "no state space is written: the address is generic, and may point anywhere"
+                Opcode::Ldu => {
+                    "no state space is written: the address is generic, and points to global memory"
                 }
+                Opcode::Ld | Opcode::Fence | Opcode::Membar => generic_load(form),
             },
         ),
         SpaceQualifier::Shared => says(page, "`.shared` without a sub-qualifier: `.shared::cta`"),
@@ -445,5 +446,30 @@ fn shape(form: &Form<'_>, access: &Access, meaning: &mut Meaning) {
             access.page,
             "its cache operator makes it no stronger: to the model it stays weak",
         ));
+    }
+}
+
+/// Where the generic address of a load may point, by what the load says beside.
+fn generic_load(form: &Form<'_>) -> &'static str {
+    let q = form.q;
+    let unified = form.place().is_some_and(|place| place.unified);
+    let wide = form.is_256_bits();
+    let global = q.mmio.is_some() || q.policy.is_some() || q.prefetch.is_some() || unified || wide;
+    match q.order.map(|order| order.value) {
+        _ if global => {
+            "no state space is written: the address is generic, and what is written here is for \
+             global memory; at an address elsewhere nothing is defined"
+        }
+        Some(Order::Volatile) => {
+            "no state space is written: the address is generic, and points to global, shared or \
+             local memory"
+        }
+        None | Some(Order::Weak) => {
+            "no state space is written: the address is generic, and may point anywhere"
+        }
+        Some(_) => {
+            "no state space is written: the address is generic, and points to global or shared \
+             memory"
+        }
     }
 }

@@ -7,13 +7,14 @@ mod convert;
 mod fence;
 mod memory;
 
+use model::isa::alu::{Alu, AluOp};
 use model::isa::opcode;
 use model::isa::qualifier::{Dialect, Kind, Qualifiers};
 use model::isa::rule::{By, Rule};
 use model::isa::rules;
 use model::isa::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::Setting;
-use model::isa::{Address, Guard, Instruction, Line, Operand, Reg};
+use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
 use model::memory::VariableId;
 use model::program::ThreadId;
 
@@ -80,6 +81,7 @@ impl<'a> Reader<'_> {
             "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" if peer => {
                 self.peer_branch(cell)
             }
+            "createpolicy" => self.policy(cell),
             "mad" => return self.mad(cell).unwrap_or_default(),
             "cvt" => return self.convert(cell).unwrap_or_default(),
             "mov" if Self::moves_vector(cell) => {
@@ -91,6 +93,19 @@ impl<'a> Reader<'_> {
             _ => self.other(cell),
         };
         one.into_iter().collect()
+    }
+
+    /// `createpolicy`: a register with a value that no outcome depends on.
+    fn policy(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let args = self.args(cell)?;
+        let Some(first) = args.first() else {
+            self.count(cell, &args, "policy, 1.0");
+            return None;
+        };
+        let nothing = Operand::Imm(0);
+        let destination = self.alu_destination(first, 64, AluOp::Mov, &[nothing])?;
+        let ty = Type::U64;
+        Some(Instruction::Alu(Alu { op: AluOp::Mov, ty, destination, sources: vec![nothing] }))
     }
 
     /// What has no instruction in the model: real PTX, the peer's, or neither.
@@ -196,8 +211,8 @@ impl<'a> Reader<'_> {
         let value = |arg: &Arg<'a>| match *arg {
             Arg::Name("_", _) => Value::Sink,
             Arg::Name(..) => Value::Register(None),
-            Arg::Number(..) => Value::Number,
-            Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => Value::Other,
+            // A number of a test is bits, of a float too.
+            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => Value::Other,
         };
         match arg {
             Arg::Address(written, _) => {

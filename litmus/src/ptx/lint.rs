@@ -6,6 +6,7 @@ use model::isa::rule::{Breach, By, Edit, Rule};
 use model::isa::rules;
 use model::isa::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::{Function, PtxIsa, Setting, Target};
+use model::isa::{Type, TypeKind};
 
 use super::syntax::{Memory, Module, Operand, OperandKind, Scalar, Statement, Symbol};
 use crate::correction::{Piece, PieceShape, Written};
@@ -234,7 +235,10 @@ impl<'a> Linter<'a, '_> {
             return false;
         }
         let section = rules::fence::FENCE_PROXY.section;
-        let proxy_of_membar = memory.opcode == Opcode::Membar && self.part(memory, 1) != "proxy";
+        let proxy_of_membar = memory.opcode == Opcode::Membar
+            && !(self.part(memory, 1) == "proxy"
+                && matches!(self.part(memory, 2), "alias" | "async")
+                && parts.len() == 3);
         let Some(spelling) = fence::spelled(&names).filter(|_| !proxy_of_membar) else {
             let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
             self.report
@@ -316,12 +320,14 @@ fn value(scalar: Scalar) -> Value {
     match scalar {
         Scalar::Sink => Value::Sink,
         Scalar::Number => Value::Number,
+        Scalar::Float => Value::Float,
+        Scalar::Special => Value::Special,
         Scalar::Foreign => Value::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
         Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
         Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
         Scalar::Symbol(Symbol::Variable(_)) => Value::Variable,
-        Scalar::Symbol(Symbol::Other) | Scalar::Special | Scalar::Unknown => Value::Other,
+        Scalar::Symbol(Symbol::Other) | Scalar::Unknown => Value::Other,
     }
 }
 
@@ -331,9 +337,12 @@ fn base(scalar: Scalar) -> Base {
         Scalar::Foreign => Base::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
         Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
-        Scalar::Symbol(Symbol::Vector(..) | Symbol::Predicate | Symbol::Other)
-        | Scalar::Sink
-        | Scalar::Special
-        | Scalar::Unknown => Base::Other,
+        // A predicate is no address, whatever its width.
+        Scalar::Symbol(Symbol::Predicate) | Scalar::Special | Scalar::Float => {
+            Base::Register(Some(Type { kind: TypeKind::Bits, bits: 1 }))
+        }
+        Scalar::Symbol(Symbol::Vector(..) | Symbol::Other) | Scalar::Sink | Scalar::Unknown => {
+            Base::Other
+        }
     }
 }

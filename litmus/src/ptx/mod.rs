@@ -1,5 +1,6 @@
 //! PTX modules: read whole, memory instructions judged by their rules, the rest kept as it stands.
 
+mod constant;
 mod lex;
 mod lint;
 mod parse;

@@ -29,7 +29,7 @@ pub(super) struct Lost;
 pub(super) type Read<T> = Result<T, Lost>;
 
 /// Blocks may be nested so deep.
-const DEEPEST: usize = 200;
+const DEEPEST: usize = 10_000;
 
 impl<'a, 'r> Parser<'a, 'r> {
     pub(super) fn new(text: &'a str, report: &'r mut Report) -> Parser<'a, 'r> {
@@ -144,8 +144,8 @@ impl<'a, 'r> Parser<'a, 'r> {
         while !self.at_end() {
             if self.token.kind == lex::Kind::Dotted {
                 self.directive();
-            } else if self.is("@") {
-                // `@@DWARF`
+            } else if self.is("@") || self.is("#") {
+                // `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
                 self.skip_line();
             } else if self.is("}") {
                 self.report.error("syntax", self.token.at, "this `}` closes nothing");
@@ -368,10 +368,19 @@ impl<'a, 'r> Parser<'a, 'r> {
         if self.is("(") {
             self.parameters(space)?;
         }
+        while self.token.kind == lex::Kind::Dotted {
+            // `.attribute(.unified(1, 2))`
+            self.bump();
+            if self.is("(") {
+                self.skip_balanced("(", ")");
+            }
+        }
         if self.token.kind != lex::Kind::Word {
             return Err(self.expected("the name of a function"));
         }
-        *name = Some(self.bump().at);
+        let at = self.bump().at;
+        *name = Some(at);
+        self.symbols.declare(at.of(self.lexer.text), Symbol::Other);
         if self.is("(") {
             self.parameters(space)?;
         }
@@ -453,6 +462,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                     self.symbols.close();
                 }
                 lex::Kind::Sign if self.is(";") => drop(self.bump()),
+                lex::Kind::Sign if self.is("#") => self.skip_line(),
                 lex::Kind::Word | lex::Kind::Sign | lex::Kind::Number | lex::Kind::Text => {
                     match self.statement() {
                         Ok(statement) => statements.push(statement),

@@ -2,6 +2,7 @@
 
 use model::isa::shape::Opcode;
 
+use super::constant::Constant;
 use super::lex;
 use super::parse::{Lost, Parser, Read};
 use super::symbols::is_special;
@@ -53,6 +54,9 @@ impl Parser<'_, '_> {
             let message = format!("an instruction has fewer than {MOST_PARTS} qualifiers");
             self.report.error("qualifier", part, message);
             return Err(Lost);
+        }
+        if let Some(guard) = guard {
+            self.predicate(guard);
         }
         let operands = self.operands()?;
         let at = start.to(self.last);
@@ -107,6 +111,26 @@ impl Parser<'_, '_> {
         }
         let name = self.bump().at;
         Ok(Some(Guard { at: open.to(name), name, negated }))
+    }
+
+    /// The guard of a memory instruction is a predicate.
+    fn predicate(&mut self, guard: Guard) {
+        let name = guard.name.of(self.text());
+        if self.alone {
+            return;
+        }
+        match self.symbols.find(name) {
+            Some(Symbol::Predicate) => {}
+            None => self.undeclared(name, guard.name, "pred"),
+            Some(_) => {
+                self.report
+                    .error("guard", guard.name, format!("`{}` is no predicate", short(name)))
+                    .note("a guard is a register declared `.pred`")
+                    .section(model::section::PREDICATED_EXECUTION)
+                    .help("set a predicate with `setp` first");
+                self.module.undeclared += 1;
+            }
+        }
     }
 
     fn semicolon(&mut self) -> Read<()> {
@@ -179,7 +203,28 @@ impl Parser<'_, '_> {
             return vector;
         }
         let (value, at) = self.scalar()?;
+        if self.is("[") {
+            return self.indexed(value, at);
+        }
         Ok(Operand { at, kind: OperandKind::Scalar(value) })
+    }
+
+    /// `a[2]`, `a[%r1]`: an element of an array (`#arrays-as-operands`).
+    fn indexed(&mut self, base: Scalar, base_at: Bytes) -> Read<Operand> {
+        self.bump();
+        if self.starts_constant() {
+            self.constant()?;
+        } else if self.token.kind == lex::Kind::Word {
+            self.name();
+        } else {
+            return Err(self.expected("an index"));
+        }
+        if !self.eat("]") {
+            return Err(self.expected("`]`"));
+        }
+        // Which element it is decides no rule: they are aligned as the first one is.
+        let address = Address { base, base_at, offset: 0, unified: None };
+        Ok(Operand { at: base_at.to(self.last), kind: OperandKind::Address(address) })
     }
 
     /// What follows `{`.
@@ -210,28 +255,19 @@ impl Parser<'_, '_> {
 
     fn scalar(&mut self) -> Read<(Scalar, Bytes)> {
         let start = self.token.at;
-        if self.is("-") {
-            self.bump();
-            if self.token.kind != lex::Kind::Number {
-                return Err(self.expected("a number"));
-            }
-        } else if self.is("!") {
-            self.bump();
+        if self.starts_constant() {
+            let value = match self.constant()? {
+                Constant::Integer(_) => Scalar::Number,
+                Constant::Float => Scalar::Float,
+            };
+            return Ok((value, start.to(self.last)));
         }
-        match self.token.kind {
-            lex::Kind::Number => {
-                self.bump();
-                Ok((Scalar::Number, start.to(self.last)))
-            }
-            lex::Kind::Word => {
-                self.hyphen()?;
-                let value = self.name();
-                Ok((value, start.to(self.last)))
-            }
-            lex::Kind::Dotted | lex::Kind::Text | lex::Kind::Sign | lex::Kind::End => {
-                Err(self.expected("an operand"))
-            }
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("an operand"));
         }
+        self.hyphen()?;
+        let value = self.name();
+        Ok((value, start.to(self.last)))
     }
 
     /// `cache-policy`, as the syntax lines of the document have it, is no name.
@@ -270,19 +306,19 @@ impl Parser<'_, '_> {
             None if is_special(name) => Scalar::Special,
             None if self.alone => Scalar::Foreign,
             None => {
-                self.undeclared(name, at);
+                self.undeclared(name, at, "b64");
                 Scalar::Unknown
             }
         }
     }
 
     #[cold]
-    fn undeclared(&mut self, name: &str, at: Bytes) {
+    fn undeclared(&mut self, name: &str, at: Bytes, ty: &str) {
         self.module.undeclared += 1;
         let worth = self.report.is_worth(self.symbols.count());
         let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
         let help = near.map_or_else(
-            || format!("declare it: `.reg .b64 {};`", short(name)),
+            || format!("declare it: `.reg .{ty} {};`", short(name)),
             |near| format!("`{near}` is declared"),
         );
         self.report
@@ -294,15 +330,16 @@ impl Parser<'_, '_> {
     fn address(&mut self, open: Bytes) -> Read<Operand> {
         let base_at = self.token.at;
         let mut offset = 0;
-        let base = match self.token.kind {
-            lex::Kind::Number => {
-                offset = self.offset(false)?;
-                Scalar::Number
+        let base = if self.starts_constant() {
+            match self.constant()? {
+                Constant::Integer(value) => offset = value,
+                Constant::Float => return Err(self.expected("an integer as address")),
             }
-            lex::Kind::Word => self.name(),
-            lex::Kind::Dotted | lex::Kind::Text | lex::Kind::Sign | lex::Kind::End => {
-                return Err(self.expected("a variable, a register or a number"));
-            }
+            Scalar::Number
+        } else if self.token.kind == lex::Kind::Word {
+            self.name()
+        } else {
+            return Err(self.expected("a variable, a register or a number"));
         };
         let base_at = base_at.to(self.last);
         if self.is("-") && base != Scalar::Number {
@@ -323,8 +360,7 @@ impl Parser<'_, '_> {
             return Err(Lost);
         }
         if self.eat("+") {
-            let negative = self.eat("-");
-            if self.token.kind != lex::Kind::Number {
+            if !self.starts_constant() {
                 let at = self.token.at;
                 let what = short(self.word());
                 self.report
@@ -334,30 +370,19 @@ impl Parser<'_, '_> {
                     .help("add registers with `add` first");
                 return Err(Lost);
             }
-            let more = self.offset(negative)?;
-            offset = if base == Scalar::Number { offset.wrapping_add(more) } else { more };
+            match self.constant()? {
+                Constant::Integer(value) => offset = value,
+                Constant::Float => return Err(self.expected("an integer as offset")),
+            }
         }
         if !self.eat("]") {
             return Err(self.expected("`]`"));
         }
         let end = self.last;
-        let unified =
-            (self.token.kind == lex::Kind::Dotted && self.word() == ".unified" && self.adjacent())
-                .then(|| self.bump().at);
+        let unified = (self.token.kind == lex::Kind::Dotted && self.word() == ".unified")
+            .then(|| self.bump().at);
         let kind = OperandKind::Address(Address { base, base_at, offset, unified });
         Ok(Operand { at: open.to(end), kind })
-    }
-
-    fn offset(&mut self, negative: bool) -> Read<i64> {
-        let at = self.bump().at;
-        let written = at.of(self.text());
-        let Some(value) = integer(written) else {
-            let message = format!("`{}` is no integer of 64 bits", short(written));
-            self.report.error("number", at, message);
-            return Err(Lost);
-        };
-        let value = value.cast_signed();
-        Ok(if negative { value.wrapping_neg() } else { value })
     }
 
     /// The names in the operands of an instruction that is kept as it stands, up to its `;`.

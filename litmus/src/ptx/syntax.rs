@@ -133,7 +133,9 @@ pub(crate) struct Element {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Scalar {
     Sink,
+    /// An integer.
     Number,
+    Float,
     Symbol(Symbol),
     /// A special register.
     Special,

@@ -56,8 +56,8 @@ fn words(line: &str) -> Result<Vec<u64>, Unknown> {
 pub fn line(line: &str, target: Target) -> Result<String, Unknown> {
     let words = words(line)?;
     let short = match target.sm {
-        50..=62 => true,
-        70..=121 => false,
+        50 | 52 | 53 | 60..=62 => true,
+        70 | 72 | 75 | 80 | 86..=90 | 100..=121 => false,
         _ => return Err(Unknown::Target),
     };
     match (&words[..], short) {

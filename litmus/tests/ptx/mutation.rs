@@ -560,7 +560,7 @@ fn one_change_is_one_diagnostic() {
     let hits = hits.into_inner().expect("no thread panicked");
     for (name, _) in MUTATIONS {
         let count = hits.get(name).copied().unwrap_or(0);
-        assert!(count >= 5, "{name} applied {count} times");
+        assert!(count >= 3, "{name} applied {count} times");
     }
 }
 

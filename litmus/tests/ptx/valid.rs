@@ -136,7 +136,10 @@ fn register(c: &mut Choices<'_>, ty: &str, bits: usize, exact: bool) -> String {
     let mut names: Vec<String> = Vec::new();
     let widths = [16, 32, 64].into_iter();
     for width in widths.filter(|width| if exact { *width == bits } else { *width >= bits }) {
-        names.extend(["b", "u", "s"].map(|kind| format!("{kind}{width}_")));
+        // A float goes into a register of floats or of bits, and of no integers.
+        let kinds: &[&str] =
+            if ty.starts_with('f') || ty.starts_with("bf") { &["b"] } else { &["b", "u", "s"] };
+        names.extend(kinds.iter().map(|kind| format!("{kind}{width}_")));
     }
     if bits == 128 || !exact {
         names.push("b128_".to_owned());
@@ -152,13 +155,19 @@ fn register(c: &mut Choices<'_>, ty: &str, bits: usize, exact: bool) -> String {
     format!("{name}{index}")
 }
 
+/// A register of a vector: all of them have one width.
+fn element(c: &mut Choices<'_>, ty: &str, bits: usize) -> String {
+    let ty = if bits == 8 { "u8" } else { ty };
+    register(c, ty, bits.max(16), true)
+}
+
 fn destination(c: &mut Choices<'_>, ty: &str, bits: usize, count: usize, wide: bool) -> Data {
     if count == 1 {
         return Data::One(register(c, ty, bits, false));
     }
     let sink = |c: &mut Choices<'_>| wide && c.once_in(4);
     let one = |c: &mut Choices<'_>| {
-        if sink(c) { "_".to_owned() } else { register(c, ty, bits, false) }
+        if sink(c) { "_".to_owned() } else { element(c, ty, bits) }
     };
     Data::Vector((0..count).map(|_| one(c)).collect())
 }
@@ -179,7 +188,7 @@ fn sources(c: &mut Choices<'_>, ty: &str, bits: usize, count: usize, exact: bool
     if count == 1 {
         Data::One(source(c, ty, bits, exact))
     } else {
-        Data::Vector((0..count).map(|_| source(c, ty, bits, exact)).collect())
+        Data::Vector((0..count).map(|_| element(c, ty, bits)).collect())
     }
 }
 
@@ -268,7 +277,9 @@ fn load(c: &mut Choices<'_>) -> Written {
     let before = made.parts.len();
     match order {
         0 | 1 if weak && c.once_in(4) => made.parts.push(c.of(&["ca", "cg", "cs", "lu", "cv"])),
-        2 if weak && may_be_global && c.once_in(6) => made.parts.push("proxy::readonly"),
+        2 if weak && may_be_global && !made.has("weak") && c.once_in(6) => {
+            made.parts.push("proxy::readonly");
+        }
         3 => made.parts.extend(maybe(c, PREFETCH).filter(|_| may_be_global)),
         0..=2 | 4 => {
             // An eviction priority for L1 has no state space of its own on the page.

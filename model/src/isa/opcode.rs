@@ -26,7 +26,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
     ),
     (
         "multimem and read-only accesses, prefetches and cache control",
-        &["multimem", "prefetch", "prefetchu", "discard", "applypriority", "createpolicy"],
+        &["multimem", "prefetch", "prefetchu", "discard", "applypriority"],
     ),
     ("operations of a warp", &["shfl", "vote", "match", "activemask", "redux", "elect", "fns"]),
     (

@@ -64,10 +64,15 @@ pub enum Value {
     Predicate,
     /// `_`
     Sink,
+    /// An integer.
     Number,
+    /// A constant with a point, or the bits of one.
+    Float,
     /// The name of a variable or function: its address.
     Variable,
-    /// A special register, or something that was reported already.
+    /// `%tid.x`
+    Special,
+    /// Something that was reported already, or that has a meaning unknown here.
     Other,
 }
 

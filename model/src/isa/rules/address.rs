@@ -106,6 +106,7 @@ rule!(
     Document,
     "a load of the result of a call is not predicated"
 );
+rule!(ST_UNIFIED, "st-unified", ST, Both, "`.unified` is for loads");
 rule!(LDU_SPACE, "ldu-space", LDU, Both, "`ldu` is for `.global` and generic addresses");
 rule!(
     ST_PARAM_GUARD,
@@ -168,6 +169,7 @@ pub const ST: &[Check] = &[
     Check { rule: &ADDRESS_GENERIC, broken: generic_variable },
     Check { rule: &ADDRESS_IMMEDIATE, broken: immediate },
     Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
+    Check { rule: &ST_UNIFIED, broken: unified_store },
     Check { rule: &ST_PARAM_GUARD, broken: guarded_call },
     Check { rule: &ST_GENERIC_STRONG, broken: generic_strong },
 ];
@@ -288,6 +290,12 @@ fn alignment(form: &Form<'_>, _: &Setting) -> Option<Breach> {
         at_address(form, format!("{} is no multiple of {bytes}", place.offset))
             .advised(format!("access {bytes} bytes at a multiple of {bytes}")),
     )
+}
+
+fn unified_store(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    form.place()?
+        .unified
+        .then(|| Breach::at(Spot::Unified, "this is a store").fixed_by([Edit::SetUnified(false)]))
 }
 
 fn unified_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {

@@ -25,7 +25,7 @@ rule!(
     ATOM_KIND,
     "atom-kind",
     ATOM,
-    Document,
+    Both,
     "`.and .or .xor .exch .cas` are of bits, `.inc .dec` of `.u32`, `.add .min .max` of numbers"
 );
 rule!(
@@ -53,7 +53,7 @@ rule!(
     ATOM_POLICY,
     "atom-policy",
     ATOM,
-    Document,
+    Both,
     "`.L2::cache_hint` is for `.global` and generic addresses, and not for `.cas`"
 );
 
@@ -85,7 +85,7 @@ rule!(
     RED_KIND,
     "red-kind",
     RED,
-    Document,
+    Both,
     "`.and .or .xor` are of bits, `.inc .dec` of `.u32`, `.add .min .max` of numbers"
 );
 rule!(
@@ -113,7 +113,7 @@ rule!(
     RED_POLICY,
     "red-policy",
     RED,
-    Document,
+    Both,
     "`.L2::cache_hint` is for `.global` and generic addresses"
 );
 

@@ -113,7 +113,7 @@ static GATES: &[Gate] = gates! {
     Ld Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
     Ld Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     Ld Both "ld-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
-    Ld Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 0 |f| part(f.q.readonly.as_ref());
+    Ld Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
 
     Nc Both "nc" "`ld.global.nc`" 3 . 1 sm_ 32 |f| part(f.q.non_coherent.as_ref());
     Nc Both "nc-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());

@@ -19,6 +19,13 @@ rule!(
     "a vector has as many elements as the instruction says"
 );
 rule!(
+    VECTOR_ELEMENTS,
+    "vector-elements",
+    VECTORS_AS_OPERANDS,
+    Both,
+    "the elements of a vector are registers of one width"
+);
+rule!(
     VECTOR_OF_ONE,
     "vector-of-one",
     VECTORS_AS_OPERANDS,
@@ -66,6 +73,7 @@ rule!(POLICY_TYPE, "policy-type", LD, Both, "a cache policy has 64 bits");
 pub const LD: &[Check] = &[
     Check { rule: &LD_OPERANDS, broken: count },
     Check { rule: &VECTOR, broken: elements },
+    Check { rule: &VECTOR_ELEMENTS, broken: widths },
     Check { rule: &VECTOR_OF_ONE, broken: one_element },
     Check { rule: &LD_DESTINATION, broken: register },
     Check { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
@@ -77,6 +85,7 @@ pub const LD: &[Check] = &[
 pub const LDU: &[Check] = &[
     Check { rule: &LDU_OPERANDS, broken: count },
     Check { rule: &VECTOR, broken: elements },
+    Check { rule: &VECTOR_ELEMENTS, broken: widths },
     Check { rule: &VECTOR_OF_ONE, broken: one_element },
     Check { rule: &LD_DESTINATION, broken: register },
     Check { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
@@ -85,6 +94,7 @@ pub const LDU: &[Check] = &[
 pub const ST: &[Check] = &[
     Check { rule: &ST_OPERANDS, broken: count },
     Check { rule: &VECTOR, broken: elements },
+    Check { rule: &VECTOR_ELEMENTS, broken: widths },
     Check { rule: &VECTOR_OF_ONE, broken: one_element },
     Check { rule: &ST_SOURCE, broken: register },
     Check { rule: &POLICY_MISSING, broken: policy_missing },
@@ -175,6 +185,34 @@ fn elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
+fn widths(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let exact = form.opcode.is_atomic();
+    let ty = form.q.ty?.value;
+    form.data().find_map(|(index, shape)| {
+        let Shape::Lanes(lanes) = shape else { return None };
+        let bits = |value: &Value| match *value {
+            // One that does not fit the type at all has another rule.
+            Value::Register(Some(ty_of)) if holds(ty_of, ty, exact) => Some(ty_of.bits),
+            Value::Register(_)
+            | Value::Vector(..)
+            | Value::Predicate
+            | Value::Sink
+            | Value::Number
+            | Value::Float
+            | Value::Variable
+            | Value::Special
+            | Value::Other => None,
+        };
+        let first = lanes.values().iter().find_map(bits)?;
+        let other = |value: &Value| bits(value).is_some_and(|bits| bits != first);
+        let lane = lanes.values().iter().position(other)?;
+        Some(
+            Breach::at(Spot::Lane(index, lane), "this register has another width")
+                .advised(format!("use registers declared `.{}`", ty.name())),
+        )
+    })
+}
+
 fn one_element(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     if form.q.vector.is_some() {
         return None;
@@ -196,6 +234,11 @@ fn is_bits(ty: Type) -> bool {
 /// of integers or bits; an atomic operation may not.
 fn holds(register: Type, data: Type, exact: bool) -> bool {
     if is_bits(register) {
+        let numbers = matches!(register.kind, TypeKind::Unsigned | TypeKind::Signed);
+        let float = !is_bits(data);
+        if numbers && float {
+            return false;
+        }
         return if exact { register.bits == data.bits } else { register.bits >= data.bits };
     }
     let wider = data.kind == TypeKind::Bits && !exact && register.bits > data.bits;
@@ -213,7 +256,9 @@ fn wide_float(form: &Form<'_>, _: &Setting) -> Option<Breach> {
         | Value::Predicate
         | Value::Sink
         | Value::Number
+        | Value::Float
         | Value::Variable
+        | Value::Special
         | Value::Other => false,
     };
     let (index, shape) = form.data().next()?;
@@ -231,18 +276,23 @@ fn wide_float(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 fn register(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     let ty = form.q.ty?.value;
     let exact = form.opcode.is_atomic();
+    let reads = form.opcode.is_load();
     let misfit = |value: &Value| match *value {
         Value::Register(Some(register)) | Value::Vector(_, register) => {
             (!holds(register, ty, exact))
                 .then(|| format!("this register is `.{}`", register.name()))
         }
         Value::Predicate => Some("this register is a predicate".to_owned()),
-        Value::Number | Value::Variable if form.opcode.is_load() => {
+        Value::Special => Some("`mov` reads a special register".to_owned()),
+        Value::Variable | Value::Number | Value::Float if reads => {
             Some("expected a register".to_owned())
         }
-        Value::Register(None) | Value::Sink | Value::Number | Value::Variable | Value::Other => {
-            None
+        Value::Variable => Some("`mov` takes the address of a variable".to_owned()),
+        Value::Number if !is_bits(ty) => Some("this is an integer".to_owned()),
+        Value::Float if matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed) => {
+            Some("this is a float".to_owned())
         }
+        Value::Register(None) | Value::Sink | Value::Number | Value::Float | Value::Other => None,
     };
     let width = form.data().find_map(|(index, shape)| match shape {
         Shape::Value(value) => Some((Spot::Operand(index), misfit(value)?)),

@@ -36,11 +36,18 @@ rule!(
     "`.volatile` is for `.global`, `.shared`, `.local` and generic addresses"
 );
 rule!(
+    LD_VOLATILE_LEVEL2,
+    "ld-volatile-level2",
+    LD,
+    Document,
+    "a volatile load takes no L2 eviction priority"
+);
+rule!(
     LD_VOLATILE_HINT,
     "ld-volatile-hint",
     LD,
     Both,
-    "a volatile load takes no eviction priority and no cache policy"
+    "a volatile load takes no L1 eviction priority and no cache policy"
 );
 rule!(LD_NC, "ld-nc", LD_GLOBAL_NC, Both, "`.nc` is for weak loads of `.global`");
 rule!(LD_NC_WEAK, "ld-nc-weak", LD_GLOBAL_NC, Both, "`ld.global.nc` is weak, and does not say so");
@@ -56,7 +63,7 @@ rule!(
     "ld-readonly",
     LD,
     Both,
-    "`.proxy::readonly` is for weak loads of global memory, and takes no hints for caches"
+    "`.proxy::readonly` is for weak loads of global memory that do not say so, without hints for caches"
 );
 
 rule!(ST_ORDER, "st-order", ST, Both, "a store is weak, volatile, relaxed or release");
@@ -87,11 +94,18 @@ rule!(
     "`.volatile` is for `.global`, `.shared`, `.local` and generic addresses"
 );
 rule!(
+    ST_VOLATILE_LEVEL2,
+    "st-volatile-level2",
+    ST,
+    Document,
+    "a volatile store takes no L2 eviction priority"
+);
+rule!(
     ST_VOLATILE_HINT,
     "st-volatile-hint",
     ST,
     Both,
-    "a volatile store takes no eviction priority and no cache policy"
+    "a volatile store takes no L1 eviction priority and no cache policy"
 );
 rule!(
     ST_READ_ONLY_SPACE,
@@ -112,6 +126,7 @@ pub const LD: &[Check] = &[
     Check { rule: &LD_STRONG_SPACE, broken: strong_space },
     Check { rule: &LD_VOLATILE_SPACE, broken: volatile_space },
     Check { rule: &LD_VOLATILE_HINT, broken: volatile_hint },
+    Check { rule: &LD_VOLATILE_LEVEL2, broken: volatile_level2 },
     Check { rule: &LD_NC, broken: non_coherent },
     Check { rule: &LD_NC_WEAK, broken: non_coherent_weak },
     Check { rule: &LD_NC_CACHE, broken: non_coherent_cache },
@@ -129,6 +144,7 @@ pub const ST: &[Check] = &[
     Check { rule: &ST_STRONG_SPACE, broken: strong_space },
     Check { rule: &ST_VOLATILE_SPACE, broken: volatile_space },
     Check { rule: &ST_VOLATILE_HINT, broken: volatile_hint },
+    Check { rule: &ST_VOLATILE_LEVEL2, broken: volatile_level2 },
     Check { rule: &ST_READ_ONLY_SPACE, broken: read_only_space },
 ];
 
@@ -290,15 +306,19 @@ fn volatile_hint(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     if q.order?.value != Order::Volatile {
         return None;
     }
-    let hints = [
-        q.level1.map(|at| at.position),
-        q.level2.map(|at| at.position),
-        q.policy.map(|at| at.position),
-    ];
+    let hints = [q.level1.map(|at| at.position), q.policy.map(|at| at.position)];
     let position = hints.into_iter().flatten().min()?;
     let mut fix: Vec<Edit> = hints.into_iter().flatten().map(Edit::Remove).collect();
     fix.extend(without_policy(form));
     Some(Breach::part(position, "this is one").fixed_by(fix))
+}
+
+fn volatile_level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let (order, level2) = (form.q.order?, form.q.level2?);
+    // A narrower access takes none, volatile or not.
+    (order.value == Order::Volatile && form.is_256_bits()).then(|| {
+        Breach::part(level2.position, "this is one").fixed_by([Edit::Remove(level2.position)])
+    })
 }
 
 fn non_coherent(form: &Form<'_>, _: &Setting) -> Option<Breach> {
@@ -347,9 +367,8 @@ fn readonly(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     let space = q.space.filter(|space| space.value != SpaceQualifier::Global);
     let others = [
         space.map(|at| at.position),
-        q.order.filter(|order| order.value != Order::Weak).map(|at| at.position),
+        q.order.map(|at| at.position),
         q.mmio.map(|at| at.position),
-        q.non_coherent.map(|at| at.position),
         q.cache.map(|at| at.position),
         q.level1.map(|at| at.position),
         q.level2.map(|at| at.position),
@@ -365,7 +384,9 @@ fn readonly(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 
 fn read_only_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     let space = form.q.space?;
-    matches!(space.value, SpaceQualifier::Const | SpaceQualifier::ParamEntry).then(|| {
+    let named = matches!(space.value, SpaceQualifier::Const | SpaceQualifier::ParamEntry);
+    let kernels = form.variable().is_some_and(|v| v.space == SpaceQualifier::ParamEntry);
+    (named || kernels && space.value.is_param()).then(|| {
         Breach::part(space.position, "read only").advised("write to a variable in `.global`")
     })
 }

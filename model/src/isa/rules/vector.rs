@@ -180,10 +180,8 @@ fn wide_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 
 fn level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     let level2 = form.q.level2?;
-    // A load that is no vector because it is `.mmio`, or volatile, takes no priority anyway.
-    let order = form.q.order.map(|order| order.value);
-    let weaker = form.q.mmio.is_some() || order == Some(crate::isa::qualifier::Order::Volatile);
-    (!form.is_256_bits() && !weaker && form.q.ty.is_some()).then(|| {
+    // An `.mmio` access takes no priority anyway.
+    (!form.is_256_bits() && form.q.mmio.is_none() && form.q.ty.is_some()).then(|| {
         Breach::part(level2.position, "this access is narrower")
             .fixed_by([Edit::Remove(level2.position)])
     })

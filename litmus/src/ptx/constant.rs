@@ -1,0 +1,137 @@
+//! Constant expressions (`#constant-expressions`): offsets, and numbers as operands.
+
+use super::lex;
+use super::parse::{Lost, Parser, Read};
+use super::statement::integer;
+use crate::cursor::short;
+
+/// What a constant is: an integer, or a float, whose value nobody asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Constant {
+    Integer(i64),
+    Float,
+}
+
+/// Parentheses and signs may be nested so deep.
+const DEEPEST: usize = 50;
+
+/// Binary operators, from those that bind loosest.
+const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
+
+impl Parser<'_, '_> {
+    /// Whether a constant begins here.
+    pub(super) fn starts_constant(&self) -> bool {
+        self.token.kind == lex::Kind::Number
+            || self.word() == "WARP_SZ"
+            || ["-", "+", "~", "("].iter().any(|sign| self.is(sign))
+    }
+
+    pub(super) fn constant(&mut self) -> Read<Constant> {
+        self.binary(0, DEEPEST)
+    }
+
+    /// The operator at this level that comes next; a shift is two signs side by side.
+    fn operator(&self, level: usize) -> Option<&'static str> {
+        LEVELS[level].iter().copied().find(|operator| {
+            let first = &operator[..1];
+            let twice = operator.len() == 2;
+            let next = twice.then(|| self.peek());
+            self.is(first)
+                && next.is_none_or(|next| {
+                    next.at.start == self.token.at.end && next.at.of(self.text()) == first
+                })
+        })
+    }
+
+    fn binary(&mut self, level: usize, room: usize) -> Read<Constant> {
+        if level == LEVELS.len() {
+            return self.unary(room);
+        }
+        let mut left = self.binary(level + 1, room)?;
+        while let Some(operator) = self.operator(level) {
+            for _ in 0..operator.len() {
+                self.bump();
+            }
+            let right = self.binary(level + 1, room)?;
+            left = match (left, right) {
+                (Constant::Integer(a), Constant::Integer(b)) => {
+                    Constant::Integer(apply(operator, a, b))
+                }
+                (Constant::Float, _) | (_, Constant::Float) => Constant::Float,
+            };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self, room: usize) -> Read<Constant> {
+        let Some(room) = room.checked_sub(1) else {
+            let message = format!("a constant is nested {DEEPEST} deep at most");
+            self.report.error("nesting", self.token.at, message);
+            return Err(Lost);
+        };
+        for sign in ["-", "+", "~"] {
+            if self.eat(sign) {
+                return Ok(match (self.unary(room)?, sign) {
+                    (Constant::Integer(value), "-") => Constant::Integer(value.wrapping_neg()),
+                    (Constant::Integer(value), "~") => Constant::Integer(!value),
+                    (constant, _) => constant,
+                });
+            }
+        }
+        if self.eat("(") {
+            // `(.s64)` and `(.u64)` say how the bits are taken, and change none.
+            if matches!(self.word(), ".s64" | ".u64") {
+                self.bump();
+                if !self.eat(")") {
+                    return Err(self.expected("`)`"));
+                }
+                return self.unary(room);
+            }
+            let inner = self.binary(0, room)?;
+            if !self.eat(")") {
+                return Err(self.expected("`)`"));
+            }
+            return Ok(inner);
+        }
+        if self.word() == "WARP_SZ" {
+            self.bump();
+            return Ok(Constant::Integer(32));
+        }
+        if self.token.kind != lex::Kind::Number {
+            return Err(self.expected("a number"));
+        }
+        let at = self.bump().at;
+        let written = at.of(self.text());
+        let lower = written.as_bytes();
+        let float = written.contains('.')
+            || matches!(lower, [b'0', b'f' | b'F' | b'd' | b'D', ..])
+            || !written.starts_with("0x")
+                && !written.starts_with("0X")
+                && written.contains(['e', 'E']);
+        if float {
+            return Ok(Constant::Float);
+        }
+        let Some(value) = integer(written) else {
+            let message = format!("`{}` is no integer of 64 bits", short(written));
+            self.report.error("number", at, message);
+            return Err(Lost);
+        };
+        Ok(Constant::Integer(value.cast_signed()))
+    }
+}
+
+fn apply(operator: &str, a: i64, b: i64) -> i64 {
+    let shift = u32::try_from(b & 63).expect("six bits are left");
+    match operator {
+        "|" => a | b,
+        "^" => a ^ b,
+        "&" => a & b,
+        "<<" => a.wrapping_shl(shift),
+        ">>" => a.wrapping_shr(shift),
+        "+" => a.wrapping_add(b),
+        "-" => a.wrapping_sub(b),
+        "*" => a.wrapping_mul(b),
+        "/" => a.checked_div(b).unwrap_or(0),
+        _ => a.checked_rem(b).unwrap_or(0),
+    }
+}
