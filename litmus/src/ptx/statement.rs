@@ -203,7 +203,8 @@ impl Parser<'_, '_> {
             return vector;
         }
         let (value, at) = self.scalar()?;
-        if self.is("[") {
+        let named = matches!(value, Scalar::Symbol(_) | Scalar::Foreign | Scalar::Unknown);
+        if named && self.is("[") {
             return self.indexed(value, at);
         }
         Ok(Operand { at, kind: OperandKind::Scalar(value) })
