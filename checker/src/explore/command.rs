@@ -128,7 +128,7 @@ struct One<'a> {
 
 impl One<'_> {
     fn limits(&self) -> Limits {
-        Limits { states: self.command.states }
+        Limits { runs: self.command.runs, ..Limits::states(self.command.states) }
     }
 
     fn heading(&self) -> String {
@@ -168,8 +168,8 @@ impl One<'_> {
 
     fn run(&self, run: &[Step], out: &mut dyn Write) -> io::Result<()> {
         let lowered = self.lowering.program(&self.test.program);
-        let machine =
-            lowered.and_then(|lowered| Machine::new(&self.test.program, lowered, self.options));
+        let machine = lowered
+            .and_then(|lowered| Machine::new(&self.test.program, lowered, self.options, false));
         let Ok(machine) = machine else { return Ok(()) };
         for (index, step) in run.iter().enumerate() {
             writeln!(out, "    {:2}. {}", index + 1, machine.describe(*step))?;
@@ -185,8 +185,9 @@ impl One<'_> {
             writeln!(out, "  not everything was searched: {limit}")?;
         }
         if self.command.stats {
-            let Explored { states, transitions, .. } = explored;
-            writeln!(out, "  {states} states, {transitions} transitions")?;
+            let Explored { states, transitions, bytes, .. } = explored;
+            let each = bytes.div_ceil(*states);
+            writeln!(out, "  {states} states of {each} bytes, {transitions} transitions")?;
         }
         Ok(())
     }

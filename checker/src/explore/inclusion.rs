@@ -66,6 +66,11 @@ pub fn compare(
             extra.push((outcome.clone(), run.clone()));
         }
     }
+    if !extra.is_empty() && !limits.runs {
+        // Runs are worth their while only now.
+        let again = compare(test, judged, lowering, options, Limits { runs: true, ..limits });
+        return again;
+    }
     let inclusion = if !extra.is_empty() {
         Inclusion::Extra(extra)
     } else if let Some(limit) = explored.limit {
