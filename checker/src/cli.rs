@@ -88,9 +88,29 @@ pub struct Explore {
     /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
     #[arg(long)]
     pub split_atomics: bool,
-    /// Give up after so many states
+    /// Give up after so many states; a random walk, after so many steps
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub states: usize,
+    /// Take N random walks in place of a full search, and count how often each outcome comes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub random: Option<u64>,
+    /// Where the choices of random walks come from
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// Give up the axioms' side of a comparison after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = report::Format::Text)]
+    pub format: report::Format,
+    /// Show every comparison, and the allowed outcomes that the machine has not
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How many tests to run at once [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
 }
 
 /// What `--arch` names.

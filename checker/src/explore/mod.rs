@@ -2,6 +2,9 @@
 
 pub mod command;
 pub mod inclusion;
+pub mod one;
+pub mod random;
+pub mod report;
 
 use std::collections::BTreeMap;
 
