@@ -19,7 +19,10 @@ use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 fn judged(test: &Test, model: &Model) -> Judgement {
-    let timeout = Some(Duration::from_secs(2));
+    allowed(test, model, Some(Duration::from_secs(2)))
+}
+
+pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> Judgement {
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task { model, engines, bound: 3, timeout, verdict_only: false, blame: false };
     judge(test, &task)
