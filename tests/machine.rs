@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use checker::engine::ENGINES;
-use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare, shown};
+use checker::explore::random::{Walks, walk};
+use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
 use litmus::sass::lower::Lowering;
@@ -18,7 +19,10 @@ use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 fn judged(test: &Test, model: &Model) -> Judgement {
-    let timeout = Some(Duration::from_secs(2));
+    allowed(test, model, Some(Duration::from_secs(2)))
+}
+
+pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> Judgement {
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task { model, engines, bound: 3, timeout, verdict_only: false, blame: false };
     judge(test, &task)
@@ -50,7 +54,7 @@ fn every_outcome_of_the_machine_is_allowed() {
             match compare(&entry.test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
-                Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
+                Inclusion::Undefined(_) | Inclusion::Unsupported(_) | Inclusion::Refused(_) => {}
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
                     let name = &entry.test.name;
@@ -151,7 +155,7 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
 }
 
 fn found(test: &Test, options: Options) -> bool {
-    let explored = checker::explore::explore(
+    let explored = explore(
         &test.program,
         Lowering::of(90).expect("there is a table"),
         options,
@@ -177,6 +181,29 @@ fn the_machine_shows_what_machines_show() {
                 "{name} at {strength} inside one SM"
             );
         }
+    }
+}
+
+/// Walks do what the search finds, the same for the same seed, and in time all of it.
+#[test]
+fn random_walks_end_where_runs_end() {
+    let limits = Limits::states(10_000);
+    let lowering = Lowering::of(90).expect("there is a table");
+    for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
+    {
+        let path = suite::folder().join(format!("machine/{file}.litmus"));
+        let bytes = std::fs::read(path).expect("the test is there");
+        let test = litmus::parse(file, &bytes).expect("it parses");
+        let all = explore(&test.program, lowering, Options::default(), limits).expect("it runs");
+        let sampled = |seed| {
+            let walks = Walks { count: 3000, seed };
+            walk(&test.program, lowering, Options::default(), walks, limits).expect("it runs")
+        };
+        let (some, again, other) = (sampled(1), sampled(1), sampled(2));
+        assert_eq!(some, again);
+        assert_ne!(some.counts, other.counts, "{file}: the seed makes no difference");
+        assert_eq!(some.counts.values().sum::<u64>(), 3000, "{file}: a walk did not end");
+        assert!(some.counts.keys().eq(all.outcomes.keys()), "{file}: {:?}", some.counts);
     }
 }
 
@@ -249,7 +276,7 @@ fn no_reduction_loses_an_outcome() {
             let lowering = Lowering::of(sm).expect("there is a table");
             let found = |reduce: Reduce| {
                 let options = Options { reduce, ..options };
-                checker::explore::explore(&test.program, lowering, options, LIMITS).ok()
+                explore(&test.program, lowering, options, LIMITS).ok()
             };
             let Some(all) = found(Reduce::None) else { continue };
             if all.limit.is_some() {

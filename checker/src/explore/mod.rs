@@ -2,6 +2,10 @@
 
 pub mod command;
 pub mod inclusion;
+pub mod machine;
+pub mod one;
+pub mod random;
+pub mod report;
 mod search;
 
 use std::collections::BTreeMap;
