@@ -1,0 +1,5 @@
+//! SASS as text: every form is read, and printed as it stood.
+
+mod corpus;
+mod listing;
+mod measured;
