@@ -93,3 +93,53 @@ fn an_opcode_that_nobody_knows_keeps_its_operands() {
         }
     }
 }
+
+#[test]
+fn every_form_keeps_the_rules_of_its_machine() {
+    for line in lines() {
+        let single =
+            sass::instruction("i", line, sass::Options::default()).expect("it can be read");
+        assert_eq!(single.diagnostics, [], "{line}");
+    }
+}
+
+#[test]
+fn rules_of_later_machines_point_and_help() {
+    let at = |sm: u16, text: &str| {
+        let options = sass::Options { sm: Some(sm), registers: None };
+        let single = sass::instruction("i", text, options).expect("it can be read");
+        assert_eq!(single.diagnostics.len(), 1, "{text}: {:?}", single.diagnostics);
+        let one = &single.diagnostics[0];
+        (one.code, one.span.column, one.help.clone().unwrap_or_default())
+    };
+    let expected = |code, column, help: &str| (code, column, help.to_owned());
+    for (sm, text, code, column, help) in [
+        (90, "LDG.E.STRON.GPU R0, [R2]", "sass-modifier", 7, "LDG.E.STRONG.GPU"),
+        (90, "LDG.E.STRONG R0, [R2]", "sass-scope", 7, "LDG.E.STRONG.GPU"),
+        (90, "STG.E.GPU [R2], R0", "sass-scope", 7, "STG.E.STRONG.GPU"),
+        (90, "LDG.E R0", "sass-operands", 7, "LDG.E R2, [R4]"),
+        (90, "STG.E R0, [R2]", "sass-operands", 7, "STG.E [R4], R2"),
+        (90, "LDC R0, [R2]", "sass-operands", 5, "LDC R2, c[0x0][0x160]"),
+        (90, "MEMBAR.SC", "sass-scope", 10, "MEMBAR.SC.GPU"),
+        (90, "MEMBAR.GPU", "sass-order", 7, "MEMBAR.SC.GPU"),
+        (50, "MEMBAR.SC.CTA", "sass-target", 8, "MEMBAR.GL"),
+        (
+            50,
+            "LD.E.CONSTANT R0, [R2]",
+            "sass-target",
+            6,
+            "on sm_50 to sm_62, `.CI` is the read-only path",
+        ),
+        (
+            80,
+            "LDG.E.CV R0, [R2]",
+            "sass-target",
+            7,
+            "from sm_70 on, `.STRONG.SYS` goes to the home of the memory",
+        ),
+    ] {
+        let found = at(sm, text);
+        // A name that is wrong in one way may be so in another.
+        assert_eq!(found, expected(code, column, help), "{text}");
+    }
+}

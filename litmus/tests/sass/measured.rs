@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use litmus::sass;
+use litmus::sass::{self, Options, encode};
 
 /// The rows of a file of comma-separated values without the first; `None` where it is absent.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
@@ -64,4 +64,40 @@ fn what_ptxas_made_is_read_and_printed_back() {
         read += 1;
     }
     assert!(read > 30_000, "only {read} cells");
+}
+
+/// Each word of `sm_50` is the encoding of what it decodes to, and of its text where `ptxas` made it.
+#[test]
+fn measured_words_are_encoded_back() {
+    let Some(rows) = rows("sass/encodings-train.csv") else { return };
+    let (mut words, mut texts) = (0, 0);
+    for row in rows.iter().filter(|row| matches!(&*row[0], "sm_50" | "sm_60")) {
+        let digits = row[2].trim_start_matches("0x");
+        let word = u64::from_str_radix(digits, 16).expect("words are hexadecimal");
+        let Some(ldg) = encode::load(word) else { continue };
+        assert_eq!(encode::word(&ldg), word, "{}", row[1]);
+        words += 1;
+        if row[3] == "ptxas" {
+            let options = Options { sm: Some(50), registers: None };
+            let single = sass::instruction("row", &row[1], options).expect("it can be read");
+            assert_eq!(single.diagnostics, [], "{}", row[1]);
+            assert_eq!(single.ldg, Some(ldg), "{}", row[1]);
+            texts += 1;
+        }
+    }
+    assert!(words > 1_500 && texts > 50, "{words} words, {texts} texts");
+}
+
+/// No name that was seen breaks a rule of names.
+#[test]
+fn what_ptxas_made_keeps_the_rules() {
+    let Some(rows) = rows("ptxas/lowering-train.csv") else { return };
+    for row in rows.iter().filter(|row| row[4] != "(none)") {
+        let sm = row[1].trim_start_matches("sm_").parse().ok();
+        for name in row[4].split(" ; ") {
+            let options = Options { sm, registers: None };
+            let single = sass::instruction("row", name, options).expect("it can be read");
+            assert_eq!(single.diagnostics, [], "{name} on {}", row[1]);
+        }
+    }
 }
