@@ -147,6 +147,10 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
     let source = format!("PTX shape\n{{ x=0; y=0; z=0; }}\n {rows}\nexists ({condition})\n");
     let test = litmus::parse("shape.litmus", source.as_bytes())
         .unwrap_or_else(|diagnostics| panic!("{source}\n{}", diagnostics[0]));
+    found(&test, options)
+}
+
+fn found(test: &Test, options: Options) -> bool {
     let explored = checker::explore::explore(
         &test.program,
         Lowering::of(90).expect("there is a table"),
@@ -158,7 +162,7 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
     explored
         .outcomes
         .keys()
-        .any(|outcome| test.proposition.holds(&test.program, &shown(&test, outcome)))
+        .any(|outcome| test.proposition.holds(&test.program, &shown(test, outcome)))
 }
 
 #[test]
@@ -174,6 +178,34 @@ fn the_machine_shows_what_machines_show() {
             );
         }
     }
+}
+
+/// Threads of two CTAs that a test puts on one SM share its L1; memory is where the test says.
+#[test]
+fn a_test_says_what_the_machine_is_like() {
+    let rows = "P0@cta 0,gpu 0,sm 0 | P1@cta 1,gpu 0,SM ; st.weak.u32 [x], 1 | ld.weak.u32 r0, [y] ; \
+                st.weak.u32 [y], 1 | ld.weak.u32 r1, [x] ;";
+    let (apart, together) = (rows.replace("SM", "sm 1"), rows.replace("SM", "sm 0"));
+    let stale = "P1:r0=1 /\\ P1:r1=0";
+    assert!(reaches(&apart, stale, Options::default()));
+    assert!(!reaches(&together, stale, Options::default()));
+
+    // A GPU sees early what it stores to memory elsewhere.
+    let rows = |home: &str| {
+        format!(
+            "PTX far\n{{ x=0{home}; y=0{home}; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 1 ; \
+             st.weak.u32 [x], 1 | ld.acquire.gpu.u32 r0, [x] | ld.acquire.gpu.u32 r2, [y] ; \
+             | st.relaxed.gpu.u32 [y], 1 | ld.weak.u32 r3, [x] ;\n\
+             exists (P1:r0=1 /\\ P2:r2=1 /\\ P2:r3=0)\n"
+        )
+    };
+    let seen = |source: &str| {
+        let test = litmus::parse("far.litmus", source.as_bytes()).expect("it parses");
+        found(&test, Options::default())
+    };
+    assert!(seen(&rows(" @home host")));
+    assert!(seen(&rows(" @home gpu 1")));
+    assert!(!seen(&rows(" @home gpu 0")));
 }
 
 /// A message with `st.release.gpu`: what each part of the receiving side is for.

@@ -25,17 +25,9 @@ use form::{Form, Level, Lowered};
 use local::{Access, Context, Local, Want};
 use state::{Barrier, INVALID, ValueId};
 
+pub use crate::memory::Home;
 pub use state::State;
 pub use step::Step;
-
-/// Where memory is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Home {
-    /// In the memory of this GPU.
-    Gpu(u8),
-    /// In the host's.
-    Host,
-}
 
 /// Choices about the machine: readings C1 to C18.
 #[allow(clippy::struct_excessive_bools, reason = "each is a choice by itself")]
@@ -51,7 +43,7 @@ pub struct Options {
     pub fused: bool,
     /// All CTAs of a GPU on one SM.
     pub one_sm: bool,
-    /// Where global memory is; `None`: on the GPU of the first thread.
+    /// Where global memory is that the test does not place; `None`: on the GPU of the first thread.
     pub home: Option<Home>,
 }
 
@@ -410,7 +402,11 @@ fn topology(program: &Program, one_sm: bool) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<
             |same: &dyn Fn(usize) -> bool| small((0..index).find(|&t| same(t)).unwrap_or(index));
         cta.push(first(&|other| program.threads[other].placement.same_cta(here)));
         cluster.push(first(&|other| program.threads[other].placement.same_cluster(here)));
-        let key = if one_sm { (here.gpu, None, 0) } else { (here.gpu, here.cluster, here.cta) };
+        let key = match here.sm {
+            _ if one_sm => (here.gpu, None, None, 0),
+            Some(sm) => (here.gpu, Some(sm), None, 0),
+            None => (here.gpu, None, here.cluster, here.cta),
+        };
         let known = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             keys.push(key);
             gpu.push(small(here.gpu as usize & 0xff));
@@ -431,7 +427,7 @@ fn cells(program: &Program, layout: &Layout, home: Home, sm: &[u8]) -> (Vec<Cell
     for (location, of) in layout.locations.iter().enumerate() {
         let variable = &program.variables[usize::from(of.variable.0)];
         let place = match variable.space {
-            Space::Global => Place::Global(home),
+            Space::Global => Place::Global(variable.home.unwrap_or(home)),
             Space::Shared => Place::Shared { sm: sm[usize::from(of.instance)], cta: of.instance },
             Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => Place::Private,
         };
