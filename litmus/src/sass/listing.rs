@@ -4,6 +4,7 @@
 //! instructions alone, one a line, is a listing of one function without a name.
 
 use super::parse;
+use super::single::{self, Options};
 use super::syntax::Instruction;
 use crate::diagnostic::Diagnostic;
 use crate::report::{Bytes, Report};
@@ -14,8 +15,10 @@ pub struct Listing<'a> {
     /// The number behind `sm_`, if the listing says it.
     pub sm: Option<u16>,
     pub functions: Vec<Function<'a>>,
-    /// Instructions that cannot be read.
+    /// Instructions that cannot be read, or break a rule.
     pub diagnostics: Vec<Diagnostic>,
+    /// How many of these could not be read.
+    pub unread: usize,
 }
 
 #[derive(Debug, Default)]
@@ -37,8 +40,8 @@ pub struct Line<'a> {
     pub words: Vec<u64>,
 }
 
-/// Reads a listing; `path` is for the messages.
-pub fn listing<'a>(path: &str, text: &'a str) -> Listing<'a> {
+/// Reads a listing; `path` is for the messages. With an architecture, its rules are asked.
+pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> {
     let mut reader = Reader {
         text,
         report: Report::of_many(),
@@ -46,6 +49,7 @@ pub fn listing<'a>(path: &str, text: &'a str) -> Listing<'a> {
         labels: Vec::new(),
         bare: is_bare(text),
         code: false,
+        arch,
     };
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -91,6 +95,7 @@ struct Reader<'a> {
     bare: bool,
     /// Whether this is a part of a function.
     code: bool,
+    arch: Option<u16>,
 }
 
 impl<'a> Reader<'a> {
@@ -166,7 +171,15 @@ impl<'a> Reader<'a> {
         if let Some(close) = unopened(body) {
             part.end = part.start + u32::try_from(close).unwrap_or(0);
         }
+        let before = self.report.count();
         let all = parse::read(self.text, part, &mut self.report);
+        self.listing.unread += self.report.count() - before;
+        if self.arch.is_some() {
+            let options = Options { sm: self.arch, registers: None };
+            for instruction in &all {
+                single::check(instruction, options, &mut self.report);
+            }
+        }
         if self.listing.functions.is_empty() {
             self.listing.functions.push(Function::default());
         }

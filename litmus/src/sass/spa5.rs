@@ -144,15 +144,7 @@ impl<'r, 'a> Rules<'r, 'a> {
     fn unknown(&mut self, index: usize) {
         let word = self.instruction.modifiers[index];
         let near = self.report.nearest(word.text, MODIFIERS.iter().map(|(name, _)| *name));
-        let help = near.map_or_else(
-            || without(self.instruction, index),
-            |near| {
-                let mut names: Vec<&str> =
-                    self.instruction.modifiers.iter().map(|word| word.text).collect();
-                names[index] = near;
-                format!("LDG.{}", names.join("."))
-            },
-        );
+        let help = known(self.instruction, near.map(|near| (index, near)));
         let message = format!("`LDG` of SPA 5.0 has no modifier `.{}`", short(word.text));
         self.report.error("ldg-modifier", word.at, message).help(help);
     }
@@ -192,7 +184,7 @@ impl<'r, 'a> Rules<'r, 'a> {
             self.report
                 .error("ldg-operands", at, message)
                 .note(format!("{} here", operands.len()))
-                .help(format!("{} R2, [R4]", self.instruction.name()));
+                .help(format!("{} R2, [R4]", known(self.instruction, None)));
             return (255, 255, 0);
         };
         let destination = self.destination(to, size);
@@ -210,7 +202,7 @@ impl<'r, 'a> Rules<'r, 'a> {
             self.report
                 .error("ldg-destination", to.at, "what is loaded goes to a register")
                 .note("expected R0 to R254, or RZ")
-                .help(format!("{} R2, [R4]", self.instruction.name()));
+                .help(format!("{} R2, [R4]", known(self.instruction, None)));
             return 255;
         };
         let number = self.general(register, to.at);
@@ -246,7 +238,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         self.report
             .error("ldg-address", at, "an address is [Ra + offset], [Ra - offset] or [address]")
             .note(note)
-            .help(format!("{} R2, [R4+0x10]", self.instruction.name()));
+            .help(format!("{} R2, [R4+0x10]", known(self.instruction, None)));
     }
 
     fn address(
@@ -380,4 +372,18 @@ fn without(instruction: &Instruction<'_>, index: usize) -> String {
     let kept = instruction.modifiers.iter().enumerate().filter(|(at, _)| *at != index);
     let names = kept.map(|(_, word)| word.text);
     std::iter::once(instruction.opcode.text).chain(names).collect::<Vec<_>>().join(".")
+}
+
+/// The name without modifiers that are not known, one of them replaced.
+fn known(instruction: &Instruction<'_>, replaced: Option<(usize, &str)>) -> String {
+    let mut name = "LDG".to_owned();
+    for (index, word) in instruction.modifiers.iter().enumerate() {
+        let known = MODIFIERS.iter().any(|(known, _)| *known == word.text);
+        let instead = replaced.filter(|(at, _)| *at == index).map(|(_, name)| name);
+        if let Some(text) = instead.or(known.then_some(word.text)) {
+            name.push('.');
+            name.push_str(text);
+        }
+    }
+    name
 }

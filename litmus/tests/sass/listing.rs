@@ -70,7 +70,7 @@ host = linux
 
 #[test]
 fn functions_are_found_and_the_rest_is_passed_over() {
-    let read = listing("l", NVDISASM);
+    let read = listing("l", NVDISASM, None);
     assert_eq!(read.diagnostics, []);
     assert_eq!(read.sm, Some(90));
     let expected = [
@@ -90,7 +90,7 @@ fn functions_are_found_and_the_rest_is_passed_over() {
 
 #[test]
 fn words_beside_instructions_are_kept() {
-    let read = listing("l", CUOBJDUMP);
+    let read = listing("l", CUOBJDUMP, None);
     assert_eq!(read.diagnostics, []);
     assert_eq!(read.sm, Some(52));
     let names = names(&read);
@@ -103,18 +103,28 @@ fn words_beside_instructions_are_kept() {
 
 #[test]
 fn instructions_alone_are_a_listing() {
-    let read = listing("l", "// by hand\nLDG.E R0, [R2] ;\nL0:\nEXIT ; // done\n");
+    let read = listing("l", "// by hand\nLDG.E R0, [R2] ;\nL0:\nEXIT ; // done\n", None);
     assert_eq!(names(&read), [(String::new(), vec!["LDG.E R0, [R2]".into(), "EXIT".into()])]);
     assert_eq!(read.functions[0].lines[1].labels, ["L0"]);
-    assert_eq!(listing("l", "").functions.len(), 0);
+    assert_eq!(listing("l", "", None).functions.len(), 0);
 }
 
 #[test]
 fn an_instruction_that_cannot_be_read_is_told_where_it_stands() {
     let broken = NVDISASM.replace("desc[UR4][R2.64]", "desc[UR4][R2.64");
-    let read = listing("l", &broken);
+    let read = listing("l", &broken, None);
     assert_eq!(read.diagnostics.len(), 1);
     let first = &read.diagnostics[0];
     assert_eq!((first.code, first.span.line, first.path.as_str()), ("syntax", 20, "l"));
     assert_eq!(read.functions[0].lines.len(), 6);
+}
+
+#[test]
+fn rules_are_asked_with_an_architecture() {
+    let text = "LDG.E R0, [R3]\nLDG.CG R1, [R2]\nLDG R2, [R2";
+    let read = listing("l", text, Some(50));
+    let found: Vec<_> = read.diagnostics.iter().map(|one| (one.code, one.span.line)).collect();
+    assert_eq!(found, [("ldg-pair", 1), ("syntax", 3)]);
+    assert_eq!(read.unread, 1);
+    assert_eq!(listing("l", text, Some(90)).diagnostics[0].code, "sass-target");
 }
