@@ -10,7 +10,7 @@ use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
 use litmus::sass::lower::Lowering;
-use model::machine::{Home, Options};
+use model::machine::{Home, Options, Reduce};
 use model::ptx;
 use model::rel::Model;
 
@@ -44,7 +44,7 @@ fn machines() -> Vec<(u16, Options)> {
 #[test]
 fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
-    const LIMITS: Limits = Limits { states: 20_000 };
+    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
     let model = ptx::model();
     let (mut included, mut limited, mut wrong) = (0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
@@ -70,7 +70,7 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits { states: 5_000 };
+    const LIMITS: Limits = Limits { states: 5_000, runs: false, progress: false };
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -159,7 +159,7 @@ fn found(test: &Test, options: Options) -> bool {
         &test.program,
         Lowering::of(90).expect("there is a table"),
         options,
-        Limits { states: 200_000 },
+        Limits::states(200_000),
     );
     let explored = explored.expect("the family has all of this");
     assert_eq!(explored.limit, None);
@@ -187,7 +187,7 @@ fn the_machine_shows_what_machines_show() {
 /// Walks do what the search finds, the same for the same seed, and in time all of it.
 #[test]
 fn random_walks_end_where_runs_end() {
-    let limits = Limits { states: 10_000 };
+    let limits = Limits { runs: true, ..Limits::states(10_000) };
     let lowering = Lowering::of(90).expect("there is a table");
     for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
     {
@@ -255,4 +255,43 @@ fn what_each_part_is_for() {
          | setp.ne.u32 q, r0, 0 ; | @q ld.weak.u32 r1, [x] ;";
     assert!(reaches(dependent, stale, warm));
     assert!(!reaches(dependent, stale, Options { warm: false, ..warm }));
+}
+
+/// The reductions forget steps, never outcomes.
+#[test]
+fn no_reduction_loses_an_outcome() {
+    const LIMITS: Limits = Limits { states: 60_000, runs: false, progress: false };
+    let default = Options::default();
+    let machines = [
+        (90, default),
+        (90, Options { one_sm: true, ..default }),
+        (80, Options { home: Some(Home::Host), ..default }),
+        (90, Options { home: Some(Home::Gpu(1)), lazy_all: true, ..default }),
+        (90, Options { warm: false, copies: true, home: Some(Home::Host), ..default }),
+        (90, Options { one_sm: true, store_buffers: true, ..default }),
+    ];
+    agree::law("reductions", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 60, |sketch| {
+        let test = agree::parse(sketch);
+        for (sm, options) in machines {
+            let lowering = Lowering::of(sm).expect("there is a table");
+            let found = |reduce: Reduce| {
+                let options = Options { reduce, ..options };
+                explore(&test.program, lowering, options, LIMITS).ok()
+            };
+            let Some(all) = found(Reduce::None) else { continue };
+            if all.limit.is_some() {
+                continue;
+            }
+            for reduce in [Reduce::Por, Reduce::All] {
+                let fewer = found(reduce).expect("the other way was possible");
+                let (all, fewer) = (all.outcomes.keys(), fewer.outcomes.keys());
+                if !all.clone().eq(fewer.clone()) {
+                    let lost: Vec<_> = all.filter(|o| !fewer.clone().any(|f| f == *o)).collect();
+                    let lost = lost.first().map(|outcome| test.display_outcome(outcome));
+                    return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
 }

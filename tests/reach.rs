@@ -18,7 +18,7 @@ use crate::suite::{self, Entry};
 /// One target of each family.
 const TARGETS: [u16; 5] = [50, 70, 80, 90, 100];
 
-const LIMITS: Limits = Limits { states: 50_000 };
+const LIMITS: Limits = Limits { states: 50_000, runs: false, progress: false };
 
 /// What became of a test on each target.
 struct Row {

@@ -79,7 +79,7 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
         bound: command.judging.bound,
         timeout: command.timeout,
         options: options(command),
-        limits: Limits { states: command.states },
+        limits: Limits::states(command.states),
         walks: command.random.map(|count| Walks { count, seed: command.seed }),
         runs: command.runs,
     }

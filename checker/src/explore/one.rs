@@ -158,15 +158,23 @@ pub fn run(
         Some(closed) => ran.answer = Answer::Compared(closed),
         None => {}
     }
-    match search(test, lowering, question) {
+    match search(test, lowering, question, question.runs) {
         Err(refusal) if question.check => {
             ran.answer = Answer::Compared(Inclusion::Refused(refusal));
         }
         Err(refusal) => ran.answer = Answer::Refused(refusal),
-        Ok((explored, counts)) => {
+        Ok((mut explored, mut counts)) => {
             let mut allowed = None;
             if let (Some(judged), Answer::Explored) = (judged, &ran.answer) {
-                ran.answer = Answer::Compared(inclusion::included(test, judged, &explored));
+                let mut compared = inclusion::included(test, judged, &explored);
+                if matches!(compared, Inclusion::Extra(_))
+                    && let Ok(again) = search(test, lowering, question, true)
+                {
+                    // Runs are worth their while only now.
+                    (explored, counts) = again;
+                    compared = inclusion::included(test, judged, &explored);
+                }
+                ran.answer = Answer::Compared(compared);
                 allowed = Some(inclusion::allowed(test, judged));
             }
             tell(test, &mut ran, &explored, &counts, allowed.as_ref(), lowering, question);
@@ -184,8 +192,10 @@ fn search(
     test: &Test,
     lowering: Lowering<'_>,
     question: &Question<'_>,
+    runs: bool,
 ) -> Result<(Explored, Counts), Refusal> {
-    let (program, options, limits) = (&test.program, question.options, question.limits);
+    let (program, options) = (&test.program, question.options);
+    let limits = Limits { runs, ..question.limits };
     match question.walks {
         None => Ok((explore(program, lowering, options, limits)?, Counts::new())),
         Some(walks) => {
@@ -241,7 +251,7 @@ fn tell(
 
 fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) -> Vec<String> {
     let lowered = lowering.program(&test.program);
-    let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options));
+    let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options, false));
     let machine = machine.expect("it has run");
     steps.iter().map(|step| machine.describe(*step)).collect()
 }

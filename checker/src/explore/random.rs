@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use litmus::sass::lower::Lowering;
-use model::machine::{Machine, Options, Refusal, State, Step};
+use model::machine::{Machine, Options, Reduce, Refusal, State, Step};
 use model::program::Program;
 use model::value::Value;
 
@@ -33,20 +33,24 @@ pub fn walk(
     walks: Walks,
     limits: Limits,
 ) -> Result<Sampled, Refusal> {
-    let mut machine = Machine::new(program, lowering.program(program)?, options)?;
+    // Steps are picked one by one, by threads that keep their names.
+    let options = Options { reduce: Reduce::None, ..options };
+    let mut machine = Machine::new(program, lowering.program(program)?, options, true)?;
     let start = machine.start();
     let mut random = Random(walks.seed);
-    let mut explored =
-        Explored { outcomes: BTreeMap::new(), states: 0, transitions: 0, stuck: 0, limit: None };
+    let opening = machine.opening().to_vec();
+    let mut explored = Explored::default();
     let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
-    let mut next: Vec<(Step, State)> = Vec::new();
+    let mut next: Vec<(Vec<Step>, State)> = Vec::new();
     for _ in 0..walks.count {
-        let (mut state, mut run) = (start.clone(), Vec::new());
+        let (mut state, mut run) = (start.clone(), opening.clone());
         let outcome = loop {
             if let Some(outcome) = machine.outcome(&state) {
                 break Some(outcome);
             }
-            machine.successors(&state, &mut |step, successor| next.push((step, successor)));
+            machine.successors(&state, &mut |taken, successor| {
+                next.push((taken.steps.to_vec(), successor.clone()));
+            });
             explored.limit = explored.limit.or(machine.overflow());
             if next.is_empty() {
                 explored.stuck += 1;
@@ -57,9 +61,9 @@ pub fn walk(
                 break None;
             }
             let picked = random.below(next.len());
-            let (step, successor) = next.swap_remove(picked);
+            let (steps, successor) = next.swap_remove(picked);
             next.clear();
-            run.push(step);
+            run.extend(steps);
             state = successor;
             explored.transitions += 1;
         };

@@ -7,6 +7,7 @@ use litmus::Test;
 
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
+use crate::explore::Explored;
 use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
 use crate::report::text::with_threads;
@@ -171,7 +172,9 @@ impl Text {
             writeln!(out, "  not everything was searched: {limit}")?;
         }
         if self.stats {
-            writeln!(out, "  {} states, {} transitions", explored.states, explored.transitions)?;
+            let Explored { states, transitions, bytes, .. } = explored;
+            let each = bytes.div_ceil((*states).max(1));
+            writeln!(out, "  {states} states of {each} bytes, {transitions} transitions")?;
         }
         Ok(())
     }
