@@ -187,7 +187,7 @@ fn the_machine_shows_what_machines_show() {
 /// Walks do what the search finds, the same for the same seed, and in time all of it.
 #[test]
 fn random_walks_end_where_runs_end() {
-    let limits = Limits { runs: true, ..Limits::states(10_000) };
+    let limits = Limits::states(10_000);
     let lowering = Lowering::of(90).expect("there is a table");
     for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
     {

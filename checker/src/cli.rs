@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
-use model::machine::Home;
 use model::machine::form::Family;
 
+use crate::explore::machine::MachineArgs;
 use crate::report;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
@@ -79,15 +79,11 @@ pub struct Explore {
     /// Show how much was searched
     #[arg(long)]
     pub stats: bool,
-    /// Put all CTAs of a GPU on one SM
-    #[arg(long)]
-    pub one_sm: bool,
-    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
-    #[arg(long, value_name = "GPU|host", value_parser = home)]
-    pub home: Option<Home>,
-    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
-    #[arg(long)]
-    pub split_atomics: bool,
+    /// Say whether every state can still reach an end
+    #[arg(long, conflicts_with = "random")]
+    pub progress: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
     /// Give up after so many states; a random walk, after so many steps
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub states: usize,
@@ -276,13 +272,6 @@ fn architectures(text: &str) -> Result<Architectures, String> {
     target
         .map(|target| Architectures(vec![target.sm]))
         .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
-}
-
-fn home(text: &str) -> Result<Home, String> {
-    if text == "host" {
-        return Ok(Home::Host);
-    }
-    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

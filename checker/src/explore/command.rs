@@ -7,7 +7,6 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use litmus::lowering::{self, Table};
 use litmus::sass::lower::Lowering;
-use model::machine::Options;
 use model::rel::Model;
 
 use super::Limits;
@@ -78,8 +77,8 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
         check: command.check,
         bound: command.judging.bound,
         timeout: command.timeout,
-        options: options(command),
-        limits: Limits::states(command.states),
+        options: command.machine.options(),
+        limits: Limits { states: command.states, runs: command.runs, progress: command.progress },
         walks: command.random.map(|count| Walks { count, seed: command.seed }),
         runs: command.runs,
     }
@@ -124,13 +123,4 @@ fn read_table(path: &Path) -> Result<Table, String> {
         let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         all.join("\n")
     })
-}
-
-fn options(command: &Explore) -> Options {
-    Options {
-        one_sm: command.one_sm,
-        home: command.home,
-        fused: !command.split_atomics,
-        ..Options::default()
-    }
 }

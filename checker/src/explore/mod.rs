@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod inclusion;
+pub mod machine;
 pub mod one;
 pub mod random;
 pub mod report;

@@ -158,23 +158,24 @@ pub fn run(
         Some(closed) => ran.answer = Answer::Compared(closed),
         None => {}
     }
-    match search(test, lowering, question, question.runs) {
+    match search(test, lowering, question, question.limits) {
         Err(refusal) if question.check => {
             ran.answer = Answer::Compared(Inclusion::Refused(refusal));
         }
         Err(refusal) => ran.answer = Answer::Refused(refusal),
-        Ok((mut explored, mut counts)) => {
+        Ok((mut explored, counts)) => {
             let mut allowed = None;
             if let (Some(judged), Answer::Explored) = (judged, &ran.answer) {
-                let mut compared = inclusion::included(test, judged, &explored);
-                if matches!(compared, Inclusion::Extra(_))
-                    && let Ok(again) = search(test, lowering, question, true)
+                let mut included = inclusion::included(test, judged, &explored);
+                // Runs are worth their while only now.
+                let limits = Limits { runs: true, ..question.limits };
+                if matches!(included, Inclusion::Extra(_))
+                    && let Ok((again, _)) = search(test, lowering, question, limits)
                 {
-                    // Runs are worth their while only now.
-                    (explored, counts) = again;
-                    compared = inclusion::included(test, judged, &explored);
+                    explored = again;
+                    included = inclusion::included(test, judged, &explored);
                 }
-                ran.answer = Answer::Compared(compared);
+                ran.answer = Answer::Compared(included);
                 allowed = Some(inclusion::allowed(test, judged));
             }
             tell(test, &mut ran, &explored, &counts, allowed.as_ref(), lowering, question);
@@ -192,10 +193,9 @@ fn search(
     test: &Test,
     lowering: Lowering<'_>,
     question: &Question<'_>,
-    runs: bool,
+    limits: Limits,
 ) -> Result<(Explored, Counts), Refusal> {
     let (program, options) = (&test.program, question.options);
-    let limits = Limits { runs, ..question.limits };
     match question.walks {
         None => Ok((explore(program, lowering, options, limits)?, Counts::new())),
         Some(walks) => {
@@ -251,7 +251,7 @@ fn tell(
 
 fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) -> Vec<String> {
     let lowered = lowering.program(&test.program);
-    let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options, false));
+    let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options, true));
     let machine = machine.expect("it has run");
     steps.iter().map(|step| machine.describe(*step)).collect()
 }

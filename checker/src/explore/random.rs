@@ -33,17 +33,16 @@ pub fn walk(
     walks: Walks,
     limits: Limits,
 ) -> Result<Sampled, Refusal> {
-    // Steps are picked one by one, by threads that keep their names.
-    let options = Options { reduce: Reduce::None, ..options };
+    // Which of two equal threads it was should show.
+    let options = Options { reduce: options.reduce.min(Reduce::Por), ..options };
     let mut machine = Machine::new(program, lowering.program(program)?, options, true)?;
     let start = machine.start();
     let mut random = Random(walks.seed);
-    let opening = machine.opening().to_vec();
     let mut explored = Explored::default();
     let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
     let mut next: Vec<(Vec<Step>, State)> = Vec::new();
     for _ in 0..walks.count {
-        let (mut state, mut run) = (start.clone(), opening.clone());
+        let (mut state, mut run) = (start.clone(), machine.opening().to_vec());
         let outcome = loop {
             if let Some(outcome) = machine.outcome(&state) {
                 break Some(outcome);

@@ -28,6 +28,8 @@ struct Object<'a> {
     states: Option<usize>,
     transitions: Option<usize>,
     stuck: Option<usize>,
+    /// States from which no end can be reached, if that was asked for.
+    endless: Option<usize>,
     seconds: f64,
     errors: Vec<Error>,
 }
@@ -109,6 +111,7 @@ fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
         states: explored.map(|explored| explored.states),
         transitions: explored.map(|explored| explored.transitions),
         stuck: explored.map(|explored| explored.stuck),
+        endless: explored.and_then(|explored| explored.endless),
         seconds: ran.seconds,
         errors: Vec::new(),
     }
@@ -129,6 +132,7 @@ fn rejected(file: String, errors: Vec<Error>) -> Object<'static> {
         states: None,
         transitions: None,
         stuck: None,
+        endless: None,
         seconds: 0.0,
         errors,
     }

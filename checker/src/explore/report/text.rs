@@ -168,13 +168,21 @@ impl Text {
         if explored.stuck > 0 {
             writeln!(out, "  {} states in which no thread can go on", explored.stuck)?;
         }
+        match explored.endless {
+            Some(0) => writeln!(out, "  every state can still reach an end")?,
+            Some(endless) => writeln!(out, "  {endless} states from which no end can be reached")?,
+            None => {}
+        }
         if let (Some(limit), false) = (explored.limit, self.check) {
             writeln!(out, "  not everything was searched: {limit}")?;
         }
         if self.stats {
             let Explored { states, transitions, bytes, .. } = explored;
-            let each = bytes.div_ceil((*states).max(1));
-            writeln!(out, "  {states} states of {each} bytes, {transitions} transitions")?;
+            write!(out, "  {states} states, {transitions} transitions")?;
+            match bytes.div_ceil(*states.max(&1)) {
+                0 => writeln!(out)?,
+                each => writeln!(out, ", {each} bytes a state")?,
+            }
         }
         Ok(())
     }
