@@ -56,6 +56,43 @@ pub enum Ptx {
 pub enum Sass {
     /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
     Decode(Decode),
+    /// Say in plain words what an instruction does, field by field
+    ///
+    /// Exit codes: 0 it keeps all rules; 1 it breaks one; 2 it could not be read.
+    Explain(SassExplain),
+    /// List the functions of a listing, and what their memory instructions are for the machine
+    ///
+    /// Exit codes: 0 all was read; 1 an instruction breaks a rule; 2 one could not be read.
+    Read(SassRead),
+}
+
+#[derive(Args, Debug)]
+pub struct SassExplain {
+    /// Instructions, as `LDG.E.64.STRONG.GPU R2, [R4+0x10]`, or their names
+    #[arg(required = true, value_name = "INSTRUCTION")]
+    pub instructions: Vec<String>,
+    /// The architecture [default: any that has what is written]
+    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    pub arch: Option<u16>,
+    /// How many registers the shader has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub registers: Option<u8>,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct SassRead {
+    /// Listings of nvdisasm or cuobjdump -sass, or folders to search for .sass files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The architecture, in the place of the listing's; its rules are asked then
+    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    pub arch: Option<u16>,
+    /// Show every instruction, not only those of memory
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -272,6 +309,11 @@ fn architectures(text: &str) -> Result<Architectures, String> {
     target
         .map(|target| Architectures(vec![target.sm]))
         .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
+}
+
+fn machine(text: &str) -> Result<u16, String> {
+    let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
+    target.map(|target| target.sm).ok_or_else(|| "an architecture is sm_50 to sm_121".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

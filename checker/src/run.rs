@@ -33,6 +33,8 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Sass(cli::Sass::Decode(decode)) => {
             sass::decode(decode, &mut io::stdin().lock(), out)
         }
+        Command::Sass(cli::Sass::Explain(command)) => sass::explain::command(command, out),
+        Command::Sass(cli::Sass::Read(command)) => sass::read::command(command, out, err),
     }
 }
 

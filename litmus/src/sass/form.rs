@@ -3,12 +3,27 @@
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
-use model::machine::form::{Form, Level, Lowered, Reach};
+use model::machine::form::{Family, Form, Level, Lowered, Reach};
 use model::scope::Scope;
+
+use super::syntax as text;
 
 /// A name that the machine has no instruction for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unknown(pub String);
+
+/// What an instruction does to memory on a family's machines; `None` where it does nothing.
+pub fn of(
+    instruction: &text::Instruction<'_>,
+    family: Option<Family>,
+) -> Result<Option<Form>, Unknown> {
+    let maxwell = family == Some(Family::Maxwell);
+    // There, `.LU` is `.CG`; on later machines it says which line to evict.
+    if maxwell && instruction.has("LU") {
+        return Ok(Some(Form::Access(Level::Gpu)));
+    }
+    form(&instruction.name())
+}
 
 /// What one instruction does to memory; `None` where it does nothing.
 pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
