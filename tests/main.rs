@@ -9,5 +9,6 @@ mod lowering;
 mod machine;
 mod oracle;
 mod reach;
+mod rules;
 mod suite;
 mod tidy;
