@@ -8,5 +8,6 @@ mod load_bearing;
 mod lowering;
 mod machine;
 mod oracle;
+mod sass;
 mod suite;
 mod tidy;

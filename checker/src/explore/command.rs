@@ -57,9 +57,19 @@ pub fn command(command: &Explore, out: &mut dyn Write, err: &mut dyn Write) -> i
             exit = exit.max(Exit::BadInput);
             continue;
         };
-        for &sm in &command.arch.0 {
-            let standard = Lowering::of(sm).expect("the command line names known targets");
-            let lowering = table.as_ref().map_or(standard, |table| Lowering { table, ..standard });
+        // A test in SASS is of the machine that it names.
+        let machines = Lowering::of_test(&test).map_or_else(
+            || {
+                let standard = |sm| Lowering::of(sm).expect("the command line names known targets");
+                let tabled = |standard| match &table {
+                    Some(table) => Lowering { table, ..standard },
+                    None => standard,
+                };
+                command.arch.0.iter().map(|&sm| tabled(standard(sm))).collect()
+            },
+            |own| vec![own],
+        );
+        for lowering in machines {
             let one = One { command, test: &test, lowering, options: options(command) };
             let worst = if command.check {
                 one.check(&model, &mut tally, out)?
