@@ -10,5 +10,6 @@ mod machine;
 mod oracle;
 mod reach;
 mod rules;
+mod sass;
 mod suite;
 mod tidy;
