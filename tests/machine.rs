@@ -20,7 +20,8 @@ use crate::suite;
 fn judged(test: &Test, model: &Model) -> Judgement {
     let timeout = Some(Duration::from_secs(2));
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
-    let task = Task { model, engines, bound: 3, timeout, verdict_only: false, blame: false };
+    let task =
+        Task { model, cxx: None, engines, bound: 3, timeout, verdict_only: false, blame: false };
     judge(test, &task)
 }
 

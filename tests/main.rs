@@ -3,6 +3,7 @@
 mod agree;
 mod broken;
 mod cli;
+mod cxx;
 mod document;
 mod load_bearing;
 mod lowering;

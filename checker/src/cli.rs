@@ -117,7 +117,8 @@ pub enum EngineName {
 /// What decides a verdict beside the test.
 #[derive(Args, Debug)]
 pub struct Judging {
-    /// Judge under this .cat model in place of the built-in one
+    /// Judge under this .cat model, or `ptx`, `cxx` or `cxx-rc11`, in place of the one that is built in
+    /// for the language of a test
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     /// Execute a loop body at most this many times; where that cuts an execution short, the verdict
@@ -222,7 +223,7 @@ pub enum LintFormat {
 
 #[derive(Args, Debug)]
 pub struct Model {
-    /// Print this .cat model in place of the built-in one
+    /// Print this .cat model, or `cxx` or `cxx-rc11`, in place of the built-in one of PTX
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     /// In which language

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use litmus::Diagnostic;
+use litmus::{Diagnostic, Dialect};
+use model::cxx::ReleaseSequence;
 use model::rel::Model;
-use model::{ptx, render};
+use model::{cxx, ptx, render};
 
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
@@ -20,6 +21,16 @@ use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::sass;
 use crate::suite::{self, Item, Outcome};
+
+/// What `--model` knows by name.
+fn built_in(name: &Path) -> Option<Model> {
+    match name.to_str() {
+        Some("ptx") => Some(ptx::model()),
+        Some("cxx") => Some(cxx::model(ReleaseSequence::Cpp20)),
+        Some("cxx-rc11") => Some(cxx::model(ReleaseSequence::Rc11)),
+        _ => None,
+    }
+}
 
 /// Runs a command; what it says goes to `out`, what it complains of to `err`.
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
@@ -36,9 +47,13 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     }
 }
 
-/// The built-in model, or the one in a file; `None` when that has been complained of.
+/// A built-in model by its name, that of PTX without one, or the one in a file; `None` when that has
+/// been complained of.
 fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> {
     let Some(path) = path else { return Ok(Some(ptx::model())) };
+    if let Some(model) = built_in(path) {
+        return Ok(Some(model));
+    }
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => {
@@ -95,8 +110,10 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         writeln!(err, "error: no .litmus file below the paths given")?;
         return Ok(Exit::BadInput);
     }
+    let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
     let task = Task {
         model: &model,
+        cxx: cxx.as_ref(),
         engines,
         bound: check.judging.bound,
         timeout: check.timeout,
@@ -151,6 +168,8 @@ fn explain_command(
         deep: explain.deep,
         dot: explain.format == cli::Drawing::Dot,
     };
+    let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
+    let model = if cxx { cxx::model(ReleaseSequence::Cpp20) } else { model };
     explain::explain(&test, &model, options, out)?;
     Ok(Exit::AsExpected)
 }

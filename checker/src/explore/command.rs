@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use litmus::Test;
 use litmus::lowering::{self, Table};
 use litmus::sass::lower::Lowering;
+use litmus::{Dialect, Test};
 use model::machine::{Machine, Options, Refusal, Step};
 use model::ptx;
 use model::rel::Model;
@@ -57,6 +57,12 @@ pub fn command(command: &Explore, out: &mut dyn Write, err: &mut dyn Write) -> i
             exit = exit.max(Exit::BadInput);
             continue;
         };
+        if test.dialect == Dialect::Cxx {
+            let why = "a test of C++ has no instructions that a machine runs";
+            writeln!(err, "error: {}: {why}", file.display())?;
+            exit = exit.max(Exit::BadInput);
+            continue;
+        }
         for &sm in &command.arch.0 {
             let standard = Lowering::of(sm).expect("the command line names known targets");
             let lowering = table.as_ref().map_or(standard, |table| Lowering { table, ..standard });
@@ -195,8 +201,15 @@ impl One<'_> {
         // A loop runs as long as it likes on the machine; three times shows what it can read.
         const BOUND: u32 = 3;
         let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
-        let task =
-            Task { model, engines, bound: BOUND, timeout: None, verdict_only: false, blame: false };
+        let task = Task {
+            model,
+            cxx: None,
+            engines,
+            bound: BOUND,
+            timeout: None,
+            verdict_only: false,
+            blame: false,
+        };
         let judged = judge(self.test, &task);
         let (inclusion, explored) =
             compare(self.test, &judged, self.lowering, self.options, self.limits());
