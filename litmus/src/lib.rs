@@ -17,6 +17,7 @@ mod frame;
 mod init;
 mod instruction;
 mod lex;
+pub mod llvm;
 pub mod lowering;
 mod placement;
 mod program;
