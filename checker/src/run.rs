@@ -17,6 +17,7 @@ use crate::explain;
 use crate::explore;
 use crate::judge::Task;
 use crate::lint;
+use crate::lower;
 use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::sass;
@@ -39,6 +40,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
+        Command::Lower(command) => lower_command(command, out, err),
         Command::Explore(command) => explore::command::command(command, out, err),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
@@ -125,7 +127,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let mut summary =
         Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
     let mut report = report::new(check.format, &model, check.verbose);
-    let progress = progress(files.len());
+    let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
         summary.add(&item);
         complain(&item, check.format, err)?;
@@ -138,6 +140,26 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     summary.seconds = start.elapsed().as_secs_f64();
     report.end(&summary, out)?;
     Ok(summary.exit())
+}
+
+fn lower_command(
+    command: &cli::Lower,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let (cxx, ptx) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let setting = lower::Setting {
+        engine: &engine::enumerate::Enumerate,
+        cxx: &cxx,
+        ptx: &ptx,
+        assumptions: lower::Assumptions {
+            no_tearing: command.no_tearing,
+            cas_only: command.cas_only,
+        },
+        jobs: command.jobs.map_or(cores, usize::from),
+    };
+    lower::command(command, &setting, &|rows| progress(rows, "rows"), out, err)
 }
 
 fn explain_command(
@@ -200,12 +222,13 @@ fn pick(all: &[&'static dyn Engine], name: &str) -> Vec<&'static dyn Engine> {
 }
 
 /// A bar on standard error, at a terminal and once a run has taken a while.
-fn progress(files: usize) -> ProgressBar {
-    if files < 2 || !io::stderr().is_terminal() {
+fn progress(count: usize, what: &str) -> ProgressBar {
+    if count < 2 || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(files as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} tests  {elapsed}") {
+    let bar = ProgressBar::new(count as u64);
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {what}  {{elapsed}}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar
