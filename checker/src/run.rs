@@ -148,15 +148,15 @@ fn lower_command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let (cxx, ptx) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
+    let mut whole = ptx.clone();
+    whole.conventions.tearing = false;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let setting = lower::Setting {
         engine: &engine::enumerate::Enumerate,
         cxx: &cxx,
-        ptx: &ptx,
-        assumptions: lower::Assumptions {
-            no_tearing: command.no_tearing,
-            cas_only: command.cas_only,
-        },
+        whole: &whole,
+        torn: (!command.no_tearing).then_some(&ptx),
+        assumptions: lower::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
     };
     lower::command(command, &setting, &|rows| progress(rows, "rows"), out, err)

@@ -39,17 +39,26 @@ pub struct Refutation {
     pub context: String,
     pub outcome: String,
     /// Axioms of the source's model, each of which alone forbids the outcome; empty where only
-    /// several do.
+    /// several do, or no write has the value.
     pub axioms: Vec<String>,
+    /// Whether an access is torn.
+    pub torn: bool,
+}
+
+/// How many contexts there were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// In which no outcome is added.
+    pub told: usize,
+    /// In which the source is undefined.
+    pub silent: usize,
+    /// In which the published mapping of the source adds an outcome too.
+    pub withdrawn: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// In how many contexts, and in how many more the source is undefined.
-    Included {
-        contexts: usize,
-        silent: usize,
-    },
+    Included(Tally),
     Refuted(Box<Refutation>),
     /// An engine did not get to the end.
     Undecided(String),
@@ -70,10 +79,19 @@ enum Allowed {
 pub struct Judge<'a> {
     pub engine: &'a dyn Engine,
     pub cxx: &'a Model,
-    pub ptx: &'a Model,
+    /// PTX where no scalar is torn: what it refutes has the plainer outcome.
+    pub whole: &'a Model,
+    /// PTX by the letter; none where tearing is assumed away.
+    pub torn: Option<&'a Model>,
     answers: BTreeMap<Question, Answer>,
-    /// For the source of the latest question, what each context allows.
-    source: Option<(Question, Family)>,
+    source: Option<Known>,
+}
+
+/// What each context allows the source of the latest question.
+struct Known {
+    question: Question,
+    family: Family,
+    torn: bool,
     allowed: Vec<Option<Allowed>>,
 }
 
@@ -81,15 +99,26 @@ pub struct Judge<'a> {
 const BOUND: u32 = 2;
 
 impl<'a> Judge<'a> {
-    pub fn new(engine: &'a dyn Engine, cxx: &'a Model, ptx: &'a Model) -> Judge<'a> {
-        Judge { engine, cxx, ptx, answers: BTreeMap::new(), source: None, allowed: Vec::new() }
+    pub fn new(
+        engine: &'a dyn Engine,
+        cxx: &'a Model,
+        whole: &'a Model,
+        torn: Option<&'a Model>,
+    ) -> Judge<'a> {
+        Judge { engine, cxx, whole, torn, answers: BTreeMap::new(), source: None }
     }
 
     pub fn judge(&mut self, question: &Question) -> Answer {
         if let Some(answer) = self.answers.get(question) {
             return answer.clone();
         }
-        let answer = self.ask(question);
+        let mut answer = self.ask(question, false);
+        if matches!(answer, Answer::Included(_))
+            && self.torn.is_some()
+            && question.width == Width::Word
+        {
+            answer = self.ask(question, true);
+        }
         self.answers.insert(question.clone(), answer.clone());
         answer
     }
@@ -99,66 +128,91 @@ impl<'a> Judge<'a> {
         self.answers.clear();
     }
 
-    fn ask(&mut self, question: &Question) -> Answer {
+    fn ask(&mut self, question: &Question, torn: bool) -> Answer {
         let cas = |step: &Step| matches!(step, Step::Access { act: Act::CompareExchange(_), .. });
         let family = Family::of(&[&question.source[..], &question.target[..]].concat());
         let ptx = question.language == Language::Ptx;
         let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
-        let alike = (Question { target: Vec::new(), ..question.clone() }, family);
-        if self.source.as_ref() != Some(&alike) {
-            self.source = Some(alike);
-            self.allowed = vec![None; contexts.len()];
+        let mut known = self.known(question, family, torn, contexts.len());
+        let answer = self.ask_each(question, torn, &contexts, &mut known.allowed);
+        self.source = Some(known);
+        answer
+    }
+
+    /// What is known of the source already.
+    fn known(&mut self, question: &Question, family: Family, torn: bool, contexts: usize) -> Known {
+        let question = Question { target: Vec::new(), ..question.clone() };
+        // A source of C++ is not torn in any case.
+        let torn = torn && question.language == Language::Ptx;
+        let same = |known: &Known| {
+            (&known.question, known.family, known.torn) == (&question, family, torn)
+        };
+        match self.source.take().filter(same) {
+            Some(known) => known,
+            None => Known { question, family, torn, allowed: vec![None; contexts] },
         }
-        let (mut told, mut silent) = (0, 0);
-        for (index, context) in contexts.iter().enumerate() {
+    }
+
+    fn ask_each(
+        &self,
+        question: &Question,
+        torn: bool,
+        contexts: &[Context],
+        known: &mut [Option<Allowed>],
+    ) -> Answer {
+        let mut tally = Tally::default();
+        for (context, known) in contexts.iter().zip(known) {
             let side = Side { question, context, language: question.language };
-            let allowed = self.allowed[index].clone().unwrap_or_else(|| self.allowed(&side));
-            self.allowed[index] = Some(allowed.clone());
+            let allowed = known.get_or_insert_with(|| self.allowed(&side, torn));
             let outcomes = match allowed {
-                Allowed::Outcomes(outcomes) => outcomes,
+                Allowed::Outcomes(outcomes) => outcomes.clone(),
                 Allowed::Anything => {
-                    silent += 1;
+                    tally.silent += 1;
                     continue;
                 }
-                Allowed::Limited(why) => return Answer::Undecided(why.to_owned()),
+                Allowed::Limited(why) => return Answer::Undecided((*why).to_owned()),
             };
             let target = side.target(&question.target);
-            match self.extra(&target, &outcomes) {
+            match self.extra(&target, &outcomes, torn) {
                 Err(why) => return Answer::Undecided(why.to_owned()),
-                Ok(None) => told += 1,
+                Ok(None) => tally.told += 1,
                 Ok(Some(outcome)) => {
                     // Where the published mapping of the source fails too, the context is at fault.
                     let mapped: Vec<Step> =
                         question.source.iter().flat_map(|&s| side.lower(s)).collect();
                     let base = mapped != question.target
-                        && matches!(self.extra(&side.target(&mapped), &outcomes), Ok(Some(_)));
+                        && matches!(
+                            self.extra(&side.target(&mapped), &outcomes, torn),
+                            Ok(Some(_))
+                        );
                     if base {
-                        silent += 1;
+                        tally.withdrawn += 1;
                         continue;
                     }
                     return Answer::Refuted(Box::new(Refutation {
                         context: side.text(),
-                        outcome: shown(&target, &outcome),
-                        axioms: self.blame(&side.source(), &outcome, question.language),
+                        outcome: shown(&target, &outcome, question.width),
+                        axioms: self.blame(&side.source(), &outcome, question.language, torn),
+                        torn,
                     }));
                 }
             }
         }
-        Answer::Included { contexts: told, silent }
+        Answer::Included(tally)
     }
 
-    fn model(&self, language: Language) -> &'a Model {
+    fn model(&self, language: Language, torn: bool) -> &'a Model {
         match language {
             Language::Cxx => self.cxx,
-            Language::Ptx => self.ptx,
+            Language::Ptx => self.torn.filter(|_| torn).unwrap_or(self.whole),
         }
     }
 
-    fn allowed(&self, side: &Side<'_>) -> Allowed {
+    fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
         let limits = Limits::unlimited(BOUND);
-        let model = self.model(side.language);
+        let model = self.model(side.language, torn);
         let program = side.source();
         let result =
             self.engine.outcomes(model, &program, &limits, &mut seen, &mut |outcome, _| {
@@ -177,6 +231,7 @@ impl<'a> Judge<'a> {
         &self,
         program: &Program,
         allowed: &BTreeSet<Outcome>,
+        torn: bool,
     ) -> Result<Option<Outcome>, &'static str> {
         let mut extra = None;
         let limits = Limits::unlimited(BOUND);
@@ -188,13 +243,20 @@ impl<'a> Judge<'a> {
             extra = Some(outcome.into());
             ControlFlow::Break(())
         };
-        let result = self.engine.outcomes(self.ptx, program, &limits, &mut seen, visit);
+        let model = self.model(Language::Ptx, torn);
+        let result = self.engine.outcomes(model, program, &limits, &mut seen, visit);
         result.map_err(crate::engine::Limit::text).map(|()| extra)
     }
 
     /// The axioms each of which alone forbids the outcome.
-    fn blame(&self, source: &Program, outcome: &[Value], language: Language) -> Vec<String> {
-        let model = self.model(language);
+    fn blame(
+        &self,
+        source: &Program,
+        outcome: &[Value],
+        language: Language,
+        torn: bool,
+    ) -> Vec<String> {
+        let model = self.model(language, torn);
         let forbids = |axiom: &&model::rel::Axiom| {
             let mut alone = model.clone();
             alone.axioms.retain(|other| other.name == axiom.name);
@@ -334,14 +396,10 @@ impl Side<'_> {
 }
 
 /// An outcome as `T0:r0=1 T1:r0=0 y=1`, stores by their numbers.
-fn shown(program: &Program, outcome: &[Value]) -> String {
-    let value = |value: Value| {
-        let low = value & 0xff;
-        if value == low || value == low * 0x0101_0101 {
-            low.to_string()
-        } else {
-            format!("{value:#010x}")
-        }
+fn shown(program: &Program, outcome: &[Value], width: Width) -> String {
+    let value = |value: Value| match width.number(value) {
+        Some(number) => number.to_string(),
+        None => format!("{value:#010x}"),
     };
     let name = |observed: &Observed| match observed {
         Observed::Register { thread, register } => format!("T{}:r{}", thread.0, register.0),

@@ -11,6 +11,7 @@ use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier
 use model::memory::{Proxy, Space, Variable, VariableId};
 use model::program::{Initial, Observed, Program, Register, Thread, ThreadId};
 use model::scope::{Placement, Scope};
+use model::value::Value;
 
 use super::step::{Act, Order, Place, Step};
 
@@ -27,17 +28,15 @@ pub struct Numbered {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Width {
     Byte,
-    /// Any other; and whether values that mix the bytes of two writes are looked for.
-    Word {
-        torn: bool,
-    },
+    /// Any other: what is wider than a byte may be torn.
+    Word,
 }
 
 impl Width {
     fn ty(self) -> Type {
         match self {
             Width::Byte => Type { kind: TypeKind::Unsigned, bits: 8 },
-            Width::Word { .. } => Type::U32,
+            Width::Word => Type::U32,
         }
     }
 
@@ -45,8 +44,14 @@ impl Width {
     fn value(self, number: u8) -> u64 {
         match self {
             Width::Byte => number.into(),
-            Width::Word { .. } => u64::from(number) * 0x0101_0101,
+            Width::Word => u64::from(number) * 0x0101_0101,
         }
+    }
+
+    /// The number of a value; none for the bytes of several.
+    pub fn number(self, value: Value) -> Option<u8> {
+        let number = u8::try_from(value & 0xff).expect("a byte is left");
+        (Value::from(self.value(number)) == value).then_some(number)
     }
 }
 
@@ -87,7 +92,11 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
     let length = u32::from(width.ty().bits / 8);
     for place in Place::ALL {
         let written = threads.iter().flatten().any(|numbered| {
-            matches!(numbered.step, Step::Access { act, at, .. } if at == place && act.writes())
+            // A probe leaves what was there.
+            matches!(
+                numbered.step,
+                Step::Access { act, at, .. } if at == place && act.writes() && act != Act::Probe
+            )
         });
         if written {
             program.observed.push(Observed::Memory {
@@ -98,30 +107,7 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
             });
         }
     }
-    if width == (Width::Word { torn: true }) {
-        program.constants = mixtures(threads, width);
-    }
     program
-}
-
-/// For each two values of a location, the low half of one with the high half of the other.
-fn mixtures(threads: &[Vec<Numbered>], width: Width) -> Vec<model::value::Value> {
-    let mut all = Vec::new();
-    for place in Place::ALL {
-        let written = threads.iter().flatten().filter(|numbered| {
-            matches!(numbered.step, Step::Access { act, at, .. } if at == place && act.writes())
-        });
-        let values: Vec<u64> =
-            [0].into_iter().chain(written.map(|numbered| width.value(numbered.value))).collect();
-        for &low in &values {
-            for &high in values.iter().filter(|&&high| high != low) {
-                all.push((low & 0xffff | high & 0xffff_0000).into());
-            }
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 fn variable(place: Place) -> VariableId {

@@ -1,5 +1,7 @@
 //! One lowering judged: LLVM IR and the PTX that a compiler made of it.
 
+use std::fmt::Write;
+
 use litmus::llvm::{self, Kind};
 use litmus::ptx::{self, Options};
 use litmus::{Diagnostic, diagnostic};
@@ -7,7 +9,7 @@ use model::isa::version::Target;
 use model::scope::Scope;
 
 use super::context::Reach;
-use super::inclusion::{Answer, Judge, Language, Question, widest};
+use super::inclusion::{Answer, Judge, Language, Question, Tally, widest};
 use super::mapping::weakenings;
 use super::program::Width;
 use super::source::{Meaning, Source, Space, source};
@@ -27,8 +29,6 @@ pub struct Row {
 /// What is assumed of programs, beyond what the models say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Assumptions {
-    /// An aligned scalar is never torn.
-    pub no_tearing: bool,
     /// A part of a word that is exchanged as a word is accessed by such exchanges only.
     pub cas_only: bool,
 }
@@ -157,7 +157,7 @@ fn compared(
     let width = if source.accesses.iter().any(|access| access.bytes == 1) {
         Width::Byte
     } else {
-        Width::Word { torn: unordered && !assumptions.no_tearing }
+        Width::Word
     };
     Ok(Prepared::Asks(Box::new(Asked {
         question: Question {
@@ -290,13 +290,13 @@ impl Asked {
         let mut finding = match judge.judge(&self.question) {
             Answer::Refuted(refutation) => {
                 let blamed = match refutation.axioms.len() {
+                    _ if refutation.torn => "single-copy atomicity: an access is torn".to_owned(),
                     0 => "several axioms of the source's model together".to_owned(),
-                    _ => refutation.axioms.join(" and by "),
+                    _ => refutation.axioms.join(", and alone by "),
                 };
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
-                let why = format!(
-                    "{source} became {target}: an outcome is possible that is forbidden by {blamed}"
-                );
+                let why =
+                    format!("{source} became {target}, which allows what is forbidden by {blamed}");
                 Finding {
                     context: Some(refutation.context),
                     outcome: Some(refutation.outcome),
@@ -305,16 +305,19 @@ impl Asked {
                 }
             }
             Answer::Undecided(why) => Finding::new(Verdict::Undecided, why),
-            Answer::Included { .. } if self.part_of_word => Finding::new(
+            Answer::Included(_) if self.part_of_word => Finding::new(
                 Verdict::Outside,
                 "another thread may access the part of the word by itself, which is of another size",
             ),
-            Answer::Included { contexts, silent } => {
-                let without = match silent {
-                    0 => String::new(),
-                    _ => format!(", and {silent} without information"),
-                };
-                let why = format!("no outcome is added in {contexts} contexts{without}");
+            Answer::Included(Tally { told, silent, withdrawn }) => {
+                let mut why = format!("no outcome is added in {told} contexts");
+                if silent > 0 {
+                    write!(why, "; in {silent} the source races").expect("a string takes it");
+                }
+                if withdrawn > 0 {
+                    let text = "withdrawn, where the published mapping adds one too";
+                    write!(why, "; {withdrawn} {text}").expect("a string takes it");
+                }
                 match self.sufficient(judge) {
                     Some(less) => Finding {
                         sufficient: Some(line(&less)),
@@ -339,7 +342,7 @@ impl Asked {
             let from = least.as_ref().unwrap_or(&self.question.target);
             let kept = weakenings(from, self.cluster).into_iter().find(|target| {
                 let question = Question { target: target.clone(), ..self.question.clone() };
-                matches!(judge.judge(&question), Answer::Included { contexts: 1.., .. })
+                matches!(judge.judge(&question), Answer::Included(Tally { told: 1.., .. }))
             });
             match kept {
                 Some(target) => least = Some(target),

@@ -22,7 +22,8 @@ use crate::exit::Exit;
 pub struct Setting<'a> {
     pub engine: &'a dyn Engine,
     pub cxx: &'a Model,
-    pub ptx: &'a Model,
+    pub whole: &'a Model,
+    pub torn: Option<&'a Model>,
     pub assumptions: Assumptions,
     pub jobs: usize,
 }
@@ -101,7 +102,8 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
     std::thread::scope(|scope| {
         for _ in 0..setting.jobs.min(groups.len()) {
             scope.spawn(|| {
-                let mut judge = Judge::new(setting.engine, setting.cxx, setting.ptx);
+                let mut judge =
+                    Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
                 while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                     for (index, asked) in group {
                         let finding = asked.finding(&mut judge);

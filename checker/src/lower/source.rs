@@ -155,8 +155,10 @@ impl Source {
         let mut scope = self.scope(access.scope);
         let mut order = access.order.map_or(Order::Weak, ordering);
         // Reading R42.
-        if access.volatile && matches!(order, Order::Weak | Order::Unordered) {
-            (order, scope) = (Order::Relaxed, Scope::Sys);
+        match order {
+            Order::Weak if access.volatile => (order, scope) = (Order::Relaxed, Scope::Sys),
+            Order::Unordered if access.volatile => order = Order::Relaxed,
+            _ => {}
         }
         let act = match access.kind {
             Kind::Load => Act::Load,
