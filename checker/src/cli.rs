@@ -104,7 +104,7 @@ pub struct Architectures(pub Vec<u16>);
 
 #[derive(Args, Debug)]
 pub struct Lower {
-    /// A table of lowerings, with the columns `source` (LLVM IR), `target` (PTX) and `arch` (as sm_90)
+    /// A table of lowerings, with the columns `source` (LLVM IR), `target` (PTX) and `arch` (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: PathBuf,
     /// How to report

@@ -106,7 +106,6 @@ enum Piece {
 /// A context without its placement.
 #[derive(Clone, Debug)]
 pub struct Shape {
-    pub text: &'static str,
     threads: Vec<Vec<Piece>>,
     /// Whether some access is `seq_cst`, which no access of PTX is.
     pub cxx_only: bool,
@@ -188,7 +187,7 @@ fn shape(text: &'static str) -> Shape {
     let total =
         |piece: &Piece| matches!(piece, Piece::Step(Step::Access { order: Order::SeqCst, .. }));
     let cxx_only = threads.iter().flatten().any(total);
-    Shape { text, threads, cxx_only }
+    Shape { threads, cxx_only }
 }
 
 /// The shapes of a family, in the order in which they are tried.
@@ -376,7 +375,7 @@ mod tests {
         let reach = Reach { within: Scope::Cta, alone: false };
         for context in contexts(Family::Access, reach, true, false) {
             let partner = context.shape.touches_row(&context.placements, Scope::Cta);
-            assert!(!partner, "{} {}", context.shape.text, context.distance);
+            assert!(!partner, "{:?}", context.shape);
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Comma-separated values with quotes, as RFC 4180 has them.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// What is wrong with a file: the line, from 1, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
@@ -19,17 +22,9 @@ pub fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Malformed> {
         loop {
             let mut field = String::new();
             let quoted = chars.next_if_eq(&'"').is_some();
-            while quoted {
-                match chars.next() {
-                    None => {
-                        return Err(Malformed { line: first, why: "a quoted field has no end" });
-                    }
-                    Some('"') if chars.next_if_eq(&'"').is_none() => break,
-                    Some(c) => {
-                        line += usize::from(c == '\n');
-                        field.push(c);
-                    }
-                }
+            if quoted {
+                line += quoted_field(&mut chars, &mut field)
+                    .ok_or(Malformed { line: first, why: "a quoted field has no end" })?;
             }
             while let Some(c) = chars.next_if(|c| !matches!(c, ',' | '\n')) {
                 if c == '\r' && chars.peek().is_none_or(|c| *c == '\n') {
@@ -52,6 +47,19 @@ pub fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Malformed> {
         }
     }
     Ok(records)
+}
+
+/// Reads up to the closing quotes: how many lines end within; none where there are no quotes.
+fn quoted_field(chars: &mut Peekable<Chars<'_>>, field: &mut String) -> Option<usize> {
+    let mut lines = 0;
+    loop {
+        let c = chars.next()?;
+        if c == '"' && chars.next_if_eq(&'"').is_none() {
+            return Some(lines);
+        }
+        lines += usize::from(c == '\n');
+        field.push(c);
+    }
 }
 
 #[cfg(test)]

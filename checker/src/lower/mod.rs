@@ -4,18 +4,18 @@
 //! source forbids. Both sides become [`step`]s; each side's axioms judge its programs, in the same
 //! [`context`]s.
 
-mod context;
-mod csv;
-mod inclusion;
-mod mapping;
-mod program;
-mod row;
-mod rows;
-mod source;
-mod step;
-mod target;
-mod value;
-mod verdict;
+pub mod context;
+pub mod csv;
+pub mod inclusion;
+pub mod mapping;
+pub mod program;
+pub mod row;
+pub mod rows;
+pub mod source;
+pub mod step;
+pub mod target;
+pub mod value;
+pub mod verdict;
 
 use std::io::{self, Write};
 

@@ -56,13 +56,16 @@ fn first(diagnostics: &[Diagnostic]) -> String {
     })
 }
 
+/// `Err` is a finding that nothing can change.
+type Read<T> = Result<T, Box<Finding>>;
+
 /// Reads both sides and compares what needs no context.
 pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
-    read(row, assumptions).unwrap_or_else(Prepared::Found)
+    read(row, assumptions).unwrap_or_else(|finding| Prepared::Found(*finding))
 }
 
-fn read(row: &Row, assumptions: Assumptions) -> Result<Prepared, Finding> {
-    let found = |verdict: Verdict, why: String| Finding::new(verdict, why);
+fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
+    let found = |verdict: Verdict, why: String| Box::new(Finding::new(verdict, why));
     let arch = Target::parse(row.arch.trim()).ok_or_else(|| {
         let arch = row.arch.trim();
         found(
@@ -106,7 +109,7 @@ fn compared(
     mut items: Vec<Item>,
     arch: Target,
     assumptions: Assumptions,
-) -> Result<Prepared, Finding> {
+) -> Read<Prepared> {
     let mut notes = source.notes.clone();
     hand_out(source, &mut items, &mut notes);
     let done: Vec<&Done> = items
@@ -119,17 +122,17 @@ fn compared(
         return private(source, &done, space, notes);
     }
     if done.len() != source.accesses.len() {
-        return Err(unmatched(source, &done));
+        return Err(Box::new(unmatched(source, &done)));
     }
     if let Some(other) = done.iter().find(|access| access.base != done[0].base) {
         let why = format!("`{}` is at another address than `{}`", other.text, done[0].text);
-        return Err(Finding::new(Verdict::WrongValue, why));
+        return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
     }
     let mut part_of_word = false;
     for (access, target) in source.accesses.iter().zip(&done) {
-        let agreed = value::compare(access, target).map_err(|why| Finding {
-            notes: notes.clone(),
-            ..Finding::new(Verdict::WrongValue, why)
+        let agreed = value::compare(access, target).map_err(|why| {
+            let finding = Finding::new(Verdict::WrongValue, why);
+            Box::new(Finding { notes: notes.clone(), ..finding })
         })?;
         part_of_word |= agreed.part_of_word;
         notes.extend(agreed.notes.into_iter().map(str::to_owned));
@@ -229,19 +232,20 @@ fn private(
     done: &[&Done],
     space: Space,
     mut notes: Vec<String>,
-) -> Result<Prepared, Finding> {
+) -> Read<Prepared> {
     if done.is_empty() {
-        return Err(Finding::new(Verdict::WrongValue, "the access is gone"));
+        return Err(Box::new(Finding::new(Verdict::WrongValue, "the access is gone")));
     }
     let access = &source.accesses[0];
     for target in done {
-        value::space(access, target).map_err(|why| Finding::new(Verdict::WrongValue, why))?;
+        value::space(access, target)
+            .map_err(|why| Box::new(Finding::new(Verdict::WrongValue, why)))?;
         if target.bytes != access.bytes {
             let why = format!(
                 "{} has {} bytes, and `{}` accesses {}",
                 access.ty, access.bytes, target.text, target.bytes
             );
-            return Err(Finding::new(Verdict::WrongValue, why));
+            return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
         }
     }
     if source.accesses.iter().any(|access| access.volatile || access.atomic) {
@@ -252,11 +256,11 @@ fn private(
         Space::Const | Space::Param => "nobody writes this memory",
         Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => "",
     };
-    Err(Finding { notes, ..Finding::new(Verdict::Preserved, why) })
+    Ok(Prepared::Found(Finding { notes, ..Finding::new(Verdict::Preserved, why) }))
 }
 
 /// A load of memory that nobody writes, where the source has this access.
-fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Result<(), Finding> {
+fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Read<()> {
     if access.volatile || access.atomic {
         let contrary = if access.read_only {
             "; its promise that nobody writes the memory is contrary to that"
@@ -268,7 +272,8 @@ fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Result
             target.text
         );
         let context = "[ROW] || st.relaxed.sys y, 1, anywhere".to_owned();
-        return Err(Finding { context: Some(context), ..Finding::new(Verdict::Weaker, why) });
+        let finding = Finding::new(Verdict::Weaker, why);
+        return Err(Box::new(Finding { context: Some(context), ..finding }));
     }
     if access.read_only {
         notes.push(
@@ -281,7 +286,7 @@ fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Result
         "`{}` is of memory that nobody writes, and the source does not promise it",
         target.text
     );
-    Err(Finding::new(Verdict::Outside, why))
+    Err(Box::new(Finding::new(Verdict::Outside, why)))
 }
 
 impl Asked {

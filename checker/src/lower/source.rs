@@ -52,6 +52,7 @@ impl Space {
 }
 
 /// What an access of the source does to values.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the source")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
     pub kind: Kind,
@@ -158,7 +159,13 @@ impl Source {
         match order {
             Order::Weak if access.volatile => (order, scope) = (Order::Relaxed, Scope::Sys),
             Order::Unordered if access.volatile => order = Order::Relaxed,
-            _ => {}
+            Order::Weak
+            | Order::Unordered
+            | Order::Relaxed
+            | Order::Acquire
+            | Order::Release
+            | Order::AcqRel
+            | Order::SeqCst => {}
         }
         let act = match access.kind {
             Kind::Load => Act::Load,

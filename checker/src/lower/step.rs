@@ -64,10 +64,6 @@ impl Act {
         !matches!(self, Act::Store | Act::Overwrite)
     }
 
-    pub fn reads(self) -> bool {
-        self != Act::Store
-    }
-
     pub fn writes(self) -> bool {
         self != Act::Load
     }
@@ -112,11 +108,6 @@ impl Step {
             | Step::Guard => None,
             Step::Access { scope, .. } | Step::Fence { scope, .. } => Some(scope),
         }
-    }
-
-    /// Whether it leaves a register that an outcome shows.
-    pub fn shows(self) -> bool {
-        matches!(self, Step::Access { act, .. } if act.shows())
     }
 }
 

@@ -186,10 +186,12 @@ fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
             if reduction && order != AtomicOrder::Relaxed {
                 return Err(uncovered("a reduction with this order is not covered"));
             }
-            done.act = match op {
-                AtomicOp::Cas => Act::CompareExchange(None),
-                _ if reduction => Act::Overwrite,
-                _ => Act::Swap,
+            done.act = if op == AtomicOp::Cas {
+                Act::CompareExchange(None)
+            } else if reduction {
+                Act::Overwrite
+            } else {
+                Act::Swap
             };
             done.defines = if reduction { String::new() } else { operand(0) };
             if done.defines == "_" && done.act == Act::Swap {

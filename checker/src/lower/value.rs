@@ -37,11 +37,10 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
             source.ty, source.bytes, target.text, target.bytes
         ));
     }
-    match target.looped {
-        Some(true) => agreed.notes.push(
+    if target.looped == Some(true) {
+        agreed.notes.push(
             "the loop begins with a weak load, which races; a stale value makes the compare-exchange fail",
-        ),
-        Some(false) | None => {}
+        );
     }
     if target.looped.is_some() {
         agreed
@@ -49,14 +48,15 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
             .push("what the loop computes is not shown: it is taken for the source's operation");
     }
     match (source.kind, target.act) {
-        (Kind::Load, Act::Load) | (Kind::Store, Act::Store) => {}
+        (Kind::Load, Act::Load)
+        | (Kind::Store, Act::Store)
+        | (Kind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
         (Kind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
             agreed.notes.push(
                 "a load by a compare-exchange, taken to be of a value by itself; it may write",
             );
         }
         (Kind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
-        (Kind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
         (Kind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
         (Kind::Rmw(op), Act::Swap | Act::Overwrite) => {
             let found = target.op.expect("an atomic has an operation");

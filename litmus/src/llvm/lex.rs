@@ -47,16 +47,15 @@ fn tokens(text: &str, start: usize, length: usize, report: &mut Report) -> Vec<T
                 continue;
             }
             ';' => break,
-            '"' => match rest[1..].find('"') {
-                Some(inside) => (Kind::String, inside + 2),
-                None => {
-                    let here = Bytes::new(at, end);
+            '"' => {
+                let Some(inside) = rest[1..].find('"') else {
                     report
-                        .error("llvm-string", here, "this string has no end")
+                        .error("llvm-string", Bytes::new(at, end), "this string has no end")
                         .help("close it with `\"`");
                     break;
-                }
-            },
+                };
+                (Kind::String, inside + 2)
+            }
             _ if in_word(c) => (Kind::Word, rest.find(|c| !in_word(c)).unwrap_or(rest.len())),
             _ => (Kind::Sign, c.len_utf8()),
         };

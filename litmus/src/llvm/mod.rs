@@ -150,10 +150,9 @@ mod tests {
     use super::*;
 
     fn access(text: &str) -> Access<'_> {
-        match read("r", text).expect("it can be read").remove(0).operation {
-            Operation::Access(access) => access,
-            other => panic!("{text}: {other:?}"),
-        }
+        let operation = read("r", text).expect("it can be read").remove(0).operation;
+        let Operation::Access(access) = operation else { panic!("{text}: {operation:?}") };
+        access
     }
 
     #[test]

@@ -156,16 +156,12 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     fn word(&mut self, what: &str) -> Read<(&'a str, Bytes)> {
-        match self.tokens.get(self.next) {
-            Some(&Token { kind: TokenKind::Word, at }) => {
-                self.next += 1;
-                Ok((at.of(self.text), at))
-            }
-            _ => {
-                self.expected(what);
-                Err(Reported)
-            }
-        }
+        let Some(&Token { kind: TokenKind::Word, at }) = self.tokens.get(self.next) else {
+            self.expected(what);
+            return Err(Reported);
+        };
+        self.next += 1;
+        Ok((at.of(self.text), at))
     }
 
     fn line(&mut self) -> Read<(Option<&'a str>, Operation<'a>)> {
