@@ -6,6 +6,7 @@ mod cli;
 mod cxx;
 mod document;
 mod load_bearing;
+mod lower;
 mod lowering;
 mod machine;
 mod oracle;
