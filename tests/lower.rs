@@ -143,7 +143,7 @@ fn expected(label: &str, row: &Row) -> Option<&'static [&'static str]> {
     let byte = source.contains(" i8");
     let part = [" i8", " i16", " half", " bfloat"].iter().any(|ty| source.contains(ty));
     // ptxas takes no scope of a cluster there.
-    if row.target.contains(".cluster.") && row.arch == "sm_60" {
+    if row.target.contains(".cluster.") && ["sm_60", "sm_70"].contains(&&*row.arch) {
         return Some(&["invalid"]);
     }
     Some(match label {
