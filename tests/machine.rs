@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use checker::engine::ENGINES;
-use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare, shown};
+use checker::explore::random::{Walks, walk};
+use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
 use litmus::sass::lower::Lowering;
-use model::machine::{Home, Options};
+use model::machine::{Home, Options, Reduce};
 use model::ptx;
 use model::rel::Model;
 
@@ -18,7 +19,10 @@ use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 fn judged(test: &Test, model: &Model) -> Judgement {
-    let timeout = Some(Duration::from_secs(2));
+    allowed(test, model, Some(Duration::from_secs(2)))
+}
+
+pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> Judgement {
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task =
         Task { model, cxx: None, engines, bound: 3, timeout, verdict_only: false, blame: false };
@@ -41,7 +45,7 @@ fn machines() -> Vec<(u16, Options)> {
 #[test]
 fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
-    const LIMITS: Limits = Limits { states: 20_000 };
+    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
     let model = ptx::model();
     let (mut included, mut limited, mut wrong) = (0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
@@ -51,7 +55,7 @@ fn every_outcome_of_the_machine_is_allowed() {
             match compare(&entry.test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
-                Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
+                Inclusion::Undefined(_) | Inclusion::Unsupported(_) | Inclusion::Refused(_) => {}
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
                     let name = &entry.test.name;
@@ -67,7 +71,7 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits { states: 5_000 };
+    const LIMITS: Limits = Limits { states: 5_000, runs: false, progress: false };
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -148,18 +152,22 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
     let source = format!("PTX shape\n{{ x=0; y=0; z=0; }}\n {rows}\nexists ({condition})\n");
     let test = litmus::parse("shape.litmus", source.as_bytes())
         .unwrap_or_else(|diagnostics| panic!("{source}\n{}", diagnostics[0]));
-    let explored = checker::explore::explore(
+    found(&test, options)
+}
+
+fn found(test: &Test, options: Options) -> bool {
+    let explored = explore(
         &test.program,
         Lowering::of(90).expect("there is a table"),
         options,
-        Limits { states: 200_000 },
+        Limits::states(200_000),
     );
     let explored = explored.expect("the family has all of this");
     assert_eq!(explored.limit, None);
     explored
         .outcomes
         .keys()
-        .any(|outcome| test.proposition.holds(&test.program, &shown(&test, outcome)))
+        .any(|outcome| test.proposition.holds(&test.program, &shown(test, outcome)))
 }
 
 #[test]
@@ -175,6 +183,57 @@ fn the_machine_shows_what_machines_show() {
             );
         }
     }
+}
+
+/// Walks do what the search finds, the same for the same seed, and in time all of it.
+#[test]
+fn random_walks_end_where_runs_end() {
+    let limits = Limits::states(10_000);
+    let lowering = Lowering::of(90).expect("there is a table");
+    for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
+    {
+        let path = suite::folder().join(format!("machine/{file}.litmus"));
+        let bytes = std::fs::read(path).expect("the test is there");
+        let test = litmus::parse(file, &bytes).expect("it parses");
+        let all = explore(&test.program, lowering, Options::default(), limits).expect("it runs");
+        let sampled = |seed| {
+            let walks = Walks { count: 3000, seed };
+            walk(&test.program, lowering, Options::default(), walks, limits).expect("it runs")
+        };
+        let (some, again, other) = (sampled(1), sampled(1), sampled(2));
+        assert_eq!(some, again);
+        assert_ne!(some.counts, other.counts, "{file}: the seed makes no difference");
+        assert_eq!(some.counts.values().sum::<u64>(), 3000, "{file}: a walk did not end");
+        assert!(some.counts.keys().eq(all.outcomes.keys()), "{file}: {:?}", some.counts);
+    }
+}
+
+/// Threads of two CTAs that a test puts on one SM share its L1; memory is where the test says.
+#[test]
+fn a_test_says_what_the_machine_is_like() {
+    let rows = "P0@cta 0,gpu 0,sm 0 | P1@cta 1,gpu 0,SM ; st.weak.u32 [x], 1 | ld.weak.u32 r0, [y] ; \
+                st.weak.u32 [y], 1 | ld.weak.u32 r1, [x] ;";
+    let (apart, together) = (rows.replace("SM", "sm 1"), rows.replace("SM", "sm 0"));
+    let stale = "P1:r0=1 /\\ P1:r1=0";
+    assert!(reaches(&apart, stale, Options::default()));
+    assert!(!reaches(&together, stale, Options::default()));
+
+    // A GPU sees early what it stores to memory elsewhere.
+    let rows = |home: &str| {
+        format!(
+            "PTX far\n{{ x=0{home}; y=0{home}; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 1 ; \
+             st.weak.u32 [x], 1 | ld.acquire.gpu.u32 r0, [x] | ld.acquire.gpu.u32 r2, [y] ; \
+             | st.relaxed.gpu.u32 [y], 1 | ld.weak.u32 r3, [x] ;\n\
+             exists (P1:r0=1 /\\ P2:r2=1 /\\ P2:r3=0)\n"
+        )
+    };
+    let seen = |source: &str| {
+        let test = litmus::parse("far.litmus", source.as_bytes()).expect("it parses");
+        found(&test, Options::default())
+    };
+    assert!(seen(&rows(" @home host")));
+    assert!(seen(&rows(" @home gpu 1")));
+    assert!(!seen(&rows(" @home gpu 0")));
 }
 
 /// A message with `st.release.gpu`: what each part of the receiving side is for.
@@ -197,4 +256,43 @@ fn what_each_part_is_for() {
          | setp.ne.u32 q, r0, 0 ; | @q ld.weak.u32 r1, [x] ;";
     assert!(reaches(dependent, stale, warm));
     assert!(!reaches(dependent, stale, Options { warm: false, ..warm }));
+}
+
+/// The reductions forget steps, never outcomes.
+#[test]
+fn no_reduction_loses_an_outcome() {
+    const LIMITS: Limits = Limits { states: 60_000, runs: false, progress: false };
+    let default = Options::default();
+    let machines = [
+        (90, default),
+        (90, Options { one_sm: true, ..default }),
+        (80, Options { home: Some(Home::Host), ..default }),
+        (90, Options { home: Some(Home::Gpu(1)), lazy_all: true, ..default }),
+        (90, Options { warm: false, copies: true, home: Some(Home::Host), ..default }),
+        (90, Options { one_sm: true, store_buffers: true, ..default }),
+    ];
+    agree::law("reductions", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 60, |sketch| {
+        let test = agree::parse(sketch);
+        for (sm, options) in machines {
+            let lowering = Lowering::of(sm).expect("there is a table");
+            let found = |reduce: Reduce| {
+                let options = Options { reduce, ..options };
+                explore(&test.program, lowering, options, LIMITS).ok()
+            };
+            let Some(all) = found(Reduce::None) else { continue };
+            if all.limit.is_some() {
+                continue;
+            }
+            for reduce in [Reduce::Por, Reduce::All] {
+                let fewer = found(reduce).expect("the other way was possible");
+                let (all, fewer) = (all.outcomes.keys(), fewer.outcomes.keys());
+                if !all.clone().eq(fewer.clone()) {
+                    let lost: Vec<_> = all.filter(|o| !fewer.clone().any(|f| f == *o)).collect();
+                    let lost = lost.first().map(|outcome| test.display_outcome(outcome));
+                    return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
 }

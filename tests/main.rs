@@ -10,5 +10,6 @@ mod lower;
 mod lowering;
 mod machine;
 mod oracle;
+mod reach;
 mod suite;
 mod tidy;

@@ -16,7 +16,7 @@ use model::rel::Model;
 use model::{ptx, section};
 
 /// Folders that are no section of the document.
-const OTHER_FOLDERS: [&str; 2] = ["document", "papers"];
+const OTHER_FOLDERS: [&str; 3] = ["document", "machine", "papers"];
 
 /// What the whole has at least; fewer means that the run did not select the suite.
 const FEWEST: usize = 800;

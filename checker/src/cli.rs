@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
-use model::machine::Home;
 use model::machine::form::Family;
 
+use crate::explore::machine::MachineArgs;
 use crate::report;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
@@ -61,6 +61,43 @@ pub enum Ptx {
 pub enum Sass {
     /// Print the text of LDG words: hexadecimal, one instruction a line, from standard input
     Decode(Decode),
+    /// Say in plain words what an instruction does, field by field
+    ///
+    /// Exit codes: 0 it keeps all rules; 1 it breaks one; 2 it could not be read.
+    Explain(SassExplain),
+    /// List the functions of a listing, and what their memory instructions are for the machine
+    ///
+    /// Exit codes: 0 all was read; 1 an instruction breaks a rule; 2 one could not be read.
+    Read(SassRead),
+}
+
+#[derive(Args, Debug)]
+pub struct SassExplain {
+    /// Instructions, as `LDG.E.64.STRONG.GPU R2, [R4+0x10]`, or their names
+    #[arg(required = true, value_name = "INSTRUCTION")]
+    pub instructions: Vec<String>,
+    /// The architecture [default: any that has what is written]
+    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    pub arch: Option<u16>,
+    /// How many registers the shader has
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub registers: Option<u8>,
+    /// How to show it
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+}
+
+#[derive(Args, Debug)]
+pub struct SassRead {
+    /// Listings of nvdisasm or cuobjdump -sass, or folders to search for .sass files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The architecture, in the place of the listing's; its rules are asked then
+    #[arg(long, value_name = "TARGET", value_parser = machine)]
+    pub arch: Option<u16>,
+    /// Show every instruction, not only those of memory
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -84,18 +121,34 @@ pub struct Explore {
     /// Show how much was searched
     #[arg(long)]
     pub stats: bool,
-    /// Put all CTAs of a GPU on one SM
-    #[arg(long)]
-    pub one_sm: bool,
-    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
-    #[arg(long, value_name = "GPU|host", value_parser = home)]
-    pub home: Option<Home>,
-    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
-    #[arg(long)]
-    pub split_atomics: bool,
-    /// Give up after so many states
+    /// Say whether every state can still reach an end
+    #[arg(long, conflicts_with = "random")]
+    pub progress: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Give up after so many states; a random walk, after so many steps
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub states: usize,
+    /// Take N random walks in place of a full search, and count how often each outcome comes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub random: Option<u64>,
+    /// Where the choices of random walks come from
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// Give up the axioms' side of a comparison after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = report::Format::Text)]
+    pub format: report::Format,
+    /// Show every comparison, and the allowed outcomes that the machine has not
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How many tests to run at once [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
 }
 
 /// What `--arch` names.
@@ -283,11 +336,9 @@ fn architectures(text: &str) -> Result<Architectures, String> {
         .ok_or_else(|| "an architecture is sm_50 to sm_121, or `all`".to_owned())
 }
 
-fn home(text: &str) -> Result<Home, String> {
-    if text == "host" {
-        return Ok(Home::Host);
-    }
-    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
+fn machine(text: &str) -> Result<u16, String> {
+    let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
+    target.map(|target| target.sm).ok_or_else(|| "an architecture is sm_50 to sm_121".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

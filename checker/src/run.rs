@@ -41,11 +41,13 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
-        Command::Explore(command) => explore::command::command(command, out, err),
+        Command::Explore(command) => explore_command(command, out, err),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
             sass::decode(decode, &mut io::stdin().lock(), out)
         }
+        Command::Sass(cli::Sass::Explain(command)) => sass::explain::command(command, out),
+        Command::Sass(cli::Sass::Read(command)) => sass::read::command(command, out, err),
     }
 }
 
@@ -160,6 +162,17 @@ fn lower_command(
         jobs: command.jobs.map_or(cores, usize::from),
     };
     lower::command(command, &setting, &|rows| progress(rows, "rows"), out, err)
+}
+
+fn explore_command(
+    command: &cli::Explore,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(command.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    explore::command::command(command, &model, |files| progress(files, "tests"), out, err)
 }
 
 fn explain_command(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::isa::qualifier::Dialect;
 use model::isa::reach::Reach;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
-use model::memory::{Proxy, Space, VariableId};
+use model::memory::{Home, Proxy, Space, VariableId};
 use model::program::{Initial, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
@@ -24,6 +24,8 @@ pub(crate) struct VariableDraft {
     pub(crate) values: Vec<(Value, Bytes)>,
     pub(crate) space: Option<Space>,
     pub(crate) alias: Option<(Proxy, VariableId)>,
+    /// Where the memory is, and where that is said.
+    pub(crate) home: Option<(Home, Bytes)>,
     pub(crate) uses: Uses,
 }
 
@@ -214,6 +216,7 @@ impl Draft {
             values: Vec::new(),
             space: None,
             alias: None,
+            home: None,
             uses: Uses::default(),
         });
         self.by_name.insert(name.to_owned(), id);

@@ -27,7 +27,7 @@ impl Header<'_> {
 
 /// Keys with a meaning. Others are free, as long as they are not nearly one of these.
 pub(crate) const KEYS: &[&str] =
-    &["Forbidden-by", "Forbidden-by-alone", "Undefined", "Unsupported", "Dialect"];
+    &["Forbidden-by", "Forbidden-by-alone", "Undefined", "Unsupported", "Dialect", "Without-rule"];
 
 /// Reads the header; the second component is where the initial state begins.
 pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usize) {

@@ -60,6 +60,31 @@ pub(crate) fn threads(row: &Row<'_>, draft: &mut Draft, report: &mut Report) {
         draft.threads.push(thread);
         places.push(at);
     }
+    together(draft, &places, report);
+}
+
+/// A CTA is on one SM: one thread's word is that of all, and two threads say the same.
+fn together(draft: &mut Draft, places: &[Bytes], report: &mut Report) {
+    for thread in 0..draft.threads.len() {
+        let here = draft.threads[thread].placement;
+        let Some(sm) = here.sm else { continue };
+        for other in 0..draft.threads.len() {
+            let there = &mut draft.threads[other].placement;
+            if !there.same_cta(here) {
+                continue;
+            }
+            if there.sm.is_none_or(|other| other == sm) {
+                there.sm = Some(sm);
+            } else if thread < other {
+                let mate = &draft.threads[other].name;
+                report
+                    .error("placement-sm", places[other], "a CTA is on one SM")
+                    .note(format!("`{mate}` is in the CTA of `{}`", draft.threads[thread].name))
+                    .label(places[thread], format!("on SM {sm}"))
+                    .help(format!("sm {sm}"));
+            }
+        }
+    }
 }
 
 fn is_thread_name(name: &str) -> bool {
@@ -67,7 +92,10 @@ fn is_thread_name(name: &str) -> bool {
         .is_some_and(|n| !n.is_empty() && n.len() < 6 && n.chars().all(|c| c.is_ascii_digit()))
 }
 
-/// `@warp 0,cta 0,cluster 0,gpu 0`; without a GPU it is GPU 0.
+/// What a thread is placed by.
+const LEVELS: [&str; 5] = ["warp", "cta", "cluster", "gpu", "sm"];
+
+/// `@warp 0,cta 0,cluster 0,gpu 0,sm 0`; without a GPU it is GPU 0.
 fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report) -> Placement {
     let mut placement = Placement::default();
     let whole = at.to(cursor.rest_at());
@@ -82,11 +110,11 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
         cursor.expected("`@`", report).help(format!("{}@cta 0,gpu 0", short(name)));
         return placement;
     }
-    let (mut warp, mut cta, mut cluster, mut gpu) = (None, None, None, None);
+    let (mut warp, mut cta, mut cluster, mut gpu, mut sm) = (None, None, None, None, None);
     let errors = report.count();
     loop {
         let Some((level, level_at)) = cursor.word() else {
-            cursor.expected("`warp`, `cta`, `cluster` or `gpu`", report);
+            cursor.expected("`warp`, `cta`, `cluster`, `gpu` or `sm`", report);
             return placement;
         };
         let slot = match level {
@@ -94,16 +122,16 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
             "cta" => &mut cta,
             "cluster" => &mut cluster,
             "gpu" => &mut gpu,
+            "sm" => &mut sm,
             _ => {
-                let near =
-                    report.nearest(level, ["warp", "cta", "cluster", "gpu"]).unwrap_or("cta");
+                let near = report.nearest(level, LEVELS).unwrap_or("cta");
                 report
                     .error(
                         "placement-level",
                         level_at,
                         format!("threads are not placed by `{}`", short(level)),
                     )
-                    .note("`warp`, `cta`, `cluster` or `gpu`")
+                    .note("`warp`, `cta`, `cluster`, `gpu` or `sm`")
                     .help(format!("{near} 0"));
                 &mut None
             }
@@ -131,6 +159,7 @@ fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report
     placement.warp = warp;
     placement.cluster = cluster;
     placement.gpu = gpu.unwrap_or(0);
+    placement.sm = sm;
     match cta {
         Some(cta) => placement.cta = cta,
         None if report.count() > errors => {}

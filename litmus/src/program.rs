@@ -2,7 +2,7 @@
 
 use model::isa::Operand;
 use model::isa::qualifier::Dialect;
-use model::memory::{Alias, Space, Variable, VariableId};
+use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{Initial, Register, Thread, ThreadId};
 use model::value::{self, Value};
 
@@ -206,9 +206,29 @@ pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
             initial: initial(draft, id, report),
             declared: variable.element.is_some(),
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
+            home: home(draft, id, report),
         }
     });
     all.collect()
+}
+
+/// Only global memory may be elsewhere: the rest belongs to an SM.
+fn home(draft: &Draft, id: VariableId, report: &mut Report) -> Option<Home> {
+    let variable = &draft.variables[usize::from(id.0)];
+    let (home, at) = variable.home?;
+    let space = space(draft, id);
+    if space != Space::Global {
+        let name = short(&variable.name);
+        report
+            .error(
+                "home",
+                at,
+                format!("`{name}` is in {} memory, which is at its SM", space.name()),
+            )
+            .note("only global memory has a home")
+            .help(format!("{name}=0;"));
+    }
+    Some(home)
 }
 
 fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {

@@ -6,7 +6,7 @@ use model::isa::bar::{BarrierKind, ClusterBarrier};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::ld::LoadOrder;
 use model::isa::{Instruction, Operand, SpaceQualifier};
-use model::memory::{Proxy, Space};
+use model::memory::{Home, Proxy, Space};
 use model::program::{Initial, Observed, ThreadId};
 use proptest::prelude::*;
 
@@ -242,6 +242,18 @@ fn each_cta_has_its_copy_of_a_shared_variable() {
     assert_eq!(test.display_outcome(&[1, 0]), "[x@P0]=1; [x@P2]=0;");
     let r9 = test.program.threads[0].registers[0].initial;
     assert!(matches!(r9, Initial::Address { thread: ThreadId(2), .. }));
+}
+
+#[test]
+fn machine_settings_are_read() {
+    let source = "PTX settings\n{ x=1 @home host; .global .u32 y[2]={1,2} @ home gpu 1; z; }\n \
+                P0@cta 0,sm 3 | P1@cta 0 | P2@cta 1,sm 3 | P3@cta 2 ;\n st.u32 [x], 1 | | | ;\nexists (x=1)\n";
+    let test = read(source);
+    let homes: Vec<Option<Home>> = test.program.variables.iter().map(|of| of.home).collect();
+    assert_eq!(homes, [Some(Home::Host), Some(Home::Gpu(1)), None]);
+    let sms: Vec<Option<u32>> = test.program.threads.iter().map(|of| of.placement.sm).collect();
+    assert_eq!(sms, [Some(3), Some(3), Some(3), None]);
+    assert_eq!(test.program.threads[0].placement.to_string(), "cta 0,gpu 0,sm 3");
 }
 
 #[test]

@@ -86,6 +86,14 @@ impl fmt::Display for Proxy {
     }
 }
 
+/// The memory that holds a variable; the axioms know nothing of it, the machine does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Home {
+    /// That of a GPU.
+    Gpu(u8),
+    Host,
+}
+
 /// Index of a [`Variable`] in [`crate::program::Program::variables`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VariableId(pub u16);
@@ -100,6 +108,8 @@ pub struct Variable {
     /// Whether declared with a type in the test, as opposed to inferred from its accesses.
     pub declared: bool,
     pub alias: Option<Alias>,
+    /// Where global memory is homed, if the test says.
+    pub home: Option<Home>,
 }
 
 /// `y @ generic aliases x`, `s @ surface aliases x`.

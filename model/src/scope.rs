@@ -50,6 +50,9 @@ pub struct Placement {
     pub cta: u32,
     /// `None`: a warp of its own. No scope is that narrow; some instructions speak of warps.
     pub warp: Option<u32>,
+    /// The SM that the CTA is on, numbered in its GPU; `None`: one of its own. The axioms know
+    /// nothing of it, the machine does.
+    pub sm: Option<u32>,
 }
 
 impl Placement {
@@ -80,7 +83,11 @@ impl fmt::Display for Placement {
         if let Some(cluster) = self.cluster {
             write!(f, ",cluster {cluster}")?;
         }
-        write!(f, ",gpu {}", self.gpu)
+        write!(f, ",gpu {}", self.gpu)?;
+        match self.sm {
+            Some(sm) => write!(f, ",sm {sm}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -89,7 +96,7 @@ mod tests {
     use super::*;
 
     fn at(gpu: u32, cluster: Option<u32>, cta: u32) -> Placement {
-        Placement { gpu, cluster, cta, warp: None }
+        Placement { gpu, cluster, cta, ..Placement::default() }
     }
 
     #[test]

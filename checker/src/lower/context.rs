@@ -200,7 +200,7 @@ pub fn shapes(family: Family) -> &'static [Shape] {
 }
 
 fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
-    Placement { gpu, cluster: Some(cluster), cta, warp: None }
+    Placement { gpu, cluster: Some(cluster), cta, warp: None, sm: None }
 }
 
 /// Two threads, from far to near: how far, where, and the narrowest scope that includes both.

@@ -65,6 +65,7 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
             initial: vec![0; usize::from(width.ty().bits / 8)],
             declared: true,
             alias: None,
+            home: None,
         });
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {

@@ -2,7 +2,7 @@
 
 mod declared;
 
-use model::memory::{Proxy, VariableId};
+use model::memory::{Home, Proxy, VariableId};
 use model::program::{Initial, ThreadId};
 
 use self::declared::Type;
@@ -103,11 +103,14 @@ impl<'a> Reader<'a, '_> {
         if cursor.is("[") && bracket.is_none() {
             self.array_length(cursor, id)?;
         }
-        if cursor.is("@") || cursor.is("aliases") {
+        if cursor.is("@") && cursor.text_at(1) != "home" || cursor.is("aliases") {
             return self.alias(cursor, id, at);
         }
         if cursor.eat("=").is_some() {
             self.values(cursor, id)?;
+        }
+        if cursor.is("@") {
+            self.home(cursor, id)?;
         }
         Some(())
     }
@@ -204,6 +207,33 @@ impl<'a> Reader<'a, '_> {
         Some(())
     }
 
+    /// `@home gpu 1`, `@home host`.
+    fn home(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        const HELP: &str = "@home host";
+        let begin = cursor.eat("@")?;
+        if cursor.eat("home").is_none() {
+            cursor.expected("`home`", self.report).help(HELP);
+            return None;
+        }
+        let home = if cursor.eat("host").is_some() {
+            Home::Host
+        } else if cursor.eat("gpu").is_some() {
+            let Some((number, at)) = cursor.number(self.report) else {
+                cursor.expected("the number of a GPU", self.report).help("@home gpu 1");
+                return None;
+            };
+            Home::Gpu(u8::try_from(number).unwrap_or_else(|_| {
+                self.report.error("number", at, "this is no number of a GPU").help("@home gpu 1");
+                0
+            }))
+        } else {
+            cursor.expected("`gpu` or `host`", self.report).help(HELP);
+            return None;
+        };
+        self.draft.variable(id).home = Some((home, begin.to(cursor.previous())));
+        Some(())
+    }
+
     /// `@ generic aliases x`.
     fn alias(&mut self, cursor: &mut Cursor<'a>, alias: VariableId, at: Bytes) -> Option<()> {
         const PROXIES: [(&str, Proxy); 4] = [
@@ -228,10 +258,11 @@ impl<'a> Reader<'a, '_> {
             if let Some((_, known)) = PROXIES.iter().find(|(known, _)| *known == name) {
                 proxy = *known;
             } else {
-                let near = self.report.nearest(name, PROXIES.iter().map(|(known, _)| *known));
+                let known = PROXIES.iter().map(|(known, _)| *known).chain(["home"]);
+                let near = self.report.nearest(name, known);
                 self.report
                     .error("proxy", name_at, format!("`{}` is no proxy", short(name)))
-                    .note("`generic`, `texture`, `surface` or `constant`")
+                    .note("`generic`, `texture`, `surface` or `constant`; or `home`")
                     .help_if(near.map(str::to_owned));
             }
         }

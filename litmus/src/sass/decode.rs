@@ -8,6 +8,8 @@ use std::fmt::Write;
 
 use model::isa::version::Target;
 
+use super::encode;
+
 /// Why a word has no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unknown {
@@ -158,14 +160,8 @@ fn source(field: usize) -> String {
 
 /// `sm_50` to `sm_62`: words of 64 bits.
 fn maxwell(bits: Bits) -> Result<String, Unknown> {
-    if bits.at(51, 13) != 0xeed0 >> 3 {
-        return Err(Unknown::OtherOpcode);
-    }
-    let extended = if bits.is_set(45) { "E" } else { "" };
-    let cache = ["", "CG", "CI", "CV"][bits.at(46, 2)];
-    let name = name(&[extended, cache, SIZES[bits.at(48, 3)]]);
-    let (guard, to) = (guard(bits.at(16, 4)), register(bits.at(0, 8)));
-    Ok(format!("{guard}{name} {to}, {}", address(bits, 8, 20)))
+    let word = u64::try_from(bits.0).expect("one word has 64 bits");
+    encode::load(word).map(|ldg| encode::text(&ldg)).ok_or(Unknown::OtherOpcode)
 }
 
 /// `sm_70`, `sm_72` and `sm_75`.
@@ -298,6 +294,8 @@ mod tests {
             (50, "0xeed4200001070202", "LDG.E R2, [R2+0x10]"),
             (50, "0xeed420010007ff00", "LDG.E R0, [0x1000]"),
             (60, "0xeed36ffffc0f0404", "@!PT LDG.E.CG.S16 R4, [R4+-0x40]"),
+            (50, "0xeed4370001070402", "LDG.E P0, R2, [R4+0x10]"),
+            (50, "0xeed4300001070402", "LDG.E R2, [R4+0x10]"),
             (70, "0x0000000004047381 0x000ea800001e6d00", "LDG.E.128.CONSTANT.SYS R4, [R4]"),
             (75, "0x0000000002027381 0x000ea400004f4920", "LDG.E.EU.LTC128B.STRONG.GPU R2, [R2]"),
             (75, "0x00004004ff007981 0x000ea2000c1f6900", "LDG.E.STRONG.SYS R0, [UR4+0x40]"),

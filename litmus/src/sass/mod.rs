@@ -1,5 +1,20 @@
 //! SASS: the machine's own instructions, as words and as `nvdisasm` prints them.
 
 pub mod decode;
+pub mod encode;
 pub mod form;
+pub mod ldg;
+pub mod listing;
 pub mod lower;
+pub mod opcode;
+mod parse;
+mod print;
+mod rules;
+mod scan;
+mod single;
+mod spa5;
+pub mod syntax;
+
+pub use listing::listing;
+pub use parse::instructions;
+pub use single::{Options, Single, instruction};

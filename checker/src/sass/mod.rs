@@ -1,5 +1,10 @@
 //! `causeway sass`: the machine's own instructions.
 
+pub mod explain;
+mod operands;
+pub mod read;
+mod words;
+
 use std::io::{self, BufRead, Write};
 
 use litmus::sass::decode;

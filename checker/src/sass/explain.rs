@@ -1,0 +1,190 @@
+//! `causeway sass explain`: one instruction of the machine in plain words.
+
+use std::io::{self, Write};
+
+use litmus::Diagnostic;
+use litmus::diagnostic::Severity;
+use litmus::sass::{self, Options, Single, form};
+use model::machine::form::Family;
+use serde::Serialize;
+
+use super::operands::{self, Part};
+use super::words;
+use crate::cli::{LintFormat, SassExplain};
+use crate::exit::Exit;
+use crate::lint::Object;
+
+/// Lines are broken before they get longer, where a word ends.
+const WIDTH: usize = 100;
+
+/// All that is said of one instruction.
+struct Account {
+    is: String,
+    family: Option<Family>,
+    parts: Vec<Part>,
+    memory: Vec<String>,
+    /// What of PTX it is.
+    contract: Option<String>,
+}
+
+/// Explains all instructions; the worst of them decides the exit code.
+pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
+    let options = Options { sm: explain.arch, registers: explain.registers };
+    let mut exit = Exit::AsExpected;
+    for (index, text) in explain.instructions.iter().enumerate() {
+        let path = match explain.instructions.len() {
+            1 => "instruction".to_owned(),
+            _ => format!("instruction {}", index + 1),
+        };
+        if index > 0 && explain.format == LintFormat::Text {
+            writeln!(out)?;
+        }
+        let (single, diagnostics) = match sass::instruction(&path, text, options) {
+            Ok(single) => {
+                let diagnostics = single.diagnostics.clone();
+                (Some(single), diagnostics)
+            }
+            Err(diagnostics) => (None, diagnostics),
+        };
+        let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+        exit = exit.max(match (&single, broken) {
+            (None, _) => Exit::BadInput,
+            (Some(_), true) => Exit::Differs,
+            (Some(_), false) => Exit::AsExpected,
+        });
+        let account = single.as_ref().filter(|_| !broken).map(account);
+        let shown = single.as_ref().map_or(text.trim().to_owned(), |s| s.instruction.to_string());
+        match explain.format {
+            LintFormat::Text => show(&shown, &diagnostics, account.as_ref(), out)?,
+            LintFormat::Json => json(&shown, &diagnostics, account.as_ref(), out)?,
+        }
+    }
+    Ok(exit)
+}
+
+fn account(single: &Single<'_>) -> Account {
+    let Single { instruction, family, ldg, .. } = single;
+    let does = form::of(instruction, *family);
+    Account {
+        is: words::is(instruction, &does),
+        family: *family,
+        parts: operands::parts(instruction, *family, ldg.as_ref()),
+        memory: words::memory(instruction, &does, *family),
+        contract: words::contract(instruction, &does),
+    }
+}
+
+fn show(
+    instruction: &str,
+    diagnostics: &[Diagnostic],
+    account: Option<&Account>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for diagnostic in diagnostics {
+        writeln!(out, "{diagnostic}")?;
+    }
+    let Some(account) = account else { return Ok(()) };
+    writeln!(out, "{instruction}")?;
+    lines("  ", "  ", &account.is, out)?;
+    if let Some(family) = account.family {
+        writeln!(out, "  on machines of the family {family}")?;
+    }
+    named("Its fields", account.parts.iter().filter(|part| !part.hint), out)?;
+    if !account.memory.is_empty() {
+        writeln!(out, "\nTo memory:")?;
+        account.memory.iter().try_for_each(|text| lines("  - ", "    ", text, out))?;
+    }
+    if let Some(contract) = &account.contract {
+        writeln!(out, "\nAs PTX:")?;
+        lines("  ", "  ", contract, out)?;
+    }
+    named("For speed only", account.parts.iter().filter(|part| part.hint), out)
+}
+
+fn named<'p>(
+    heading: &str,
+    parts: impl Iterator<Item = &'p Part>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let parts: Vec<&Part> = parts.collect();
+    if parts.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{heading}:")?;
+    let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0).min(24);
+    for part in parts {
+        let first = format!("  {:width$}  ", part.name);
+        lines(&first, &" ".repeat(width + 4), &part.text, out)?;
+    }
+    Ok(())
+}
+
+fn lines(first: &str, rest: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = first.to_owned();
+    let mut empty = true;
+    for word in text.split(' ') {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(out, "{line}")?;
+            rest.clone_into(&mut line);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    writeln!(out, "{line}")
+}
+
+#[derive(Serialize)]
+struct Field<'a> {
+    field: &'a str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Explained<'a> {
+    is: &'a str,
+    /// `null`: any that has it.
+    family: Option<&'static str>,
+    fields: Vec<Field<'a>>,
+    memory: &'a [String],
+    /// `null` where it is nothing of PTX by itself.
+    ptx: Option<&'a str>,
+    hints: Vec<Field<'a>>,
+}
+
+/// One line.
+#[derive(Serialize)]
+struct Whole<'a> {
+    instruction: &'a str,
+    diagnostics: Vec<Object<'a>>,
+    /// `null` where it cannot be read, or breaks a rule.
+    explained: Option<Explained<'a>>,
+}
+
+fn json(
+    instruction: &str,
+    diagnostics: &[Diagnostic],
+    account: Option<&Account>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let explained = account.map(|account| {
+        let fields = |hint: bool| {
+            let parts = account.parts.iter().filter(move |part| part.hint == hint);
+            parts.map(|part| Field { field: &part.name, text: &part.text }).collect()
+        };
+        Explained {
+            is: &account.is,
+            family: account.family.map(Family::name),
+            fields: fields(false),
+            memory: &account.memory,
+            ptx: account.contract.as_deref(),
+            hints: fields(true),
+        }
+    });
+    let diagnostics = diagnostics.iter().map(Object::from).collect();
+    serde_json::to_writer(&mut *out, &Whole { instruction, diagnostics, explained })?;
+    writeln!(out)
+}

@@ -1,0 +1,298 @@
+//! The fields of an instruction in words: guard, modifiers, operands, annotations.
+
+use litmus::sass::ldg::Ldg;
+use litmus::sass::opcode::{Class, class};
+use litmus::sass::syntax::{
+    AnnotationKind, Atom, File, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
+};
+use model::machine::form::Family;
+
+/// A field as it is written, and what it says.
+pub(super) struct Part {
+    pub(super) name: String,
+    pub(super) text: String,
+    /// Whether it asks for speed and nothing else.
+    pub(super) hint: bool,
+}
+
+/// All fields but the opcode, in order.
+pub(super) fn parts(
+    instruction: &Instruction<'_>,
+    family: Option<Family>,
+    ldg: Option<&Ldg>,
+) -> Vec<Part> {
+    let mut all = Vec::new();
+    if let Some(guard) = instruction.guard {
+        all.push(Part { name: guard.to_string(), text: guarded(guard), hint: false });
+    }
+    for word in &instruction.modifiers {
+        let (text, hint) = modifier(instruction, word.text, family);
+        all.push(Part { name: format!(".{}", word.text), text, hint });
+    }
+    let count = registers(instruction);
+    let mut destination = writes_first(instruction);
+    for operand in &instruction.operands {
+        let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
+        let text = if predicate && destination && reads_memory(instruction) {
+            status(instruction, family)
+        } else if destination && operand.register().is_some() {
+            destination = false;
+            format!("receives the result: {}", fills(operand, count))
+        } else {
+            self::operand(instruction, operand, count, ldg)
+        };
+        all.push(Part { name: operand.to_string(), text, hint: false });
+    }
+    for annotation in &instruction.annotations {
+        let text = match annotation.kind {
+            AnnotationKind::Require(mask) => {
+                let set = (0..6).filter(|bit| mask >> bit & 1 == 1);
+                let set: Vec<String> = set.map(|bit| bit.to_string()).collect();
+                match &set[..] {
+                    [] => "waits for no scoreboard".to_owned(),
+                    [one] => format!("is not issued before scoreboard {one} is clear"),
+                    _ => format!("is not issued before scoreboards {} are clear", set.join(", ")),
+                }
+            }
+            AnnotationKind::Read(one) => {
+                format!("scoreboard {one} is clear when its registers have been read")
+            }
+            AnnotationKind::Write(one) => {
+                format!("scoreboard {one} is clear when its result is there")
+            }
+            AnnotationKind::Schedule => "how it is issued beside its neighbours".to_owned(),
+        };
+        let hint = annotation.kind == AnnotationKind::Schedule;
+        all.push(Part { name: annotation.to_string(), text, hint });
+    }
+    all
+}
+
+fn guarded(guard: Guard) -> String {
+    let Guard { negated, predicate, .. } = guard;
+    match (predicate.number, negated) {
+        (None, false) => "in all threads".to_owned(),
+        (None, true) => "in no thread".to_owned(),
+        (Some(_), false) => format!("only in threads where {predicate} is true"),
+        (Some(_), true) => format!("only in threads where {predicate} is false"),
+    }
+}
+
+fn reads_memory(instruction: &Instruction<'_>) -> bool {
+    matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic))
+}
+
+fn writes_first(instruction: &Instruction<'_>) -> bool {
+    matches!(
+        class(instruction.opcode.text),
+        Some(Class::Load | Class::Atomic | Class::Arithmetic | Class::Special)
+    )
+}
+
+fn status(instruction: &Instruction<'_>, family: Option<Family>) -> String {
+    if class(instruction.opcode.text) == Some(Class::Atomic) {
+        return "receives whether the operation was done".to_owned();
+    }
+    let stored =
+        if family == Some(Family::Maxwell) { "; stored inverted, 0 being PT and 7 P0" } else { "" };
+    format!("receives whether the page is marked as sparse: nothing valid is there then{stored}")
+}
+
+/// How many registers hold what is loaded or stored.
+fn registers(instruction: &Instruction<'_>) -> u16 {
+    let has = |names: &[&str]| names.iter().any(|name| instruction.has(name));
+    if has(&["256", "128"]) {
+        4
+    } else if has(&["64", "U64", "F64", "S64"]) {
+        2
+    } else {
+        1
+    }
+}
+
+/// `R4`, or `R4 and R5`.
+fn fills(operand: &Operand<'_>, count: u16) -> String {
+    let Some(register) = operand.register() else { return operand.to_string() };
+    match (register.number, register.file) {
+        (None, File::General) => "RZ, which drops it".to_owned(),
+        (None, _) => "none, which drops it".to_owned(),
+        (Some(first), File::General | File::Uniform) if count > 1 => {
+            let prefix = register.file.names().0;
+            let all = (first..first.saturating_add(count)).map(|n| format!("{prefix}{n}"));
+            all.collect::<Vec<_>>().join(", ")
+        }
+        _ => register.to_string(),
+    }
+}
+
+fn operand(
+    instruction: &Instruction<'_>,
+    operand: &Operand<'_>,
+    count: u16,
+    ldg: Option<&Ldg>,
+) -> String {
+    match &operand.kind {
+        OperandKind::Label(_) => "a place in the code".to_owned(),
+        OperandKind::List(_) => "a list".to_owned(),
+        OperandKind::Opaque(_) => "not known".to_owned(),
+        OperandKind::Value(value) => match &value.atom {
+            Atom::Indexed(indexed) => address(instruction, indexed, ldg),
+            Atom::Register(register) if register.file.is_of_predicates() => {
+                "a predicate that is read".to_owned()
+            }
+            Atom::Register(register) if register.number.is_none() => "zero".to_owned(),
+            Atom::Register(register)
+                if matches!(register.file, File::Barrier | File::Scoreboard) =>
+            {
+                "a barrier or a scoreboard".to_owned()
+            }
+            Atom::Register(_) => format!("read: {}", fills(operand, count)),
+            Atom::Number(_) => "a number".to_owned(),
+            Atom::Name(name) if name.starts_with("SR") => "a special register".to_owned(),
+            Atom::Name(_) => "a name".to_owned(),
+        },
+    }
+}
+
+fn address(instruction: &Instruction<'_>, indexed: &Indexed<'_>, ldg: Option<&Ldg>) -> String {
+    match indexed.name {
+        "c" => return "a constant: bank, then offset in bytes".to_owned(),
+        "cx" => return "a constant, whose bank is in a uniform register".to_owned(),
+        "" | "desc" => {}
+        name => return format!("`{name}`: not known"),
+    }
+    let mut text = String::from("the address: ");
+    let last = indexed.brackets.last().map_or(&[][..], |terms| &terms[..]);
+    let wide = instruction.has("E");
+    let terms: Vec<String> = last.iter().map(|term| summand(term, wide)).collect();
+    text.push_str(&terms.join(", "));
+    if indexed.name == "desc" {
+        text.push_str("; what stands in `desc` describes the memory and the policy of its caches");
+    }
+    if let Some(ldg) = ldg {
+        let absolute = ldg.base == 255;
+        let (bits, signed) = (ldg.offset_bits(), if absolute { "unsigned" } else { "signed" });
+        let number = ["; the number is ", signed, ", of "].concat();
+        text.push_str(&[number, bits.to_string(), " bits".to_owned()].concat());
+        if absolute {
+            text.push_str(", and extended with zeros");
+        }
+        if ldg.size.bytes() > 1 {
+            let low = ldg.size.bytes().trailing_zeros();
+            let bits =
+                if low == 1 { "lowest bit".to_owned() } else { format!("lowest {low} bits") };
+            text.push_str(&["; the ", &bits, " of the sum are dropped"].concat());
+        }
+    }
+    text
+}
+
+fn summand(term: &Term<'_>, wide: bool) -> String {
+    let Value { atom, suffixes, .. } = &term.value;
+    let minus = if term.negative { "minus " } else { "" };
+    match atom {
+        Atom::Register(register) => {
+            let Some(number) = register.number else { return "zero".to_owned() };
+            let general = register.file == File::General;
+            let pair = suffixes.contains(&"64") || general && wide && suffixes.is_empty();
+            let prefix = register.file.names().0;
+            if pair {
+                format!("{{{prefix}{}, {prefix}{number}}}, the first above the second", number + 1)
+            } else {
+                register.to_string()
+            }
+        }
+        Atom::Number(number) => match number.value {
+            Some(value) => format!("{minus}{value} byte{}", if value == 1 { "" } else { "s" }),
+            None => number.text.to_owned(),
+        },
+        Atom::Indexed(_) | Atom::Name(_) => term.value.to_string(),
+    }
+}
+
+/// What a modifier says, and whether it is a hint.
+fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -> (String, bool) {
+    let old = family == Some(Family::Maxwell);
+    let kind = class(instruction.opcode.text);
+    let access =
+        matches!(kind, Some(Class::Load | Class::Store | Class::Atomic | Class::Reduction));
+    let said = |text: &str| (text.to_owned(), false);
+    let hint = |text: &str| (text.to_owned(), true);
+    if kind == Some(Class::Membar) {
+        return match name {
+            "SC" => said(
+                "for an order that all such fences agree on; the machine does the same for `.ALL`",
+            ),
+            "ALL" => said("releases, and with a `CCTL.IVALL` behind it acquires"),
+            "CTA" | "SM" => said("for threads of the CTA, which share an L1"),
+            "GPU" | "GL" => said("for threads of the GPU"),
+            "SYS" => said("for all threads, of other GPUs and the host too"),
+            "IVALLD" => said("forgets all lines of the L1 too"),
+            _ => said("not known"),
+        };
+    }
+    if !access {
+        return match (kind, name) {
+            (Some(Class::Cache), "IVALL") => said("all lines of the L1 of the SM are forgotten"),
+            (Some(Class::Cache), "PF1" | "PF2") => hint("fetches ahead"),
+            (Some(Class::Barrier), "SYNC") => said("arrives and waits"),
+            (Some(Class::Barrier), "ARV") => said("arrives and does not wait"),
+            (Some(Class::Barrier), "RED") => said("arrives, waits, and counts or joins predicates"),
+            (Some(Class::Barrier), "DEFER_BLOCKING") => {
+                hint("lets the warp do more before it waits")
+            }
+            (None, _) => said("not known"),
+            _ => said("nothing that memory takes part in"),
+        };
+    }
+    match name {
+        "E" if old => said("extended: the address has 40 bits, in two registers"),
+        "E" => said("the address has 64 bits, in two registers"),
+        "CA" if old => said("in all caches, which is the default"),
+        "CS" if old => said("streaming: the hardware takes it for `.CA`, in all caches"),
+        "CG" => said("in L2 and below, not in L1"),
+        "LU" if old => {
+            said("last use: the hardware takes it for `.CG`, in L2 and below, not in L1")
+        }
+        "CV" => {
+            said("volatile: cached lines of system memory count as stale, and are fetched again")
+        }
+        "CI" => said("inconsistent: through the read-only path, for data that does not change"),
+        "WT" => said("written through to the home of the memory"),
+        "STRONG" => {
+            said("takes part in the memory model as a relaxed access of the scope that follows")
+        }
+        "MMIO" => said("an access of a device: done exactly once, where the device is"),
+        "CONSTANT" => said("through the read-only path, for data that does not change"),
+        "CTA" | "SM" => said("the scope: threads of the CTA, on one SM"),
+        "GPU" => said("the scope: threads of the GPU"),
+        "SYS" if instruction.has("STRONG") || instruction.has("MMIO") => {
+            said("the scope: all threads, of other GPUs and the host too")
+        }
+        "SYS" => said("on sm_70 and sm_75 without `.STRONG`: weak"),
+        "EF" => hint("its line is evicted first"),
+        "EL" => hint("its line is evicted last"),
+        "EU" => hint("the eviction priority of its line stays as it is"),
+        "LU" => hint("its line is not needed again"),
+        "NA" => hint("takes no new line in L1; one that is there still answers"),
+        "EFL2" => hint("its line in L2 is evicted first"),
+        "ENL2" => hint("its line in L2 has the usual priority"),
+        "ELL2" => hint("its line in L2 is evicted last"),
+        "LTC64B" | "LTC128B" | "LTC256B" => hint("so many bytes are fetched into L2 at once"),
+        "U" if instruction.has("128") => hint("uniform: all threads probably have one address"),
+        "U8" => said("1 byte, extended with zeros"),
+        "S8" => said("1 byte, extended with its sign"),
+        "U16" => said("2 bytes, extended with zeros"),
+        "S16" => said("2 bytes, extended with its sign"),
+        "32" | "U32" | "S32" | "F32" => said("4 bytes"),
+        "64" | "U64" | "S64" | "F64" => said("8 bytes, in two registers"),
+        "128" => said("16 bytes, in four registers"),
+        "256" => said("32 bytes, in eight registers"),
+        "CAS" => said("writes the second value if the first is there"),
+        "EXCH" => said("writes the value"),
+        "ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" => {
+            said("what is written of the old value and the operand")
+        }
+        _ => said("not known, or nothing that memory takes part in"),
+    }
+}

@@ -1,0 +1,226 @@
+//! Listings as `nvdisasm` and `cuobjdump -sass` print them: functions, labels, instructions.
+//!
+//! Whatever else stands in a listing is passed over: sections of data, line tables, headers. A file of
+//! instructions alone, one a line, is a listing of one function without a name.
+
+use super::parse;
+use super::single::{self, Options};
+use super::syntax::Instruction;
+use crate::diagnostic::Diagnostic;
+use crate::report::{Bytes, Report};
+
+/// What a file lists.
+#[derive(Debug, Default)]
+pub struct Listing<'a> {
+    /// The number behind `sm_`, if the listing says it.
+    pub sm: Option<u16>,
+    pub functions: Vec<Function<'a>>,
+    /// Instructions that cannot be read, or break a rule.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many of these could not be read.
+    pub unread: usize,
+}
+
+#[derive(Debug, Default)]
+pub struct Function<'a> {
+    /// Empty in a file of instructions alone.
+    pub name: &'a str,
+    pub lines: Vec<Line<'a>>,
+}
+
+#[derive(Debug)]
+pub struct Line<'a> {
+    /// In the file, from 1.
+    pub number: usize,
+    /// In the function, if the listing shows it.
+    pub address: Option<u64>,
+    pub labels: Vec<&'a str>,
+    pub instruction: Instruction<'a>,
+    /// The words of the instruction, the lower first, if the listing shows them.
+    pub words: Vec<u64>,
+}
+
+/// Reads a listing; `path` is for the messages. With an architecture, its rules are asked.
+pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> {
+    let mut reader = Reader {
+        text,
+        report: Report::of_many(),
+        listing: Listing::default(),
+        labels: Vec::new(),
+        bare: is_bare(text),
+        code: false,
+        arch,
+    };
+    let mut start = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        reader.line(index + 1, Bytes::new(start, start + line.len()));
+        start += line.len();
+    }
+    let Reader { report, mut listing, .. } = reader;
+    listing.functions.retain(|function| !function.lines.is_empty());
+    listing.diagnostics = report.finish(path, text);
+    listing
+}
+
+/// Whether no line is what only a disassembler prints.
+fn is_bare(text: &str) -> bool {
+    !text.lines().any(|line| {
+        let line = line.trim_start();
+        let heading = ["Function :", ".section", ".headerflags", "code for sm_"];
+        heading.iter().any(|start| line.starts_with(start)) || address(line).is_some()
+    })
+}
+
+/// `/*0010*/` at the beginning, and the bytes that it takes.
+fn address(line: &str) -> Option<(u64, usize)> {
+    let digits = line.strip_prefix("/*")?.split_once("*/")?.0;
+    let plain = digits.len() >= 4 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let address = u64::from_str_radix(digits, 16).ok().filter(|_| plain)?;
+    Some((address, digits.len() + 4))
+}
+
+/// The words in comments, as `/* 0x000fe20000000800 */`.
+fn words(line: &str) -> impl Iterator<Item = u64> + '_ {
+    let comments = line.split("/*").skip(1).filter_map(|rest| rest.split("*/").next());
+    comments.filter_map(|inside| u64::from_str_radix(inside.trim().strip_prefix("0x")?, 16).ok())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    report: Report,
+    listing: Listing<'a>,
+    /// In front of the next instruction.
+    labels: Vec<&'a str>,
+    /// Whether there is nothing but instructions.
+    bare: bool,
+    /// Whether this is a part of a function.
+    code: bool,
+    arch: Option<u16>,
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, number: usize, at: Bytes) {
+        let whole = at.of(self.text);
+        let line = whole.trim();
+        let start = at.start as usize + (whole.len() - whole.trim_start().len());
+        let here = Bytes::new(start, start + line.len());
+        if line.is_empty() || self.heading(line) {
+            return;
+        }
+        if let Some(label) = label(line) {
+            let of_function = self.listing.functions.last().map_or("", |function| function.name);
+            if label.strip_prefix(".text.").unwrap_or(label) != of_function {
+                self.labels.push(label);
+            }
+            return;
+        }
+        if let Some((address, length)) = address(line) {
+            self.code = true;
+            self.instructions(number, Some(address), here, length);
+        } else if line.starts_with("/*") {
+            let all = self.listing.functions.last_mut();
+            let last = all.and_then(|function| function.lines.last_mut());
+            if let Some(last) = last {
+                last.words.extend(words(line));
+            }
+        } else if self.bare && !line.starts_with("//") || self.code && looks_like_code(line) {
+            self.instructions(number, None, here, 0);
+        }
+    }
+
+    /// A line that says what follows.
+    fn heading(&mut self, line: &'a str) -> bool {
+        let name = |rest: &'a str| rest.trim_start_matches([' ', ':', '\t']);
+        if let Some(rest) = line.strip_prefix("Function :") {
+            self.begin(name(rest));
+        } else if let Some(rest) = line.strip_prefix(".section") {
+            let section = name(rest).split([',', ' ', '\t']).next().unwrap_or("");
+            match section.strip_prefix(".text.") {
+                Some(function) => self.begin(function),
+                None => self.code = false,
+            }
+        } else if let Some(rest) =
+            line.strip_prefix("code for sm_").or_else(|| line.strip_prefix("arch = sm_"))
+        {
+            self.listing.sm = number(rest);
+        } else if let Some((_, rest)) = line.split_once("EF_CUDA_SM") {
+            self.listing.sm = number(rest);
+        } else {
+            // Directives begin with a dot, as labels do that end with a colon.
+            return line.starts_with('.') && !line.ends_with(':');
+        }
+        true
+    }
+
+    fn begin(&mut self, name: &'a str) {
+        self.code = true;
+        self.labels.clear();
+        self.listing.functions.push(Function { name, lines: Vec::new() });
+    }
+
+    /// The instructions of a line: one, or two in braces where two are issued at once.
+    fn instructions(&mut self, number: usize, address: Option<u64>, at: Bytes, skip: usize) {
+        let mut part = Bytes { start: at.start + u32::try_from(skip).unwrap_or(0), ..at };
+        let body = part.of(self.text);
+        let inner = body.trim_start();
+        if inner.starts_with('{') && !inner.starts_with("{&") && !inner.starts_with("{?") {
+            let blanks = body.len() - inner.len();
+            part.start += u32::try_from(blanks + 1).unwrap_or(0);
+        }
+        let body = part.of(self.text);
+        if let Some(close) = unopened(body) {
+            part.end = part.start + u32::try_from(close).unwrap_or(0);
+        }
+        let before = self.report.count();
+        let all = parse::read(self.text, part, &mut self.report);
+        self.listing.unread += self.report.count() - before;
+        if self.arch.is_some() {
+            let options = Options { sm: self.arch, registers: None };
+            for instruction in &all {
+                single::check(instruction, options, &mut self.report);
+            }
+        }
+        if self.listing.functions.is_empty() {
+            self.listing.functions.push(Function::default());
+        }
+        let found: Vec<u64> = words(at.of(self.text)).collect();
+        let function = self.listing.functions.last_mut().expect("there is one");
+        for instruction in all {
+            let labels = std::mem::take(&mut self.labels);
+            let words = found.clone();
+            function.lines.push(Line { number, address, labels, instruction, words });
+        }
+    }
+}
+
+/// Where the brace stands that closes a pair of instructions.
+fn unopened(body: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let code = body.split("/*").next().unwrap_or(body);
+    code.bytes().position(|byte| {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return true,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        false
+    })
+}
+
+/// `.L_x_1:`, `_Z3fooPi:`
+fn label(line: &str) -> Option<&str> {
+    let name = line.split("//").next().unwrap_or(line).trim_end().strip_suffix(':')?;
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '@');
+    (!name.is_empty() && name.chars().all(plain)).then_some(name)
+}
+
+fn number(text: &str) -> Option<u16> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..digits].parse().ok()
+}
+
+/// A line without an address that is an instruction all the same.
+fn looks_like_code(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_uppercase() || c == '@' || c == '{') && line.contains(';')
+}

@@ -1,0 +1,277 @@
+//! What the names of the machine's instructions have to keep: known modifiers, an order with its
+//! scope, and the target that has them.
+
+use model::machine::form::Family;
+
+use super::opcode::{Class, class};
+use super::syntax::{File, Instruction, Operand, Word};
+use crate::cursor::short;
+use crate::report::{Bytes, Report};
+
+const SIZES: &[&str] =
+    &["U8", "S8", "U16", "S16", "32", "64", "128", "256", "U", "U32", "S32", "U64", "S64"];
+const ACCESS: &[&str] = &[
+    "E", "EF", "EL", "EU", "LU", "NA", "ENL2", "EFL2", "ELL2", "LTC64B", "LTC128B", "LTC256B",
+    "CONSTANT", "STRONG", "MMIO", "CTA", "SM", "GPU", "SYS", "VC", "PRIVATE", "ZD", "CA", "CG",
+    "CI", "CS", "CV", "WB", "WT", "IS", "IL", "ISL", "IDX",
+];
+const ATOMICS: &[&str] = &[
+    "ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "SPIN", "POPC",
+    "SAFEADD", "ARRIVE", "F32", "F64", "F16x2", "BF16x2", "F16x4", "BF16x4", "F32x2", "F32x4",
+    "F16", "BF16", "FTZ", "RN", "PACKED", "F16x8", "BF16x8", "BF16_V2", "S64",
+];
+const MEMBAR: &[&str] = &["SC", "ALL", "CTA", "SM", "GPU", "GL", "SYS", "VC", "IVALLD"];
+const CACHE: &[&str] = &[
+    "E", "C", "D", "I", "U", "IV", "IVALL", "IVALLP", "PF1", "PF2", "PF1_5", "RML2", "DML2", "RS",
+    "WB", "WBALL", "QRY1", "LDC", "LDCU", "DEEP", "PIVALL", "IVTH", "PRIV",
+];
+const BARRIER: &[&str] =
+    &["SYNC", "ARV", "RED", "POPC", "AND", "OR", "DEFER_BLOCKING", "SCAN", "SYNCALL", "RESULT"];
+
+const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
+
+/// Tells all that is wrong with an instruction of the machine's memory; others are not asked.
+pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, report: &mut Report) {
+    let Some(class) = class(instruction.opcode.text) else { return };
+    let known: Vec<&[&str]> = match class {
+        Class::Load | Class::Store => vec![ACCESS, SIZES],
+        Class::Atomic | Class::Reduction => vec![ACCESS, SIZES, ATOMICS],
+        Class::Membar => vec![MEMBAR],
+        Class::Cache => vec![CACHE],
+        Class::Barrier => vec![BARRIER],
+        Class::ErrorBarrier
+        | Class::View
+        | Class::ClusterArrive
+        | Class::ClusterWait
+        | Class::Depbar
+        | Class::Other
+        | Class::Arithmetic
+        | Class::Special
+        | Class::Branch
+        | Class::Exit
+        | Class::Nothing => return,
+    };
+    let mut rules = Rules { instruction, family, report };
+    if rules.modifiers(&known) {
+        rules.scope(class);
+    }
+    rules.operands(class);
+}
+
+struct Rules<'r, 'a> {
+    instruction: &'r Instruction<'a>,
+    family: Option<Family>,
+    report: &'r mut Report,
+}
+
+impl Rules<'_, '_> {
+    fn with(&self, index: usize, name: &str) -> String {
+        let mut names: Vec<&str> = self.instruction.modifiers.iter().map(|m| m.text).collect();
+        names[index] = name;
+        format!("{}.{}", self.instruction.opcode.text, names.join("."))
+    }
+
+    /// Whether all are known.
+    fn modifiers(&mut self, known: &[&[&str]]) -> bool {
+        let mut good = true;
+        let opcode = self.instruction.opcode.text;
+        for (index, word) in self.instruction.modifiers.iter().enumerate() {
+            // Of words that are no valid instruction, `nvdisasm` prints these.
+            let invalid = word.text.starts_with("INVALID") || word.text.contains('?');
+            if invalid || known.iter().any(|list| list.contains(&word.text)) {
+                self.target(word);
+                continue;
+            }
+            good = false;
+            let near =
+                self.report.nearest(word.text, known.iter().flat_map(|list| list.iter().copied()));
+            let help = near.map(|near| self.with(index, near));
+            let message = format!("`{opcode}` has no modifier `.{}`", short(word.text));
+            self.report
+                .error("sass-modifier", word.at, message)
+                .note("not one that a disassembler prints")
+                .help(help.unwrap_or_else(|| format!("leave `.{}` out", short(word.text))));
+        }
+        good
+    }
+
+    /// Whether the target has a modifier.
+    fn target(&mut self, word: &Word<'_>) {
+        let Some(family) = self.family else { return };
+        let old = matches!(word.text, "CA" | "CG" | "CI" | "CS" | "CV" | "WT" | "GL" | "IVALLD");
+        let new = matches!(word.text, "STRONG" | "MMIO" | "CONSTANT" | "EF" | "EL" | "EU" | "NA");
+        let maxwell = family == Family::Maxwell;
+        let membar = class(self.instruction.opcode.text) == Some(Class::Membar);
+        if !(old && !maxwell || new && maxwell || membar && maxwell && word.text == "GPU") {
+            return;
+        }
+        let (message, help) = if old {
+            (format!("`.{}` is of sm_50 to sm_62", word.text), old_as_new(word.text))
+        } else {
+            (format!("`.{}` is of sm_70 and later", word.text), new_as_old(word.text))
+        };
+        self.report.error("sass-target", word.at, message).note(family.name()).help(help);
+    }
+
+    /// An order has a scope, and a scope an order.
+    fn scope(&mut self, class: Class) {
+        let one = self.instruction;
+        let find = |names: &[&str]| one.modifiers.iter().find(|m| names.contains(&m.text));
+        let scope = find(SCOPES);
+        let name = one.name();
+        if class == Class::Membar {
+            let reach = scope.or_else(|| find(&["GL"]));
+            let end = one.modifiers.last().map_or(one.opcode.at, |last| last.at).after();
+            if reach.is_none() {
+                self.report
+                    .error("sass-scope", end, "a `MEMBAR` says how far it reaches")
+                    .note("expected a scope")
+                    .help(format!("{name}.GPU"));
+            }
+            let old = self.family == Some(Family::Maxwell);
+            let order = find(&["SC", "ALL"]);
+            if let (Some(order), true) = (order, old) {
+                self.report
+                    .error(
+                        "sass-target",
+                        order.at,
+                        format!("`.{}` is of sm_70 and later", order.text),
+                    )
+                    .note("maxwell")
+                    .help("MEMBAR.GL");
+            } else if order.is_none() && self.family.is_some() && !old {
+                self.report
+                    .error("sass-order", one.opcode.at.after(), "a `MEMBAR` is `.SC` or `.ALL`")
+                    .note("expected an order")
+                    .help(name.replacen("MEMBAR", "MEMBAR.SC", 1));
+            }
+            return;
+        }
+        let order = find(&["STRONG", "MMIO"]);
+        match (order, scope) {
+            (Some(order), None) => {
+                self.report
+                    .error("sass-scope", order.at, format!("`.{}` names a scope", order.text))
+                    .note("no scope behind it")
+                    .help(name.replacen(order.text, &format!("{}.GPU", order.text), 1));
+            }
+            (None, Some(scope)) if scope.text != "SYS" && find(&["CONSTANT"]).is_none() => {
+                self.report
+                    .error(
+                        "sass-scope",
+                        scope.at,
+                        format!("the scope `.{}` has no order", scope.text),
+                    )
+                    .note("expected `.STRONG` before it")
+                    .help(name.replacen(
+                        &format!(".{}", scope.text),
+                        &format!(".STRONG.{}", scope.text),
+                        1,
+                    ));
+            }
+            _ => {}
+        }
+    }
+
+    /// An address where there has to be one, and a register.
+    fn operands(&mut self, class: Class) {
+        let (opcode, all) = (self.instruction.opcode, &self.instruction.operands);
+        let (form, fits): (&str, bool) = match class {
+            Class::Load if matches!(opcode.text, "LDC" | "LDCU" | "ULDC") => {
+                ("R2, c[0x0][0x160]", constant(all))
+            }
+            Class::Load => ("R2, [R4]", load(all)),
+            Class::Store | Class::Reduction => ("[R4], R2", store(all)),
+            Class::Atomic => ("PT, R2, [R4], R6", atomic(all)),
+            Class::Membar => ("", all.is_empty()),
+            Class::Cache
+            | Class::ErrorBarrier
+            | Class::View
+            | Class::Barrier
+            | Class::ClusterArrive
+            | Class::ClusterWait
+            | Class::Depbar
+            | Class::Other
+            | Class::Arithmetic
+            | Class::Special
+            | Class::Branch
+            | Class::Exit
+            | Class::Nothing => return,
+        };
+        if fits || all.is_empty() && class != Class::Membar && self.is_name_alone() {
+            return;
+        }
+        let at: Bytes = match (all.first(), all.last()) {
+            (Some(first), Some(last)) => first.at.to(last.at),
+            _ => opcode.at,
+        };
+        let name = self.instruction.name();
+        self.report
+            .error("sass-operands", at, format!("`{}` takes other operands", opcode.text))
+            .note(format!("{} here", all.len()))
+            .help(format!("{name} {form}").trim_end().to_owned());
+    }
+
+    /// `LDG.E`: a name without operands asks about the name.
+    fn is_name_alone(&self) -> bool {
+        self.instruction.annotations.is_empty() && self.instruction.guard.is_none()
+    }
+}
+
+fn old_as_new(name: &str) -> &'static str {
+    match name {
+        "CG" => "from sm_70 on, `.STRONG.GPU` passes by L1",
+        "CI" => "from sm_70 on, `.CONSTANT` is the read-only path",
+        "CV" | "WT" => "from sm_70 on, `.STRONG.SYS` goes to the home of the memory",
+        "GL" | "IVALLD" => "MEMBAR.SC.GPU, and CCTL.IVALL behind it",
+        _ => "leave it out",
+    }
+}
+
+fn new_as_old(name: &str) -> &'static str {
+    match name {
+        "CONSTANT" => "on sm_50 to sm_62, `.CI` is the read-only path",
+        "STRONG" => "on sm_50 to sm_62, `.CG` passes by L1 and `.CV` fetches again",
+        "MMIO" => "on sm_50 to sm_62, `.CV` fetches again",
+        "GPU" => "MEMBAR.GL",
+        _ => "leave it out",
+    }
+}
+
+fn is_of(operand: &Operand<'_>, files: &[File]) -> bool {
+    operand.register().is_some_and(|register| files.contains(&register.file))
+}
+
+fn is_address(operand: &Operand<'_>) -> bool {
+    operand.indexed().is_some_and(super::syntax::Indexed::is_memory)
+}
+
+const PREDICATES: &[File] = &[File::Predicate, File::UniformPredicate];
+
+/// `{Ps,} Rd, {Rd2,} [address] {, P} {, lanes}`
+fn load(all: &[Operand<'_>]) -> bool {
+    let Some(place) = all.iter().position(is_address) else { return false };
+    let (to, rest) = (&all[..place], &all[place + 1..]);
+    let status = to.first().is_some_and(|first| is_of(first, PREDICATES));
+    let to = &to[usize::from(status)..];
+    (1..=2).contains(&to.len())
+        && to.iter().all(|one| is_of(one, &[File::General]))
+        && rest.len() <= 2
+}
+
+fn store(all: &[Operand<'_>]) -> bool {
+    let Some((first, rest)) = all.split_first() else { return false };
+    is_address(first) && (1..=3).contains(&rest.len()) && is_of(&rest[0], &[File::General])
+}
+
+fn atomic(all: &[Operand<'_>]) -> bool {
+    let Some(place) = all.iter().position(is_address) else { return false };
+    (1..=2).contains(&place) && is_of(&all[place - 1], &[File::General])
+}
+
+/// `Rd, c[0x0][0x160]`
+fn constant(all: &[Operand<'_>]) -> bool {
+    let [to, from] = all else { return false };
+    let place = from.indexed().is_some_and(|indexed| matches!(indexed.name, "c" | "cx"));
+    place && is_of(to, &[File::General, File::Uniform])
+}
