@@ -3,8 +3,10 @@
 mod agree;
 mod broken;
 mod cli;
+mod cxx;
 mod document;
 mod load_bearing;
+mod lower;
 mod lowering;
 mod machine;
 mod oracle;

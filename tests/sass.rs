@@ -13,7 +13,7 @@ use crate::suite;
 
 #[test]
 fn what_the_machine_does_is_recorded() {
-    const LIMITS: Limits = Limits { states: 100_000 };
+    const LIMITS: Limits = Limits { states: 100_000, runs: false, progress: false };
     let mut now = String::new();
     let folder = suite::folder().join("sass");
     for suite::Entry { path, test, .. } in suite::load(&folder) {

@@ -92,11 +92,13 @@ impl Account {
 }
 
 fn account(source: &str, options: Options, model: &Model) -> Account {
-    let test = litmus::parse("random", source.as_bytes())
-        .unwrap_or_else(|errors| panic!("a random program does not parse: {}\n{source}", errors[0]));
+    let test = litmus::parse("random", source.as_bytes()).unwrap_or_else(|errors| {
+        panic!("a random program does not parse: {}\n{source}", errors[0])
+    });
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let timeout = Some(Duration::from_secs(2));
-    let task = Task { model, engines, bound: 2, timeout, verdict_only: false, blame: false };
+    let task =
+        Task { model, engines, bound: 2, timeout, verdict_only: false, blame: false, cxx: None };
     let judged = judge(&test, &task);
     let mut account = Account::default();
     for sm in TARGETS {

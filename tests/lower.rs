@@ -1,0 +1,192 @@
+//! Lowerings: own rows with their verdicts, the published mapping with each of its weakenings, and
+//! rows of real compilers where their labels are present.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use checker::engine::ENGINES;
+use checker::lower::context::Reach;
+use checker::lower::inclusion::{Answer, Judge, Language, Question};
+use checker::lower::mapping::{to_ptx, weakenings};
+use checker::lower::program::Width;
+use checker::lower::step::{Act, Order, Place, Step, line};
+use checker::lower::{Assumptions, Finding, Row, Setting, Table, judge, read};
+use indicatif::ProgressBar;
+use model::cxx::{self, ReleaseSequence};
+use model::isa::cxx::Failure;
+use model::isa::fence::FenceOrder;
+use model::ptx;
+use model::rel::Model;
+use model::scope::Scope;
+
+use crate::suite;
+
+/// PTX as it is, and without torn scalars.
+fn models() -> [Model; 2] {
+    let torn = ptx::model();
+    let mut whole = torn.clone();
+    whole.conventions.tearing = false;
+    [torn, whole]
+}
+
+fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<Finding>) {
+    let table = read(text).expect("the rows are well formed");
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let [torn, whole] = models();
+    let setting = Setting {
+        engine: ENGINES[0],
+        cxx: &cxx,
+        whole: &whole,
+        torn: tearing.then_some(&torn),
+        assumptions,
+        jobs: 2,
+    };
+    let findings = judge(&table, &setting, &ProgressBar::hidden());
+    (table, findings)
+}
+
+#[test]
+fn every_row_of_ours_has_its_verdict() {
+    let text = fs::read_to_string(suite::root().join("tests/lower/rows.csv")).expect("it is there");
+    let (table, findings) = findings(&text, Assumptions::default(), true);
+    let mut wrong = Vec::new();
+    let mut seen = BTreeMap::new();
+    for ((row, columns), finding) in table.rows.iter().zip(&findings) {
+        let expected = columns["expect"].as_str().expect("a column is text");
+        let because = columns["because"].as_str().expect("a column is text");
+        *seen.entry(finding.verdict.name()).or_insert(0) += 1;
+        let all = [&finding.why, finding.context.as_deref().unwrap_or("")].join(" ")
+            + &finding.notes.join(" ");
+        if finding.verdict.name() != expected || !all.contains(because) {
+            wrong.push(format!("{} => {}: {finding:?}", row.source, row.target));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(seen.len() >= 7 && findings.len() >= 40, "{seen:?}");
+}
+
+#[test]
+fn assumptions_change_what_they_are_about() {
+    let torn = "source,target,arch\n\"%r = load atomic i32, ptr %p unordered, align 4\",\"ld.u32 %r1, [%rd1]\",sm_70\n";
+    let verdict = |text: &str, assumptions, tearing| {
+        findings(text, assumptions, tearing).1.remove(0).verdict.name()
+    };
+    assert_eq!(verdict(torn, Assumptions::default(), true), "weaker");
+    assert_eq!(verdict(torn, Assumptions::default(), false), "preserved");
+    let part = "source,target,arch\n\"%r = atomicrmw add ptr %p, i8 %v monotonic\",\"ld.b32 %r1, [%rd1]; L: atom.relaxed.sys.cas.b32 %r2, [%rd1], %r1, %r3; @%p1 bra L\",sm_70\n";
+    assert_eq!(verdict(part, Assumptions::default(), true), "outside");
+    assert_eq!(verdict(part, Assumptions { cas_only: true }, true), "preserved");
+}
+
+/// Every operation of C++ that a mapping has a row for.
+fn operations() -> Vec<Step> {
+    let mut all = Vec::new();
+    for scope in Scope::ALL {
+        let orders = |act: Act| -> &[Order] {
+            use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+            match act {
+                Act::Load => &[Relaxed, Acquire, SeqCst],
+                Act::Store => &[Relaxed, Release, SeqCst],
+                Act::Swap | Act::Overwrite | Act::CompareExchange(_) | Act::Probe => {
+                    &[Relaxed, Acquire, Release, AcqRel, SeqCst]
+                }
+            }
+        };
+        let cas = Act::CompareExchange(Some(Failure::Relaxed));
+        for act in [Act::Load, Act::Store, Act::Swap, cas] {
+            let all_of = orders(act).iter();
+            all.extend(all_of.map(|&order| Step::access(act, Place::Y, order, scope)));
+        }
+        for order in [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc]
+        {
+            all.push(Step::Fence { order, scope });
+        }
+    }
+    all
+}
+
+#[test]
+fn the_published_mapping_is_right_and_no_weaker_one_is() {
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let [torn, whole] = models();
+    let mut judge = Judge::new(ENGINES[0], &cxx, &whole, Some(&torn));
+    let (mut weaker, mut survivors) = (0, Vec::new());
+    for step in operations() {
+        let ask = |target: Vec<Step>| Question {
+            language: Language::Cxx,
+            source: vec![step],
+            target,
+            width: Width::Word,
+            reach: Reach { within: step.scope().expect("it has a scope"), alone: false },
+        };
+        let mapped = to_ptx(step);
+        let answer = judge.judge(&ask(mapped.clone()));
+        let Answer::Included(tally) = answer else { panic!("{step}: {answer:?}") };
+        assert!(tally.told > 5 && tally.withdrawn == 0, "{step}: {tally:?}");
+        for target in weakenings(&mapped, true) {
+            weaker += 1;
+            if let Answer::Included(_) = judge.judge(&ask(target.clone())) {
+                survivors.push(format!("{step}: {}", line(&target)));
+            }
+        }
+        judge.forget();
+    }
+    assert!(weaker > 190, "only {weaker} weakenings");
+    assert_eq!(survivors, [""; 0], "of {weaker}");
+}
+
+/// What each label of the recorded rows means for a judge by meaning; `None` where it is no row of a
+/// lowering. docs/compilers.md has the reasons.
+fn expected(label: &str, row: &Row) -> Option<&'static [&'static str]> {
+    let source = &row.source;
+    let alone = source.contains("singlethread");
+    let byte = source.contains(" i8");
+    let part = [" i8", " i16", " half", " bfloat"].iter().any(|ty| source.contains(ty));
+    // ptxas takes no scope of a cluster there.
+    if row.target.contains(".cluster.") && ["sm_60", "sm_70"].contains(&&*row.arch) {
+        return Some(&["invalid"]);
+    }
+    Some(match label {
+        "REJECTED" | "CRASH" | "LIBCALL" => return None,
+        "OK-PRIVATE" | "VOLATILE-DROPPED-PRIVATE" => &["preserved"],
+        "OK-NC" => &["preserved", "outside"],
+        "MISCOMPILE-WEAK" if alone || byte => &["preserved"],
+        "SUSPECT-WEAK-INIT-LOAD" if part => &["outside"],
+        "OK" | "OK-NOTE" | "SUSPECT-WEAK-INIT-LOAD" => &["preserved", "stronger"],
+        _ if alone => &["preserved", "stronger", "outside"],
+        _ => &["weaker"],
+    })
+}
+
+#[test]
+fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
+    let path = suite::root().join("../shared/oracle/llvm/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let (table, findings) = findings(&text, Assumptions::default(), true);
+    let (mut judged, mut wrong) = (0_usize, BTreeMap::new());
+    let mut plain_label = (0_usize, 0_usize);
+    for ((row, columns), finding) in table.rows.iter().zip(&findings) {
+        let label = columns["verdict"].as_str().expect("a column is text");
+        let Some(expected) = expected(label, row) else {
+            let refused = ["invalid", "unsupported"].contains(&finding.verdict.name());
+            assert!(refused, "{label}: {finding:?}");
+            continue;
+        };
+        judged += 1;
+        let name = finding.verdict.name();
+        if !expected.contains(&name) {
+            *wrong.entry((label, name)).or_insert(0_usize) += 1;
+        }
+        let miscompiled = label.starts_with("MISCOMPILE");
+        plain_label.0 += 1;
+        plain_label.1 += usize::from(miscompiled == (name == "weaker"));
+    }
+    assert!(judged > 30_000, "only {judged} rows");
+    let count: usize = wrong.values().sum();
+    assert!(count * 100 <= judged, "{count} of {judged}: {wrong:?}");
+    // Without the reasons the two agree on less.
+    assert!(plain_label.1 * 100 >= plain_label.0 * 94, "{plain_label:?}");
+}
