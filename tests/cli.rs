@@ -148,6 +148,41 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lint-for-another-target", &["lint", "--ptx-isa=7.8", "--target=sm_90", "tests/ptx/fine.ptx"]),
     ("explore-runs", &["explore", "--runs", "--stats", "tests/cli/holds.litmus"]),
     ("explore-check", &["explore", "--check", "--arch=all", "--stats", "tests/cli/fails.litmus"]),
+    (
+        "explore-difference",
+        &["explore", "--check", "--table=tests/cli/leaky.table", "tests/cli/holds.litmus"],
+    ),
+    (
+        "explore-difference-json",
+        &[
+            "explore",
+            "--check",
+            "--format=json",
+            "--table=tests/cli/leaky.table",
+            "tests/cli/holds.litmus",
+        ],
+    ),
+    (
+        "explore-difference-junit",
+        &[
+            "explore",
+            "--check",
+            "--format=junit",
+            "--table=tests/cli/leaky.table",
+            "tests/cli/holds.litmus",
+        ],
+    ),
+    ("explore-all", &["explore", "tests/cli"]),
+    ("explore-all-check", &["explore", "--check", "-v", "--arch=all", "tests/cli"]),
+    ("explore-all-json", &["explore", "--check", "--format=json", "tests/cli"]),
+    ("explore-all-junit", &["explore", "--check", "--format=junit", "tests/cli"]),
+    ("explore-all-herd", &["explore", "--format=herd", "tests/cli"]),
+    ("explore-random", &["explore", "--random=200", "--seed=7", "tests/cli/holds.litmus"]),
+    (
+        "explore-random-herd",
+        &["explore", "--random=200", "--format=herd", "tests/cli/holds.litmus"],
+    ),
+    ("explore-other-model", &["explore", "--check", "--model=tests/cli/coherent.cat", "tests/cli"]),
     ("explore-bad-arch", &["explore", "--arch=sm_20", "tests/cli/holds.litmus"]),
     ("lint-nothing", &["lint", "tests/cli"]),
     ("lint-bad-target", &["lint", "--target=90", "tests/ptx/fine.ptx"]),
@@ -311,6 +346,23 @@ fn exit_codes() {
             assert_eq!(output.status.code(), Some(code), "{test}, {format}");
         }
     }
+    for (code, test) in [
+        (0, "holds"),
+        (0, "fails"),
+        (0, "undefined"),
+        (0, "unsupported"),
+        (2, "rejected"),
+        (2, "absent"),
+        (4, "undecided"),
+    ] {
+        for format in ["text", "json", "junit", "herd"] {
+            let path = format!("tests/cli/{test}.litmus");
+            let output = causeway(&["explore", "--check", "--format", format, &path]);
+            assert_eq!(output.status.code(), Some(code), "explore {test}, {format}");
+        }
+    }
+    let leaky = ["explore", "--check", "--table=tests/cli/leaky.table", "tests/cli/holds.litmus"];
+    assert_eq!(causeway(&leaky).status.code(), Some(1));
     // The worst of several.
     assert_eq!(causeway(&["check", "tests/cli"]).status.code(), Some(2));
 }
@@ -336,6 +388,14 @@ fn the_number_of_jobs_does_not_show() {
             masked(&String::from_utf8(output.stdout).expect("output is text"))
         });
         assert!(one.lines().count() > 10, "{format}: little was printed");
+        assert_eq!(one, two, "{format}");
+        let [one, two] = ["1", "2"].map(|jobs| {
+            let folder = "litmus/suite/machine";
+            let arguments =
+                ["explore", "--check", "-v", "-j", jobs, "--format", format, folder, "tests/cli"];
+            masked(&String::from_utf8(causeway(&arguments).stdout).expect("output is text"))
+        });
+        assert!(one.lines().count() > 10, "{format}: little was printed of the machine");
         assert_eq!(one, two, "{format}");
     }
 }

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use checker::engine::ENGINES;
-use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare, shown};
+use checker::explore::random::{Walks, walk};
+use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
 use litmus::sass::lower::Lowering;
 use model::machine::form::Family;
-use model::machine::{Home, Options};
+use model::machine::{Home, Options, Reduce};
 use model::ptx;
 use model::rel::Model;
 
@@ -19,7 +20,10 @@ use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 fn judged(test: &Test, model: &Model) -> Judgement {
-    let timeout = Some(Duration::from_secs(2));
+    allowed(test, model, Some(Duration::from_secs(2)))
+}
+
+pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> Judgement {
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task { model, engines, bound: 3, timeout, verdict_only: false, blame: false };
     judge(test, &task)
@@ -41,7 +45,7 @@ fn machines() -> Vec<(u16, Options)> {
 #[test]
 fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
-    const LIMITS: Limits = Limits { states: 20_000 };
+    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
     let model = ptx::model();
     let (mut included, mut limited, mut wrong) = (0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
@@ -56,7 +60,7 @@ fn every_outcome_of_the_machine_is_allowed() {
             match compare(&entry.test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
-                Inclusion::Undefined(_) | Inclusion::Refused(_) => {}
+                Inclusion::Undefined(_) | Inclusion::Unsupported(_) | Inclusion::Refused(_) => {}
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
                     let name = &entry.test.name;
@@ -72,7 +76,7 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits { states: 5_000 };
+    const LIMITS: Limits = Limits { states: 5_000, runs: false, progress: false };
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -157,11 +161,11 @@ fn reaches(rows: &str, condition: &str, options: Options) -> bool {
 }
 
 fn found(test: &Test, options: Options) -> bool {
-    let explored = checker::explore::explore(
+    let explored = explore(
         &test.program,
         Lowering::of(90).expect("there is a table"),
         options,
-        Limits { states: 200_000 },
+        Limits::states(200_000),
     );
     let explored = explored.expect("the family has all of this");
     assert_eq!(explored.limit, None);
@@ -183,6 +187,29 @@ fn the_machine_shows_what_machines_show() {
                 "{name} at {strength} inside one SM"
             );
         }
+    }
+}
+
+/// Walks do what the search finds, the same for the same seed, and in time all of it.
+#[test]
+fn random_walks_end_where_runs_end() {
+    let limits = Limits::states(10_000);
+    let lowering = Lowering::of(90).expect("there is a table");
+    for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
+    {
+        let path = suite::folder().join(format!("machine/{file}.litmus"));
+        let bytes = std::fs::read(path).expect("the test is there");
+        let test = litmus::parse(file, &bytes).expect("it parses");
+        let all = explore(&test.program, lowering, Options::default(), limits).expect("it runs");
+        let sampled = |seed| {
+            let walks = Walks { count: 3000, seed };
+            walk(&test.program, lowering, Options::default(), walks, limits).expect("it runs")
+        };
+        let (some, again, other) = (sampled(1), sampled(1), sampled(2));
+        assert_eq!(some, again);
+        assert_ne!(some.counts, other.counts, "{file}: the seed makes no difference");
+        assert_eq!(some.counts.values().sum::<u64>(), 3000, "{file}: a walk did not end");
+        assert!(some.counts.keys().eq(all.outcomes.keys()), "{file}: {:?}", some.counts);
     }
 }
 
@@ -234,4 +261,43 @@ fn what_each_part_is_for() {
          | setp.ne.u32 q, r0, 0 ; | @q ld.weak.u32 r1, [x] ;";
     assert!(reaches(dependent, stale, warm));
     assert!(!reaches(dependent, stale, Options { warm: false, ..warm }));
+}
+
+/// The reductions forget steps, never outcomes.
+#[test]
+fn no_reduction_loses_an_outcome() {
+    const LIMITS: Limits = Limits { states: 60_000, runs: false, progress: false };
+    let default = Options::default();
+    let machines = [
+        (90, default),
+        (90, Options { one_sm: true, ..default }),
+        (80, Options { home: Some(Home::Host), ..default }),
+        (90, Options { home: Some(Home::Gpu(1)), lazy_all: true, ..default }),
+        (90, Options { warm: false, copies: true, home: Some(Home::Host), ..default }),
+        (90, Options { one_sm: true, store_buffers: true, ..default }),
+    ];
+    agree::law("reductions", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 60, |sketch| {
+        let test = agree::parse(sketch);
+        for (sm, options) in machines {
+            let lowering = Lowering::of(sm).expect("there is a table");
+            let found = |reduce: Reduce| {
+                let options = Options { reduce, ..options };
+                explore(&test.program, lowering, options, LIMITS).ok()
+            };
+            let Some(all) = found(Reduce::None) else { continue };
+            if all.limit.is_some() {
+                continue;
+            }
+            for reduce in [Reduce::Por, Reduce::All] {
+                let fewer = found(reduce).expect("the other way was possible");
+                let (all, fewer) = (all.outcomes.keys(), fewer.outcomes.keys());
+                if !all.clone().eq(fewer.clone()) {
+                    let lost: Vec<_> = all.filter(|o| !fewer.clone().any(|f| f == *o)).collect();
+                    let lost = lost.first().map(|outcome| test.display_outcome(outcome));
+                    return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
+                }
+            }
+        }
+        Ok(())
+    });
 }

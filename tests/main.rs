@@ -8,6 +8,7 @@ mod load_bearing;
 mod lowering;
 mod machine;
 mod oracle;
+mod reach;
 mod sass;
 mod suite;
 mod tidy;

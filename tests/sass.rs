@@ -13,14 +13,13 @@ use crate::suite;
 
 #[test]
 fn what_the_machine_does_is_recorded() {
-    const LIMITS: Limits = Limits { states: 100_000 };
     let mut now = String::new();
     let folder = suite::folder().join("sass");
     for suite::Entry { path, test, .. } in suite::load(&folder) {
         let lowering = Lowering::of_test(&test);
         let lowering = lowering.unwrap_or_else(|| panic!("{} is in PTX", path.display()));
         writeln!(now, "{} on sm_{}", test.name, lowering.sm).expect("strings can be written");
-        match explore(&test.program, lowering, Options::default(), LIMITS) {
+        match explore(&test.program, lowering, Options::default(), Limits::states(100_000)) {
             Ok(explored) => {
                 assert_eq!(explored.limit, None, "{}", path.display());
                 for outcome in explored.outcomes.keys() {

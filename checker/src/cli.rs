@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
-use model::machine::Home;
 use model::machine::form::Family;
 
+use crate::explore::machine::MachineArgs;
 use crate::report;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
@@ -116,18 +116,34 @@ pub struct Explore {
     /// Show how much was searched
     #[arg(long)]
     pub stats: bool,
-    /// Put all CTAs of a GPU on one SM
-    #[arg(long)]
-    pub one_sm: bool,
-    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
-    #[arg(long, value_name = "GPU|host", value_parser = home)]
-    pub home: Option<Home>,
-    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
-    #[arg(long)]
-    pub split_atomics: bool,
-    /// Give up after so many states
+    /// Say whether every state can still reach an end
+    #[arg(long, conflicts_with = "random")]
+    pub progress: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Give up after so many states; a random walk, after so many steps
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub states: usize,
+    /// Take N random walks in place of a full search, and count how often each outcome comes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub random: Option<u64>,
+    /// Where the choices of random walks come from
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub judging: Judging,
+    /// Give up the axioms' side of a comparison after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = report::Format::Text)]
+    pub format: report::Format,
+    /// Show every comparison, and the allowed outcomes that the machine has not
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// How many tests to run at once [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
 }
 
 /// What `--arch` names.
@@ -298,13 +314,6 @@ fn architectures(text: &str) -> Result<Architectures, String> {
 fn machine(text: &str) -> Result<u16, String> {
     let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
     target.map(|target| target.sm).ok_or_else(|| "an architecture is sm_50 to sm_121".to_owned())
-}
-
-fn home(text: &str) -> Result<Home, String> {
-    if text == "host" {
-        return Ok(Home::Host);
-    }
-    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {

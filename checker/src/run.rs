@@ -28,7 +28,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
-        Command::Explore(command) => explore::command::command(command, out, err),
+        Command::Explore(command) => explore_command(command, out, err),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
             sass::decode(decode, &mut io::stdin().lock(), out)
@@ -123,6 +123,17 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     summary.seconds = start.elapsed().as_secs_f64();
     report.end(&summary, out)?;
     Ok(summary.exit())
+}
+
+fn explore_command(
+    command: &cli::Explore,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(model) = model(command.judging.model.as_deref(), err)? else {
+        return Ok(Exit::BadInput);
+    };
+    explore::command::command(command, &model, progress, out, err)
 }
 
 fn explain_command(

@@ -74,33 +74,45 @@ pub fn run(
     jobs: usize,
     visit: &mut dyn FnMut(Item) -> io::Result<()>,
 ) -> io::Result<()> {
+    let judged = |index: usize| judge_file(&files[index], task);
+    in_order(files.len(), jobs, &judged, &mut |index, outcome| {
+        visit(Item { path: files[index].clone(), outcome })
+    })
+}
+
+/// Does `count` pieces of work with `jobs` threads; calls `visit` with each result, in order.
+pub fn in_order<T: Send>(
+    count: usize,
+    jobs: usize,
+    work: &(dyn Fn(usize) -> T + Sync),
+    visit: &mut dyn FnMut(usize, T) -> io::Result<()>,
+) -> io::Result<()> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, files.len().max(1)) {
+        for _ in 0..jobs.clamp(1, count.max(1)) {
             let sender = sender.clone();
             let (next, stop) = (&next, &stop);
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = files.get(index) else { return };
-                    if sender.send((index, judge_file(path, task))).is_err() {
+                    if index >= count || sender.send((index, work(index))).is_err() {
                         return;
                     }
                 }
             });
         }
         drop(sender);
-        let mut waiting: Vec<Option<Outcome>> = files.iter().map(|_| None).collect();
+        let mut waiting: Vec<Option<T>> = (0..count).map(|_| None).collect();
         let mut shown = 0;
-        for (index, outcome) in receiver {
-            waiting[index] = Some(outcome);
-            while let Some(outcome) = waiting.get_mut(shown).and_then(Option::take) {
-                let result = visit(Item { path: files[shown].clone(), outcome });
-                if result.is_err() {
+        for (index, result) in receiver {
+            waiting[index] = Some(result);
+            while let Some(result) = waiting.get_mut(shown).and_then(Option::take) {
+                let visited = visit(shown, result);
+                if visited.is_err() {
                     stop.store(true, Ordering::Relaxed);
-                    return result;
+                    return visited;
                 }
                 shown += 1;
             }

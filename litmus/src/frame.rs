@@ -34,6 +34,7 @@ pub(crate) const KEYS: &[&str] = &[
     "Dialect",
     "Arch",
     "Registers",
+    "Without-rule",
 ];
 
 /// Reads the header; the second component is where the initial state begins.

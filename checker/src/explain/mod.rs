@@ -3,6 +3,7 @@
 pub mod candidate;
 mod note;
 mod open;
+mod refute;
 mod show;
 
 use std::io::{self, Write};
@@ -22,6 +23,8 @@ use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
 use crate::report::text::{race_text, with_threads};
 use crate::witness::{ChosenRows, Witness, shown};
+
+pub use self::refute::refute;
 
 /// How much to show.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +95,22 @@ pub fn explain(
     }
     survey.tell(test, &judgement, complete, &threads, out)?;
     races(test, &judgement, out)
+}
+
+/// An execution that keeps every axiom.
+fn allowed(
+    test: &Test,
+    account: &Account,
+    threads: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let outcome = test.display_outcome(&account.witness.outcome);
+    let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
+    writeln!(out, "An execution that keeps every axiom ends with {outcome}:")?;
+    let letters = show::all_letters(&account.witness);
+    show::events(&account.witness, threads, &letters, out)?;
+    show::relations(&account.witness, &letters, out)?;
+    account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }
 
 fn races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
@@ -218,21 +237,23 @@ impl Survey<'_> {
     ) -> io::Result<()> {
         let what = show::proposition(test);
         if let Some(account) = &self.allowed {
-            let outcome = test.display_outcome(&account.witness.outcome);
             let observation = judgement.observation.map_or("Sometimes", judge::Observation::name);
             let (positive, negative) = (judgement.positive, judgement.negative);
             let bare = show::condition(test);
             writeln!(out, "{observation} {positive}/{}: {bare}.", positive + negative)?;
-            let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
-            writeln!(out, "An execution that keeps every axiom ends with {outcome}:")?;
-            let letters = show::all_letters(&account.witness);
-            show::events(&account.witness, threads, &letters, out)?;
-            show::relations(&account.witness, &letters, out)?;
-            for note in &account.notes {
-                writeln!(out, "  {note}")?;
-            }
-            return Ok(());
+            return allowed(test, account, threads, out);
         }
+        self.tell_never(test, &what, complete, threads, out)
+    }
+
+    fn tell_never(
+        &self,
+        test: &Test,
+        what: &str,
+        complete: bool,
+        threads: &[String],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         if self.count == 0 {
             return writeln!(
                 out,
@@ -240,7 +261,7 @@ impl Survey<'_> {
                  model."
             );
         }
-        self.tell_forbidden(test, &what, complete, threads, out)
+        self.tell_forbidden(test, what, complete, threads, out)
     }
 
     fn tell_forbidden(

@@ -19,6 +19,8 @@ pub enum Inclusion {
     Extra(Vec<(Vec<Value>, Vec<Step>)>),
     /// The test has no meaning: there is nothing to compare with.
     Undefined(String),
+    /// The axioms do not cover it.
+    Unsupported(String),
     /// The family has no instruction for a line of it, or the machine no room.
     Refused(Refusal),
     /// Not all was searched, and what was is included.
@@ -33,7 +35,21 @@ pub fn shown(test: &Test, outcome: &[Value]) -> Vec<Value> {
     outcome.iter().enumerate().map(cut).collect()
 }
 
-/// Compares; `judged` is what the axioms say, without a filter's help.
+/// The answer where there is nothing to compare with.
+pub fn closed(judged: &Judgement) -> Option<Inclusion> {
+    match &judged.verdict {
+        Verdict::Undefined(reason) => Some(Inclusion::Undefined(reason.clone())),
+        Verdict::Unsupported(reason) => Some(Inclusion::Unsupported(reason.clone())),
+        Verdict::Undecided(_) | Verdict::Holds | Verdict::Fails => None,
+    }
+}
+
+/// What the axioms allow, as far as they were followed.
+pub fn allowed(test: &Test, judged: &Judgement) -> BTreeSet<Vec<Value>> {
+    judged.found.outcomes.keys().map(|outcome| shown(test, outcome)).collect()
+}
+
+/// Runs, and compares; `judged` is what the axioms say, without a filter's help.
 pub fn compare(
     test: &Test,
     judged: &Judgement,
@@ -41,19 +57,18 @@ pub fn compare(
     options: Options,
     limits: Limits,
 ) -> (Inclusion, Option<Explored>) {
-    match &judged.verdict {
-        Verdict::Undefined(reason) => return (Inclusion::Undefined(reason.clone()), None),
-        Verdict::Unsupported(reason) | Verdict::Undecided(reason) => {
-            return (Inclusion::Limited(reason.clone()), None);
-        }
-        Verdict::Holds | Verdict::Fails => {}
+    if let Some(closed) = closed(judged) {
+        return (closed, None);
     }
-    let explored = match explore(&test.program, lowering, options, limits) {
-        Ok(explored) => explored,
-        Err(refusal) => return (Inclusion::Refused(refusal), None),
-    };
-    let allowed: BTreeSet<Vec<Value>> =
-        judged.found.outcomes.keys().map(|outcome| shown(test, outcome)).collect();
+    match explore(&test.program, lowering, options, limits) {
+        Ok(explored) => (included(test, judged, &explored), Some(explored)),
+        Err(refusal) => (Inclusion::Refused(refusal), None),
+    }
+}
+
+/// Compares what the machine has with what the axioms allow, of a program with a meaning.
+pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusion {
+    let allowed = allowed(test, judged);
     let mut reached = BTreeSet::new();
     let mut extra = Vec::new();
     for (outcome, run) in &explored.outcomes {
@@ -66,12 +81,16 @@ pub fn compare(
             extra.push((outcome.clone(), run.clone()));
         }
     }
-    let inclusion = if !extra.is_empty() {
-        Inclusion::Extra(extra)
-    } else if let Some(limit) = explored.limit {
-        Inclusion::Limited(limit.to_owned())
-    } else {
-        Inclusion::Included { reached: reached.len(), allowed: allowed.len() }
+    // An outcome that was not found is forbidden only if all was looked at.
+    let incomplete = match (judged.found.limit, judged.found.seen.bound_reached) {
+        (Some(limit), _) => Some(limit.text()),
+        (None, true) => Some("a loop was cut at its bound"),
+        (None, false) => None,
     };
-    (inclusion, Some(explored))
+    match (extra.is_empty(), incomplete, explored.limit) {
+        (false, None, _) => Inclusion::Extra(extra),
+        (false, Some(why), _) => Inclusion::Limited(format!("the axioms: {why}")),
+        (true, _, Some(why)) => Inclusion::Limited(why.to_owned()),
+        (true, _, None) => Inclusion::Included { reached: reached.len(), allowed: allowed.len() },
+    }
 }

@@ -2,30 +2,49 @@
 
 pub mod command;
 pub mod inclusion;
+pub mod machine;
+pub mod one;
+pub mod random;
+pub mod report;
+mod search;
 
 use std::collections::BTreeMap;
 
 use litmus::sass::lower::Lowering;
-use model::machine::{Machine, Options, Refusal, State, Step};
+use model::machine::{Machine, Options, Refusal, Step, WIDER};
 use model::program::Program;
 use model::value::Value;
-use rustc_hash::FxHashMap;
 
-/// How much is looked at before giving up.
+/// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     pub states: usize,
+    /// For each outcome, the steps of a run.
+    pub runs: bool,
+    /// How many states can not reach an end.
+    pub progress: bool,
+}
+
+impl Limits {
+    pub fn states(states: usize) -> Limits {
+        Limits { states, runs: false, progress: false }
+    }
 }
 
 /// What the machine can do with a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explored {
-    /// Each outcome with the steps of a run that has it, as few as any.
+    /// Each outcome, with the steps of a run that has it if that was asked for: as few choices as
+    /// any, and what could not be told from happening at once.
     pub outcomes: BTreeMap<Vec<Value>, Vec<Step>>,
     pub states: usize,
     pub transitions: usize,
+    /// Bytes that the states take, with what it takes to find them.
+    pub bytes: usize,
     /// States in which nothing can happen and some thread has not ended.
     pub stuck: usize,
+    /// States from which no end can be reached, if that was asked for.
+    pub endless: Option<usize>,
     /// Why not everything was looked at, if not.
     pub limit: Option<&'static str>,
 }
@@ -37,57 +56,13 @@ pub fn explore(
     options: Options,
     limits: Limits,
 ) -> Result<Explored, Refusal> {
-    let mut machine = Machine::new(program, lowering.program(program)?, options)?;
-    let start = machine.start();
-    let mut explored =
-        Explored { outcomes: BTreeMap::new(), states: 1, transitions: 0, stuck: 0, limit: None };
-    // Breadth first: the first run to an outcome is a shortest one.
-    let mut known: FxHashMap<Box<[u8]>, u32> = FxHashMap::default();
-    let mut from: Vec<(u32, Option<Step>)> = vec![(0, None)];
-    let mut layer: Vec<(u32, State)> = vec![(0, start.clone())];
-    let mut packed = Vec::new();
-    start.pack(&mut packed);
-    known.insert(packed.as_slice().into(), 0);
-    while !layer.is_empty() {
-        let mut next: Vec<(u32, State)> = Vec::new();
-        for (number, state) in layer {
-            if let Some(outcome) = machine.outcome(&state) {
-                explored.outcomes.entry(outcome).or_insert_with(|| run_to(&from, number));
-                continue;
-            }
-            let before = explored.transitions;
-            machine.successors(&state, &mut |step, successor| {
-                explored.transitions += 1;
-                successor.pack(&mut packed);
-                if known.contains_key(packed.as_slice()) {
-                    return;
-                }
-                let fresh = u32::try_from(from.len()).expect("the limit is lower");
-                known.insert(packed.as_slice().into(), fresh);
-                from.push((number, Some(step)));
-                next.push((fresh, successor));
-            });
-            explored.stuck += usize::from(explored.transitions == before);
-        }
-        explored.states = from.len();
-        explored.limit = machine.overflow();
-        if explored.states > limits.states {
-            explored.limit = Some("the limit of states");
-        }
-        if explored.limit.is_some() {
-            break;
-        }
-        layer = next;
+    let lowered = lowering.program(program)?;
+    let explored = |wide: bool| {
+        let mut machine = Machine::new(program, lowered.clone(), options, wide)?;
+        Ok(search::search(&mut machine, program.threads.len(), limits))
+    };
+    match explored(false)? {
+        Explored { limit: Some(WIDER), .. } => explored(true),
+        explored => Ok(explored),
     }
-    Ok(explored)
-}
-
-fn run_to(from: &[(u32, Option<Step>)], number: u32) -> Vec<Step> {
-    let (mut steps, mut at) = (Vec::new(), number);
-    while let (before, Some(step)) = from[at as usize] {
-        steps.push(step);
-        at = before;
-    }
-    steps.reverse();
-    steps
 }

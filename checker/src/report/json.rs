@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use litmus::Test;
+use litmus::{Diagnostic, Test};
 use model::program::Observed;
 use model::value::Value;
 use serde::Serialize;
@@ -44,16 +44,19 @@ struct Object<'a> {
     errors: Vec<Error>,
 }
 
+pub(crate) type ByName = BTreeMap<String, Value>;
+
 #[derive(Serialize)]
 struct OneOutcome {
-    registers: BTreeMap<String, Value>,
-    memory: BTreeMap<String, Value>,
+    registers: ByName,
+    memory: ByName,
     executions: Option<u64>,
     satisfies: bool,
 }
 
+/// What is wrong with a file.
 #[derive(Serialize)]
-struct Error {
+pub(crate) struct Error {
     file: String,
     line: usize,
     column: usize,
@@ -69,30 +72,11 @@ impl Report for Json {
         let object = match &item.outcome {
             Outcome::Judged { test, judgement } => self.judged(file, test, judgement),
             Outcome::Rejected(diagnostics) => {
-                let errors: Vec<Error> = diagnostics
-                    .iter()
-                    .map(|diagnostic| Error {
-                        file: file.clone(),
-                        line: diagnostic.span.line,
-                        column: diagnostic.span.column,
-                        code: diagnostic.code.to_string(),
-                        section: diagnostic.section.map(|section| section.number.to_owned()),
-                        message: diagnostic.message.clone(),
-                        help: diagnostic.help.clone(),
-                    })
-                    .collect();
+                let errors = diagnostics.iter().map(|found| Error::new(&file, found)).collect();
                 self.error(file, errors)
             }
             Outcome::Unreadable(error) => {
-                let error = Error {
-                    file: file.clone(),
-                    line: 0,
-                    column: 0,
-                    code: "unreadable".to_owned(),
-                    section: None,
-                    message: error.to_string(),
-                    help: None,
-                };
+                let error = Error::unreadable(&file, error);
                 self.error(file, vec![error])
             }
         };
@@ -102,6 +86,36 @@ impl Report for Json {
 
     fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Error {
+    pub(crate) fn new(file: &str, diagnostic: &Diagnostic) -> Error {
+        Error {
+            file: file.to_owned(),
+            line: diagnostic.span.line,
+            column: diagnostic.span.column,
+            code: diagnostic.code.to_string(),
+            section: diagnostic.section.map(|section| section.number.to_owned()),
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone(),
+        }
+    }
+
+    pub(crate) fn unreadable(file: &str, error: &io::Error) -> Error {
+        Error {
+            file: file.to_owned(),
+            line: 0,
+            column: 0,
+            code: "unreadable".to_owned(),
+            section: None,
+            message: error.to_string(),
+            help: None,
+        }
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 }
 
@@ -168,7 +182,14 @@ impl Json {
 }
 
 fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOutcome {
-    let (mut registers, mut memory) = (BTreeMap::new(), BTreeMap::new());
+    let (registers, memory) = by_name(test, values);
+    let satisfies = test.proposition.holds(&test.program, values);
+    OneOutcome { registers, memory, executions, satisfies }
+}
+
+/// Registers and locations, each with its value.
+pub(crate) fn by_name(test: &Test, values: &[Value]) -> (ByName, ByName) {
+    let (mut registers, mut memory) = (ByName::new(), ByName::new());
     for (&observed, &value) in test.program.observed.iter().zip(values) {
         let name = litmus::proposition::name(&test.program, observed);
         match observed {
@@ -176,6 +197,5 @@ fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOut
             Observed::Memory { .. } => memory.insert(name, value),
         };
     }
-    let satisfies = test.proposition.holds(&test.program, values);
-    OneOutcome { registers, memory, executions, satisfies }
+    (registers, memory)
 }

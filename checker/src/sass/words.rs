@@ -34,7 +34,7 @@ pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
     };
     let level = match does {
         Ok(Some(Form::Access(level))) => format!(", {}", place(*level)),
-        Ok(Some(Form::Membar(reach))) => format!(": {}", far(*reach)),
+        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => format!(": {}", far(*reach)),
         Ok(Some(Form::Invalidate)) => ": the L1 of the SM forgets all lines".to_owned(),
         Err(_) if is_access(name) => ", which the machine does not have".to_owned(),
         Ok(_) | Err(_) => String::new(),
@@ -81,7 +81,7 @@ pub(super) fn brief(instruction: &Instruction<'_>, does: &Does) -> Option<String
     };
     Some(match does {
         Ok(Some(Form::Access(level))) => format!("{kind}, {}", place(*level)),
-        Ok(Some(Form::Membar(reach))) => format!("waits: {}", far(*reach)),
+        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => format!("waits: {}", far(*reach)),
         Ok(Some(Form::Invalidate)) => "empties L1".to_owned(),
         Ok(Some(Form::Bar)) => "barrier of the CTA".to_owned(),
         Ok(Some(Form::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
@@ -149,7 +149,7 @@ pub(super) fn memory(
             }
             all.push(WAITS);
         }
-        Ok(Some(Form::Membar(reach))) => all.extend(membar(*reach)),
+        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => all.extend(membar(*reach)),
         Ok(Some(Form::Invalidate)) => all.extend([
             "waits until the thread's loads have returned; then every line in the L1 of its SM is \
              forgotten, and no load on its way fills one",
@@ -294,7 +294,7 @@ pub(super) fn contract(instruction: &Instruction<'_>, does: &Does) -> Option<Str
         Ok(Some(Form::Access(Level::Sm))) => Some("cta"),
         Ok(Some(Form::Access(Level::Gpu))) => Some("gpu"),
         Ok(Some(Form::Access(Level::Sys | Level::Own))) => Some("sys"),
-        Ok(Some(Form::Membar(reach))) => {
+        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => {
             let scope = match reach {
                 Reach::Cta => "cta",
                 Reach::Gpu => "gpu",

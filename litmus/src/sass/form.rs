@@ -44,6 +44,9 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
             Level::Weak
         }
     };
+    let membar = |reach: Reach| {
+        if has("ALL") { Form::MembarAll(reach) } else { Form::Membar(reach) }
+    };
     let unknown = || Err(Unknown(name.to_owned()));
     Ok(Some(match opcode {
         "LDG" | "LD" | "STG" | "ST" => Form::Access(strength()),
@@ -55,9 +58,9 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => Form::Access(Level::Own),
         "LDC" => Form::Access(Level::ReadOnly),
         "MEMBAR" if has("VC") => return unknown(),
-        "MEMBAR" if has("SYS") => Form::Membar(Reach::Sys),
-        "MEMBAR" if has("GPU") || has("GL") => Form::Membar(Reach::Gpu),
-        "MEMBAR" if has("CTA") || has("SM") => Form::Membar(Reach::Cta),
+        "MEMBAR" if has("SYS") => membar(Reach::Sys),
+        "MEMBAR" if has("GPU") || has("GL") => membar(Reach::Gpu),
+        "MEMBAR" if has("CTA") || has("SM") => membar(Reach::Cta),
         "CCTL" if has("IVALL") => Form::Invalidate,
         "BAR" => Form::Bar,
         "UCGABAR_ARV" => Form::ClusterArrive,
@@ -109,7 +112,7 @@ fn acquires(instruction: &Instruction) -> bool {
 /// Reading C16: how far an `acq_rel` atomic is one unit.
 fn unit(instruction: &Instruction, forms: &[Form]) -> Option<Reach> {
     let Instruction::Atomic(atomic) = instruction else { return None };
-    let whole = forms.iter().any(|form| matches!(form, Form::Membar(_)))
+    let whole = forms.iter().any(|form| matches!(form, Form::Membar(_) | Form::MembarAll(_)))
         && forms.contains(&Form::Invalidate)
         && !forms.contains(&Form::Access(Level::Own));
     if atomic.order != AtomicOrder::AcqRel || !whole {
@@ -160,7 +163,7 @@ mod tests {
 
     #[test]
     fn fences_have_a_reach_and_the_rest_does_nothing_or_is_unknown() {
-        assert_eq!(form("MEMBAR.ALL.GPU"), Ok(Some(Form::Membar(Reach::Gpu))));
+        assert_eq!(form("MEMBAR.ALL.GPU"), Ok(Some(Form::MembarAll(Reach::Gpu))));
         assert_eq!(form("MEMBAR.SC.CTA"), Ok(Some(Form::Membar(Reach::Cta))));
         assert_eq!(form("MEMBAR.GL.IVALLD"), Ok(Some(Form::Membar(Reach::Gpu))));
         assert_eq!(form("CCTL.IVALL"), Ok(Some(Form::Invalidate)));

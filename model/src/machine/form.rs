@@ -32,8 +32,10 @@ pub enum Reach {
 pub enum Form {
     /// The load, store or atomic that the PTX instruction asks for.
     Access(Level),
-    /// `MEMBAR.SC`, `MEMBAR.ALL`: the same rule (reading C3).
+    /// `MEMBAR.SC`
     Membar(Reach),
+    /// `MEMBAR.ALL`: the same, but for reading C3.
+    MembarAll(Reach),
     /// `CCTL.IVALL`
     Invalidate,
     /// What waits for an acquire at cta scope, which no text shows (reading C10).

@@ -4,7 +4,7 @@
 
 use crate::isa::alu::AluOp;
 use crate::isa::atom::AtomicOp;
-use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
+use crate::isa::bar::{Barrier, BarrierKind, Reduction};
 use crate::isa::cvta::AddressOp;
 use crate::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use crate::layout::{Layout, Window};
@@ -13,12 +13,13 @@ use crate::program::{Initial, Program, ThreadId};
 use crate::value::{Value, low_bits, low64};
 
 use super::form::{Form, Lowered};
+use super::plan::Plan;
 
 /// A read whose value is still on its way.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Pending {
-    /// By which its entries in queues know it; no other pending read of the thread has it.
-    pub(super) slot: u8,
+    /// Which access of the code it is, by which its entries know it.
+    pub(super) site: u8,
     pub(super) register: Option<Reg>,
     pub(super) ty: Type,
     /// The bytes that have arrived.
@@ -34,8 +35,17 @@ pub(super) enum Phase {
     /// A `MEMBAR` waits for what it found when it began; `.SYS` does so twice.
     Draining,
     DrainingFar,
-    /// Arrived at a barrier when it had this generation.
-    Arrived(u8),
+    /// Waits at a barrier.
+    Arrived,
+}
+
+/// How a thread stands with the barrier of its cluster, between arriving and waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Cluster {
+    Outside,
+    Arrived,
+    /// All have arrived.
+    Complete,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -45,14 +55,26 @@ pub(super) struct Local {
     pub(super) form: u8,
     pub(super) phase: Phase,
     pub(super) registers: Box<[Value]>,
+    /// In order of their sites.
     pub(super) pending: Vec<Pending>,
-    /// The generation of the cluster's barrier that it arrived at, to wait for later.
-    pub(super) cluster: Option<u8>,
+    pub(super) cluster: Cluster,
+    /// A `MEMBAR.ALL` that loads have gone past, and how far (reading C3).
+    pub(super) behind: Option<Behind>,
+}
+
+/// Where a `MEMBAR` that the thread has gone past stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Behind {
+    pub(super) far: bool,
+    /// Whether it will still look at links.
+    pub(super) then_far: bool,
 }
 
 /// A scalar access with everything known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Scalar {
+    /// Which element of a vector it is.
+    pub(super) element: u8,
     /// Physical bytes.
     pub(super) at: Extent,
     pub(super) what: Access,
@@ -90,6 +112,8 @@ pub(super) enum Want {
         id: u8,
         count: Option<u8>,
         waits: bool,
+        /// The predicate that it brings to a reduction.
+        vote: bool,
     },
     End,
     /// No execution goes on from here: an address that is none.
@@ -102,6 +126,7 @@ pub(super) struct Context<'p> {
     pub(super) layout: &'p Layout,
     pub(super) thread: ThreadId,
     pub(super) lowered: &'p [Lowered],
+    pub(super) plan: &'p Plan,
 }
 
 impl Local {
@@ -114,7 +139,15 @@ impl Local {
             }
         });
         let registers = registers.collect();
-        Local { pc: 0, form: 0, phase: Phase::Ready, registers, pending: Vec::new(), cluster: None }
+        Local {
+            pc: 0,
+            form: 0,
+            phase: Phase::Ready,
+            registers,
+            pending: Vec::new(),
+            cluster: Cluster::Outside,
+            behind: None,
+        }
     }
 
     fn is_pending(&self, register: Reg) -> bool {
@@ -150,6 +183,11 @@ impl Local {
                 let guard = line.guard.map(|guard| guard.predicate);
                 let touched = guard.into_iter().chain(instruction.sources());
                 if touched.chain(instruction.destinations()).any(|r| self.is_pending(r)) {
+                    return Some(Want::Value);
+                }
+                // A read for no register, again before it has come back.
+                let sites = context.plan.sites_of(self.pc);
+                if self.pending.iter().any(|pending| sites.contains(&usize::from(pending.site))) {
                     return Some(Want::Value);
                 }
                 if let Some(guard) = line.guard
@@ -223,6 +261,7 @@ impl Local {
                         Form::Access(_) => self.access(context, &line.instruction),
                         Form::Bar => self.barrier(context, &line.instruction),
                         Form::Membar(_)
+                        | Form::MembarAll(_)
                         | Form::Invalidate
                         | Form::AcquireWait
                         | Form::ClusterArrive
@@ -236,16 +275,21 @@ impl Local {
 
     fn barrier(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
         let Instruction::Barrier(Barrier { id, count, kind, .. }) = instruction else {
-            let waits = matches!(instruction, Instruction::ClusterBarrier(ClusterBarrier::Wait));
-            return Want::Barrier { id: 0, count: None, waits };
+            return Want::Fault;
         };
         let small = |operand: Operand| u8::try_from(low64(self.operand(context, operand))).ok();
-        let (Some(id), Some(count)) =
+        let (Some(id @ 0..=15), Some(count)) =
             (small(*id), count.map_or(Some(None), |c| small(c).map(Some)))
         else {
             return Want::Fault;
         };
-        Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive }
+        let vote = match *kind {
+            BarrierKind::Reduce { source, negated, .. } => {
+                (self.registers[usize::from(source.0)] != 0) != negated
+            }
+            BarrierKind::Arrive | BarrierKind::Sync => false,
+        };
+        Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive, vote }
     }
 
     fn access(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
@@ -253,9 +297,10 @@ impl Local {
         let space = instruction.space();
         let length = ty.bytes() * u32::try_from(elements).expect("a vector is short");
         let Some(whole) = self.resolve(context, address, space, length) else { return Want::Fault };
-        let element = |index: usize| {
-            let start = whole.start + ty.bytes() * u32::try_from(index).expect("a vector is short");
-            Extent { start, length: ty.bytes(), ..whole }
+        let scalar = |index: usize, what: Access| {
+            let element = u8::try_from(index).expect("a vector is short");
+            let start = whole.start + ty.bytes() * u32::from(element);
+            Scalar { element, at: Extent { start, length: ty.bytes(), ..whole }, what }
         };
         let scalars = match instruction {
             Instruction::Load(load) => load
@@ -264,7 +309,7 @@ impl Local {
                 .enumerate()
                 .filter_map(|(index, register)| {
                     let register = (*register)?;
-                    Some(Scalar { at: element(index), what: Access::Read { register, ty } })
+                    Some(scalar(index, Access::Read { register, ty }))
                 })
                 .collect(),
             Instruction::Store(store) => store
@@ -273,7 +318,7 @@ impl Local {
                 .enumerate()
                 .map(|(index, &source)| {
                     let value = self.operand(context, source) & low_bits(ty.bits);
-                    Scalar { at: element(index), what: Access::Write(value) }
+                    scalar(index, Access::Write(value))
                 })
                 .collect(),
             Instruction::Atomic(atomic) => {
@@ -287,7 +332,7 @@ impl Local {
                 let flushes = ty == Type::F32 && space == Space::Global;
                 let (first, second) = (value(0), value(1));
                 let what = Access::Atomic { op, ty, first, second, register, returns, flushes };
-                vec![Scalar { at: whole, what }]
+                vec![Scalar { element: 0, at: whole, what }]
             }
             Instruction::Fence(_)
             | Instruction::ProxyFence(_)
@@ -321,16 +366,16 @@ impl Local {
         Some(context.layout.physical(va))
     }
 
-    /// A number for a new pending read.
-    pub(super) fn free_slot(&self) -> u8 {
-        (0..=u8::MAX)
-            .find(|slot| self.pending.iter().all(|pending| pending.slot != *slot))
-            .expect("a thread has few reads on their way")
+    /// A read begins.
+    pub(super) fn expect(&mut self, site: u8, register: Option<Reg>, ty: Type) {
+        let missing = u16::try_from((1_u32 << ty.bytes()) - 1).expect("16 bytes at most");
+        let place = self.pending.partition_point(|pending| pending.site < site);
+        self.pending.insert(place, Pending { site, register, ty, value: 0, missing });
     }
 
     /// Bytes `start` on of a pending read have arrived.
-    pub(super) fn deliver(&mut self, slot: u8, start: u32, length: u32, bytes: Value) {
-        let Some(at) = self.pending.iter().position(|pending| pending.slot == slot) else { return };
+    pub(super) fn deliver(&mut self, site: u8, start: u32, length: u32, bytes: Value) {
+        let Some(at) = self.pending.iter().position(|pending| pending.site == site) else { return };
         let pending = &mut self.pending[at];
         pending.value |= bytes << (8 * start);
         for byte in start..start + length {
@@ -341,6 +386,39 @@ impl Local {
             if let Some(register) = pending.register {
                 let ty = pending.ty;
                 self.registers[usize::from(register.0)] = AluOp::Mov.apply(ty, &[pending.value]);
+            }
+        }
+    }
+
+    /// The barrier that it waits at is complete, with this result of the reduction.
+    pub(super) fn release(&mut self, context: &Context<'_>, all: bool, votes: u8) {
+        let line =
+            &context.program.threads[usize::from(context.thread.0)].lines[usize::from(self.pc)];
+        if let Instruction::Barrier(Barrier {
+            kind: BarrierKind::Reduce { op, destination, .. },
+            ..
+        }) = &line.instruction
+        {
+            let result = match op {
+                Reduction::Popc => votes.into(),
+                Reduction::And => all.into(),
+                Reduction::Or => (votes > 0).into(),
+            };
+            self.registers[usize::from(destination.0)] = result;
+        }
+        self.advance(context);
+    }
+
+    /// Registers that nothing looks at any more have no value: states that differ in them are one.
+    pub(super) fn forget(&mut self, context: &Context<'_>) {
+        let live = &context.plan.live[usize::from(self.pc).min(context.plan.live.len() - 1)];
+        let lines = &context.program.threads[usize::from(context.thread.0)].lines;
+        // In the middle of an instruction its results may be there already.
+        let midway = lines.get(usize::from(self.pc)).filter(|_| self.form > 0);
+        let results = || midway.into_iter().flat_map(|line| line.instruction.destinations());
+        for (index, register) in self.registers.iter_mut().enumerate() {
+            if !live[index] && !results().any(|result| usize::from(result.0) == index) {
+                *register = 0;
             }
         }
     }

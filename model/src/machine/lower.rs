@@ -61,7 +61,7 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
                 }
             };
             if store.order.is_release() {
-                forms.push(Form::Membar(reach(store.order.scope().unwrap_or(Scope::Sys))));
+                forms.push(Form::MembarAll(reach(store.order.scope().unwrap_or(Scope::Sys))));
             }
             forms.push(Form::Access(level(at)));
         }
@@ -75,7 +75,7 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
                 fused = Some(reach(scope));
             }
             if order.is_release() {
-                forms.push(Form::Membar(reach(scope)));
+                forms.push(Form::MembarAll(reach(scope)));
             }
             forms.push(Form::Access(at));
             if order.is_acquire() {
@@ -92,7 +92,9 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
                 return Err("`fence.acquire` and `fence.release` are of sm_90 and later");
             }
             if fence.order != FenceOrder::Acquire {
-                forms.push(Form::Membar(reach(fence.scope)));
+                let reach = reach(fence.scope);
+                let all = fence.order != FenceOrder::Sc;
+                forms.push(if all { Form::MembarAll(reach) } else { Form::Membar(reach) });
             }
             if fence.order != FenceOrder::Release {
                 acquired(&mut forms, fence.scope, false, family);
@@ -105,7 +107,7 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
             }
             match barrier {
                 ClusterBarrier::ArriveRelease => {
-                    forms.extend([Form::Membar(Reach::Gpu), Form::ClusterArrive]);
+                    forms.extend([Form::MembarAll(Reach::Gpu), Form::ClusterArrive]);
                 }
                 ClusterBarrier::ArriveRelaxed => forms.push(Form::ClusterArrive),
                 ClusterBarrier::Wait => forms.extend([Form::ClusterWait, Form::Invalidate]),

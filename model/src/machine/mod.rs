@@ -6,59 +6,40 @@
 //! leave. It knows nothing of relations and axioms, and they know nothing of it: that each of its
 //! outcomes is one that the axioms allow is what comparing the two shows.
 
+mod barrier;
+mod describe;
+mod fence;
 pub mod form;
+mod issue;
 mod local;
 pub mod lower;
+mod options;
+mod plan;
 mod queue;
+mod reduce;
 mod state;
 mod step;
-
-use std::collections::HashMap;
+mod symmetry;
+mod table;
+mod topology;
 
 use crate::isa::Instruction;
+use crate::isa::Operand;
+use crate::isa::bar::Barrier;
 use crate::layout::Layout;
-use crate::memory::Space;
 use crate::program::{Observed, Program, ThreadId};
 use crate::value::{Value, little_endian, low_bytes};
 
-use form::{Form, Level, Lowered};
-use local::{Access, Context, Local, Want};
-use state::{Barrier, INVALID, ValueId};
+use form::{Form, Lowered, Reach};
+use local::Local;
+use plan::{Future, Plan};
+use state::{BARRIER, INVALID, Shape, ValueId};
+use table::{Ask, Tables};
 
 pub use crate::memory::Home;
+pub use options::{Options, Reduce, Rule};
 pub use state::State;
-pub use step::Step;
-
-/// Choices about the machine: readings C1 to C18.
-#[allow(clippy::struct_excessive_bools, reason = "each is a choice by itself")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Options {
-    /// C2: weak loads of one location may pass each other.
-    pub weak_pass: bool,
-    /// C7: loads below system scope see what waits in their GPU's link.
-    pub forward: bool,
-    /// C14: lines are valid at the start.
-    pub warm: bool,
-    /// C16: an `acq_rel` atomic is one unit.
-    pub fused: bool,
-    /// All CTAs of a GPU on one SM.
-    pub one_sm: bool,
-    /// Where global memory is that the test does not place; `None`: on the GPU of the first thread.
-    pub home: Option<Home>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            weak_pass: true,
-            forward: true,
-            warm: true,
-            fused: true,
-            one_sm: false,
-            home: None,
-        }
-    }
-}
+pub use step::{Step, Taken};
 
 /// Why a program does not run on the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,87 +80,162 @@ pub struct Machine<'p> {
     cells: Vec<Cell>,
     /// By location: its first cell, and the bytes of each.
     first_cell: Vec<(u8, u32)>,
+    /// Bytes of every cell that is accessed at all.
+    grain: u32,
     /// By thread.
     sm: Vec<u8>,
     cta: Vec<u8>,
     cluster: Vec<u8>,
     /// By SM.
     gpu: Vec<u8>,
+    /// By thread: whether it has its SM to itself.
+    alone: Vec<bool>,
+    /// By thread: the first one that runs the same code in the same way.
+    class: Vec<u8>,
+    plans: Vec<Plan>,
+    /// By CTA and number, by their first threads: which barrier of the state it is.
+    barriers: Vec<Option<u8>>,
+    /// By cluster.
+    cluster_barriers: Vec<Option<u8>>,
+    shape: Shape,
     tables: Tables,
+    /// States to write into, to be used again.
+    spare: Vec<State>,
+    /// What happened since the last choice.
+    steps: Vec<Step>,
+    opening: Vec<Step>,
 }
 
-/// What states refer to by number.
-#[derive(Default)]
-struct Tables {
-    locals: Vec<Table<Local>>,
-    /// By thread and state: what comes next.
-    wants: Vec<Vec<Option<Want>>>,
-    values: Table<Value>,
-    operations: Table<Access>,
-    /// A table is full, or a thread runs for ever without memory.
-    overflow: Option<&'static str>,
-}
-
-struct Table<T> {
-    list: Vec<T>,
-    index: HashMap<T, usize>,
-}
-
-impl<T> Default for Table<T> {
-    fn default() -> Table<T> {
-        Table { list: Vec::new(), index: HashMap::new() }
-    }
-}
-
-impl<T: Clone + Eq + std::hash::Hash> Table<T> {
-    fn intern(&mut self, value: &T) -> usize {
-        if let Some(&index) = self.index.get(value) {
-            return index;
-        }
-        self.list.push(value.clone());
-        self.index.insert(value.clone(), self.list.len() - 1);
-        self.list.len() - 1
-    }
-}
-
-/// The most threads, SMs and cells: states hold their numbers in half a byte, and bits of them in one.
-const MOST_THREADS: usize = 8;
+/// The most threads, and the most cells: entries hold their numbers in so many bits.
+const MOST_THREADS: usize = 16;
 const MOST_CELLS: usize = 64;
+/// The most accesses in one thread's code.
+const MOST_SITES: usize = 256;
+
+/// That a thread has more states than numbers of this width: start again with wider ones.
+pub const WIDER: &str = "more than 65536 states of one thread";
 
 impl<'p> Machine<'p> {
-    /// `lowered` has, for each thread, what each of its lines becomes.
+    /// `lowered` has, for each thread, what each of its lines becomes. `wide`: after `WIDER`.
     pub fn new(
         program: &'p Program,
         lowered: Vec<Vec<Lowered>>,
         options: Options,
+        wide: bool,
     ) -> Result<Machine<'p>, Refusal> {
-        if program.threads.len() > MOST_THREADS {
+        let threads = program.threads.len();
+        if threads > MOST_THREADS {
             return Err(Refusal::TooLarge("threads"));
         }
         let layout = Layout::new(program);
-        let (sm, gpu, cta, cluster) = topology(program, options.one_sm);
+        let (sm, gpu, cta, cluster) = topology::topology(program, options.one_sm);
         let home = options.home.unwrap_or(Home::Gpu(gpu.first().copied().unwrap_or(0)));
-        let (cells, first_cell) = cells(program, &layout, home, &sm);
+        let (cells, first_cell) = topology::cells(program, &layout, home, &sm);
         if cells.len() > MOST_CELLS {
             return Err(Refusal::TooLarge("pieces of memory"));
         }
-        let tables = Tables {
-            locals: program.threads.iter().map(|_| Table::default()).collect(),
-            wants: program.threads.iter().map(|_| Vec::new()).collect(),
-            ..Tables::default()
-        };
-        Ok(Machine {
+        let plans: Vec<Plan> = (0..)
+            .zip(&lowered)
+            .map(|(thread, lowered)| {
+                let thread = ThreadId(thread);
+                Plan::new(program, &layout, &cells, thread, lowered, options.fused)
+            })
+            .collect();
+        if plans.iter().any(|plan| plan.sites.len() > MOST_SITES) {
+            return Err(Refusal::TooLarge("accesses of one thread"));
+        }
+        let alone = (0..threads).map(|a| (0..threads).all(|b| a == b || sm[a] != sm[b]));
+        let alone: Vec<bool> = alone.collect();
+        let class = symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
+        let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
+        let mut machine = Machine {
             program,
             layout,
-            lowered,
             options,
+            grain: cells.iter().map(|cell| cell.length).max().unwrap_or(1),
             cells,
             first_cell,
             sm,
             cta,
             cluster,
             gpu,
-            tables,
+            alone,
+            class,
+            plans,
+            barriers,
+            cluster_barriers,
+            shape: Shape::default(),
+            lowered,
+            tables: Tables::new(threads),
+            spare: Vec::new(),
+            steps: Vec::new(),
+            opening: Vec::new(),
+        };
+        machine.shape = machine.lay_out(if wide { 4 } else { 2 });
+        Ok(machine)
+    }
+
+    /// Where everything is in the bytes of a state.
+    fn lay_out(&self, local: usize) -> Shape {
+        let cells = self.cells.len();
+        let memory = self.sm.len() * local;
+        let mut at = memory + cells;
+        // A place for each cell that some thread accesses in the way that asks for one.
+        let mut slots =
+            |owners: usize, wanted: &dyn Fn(usize, usize) -> bool| -> Vec<Option<u16>> {
+                let all = (0..owners * cells).map(|index| {
+                    let (owner, cell) = (index / cells, index % cells);
+                    wanted(owner, cell).then(|| {
+                        at += 1;
+                        u16::try_from(at - 1).expect("a few hundred cells of a few SMs")
+                    })
+                });
+                all.collect()
+            };
+        let global = |cell: usize| matches!(self.cells[cell].place, Place::Global(_));
+        let any = |sm: usize, cell: usize, mask: &dyn Fn(Future) -> u64| {
+            let here = (0..self.sm.len()).filter(|&t| usize::from(self.sm[t]) == sm);
+            let masks = here.map(|t| mask(self.plans[t].ahead[0]));
+            global(cell) && masks.fold(0, |all, mask| all | mask) >> cell & 1 != 0
+        };
+        let l1 = slots(self.gpu.len(), &|sm, cell| any(sm, cell, &|future| future.cached));
+        let read_only = slots(self.gpu.len(), &|sm, cell| any(sm, cell, &|future| future.loose));
+        let copies = slots(self.gpu.len(), &|sm, cell| {
+            // One for each GPU: at its first SM.
+            let first = self.gpu.iter().position(|gpu| *gpu == self.gpu[sm]) == Some(sm);
+            self.options.copies && first && self.is_far(self.gpu[sm], cell)
+        });
+        let barriers = at;
+        let count = self.barriers.iter().chain(&self.cluster_barriers).flatten().count();
+        let entry = if self.remembers() { 6 } else { 4 };
+        let entries = barriers + count * BARRIER;
+        Shape { local, memory, l1, read_only, copies, barriers, entries, entry }
+    }
+
+    fn is_far(&self, gpu: u8, cell: usize) -> bool {
+        match self.cells[cell].place {
+            Place::Global(home) => home != Home::Gpu(gpu),
+            Place::Shared { .. } | Place::Private => false,
+        }
+    }
+
+    /// Whether what a `MEMBAR` waits for differs from what is there while it waits: others add to
+    /// the queues of its SM, or to the links of its GPU.
+    fn remembers(&self) -> bool {
+        (0..self.sm.len()).any(|thread| {
+            let forms = self.lowered[thread].iter().flat_map(|lowered| &lowered.forms);
+            forms.into_iter().any(|form| {
+                let (Form::Membar(reach) | Form::MembarAll(reach)) = form else { return false };
+                let sm = usize::from(self.sm[thread]);
+                let gpu = self.gpu[sm];
+                let shared = (0..self.gpu.len()).any(|other| other != sm && self.gpu[other] == gpu);
+                let far = (0..self.cells.len()).any(|cell| self.is_far(gpu, cell));
+                match reach {
+                    Reach::Cta => false,
+                    Reach::Gpu => !self.alone[thread],
+                    Reach::Sys => !self.alone[thread] || shared && far,
+                }
+            })
         })
     }
 
@@ -188,180 +244,62 @@ impl<'p> Machine<'p> {
         self.tables.overflow
     }
 
-    fn context(&self, thread: usize) -> Context<'_> {
-        Context {
-            program: self.program,
-            layout: &self.layout,
-            thread: ThreadId(u8::try_from(thread).expect("few threads")),
-            lowered: &self.lowered[thread],
-        }
-    }
-
     /// The state that a run starts in.
     pub fn start(&mut self) -> State {
-        let initial: Vec<Value> = self
-            .cells
-            .iter()
-            .map(|cell| {
-                let bytes = &self.layout.locations[usize::from(cell.location)].initial;
-                let (start, end) = (cell.start as usize, (cell.start + cell.length) as usize);
-                little_endian(bytes.get(start..end.min(bytes.len())).unwrap_or(&[]))
-            })
-            .collect();
-        let memory: Vec<ValueId> = initial.iter().map(|value| self.value_id(*value)).collect();
-        let warm = self.options.warm;
-        let line = |(cell, value): (&Cell, &ValueId)| match cell.place {
-            Place::Global(_) if warm => *value,
-            Place::Global(_) | Place::Shared { .. } | Place::Private => INVALID,
-        };
-        let lines: Vec<ValueId> = self.cells.iter().zip(&memory).map(line).collect();
-        let l1 = self.gpu.iter().flat_map(|_| lines.iter().copied()).collect();
-        let through_it = self
-            .lowered
-            .iter()
-            .flatten()
-            .any(|lowered| lowered.forms.contains(&Form::Access(Level::ReadOnly)));
-        let read_only = if through_it {
-            self.gpu.iter().flat_map(|_| lines.iter().copied()).collect()
-        } else {
-            Vec::new()
-        };
-        let threads = self.program.threads.len();
-        let locals = (0..threads).map(|thread| {
+        let mut state = State { bytes: vec![0; self.shape.entries] };
+        for cell in 0..self.cells.len() {
+            let Cell { location, start, length, .. } = self.cells[cell];
+            let bytes = &self.layout.locations[usize::from(location)].initial;
+            let (start, end) = (start as usize, (start + length) as usize);
+            let value = little_endian(bytes.get(start..end.min(bytes.len())).unwrap_or(&[]));
+            let value = self.value_id(value);
+            self.shape.set_memory(&mut state, cell, value);
+        }
+        let warm = |id: ValueId| if self.options.warm { id } else { INVALID };
+        let shape = &self.shape;
+        for slots in [&shape.l1, &shape.read_only, &shape.copies] {
+            for (index, slot) in slots.iter().enumerate() {
+                let Some(slot) = slot else { continue };
+                let value = shape.memory(&state, index % self.cells.len());
+                state.bytes[usize::from(*slot)] = warm(value);
+            }
+        }
+        for thread in 0..self.sm.len() {
             let local = Local::new(&self.context(thread));
-            self.local_id(thread, local)
-        });
-        let locals: Vec<u16> = locals.collect();
-        let barriers = vec![Barrier::default(); threads * 16 + threads];
-        State {
-            locals,
-            memory,
-            l1,
-            read_only,
-            queues: Vec::new(),
-            links: Vec::new(),
-            loose: Vec::new(),
-            latched: Vec::new(),
-            barriers: if self.has_barriers() { barriers } else { Vec::new() },
+            let local = self.local_id(thread, local);
+            self.shape.set_local(&mut state, thread, local);
         }
+        self.settle(&mut state);
+        self.opening = std::mem::take(&mut self.steps);
+        state
     }
 
-    fn has_barriers(&self) -> bool {
-        self.program.threads.iter().flat_map(|thread| &thread.lines).any(|line| {
-            matches!(line.instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_))
-        })
-    }
-
-    fn value_id(&mut self, value: Value) -> ValueId {
-        match u8::try_from(self.tables.values.intern(&value)) {
-            Ok(id) if id < INVALID => id,
-            _ => {
-                self.tables.overflow = Some("more than 255 values");
-                0
-            }
-        }
-    }
-
-    fn value(&self, id: ValueId) -> Value {
-        self.tables.values.list[usize::from(id)]
-    }
-
-    /// The number of a thread's state, after all that needs no memory.
-    fn local_id(&mut self, thread: usize, mut local: Local) -> u16 {
-        const INSTRUCTIONS: u32 = 10_000;
-        let want = local.settle(&self.context(thread), INSTRUCTIONS);
-        let want = want.unwrap_or_else(|| {
-            self.tables.overflow = Some("a loop without memory accesses");
-            Want::Fault
-        });
-        let index = self.tables.locals[thread].intern(&local);
-        if self.tables.wants[thread].len() == index {
-            self.tables.wants[thread].push(Some(want));
-        }
-        u16::try_from(index).unwrap_or_else(|_| {
-            self.tables.overflow = Some("more than 65536 states of one thread");
-            0
-        })
-    }
-
-    fn local(&self, state: &State, thread: usize) -> &Local {
-        &self.tables.locals[thread].list[usize::from(state.locals[thread])]
-    }
-
-    fn want(&self, state: &State, thread: usize) -> &Want {
-        let want = &self.tables.wants[thread][usize::from(state.locals[thread])];
-        want.as_ref().expect("every state of a thread was settled")
-    }
-
-    /// Changes the state of a thread.
-    fn with_local(&mut self, state: &mut State, thread: usize, change: impl FnOnce(&mut Local)) {
-        let mut local = self.local(state, thread).clone();
-        change(&mut local);
-        state.locals[thread] = self.local_id(thread, local);
-    }
-
-    /// A step in words.
-    pub fn describe(&self, step: Step) -> String {
-        let thread = |t: u8| &self.program.threads[usize::from(t)];
-        let name = |t: u8| thread(t).name.as_str();
-        let text = |t: u8, line: u16| thread(t).lines[usize::from(line)].text.as_str();
-        let cell = |c: u8| {
-            let cell = self.cells[usize::from(c)];
-            let of = &self.layout.locations[usize::from(cell.location)];
-            let variable = &self.program.variables[usize::from(of.variable.0)].name;
-            if cell.start == 0 { variable.clone() } else { format!("{variable}+{}", cell.start) }
-        };
-        match step {
-            Step::Issue { thread, line, hit: false } => {
-                format!("{} issues {}", name(thread), text(thread, line))
-            }
-            Step::Issue { thread, line, hit: true } => {
-                let sm = self.sm[usize::from(thread)];
-                format!("{} issues {}: L1[sm{sm}] answers", name(thread), text(thread, line))
-            }
-            Step::Fence { thread, line } => {
-                format!("{} fences: {}", name(thread), text(thread, line))
-            }
-            Step::Leave { sm, cell: c, thread } => {
-                let gpu = self.gpu[usize::from(sm)];
-                let near = match self.cells[usize::from(c)].place {
-                    Place::Global(home) => home == Home::Gpu(gpu),
-                    Place::Shared { .. } | Place::Private => true,
-                };
-                let to = if near { "performs at L2" } else { "leaves its SM" };
-                format!("{}'s access to {} {to}", name(thread), cell(c))
-            }
-            Step::Forward { gpu, cell: c, thread } => format!(
-                "{}'s load of {} is answered by a store in the link of GPU {gpu}",
-                name(thread),
-                cell(c)
-            ),
-            Step::Arrive { cell: c, thread, .. } => {
-                format!("{}'s access to {} performs at its home", name(thread), cell(c))
-            }
-            Step::ReadOnly { sm, cell: c, thread } => {
-                format!("{}'s load of {} fills the read-only path of sm{sm}", name(thread), cell(c))
-            }
-            Step::Fill { sm, cell: c, thread } => {
-                format!("{}'s load of {} returns and fills L1[sm{sm}]", name(thread), cell(c))
-            }
-        }
+    /// What happened before the first choice.
+    pub fn opening(&self) -> &[Step] {
+        &self.opening
     }
 
     /// The values of what the program observes, if the run is over.
     pub fn outcome(&self, state: &State) -> Option<Vec<Value>> {
-        let threads = 0..self.program.threads.len();
-        let ended = threads.into_iter().all(|thread| {
-            *self.want(state, thread) == Want::End && self.local(state, thread).pending.is_empty()
-        });
-        let empty = state.queues.is_empty() && state.links.is_empty();
-        if !ended || !empty {
-            return None;
-        }
+        let identity: Vec<u8> = (0..=u8::MAX).take(self.sm.len()).collect();
+        self.is_over(state).then(|| self.observe(state, &identity))
+    }
+
+    /// Whether all threads have ended, and all they did is done.
+    pub fn is_over(&self, state: &State) -> bool {
+        let ended = |thread| {
+            let known = self.known(state, thread);
+            known.ask == Ask::End && known.idle
+        };
+        self.shape.count(state) == 0 && (0..self.sm.len()).all(ended)
+    }
+
+    /// What the program observes; `threads[t]` is the thread of the state that is the program's `t`.
+    pub fn observe(&self, state: &State, threads: &[u8]) -> Vec<Value> {
         let value = |observed: &Observed| match *observed {
             Observed::Register { thread, register } => {
-                let local = self.local(state, usize::from(thread.0));
-                local.registers[usize::from(register.0)]
+                let known = self.known(state, usize::from(threads[usize::from(thread.0)]));
+                known.local.registers[usize::from(register.0)]
             }
             Observed::Memory { variable, thread, offset, length } => {
                 let object = self.layout.object(variable, thread);
@@ -369,7 +307,7 @@ impl<'p> Machine<'p> {
                 self.bytes(state, location, offset, length)
             }
         };
-        Some(self.program.observed.iter().map(value).collect())
+        self.program.observed.iter().map(value).collect()
     }
 
     fn bytes(&self, state: &State, location: u16, offset: u32, length: u32) -> Value {
@@ -378,7 +316,7 @@ impl<'p> Machine<'p> {
             if cell.location != location {
                 continue;
             }
-            let value = self.value(state.memory[index]);
+            let value = self.value(self.shape.memory(state, index));
             for byte in 0..cell.length {
                 let at = cell.start + byte;
                 if (offset..offset + length).contains(&at) {
@@ -389,58 +327,56 @@ impl<'p> Machine<'p> {
         }
         all & low_bytes(length)
     }
-}
 
-/// The SM of each thread, the GPU of each SM, and the first thread of each one's CTA and cluster.
-fn topology(program: &Program, one_sm: bool) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<u8>) {
-    let small = |n: usize| u8::try_from(n).expect("few threads");
-    let (mut sm, mut gpu, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut cta, mut cluster) = (Vec::new(), Vec::new());
-    for (index, thread) in program.threads.iter().enumerate() {
-        let here = thread.placement;
-        let first =
-            |same: &dyn Fn(usize) -> bool| small((0..index).find(|&t| same(t)).unwrap_or(index));
-        cta.push(first(&|other| program.threads[other].placement.same_cta(here)));
-        cluster.push(first(&|other| program.threads[other].placement.same_cluster(here)));
-        let key = match here.sm {
-            _ if one_sm => (here.gpu, None, None, 0),
-            Some(sm) => (here.gpu, Some(sm), None, 0),
-            None => (here.gpu, None, here.cluster, here.cta),
-        };
-        let known = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
-            keys.push(key);
-            gpu.push(small(here.gpu as usize & 0xff));
-            keys.len() - 1
-        });
-        sm.push(small(known));
+    fn keeps(&self, rule: Rule) -> bool {
+        self.options.without != Some(rule)
     }
-    (sm, gpu, cta, cluster)
+
+    fn known(&self, state: &State, thread: usize) -> &table::Known {
+        let local = self.shape.local(state, thread);
+        &self.tables.locals[usize::from(self.class[thread])][local as usize]
+    }
+
+    /// A state to change, equal to this one.
+    fn copy(&mut self, state: &State) -> State {
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.set(&state.bytes);
+        copy
+    }
 }
 
-/// Memory cut so that every access is some cells and no part of one: accesses are aligned, so the
-/// smallest one decides. Reading C13.
-fn cells(program: &Program, layout: &Layout, home: Home, sm: &[u8]) -> (Vec<Cell>, Vec<(u8, u32)>) {
-    let lines = program.threads.iter().flat_map(|thread| &thread.lines);
-    let sizes = lines.filter_map(|line| line.instruction.access());
-    let smallest = sizes.map(|(_, ty, _)| ty.bytes()).min().unwrap_or(1);
-    let (mut cells, mut first) = (Vec::new(), Vec::new());
-    for (location, of) in layout.locations.iter().enumerate() {
-        let variable = &program.variables[usize::from(of.variable.0)];
-        let place = match variable.space {
-            Space::Global => Place::Global(variable.home.unwrap_or(home)),
-            Space::Shared => Place::Shared { sm: sm[usize::from(of.instance)], cta: of.instance },
-            Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => Place::Private,
-        };
-        let size = u32::try_from(of.initial.len()).expect("variables are small");
-        // A variable smaller than the smallest access has one cell, and faults.
-        let length = smallest.min(size.max(1));
-        first.push((u8::try_from(cells.len()).unwrap_or(u8::MAX), length));
-        let mut start = 0;
-        while start < size {
-            let location = u16::try_from(location).expect("few variables");
-            cells.push(Cell { location, start, length: length.min(size - start), place });
-            start += length;
+/// The barriers that the code may use, numbered: of each CTA, and of each cluster.
+fn barriers_of(
+    program: &Program,
+    cta: &[u8],
+    cluster: &[u8],
+) -> (Vec<Option<u8>>, Vec<Option<u8>>) {
+    let mut of_ctas = vec![None; cta.len() * 16];
+    let mut of_clusters = vec![None; cluster.len()];
+    let mut count = 0;
+    let mut number = |place: &mut Option<u8>| {
+        place.get_or_insert_with(|| {
+            count += 1;
+            count - 1
+        });
+    };
+    for (thread, code) in program.threads.iter().enumerate() {
+        for line in &code.lines {
+            if let Instruction::Barrier(Barrier { id, .. }) = &line.instruction {
+                let first = usize::from(cta[thread]) * 16;
+                match *id {
+                    Operand::Imm(id @ 0..=15) => {
+                        number(&mut of_ctas[first + usize::from(id.to_le_bytes()[0])]);
+                    }
+                    Operand::Imm(_) => {}
+                    Operand::Reg(_) | Operand::Address(_) => {
+                        of_ctas[first..first + 16].iter_mut().for_each(&mut number);
+                    }
+                }
+            } else if let Instruction::ClusterBarrier(_) = &line.instruction {
+                number(&mut of_clusters[usize::from(cluster[thread])]);
+            }
         }
     }
-    (cells, first)
+    (of_ctas, of_clusters)
 }

@@ -1,132 +1,316 @@
-//! The rules of the memory system: how accesses leave queues, what they do at memory, what returns.
+//! Rules of the memory system: how accesses leave queues, what they do at memory, what returns.
 
 use std::ops::Range;
 
-use super::form::Level;
-use super::local::{Access, Phase};
-use super::state::{Entry, Kind, Latched, State, ValueId};
+use super::Machine;
+use super::form::{Level, Reach};
+use super::local::Access;
+use super::options::{Reduce, Rule};
+use super::plan::Kind;
+use super::state::{Entry, INVALID, List, State, ValueId};
 use super::step::{Step, Visit};
-use super::{Home, Machine, Place};
+use super::table::{Change, Piece};
 use crate::isa::alu::AluOp;
 use crate::value::Value;
 
+/// The pieces of one scalar, by their places in the list of entries.
+#[derive(Clone, Copy)]
+pub(super) struct Group {
+    places: [usize; 16],
+    count: usize,
+}
+
+impl Group {
+    fn places(&self) -> &[usize] {
+        &self.places[..self.count]
+    }
+}
+
 impl Machine<'_> {
-    /// The pieces of the scalar that an entry is part of, as indices into the list, if each of them
-    /// may leave its queue.
-    fn ready(&self, list: &[Entry], index: usize, pass: bool) -> Option<Vec<usize>> {
-        let (thread, group) = (list[index].thread, list[index].group);
-        let all: Vec<usize> = (0..list.len())
-            .filter(|&i| list[i].thread == thread && list[i].group == group)
-            .collect();
-        let first = |&i: &usize| {
-            let older = list[..i].iter().filter(|o| (o.at, o.cell) == (list[i].at, list[i].cell));
-            let mut older = older;
-            let weak = |entry: &Entry| entry.kind == Kind::Read(Level::Weak);
-            if pass && self.options.weak_pass && weak(&list[i]) {
-                older.all(weak)
-            } else {
-                older.next().is_none()
-            }
+    /// Which FIFO an entry is in.
+    fn queue(&self, entry: &Entry) -> (List, u8, u8) {
+        let sm = self.sm[usize::from(entry.thread)];
+        let owner = match entry.list {
+            List::Queue => sm,
+            List::Link => self.gpu[usize::from(sm)],
+            List::Buffer | List::Back | List::Loose => entry.thread,
         };
-        // The pieces go together: the first of them stands for all.
-        (all[0] == index && all.iter().all(first)).then_some(all)
+        (entry.list, entry.cell, owner)
     }
 
-    pub(super) fn leave(&mut self, state: &State, visit: Visit<'_>) {
-        for index in 0..state.queues.len() {
-            let Some(pieces) = self.ready(&state.queues, index, true) else { continue };
-            let entry = state.queues[index];
-            let gpu = self.gpu[usize::from(entry.at)];
-            if entry.fused == 2
-                && state.links.iter().any(|e| e.at == gpu && !matches!(e.kind, Kind::Read(_)))
-            {
-                continue;
+    /// Puts an entry behind those of its queue; where there is no order, in one that depends on
+    /// nothing but what is there.
+    pub(super) fn enqueue(&self, state: &mut State, entry: Entry) {
+        let key = self.queue(&entry);
+        let ordered = matches!(entry.list, List::Buffer | List::Queue | List::Link);
+        self.shape.insert(state, entry, |other| {
+            let before = self.queue(other);
+            before < key || before == key && (ordered || *other <= entry)
+        });
+    }
+
+    /// Whether nothing that has to go first is before an entry in its queue. Rule Weak-pass: weak
+    /// loads may pass weak loads.
+    fn is_head(&self, state: &State, index: usize) -> bool {
+        let entry = self.shape.entry(state, index);
+        let ordered = match entry.list {
+            List::Buffer => true,
+            List::Queue => self.keeps(Rule::SmOrder),
+            List::Link => self.keeps(Rule::LinkOrder),
+            List::Back | List::Loose => false,
+        };
+        if !ordered {
+            return true;
+        }
+        let queue = self.queue(&entry);
+        let weak =
+            |entry: &Entry| self.site(entry).kind == Kind::Read && self.level(entry) == Level::Weak;
+        let passes = self.options.weak_pass && entry.list == List::Queue && weak(&entry);
+        for older in (0..index).rev() {
+            let older = self.shape.entry(state, older);
+            if self.queue(&older) != queue {
+                break;
             }
-            let near = match self.cells[usize::from(entry.cell)].place {
-                Place::Global(home) => home == Home::Gpu(gpu),
-                Place::Shared { .. } | Place::Private => true,
-            };
-            let step = Step::Leave { sm: entry.at, cell: entry.cell, thread: entry.thread };
-            let mut next = state.clone();
-            let taken = take(&mut next.queues, &pieces);
-            if near {
-                self.perform(&mut next, &taken);
-                self.settle(&mut next);
-                visit(step, next);
-                continue;
+            if !(passes && weak(&older)) {
+                return false;
             }
-            self.forward(&next, &taken, gpu, visit);
-            for mut entry in taken {
-                entry.at = gpu;
-                entry.awaited = self.still_awaited(&next, entry.awaited);
-                State::enqueue(&mut next.links, entry);
+        }
+        true
+    }
+
+    /// The pieces of the scalar whose first piece is at `index`, if each of them may leave its
+    /// queue: they go together.
+    pub(super) fn group(&self, state: &State, index: usize) -> Option<Group> {
+        let entry = self.shape.entry(state, index);
+        let bytes = self.site(&entry).ty.bytes();
+        let mut group = Group { places: [index; 16], count: 1 };
+        if bytes > self.grain {
+            if !self.cells[usize::from(entry.cell)].start.is_multiple_of(bytes) {
+                return None;
             }
-            self.settle(&mut next);
-            visit(step, next);
+            let count = usize::try_from(bytes / self.grain).expect("accesses are short");
+            for piece in 0..count {
+                let cell = usize::from(entry.cell) + piece;
+                // The oldest one: a loop may have come here more than once.
+                group.places[piece] = (0..self.shape.count(state)).find(|&place| {
+                    let other = self.shape.entry(state, place);
+                    usize::from(other.cell) == cell && other.is_with(&entry)
+                })?;
+            }
+            group.count = count;
+            if group.places[0] != index {
+                return None;
+            }
+        }
+        let all = group.places().iter().all(|&place| self.is_head(state, place));
+        all.then_some(group)
+    }
+
+    fn take(&self, state: &mut State, group: &Group) -> [Entry; 16] {
+        let mut taken = [self.shape.entry(state, group.places[0]); 16];
+        for (entry, &place) in taken.iter_mut().zip(group.places()) {
+            *entry = self.shape.entry(state, place);
+        }
+        let mut places = group.places;
+        places[..group.count].sort_unstable();
+        for &place in places[..group.count].iter().rev() {
+            self.shape.remove(state, place);
+        }
+        taken
+    }
+
+    /// What the access at a place of the list may do next.
+    pub(super) fn progress(&mut self, state: &State, index: usize, visit: Visit<'_>) {
+        let entry = self.shape.entry(state, index);
+        let Entry { cell, thread, .. } = entry;
+        if entry.list == List::Back {
+            let mut next = self.copy(state);
+            self.shape.remove(&mut next, index);
+            self.arrived(&mut next, entry);
+            return self.emit(Step::Return { thread, cell, fills: entry.fill }, next, visit);
+        }
+        let Some(group) = self.group(state, index) else { return };
+        if entry.list == List::Queue {
+            if !self.unit_may_leave(state, &entry) {
+                return;
+            }
+            self.answered_on_the_way(state, &group, visit);
+        }
+        let mut next = self.copy(state);
+        let step = self.advance_group(&mut next, &group);
+        self.emit(step, next, visit);
+    }
+
+    /// Rule Atom-AR at system scope: no store of its GPU waits in a link when it leaves its SM.
+    pub(super) fn unit_may_leave(&self, state: &State, entry: &Entry) -> bool {
+        if self.site(entry).unit != Some(Reach::Sys) || !self.keeps(Rule::UnitWaits) {
+            return true;
+        }
+        let gpu = self.gpu[usize::from(self.sm[usize::from(entry.thread)])];
+        self.shape.entries(state).all(|other| {
+            let at = self.gpu[usize::from(self.sm[usize::from(other.thread)])];
+            other.list != List::Link || at != gpu || !self.is_store(&other)
+        })
+    }
+
+    /// Moves a group on: out of its store buffer, out of its SM, out of the link.
+    pub(super) fn advance_group(&mut self, state: &mut State, group: &Group) -> Step {
+        let taken = self.take(state, group);
+        let taken = &taken[..group.count];
+        let Entry { list, cell, thread, .. } = taken[0];
+        let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
+        match list {
+            List::Buffer => {
+                for entry in taken {
+                    self.drain(state, *entry);
+                }
+                Step::Drain { thread, cell }
+            }
+            List::Queue if self.is_far(gpu, cell.into()) => {
+                for entry in taken {
+                    self.to_link(state, *entry, gpu);
+                }
+                Step::Leave { thread, cell }
+            }
+            List::Queue => {
+                self.perform(state, taken);
+                Step::Perform { thread, cell }
+            }
+            List::Link => {
+                for entry in taken.iter().filter(|entry| entry.copy) {
+                    if let Some(slot) = self.copy_slot(gpu, entry.cell.into()) {
+                        state.bytes[slot] = self.shape.memory(state, entry.cell.into());
+                    }
+                }
+                self.perform(state, taken);
+                Step::Arrive { thread, cell }
+            }
+            List::Loose | List::Back => {
+                for entry in taken {
+                    let at = usize::from(entry.cell);
+                    let row = usize::from(self.sm[usize::from(thread)]) * self.cells.len();
+                    let value = self.shape.memory(state, at);
+                    if let Some(slot) = self.shape.read_only[row + at] {
+                        state.bytes[usize::from(slot)] = value;
+                    }
+                    self.deliver(state, *entry, value);
+                }
+                Step::ReadOnly { thread, cell }
+            }
         }
     }
 
-    /// Whom an entry that leaves its SM keeps waiting: those in the first phase of a `MEMBAR` wait
-    /// for no more than that.
-    fn still_awaited(&self, state: &State, awaited: u8) -> u8 {
-        (0..self.sm.len())
-            .filter(|&thread| awaited & Self::bit(thread) != 0)
-            .filter(|&thread| self.local(state, thread).phase != Phase::Draining)
-            .fold(0, |all, thread| all | Self::bit(thread))
+    /// A store leaves its buffer, and is what a store is without one.
+    fn drain(&mut self, state: &mut State, entry: Entry) {
+        let thread = usize::from(entry.thread);
+        let cell = usize::from(entry.cell);
+        let here = match self.cells[cell].place {
+            super::Place::Shared { sm, cta } => sm == self.sm[thread] && cta == self.cta[thread],
+            super::Place::Global(_) | super::Place::Private => false,
+        };
+        if here {
+            self.shape.set_memory(state, cell, entry.data);
+        } else {
+            self.store_cell(state, thread, cell, entry.data);
+            self.enqueue(state, Entry { list: List::Queue, ..entry });
+        }
     }
 
-    /// A load below system scope may be answered by the youngest store that waits in the link.
-    fn forward(&mut self, state: &State, taken: &[Entry], gpu: u8, visit: Visit<'_>) {
-        let &[entry] = taken else { return };
-        let Kind::Read(level) = entry.kind else { return };
-        if !self.options.forward || level == Level::Sys {
+    /// To the end of the link; reading C8: what passes updates or drops the GPU's copy.
+    fn to_link(&self, state: &mut State, entry: Entry, gpu: u8) {
+        let cell = usize::from(entry.cell);
+        let mut moved = Entry { list: List::Link, ..entry };
+        moved.awaited = self.still_awaited(state, entry.awaited);
+        if let Some(slot) = self.copy_slot(gpu, cell) {
+            let site = self.site(&entry);
+            match site.kind {
+                Kind::Write if state.bytes[slot] != INVALID => state.bytes[slot] = entry.data,
+                Kind::Write => {}
+                Kind::Read | Kind::Atomic => state.bytes[slot] = INVALID,
+            }
+            if self.keeps(Rule::PassingCancelsCopies) {
+                self.cancel_copies(state, gpu, cell);
+            }
+            moved.copy = site.kind == Kind::Read && self.level(&entry) < Level::Sys;
+        }
+        self.enqueue(state, moved);
+    }
+
+    /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
+    /// link, or by its GPU's copy (reading C8).
+    fn answered_on_the_way(&mut self, state: &State, group: &Group, visit: Visit<'_>) {
+        if group.count != 1 {
             return;
         }
-        let waiting = state
-            .links
-            .iter()
-            .rev()
-            .find(|e| (e.at, e.cell) == (gpu, entry.cell) && !matches!(e.kind, Kind::Read(_)));
-        let Some(store) = waiting.filter(|e| e.kind == Kind::Write) else { return };
-        let value = store.value;
-        let mut next = state.clone();
-        self.returned(&mut next, entry, value);
-        self.settle(&mut next);
-        visit(Step::Forward { gpu, cell: entry.cell, thread: entry.thread }, next);
-    }
-
-    pub(super) fn arrive(&mut self, state: &State, visit: Visit<'_>) {
-        for index in 0..state.links.len() {
-            let Some(pieces) = self.ready(&state.links, index, false) else { continue };
-            let Entry { at, cell, thread, .. } = state.links[index];
-            let mut next = state.clone();
-            let taken = take(&mut next.links, &pieces);
-            self.perform(&mut next, &taken);
-            self.settle(&mut next);
-            visit(Step::Arrive { gpu: at, cell, thread }, next);
+        let entry = self.shape.entry(state, group.places[0]);
+        let Entry { cell, thread, .. } = entry;
+        let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
+        if self.site(&entry).kind != Kind::Read || !self.is_far(gpu, cell.into()) {
+            return;
+        }
+        let sys = self.level(&entry) == Level::Sys;
+        if let Some(value) = self.waiting(state, gpu, cell)
+            && (self.options.forward && !sys || self.options.forward_sys)
+        {
+            self.answered(state, group, value, Step::Forward { thread, cell }, visit);
+        }
+        if let Some(slot) = self.copy_slot(gpu, cell.into())
+            && state.bytes[slot] != INVALID
+            && !sys
+        {
+            let value = state.bytes[slot];
+            self.answered(state, group, value, Step::Copy { thread, cell }, visit);
         }
     }
 
-    /// What the pieces of one scalar do at memory.
+    fn answered(
+        &mut self,
+        state: &State,
+        group: &Group,
+        value: ValueId,
+        step: Step,
+        visit: Visit<'_>,
+    ) {
+        let mut next = self.copy(state);
+        let taken = self.take(&mut next, group);
+        self.come_back(&mut next, Entry { data: value, ..taken[0] });
+        self.emit(step, next, visit);
+    }
+
+    /// The value of the youngest store in a GPU's link to a cell, unless an atomic is younger.
+    pub(super) fn waiting(&self, state: &State, gpu: u8, cell: u8) -> Option<ValueId> {
+        let all = self.shape.entries(state);
+        let there = all.filter(|entry| {
+            entry.list == List::Link
+                && entry.cell == cell
+                && self.gpu[usize::from(self.sm[usize::from(entry.thread)])] == gpu
+                && self.is_store(entry)
+        });
+        let youngest = there.last()?;
+        (self.site(&youngest).kind == Kind::Write).then_some(youngest.data)
+    }
+
+    /// Rule Perform: what the pieces of one scalar do at memory.
     fn perform(&mut self, state: &mut State, taken: &[Entry]) {
         let first = taken[0];
-        match first.kind {
-            Kind::Read(_) => {
+        let site = *self.site(&first);
+        match site.kind {
+            Kind::Read => {
                 for entry in taken {
-                    let value = state.memory[usize::from(entry.cell)];
-                    self.returned(state, *entry, value);
+                    let data = self.shape.memory(state, entry.cell.into());
+                    self.come_back(state, Entry { data, ..*entry });
                 }
             }
             Kind::Write => {
                 for entry in taken {
-                    state.memory[usize::from(entry.cell)] = entry.value;
+                    self.shape.set_memory(state, entry.cell.into(), entry.data);
                 }
             }
-            Kind::Atomic(operation) => {
+            Kind::Atomic => {
                 let cells = usize::from(first.cell)..usize::from(first.cell) + taken.len();
                 let thread = usize::from(first.thread);
-                self.exchange(state, thread, first.slot, cells, operation);
-                if first.fused > 0 {
+                self.exchange(state, thread, first.site, cells, first.data);
+                if site.unit.is_some() && self.keeps(Rule::UnitInvalidates) {
                     // Rule Atom-AR, second half: what it acquired is seen through no older line.
                     self.invalidate(state, self.sm[thread]);
                 }
@@ -134,83 +318,75 @@ impl Machine<'_> {
         }
     }
 
-    /// A read has its value: it is on its way, or there if it fills no line.
-    fn returned(&mut self, state: &mut State, entry: Entry, value: ValueId) {
-        let Entry { cell, thread, slot, start, fill, .. } = entry;
-        if fill {
-            let sm = self.sm[usize::from(thread)];
-            state.latched.push(Latched { sm, cell, thread, slot, start, value });
-            state.latched.sort_unstable();
+    /// A read has its value: it is on its way back. What can not be told from its being there is.
+    pub(super) fn come_back(&mut self, state: &mut State, entry: Entry) {
+        let Entry { cell, thread, fill, .. } = entry;
+        if self.options.reduced() || !fill && self.options.reduce != Reduce::None {
+            self.arrived(state, entry);
+            self.steps.push(Step::Return { thread, cell, fills: fill });
         } else {
-            self.deliver(state, thread, slot, start, cell, value);
+            let back = Entry { list: List::Back, copy: false, awaited: 0, ..entry };
+            self.enqueue(state, back);
         }
     }
 
-    /// An atomic operation on cells, in one step.
+    /// Rule Return: the value is there, and fills its line.
+    fn arrived(&mut self, state: &mut State, entry: Entry) {
+        if entry.fill {
+            let row = usize::from(self.sm[usize::from(entry.thread)]) * self.cells.len();
+            if let Some(slot) = self.shape.l1[row + usize::from(entry.cell)] {
+                state.bytes[usize::from(slot)] = entry.data;
+            }
+        }
+        self.deliver(state, entry, entry.data);
+    }
+
+    fn deliver(&mut self, state: &mut State, entry: Entry, value: ValueId) {
+        let bytes = self.site(&entry).ty.bytes();
+        let start = Self::small((self.cells[usize::from(entry.cell)].start % bytes) as usize);
+        let site = entry.site;
+        self.change(state, entry.thread.into(), Change::Deliver { site, start, value });
+    }
+
+    /// Rule Atom: an operation on the cells of a scalar, in one step.
     pub(super) fn exchange(
         &mut self,
         state: &mut State,
         thread: usize,
-        slot: u8,
+        site: u8,
         cells: Range<usize>,
         operation: u8,
     ) {
-        let Access::Atomic { op, ty, first, second, flushes, .. } =
+        let Access::Atomic { op, ty, first, second, flushes, returns, .. } =
             self.tables.operations.list[usize::from(operation)].clone()
         else {
             unreachable!("the table holds atomic operations only");
         };
         let (mut old, mut below) = (0, 0);
         for cell in cells.clone() {
-            old |= self.value(state.memory[cell]) << (8 * below);
+            old |= self.value(self.shape.memory(state, cell)) << (8 * below);
             below += self.cells[cell].length;
         }
-        self.answer(state, thread, slot, cells.clone(), |state, cell| state.memory[cell]);
+        let count = Self::small(cells.len());
+        let first_cell = Self::small(cells.start);
+        let mut values = [0; 16];
+        for (value, cell) in values.iter_mut().zip(cells.clone()) {
+            *value = self.shape.memory(state, cell);
+        }
+        if returns {
+            let none = [0; 16];
+            let here = false;
+            let piece = Piece { site, first: first_cell, count, here, values: none, operation };
+            self.answer(state, thread, &piece, &values);
+        }
         let flush = |value: Value| {
             if flushes { AluOp::Flush.apply(ty, &[value]) } else { value }
         };
         if let Some(new) = op.apply(ty, flush(old), flush(first), second).map(flush) {
-            for (cell, piece) in self.pieces(cells, new) {
-                state.memory[cell] = piece;
+            let new = self.split(first_cell, count, new);
+            for (cell, value) in cells.zip(new) {
+                self.shape.set_memory(state, cell, value);
             }
         }
     }
-
-    pub(super) fn read_only(&mut self, state: &State, visit: Visit<'_>) {
-        for index in 0..state.loose.len() {
-            let Some(pieces) = self.ready(&state.loose, index, false) else { continue };
-            let Entry { at, cell, thread, .. } = state.loose[index];
-            let mut next = state.clone();
-            for entry in take(&mut next.loose, &pieces) {
-                let value = next.memory[usize::from(entry.cell)];
-                let line = self.line_of(at, entry.cell.into());
-                next.read_only[line] = value;
-                self.deliver(&mut next, entry.thread, entry.slot, entry.start, entry.cell, value);
-            }
-            self.settle(&mut next);
-            visit(Step::ReadOnly { sm: at, cell, thread }, next);
-        }
-    }
-
-    pub(super) fn fill(&mut self, state: &State, visit: Visit<'_>) {
-        for index in 0..state.latched.len() {
-            let Latched { sm, cell, thread, slot, start, value } = state.latched[index];
-            let mut next = state.clone();
-            next.latched.remove(index);
-            let line = self.line_of(sm, cell.into());
-            next.l1[line] = value;
-            self.deliver(&mut next, thread, slot, start, cell, value);
-            self.settle(&mut next);
-            visit(Step::Fill { sm, cell, thread }, next);
-        }
-    }
-}
-
-/// Takes these entries out of a list.
-fn take(list: &mut Vec<Entry>, which: &[usize]) -> Vec<Entry> {
-    let taken = which.iter().map(|&index| list[index]).collect();
-    for &index in which.iter().rev() {
-        list.remove(index);
-    }
-    taken
 }

@@ -1,6 +1,8 @@
-//! A state of the whole machine: what is in flight, in caches and in memory.
-
-use super::form::Level;
+//! A state of the whole machine, as bytes: what is in caches, in memory and on its way.
+//!
+//! First what every state has, at fixed places (`Shape`): the number of each thread's own state, the
+//! value of each cell of memory, the lines of each L1, barriers. Then a list of entries, one for each
+//! access that is on its way, in the order of their queues. Equal states are equal bytes.
 
 /// An index into the table of values that cells have had.
 pub(super) type ValueId = u8;
@@ -8,133 +10,218 @@ pub(super) type ValueId = u8;
 /// A line that is not valid.
 pub(super) const INVALID: ValueId = u8::MAX;
 
-/// What an entry does when it performs.
+/// Where an access waits. Each of the first three is a set of FIFOs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Kind {
-    Read(Level),
-    Write,
-    /// Both, by the operation of this index in the table.
-    Atomic(u8),
+pub(super) enum List {
+    /// Of one thread and cell, before L1 (reading C1).
+    Buffer,
+    /// Of one SM and cell.
+    Queue,
+    /// Of one GPU and cell.
+    Link,
+    /// Values on their way back to their SM, in no order.
+    Back,
+    /// Reads of the read-only path, in no order.
+    Loose,
 }
 
-/// The piece of an access that touches one cell, in a queue.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+impl List {
+    pub(super) const ALL: [List; 5] =
+        [List::Buffer, List::Queue, List::Link, List::Back, List::Loose];
+}
+
+/// The piece of an access that touches one cell.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Entry {
-    /// Of which queue: the SM for the first one, the GPU for a link.
-    pub(super) at: u8,
+    pub(super) list: List,
     pub(super) cell: u8,
     pub(super) thread: u8,
-    pub(super) kind: Kind,
-    /// The pending read that it answers, or `NO_SLOT`.
-    pub(super) slot: u8,
-    /// How many bytes of the scalar are below it.
-    pub(super) start: u8,
-    /// The value of a write.
-    pub(super) value: ValueId,
-    /// A read that will install the line it returns with.
+    /// Which access of the thread's code it is; what it does when it performs follows from that.
+    pub(super) site: u8,
+    /// A read that will fill the line of its L1.
     pub(super) fill: bool,
-    /// The pieces of one scalar perform together: the same number, of one thread.
-    pub(super) group: u8,
-    /// The threads whose `MEMBAR` waits for this.
-    pub(super) awaited: u8,
-    /// The unit of an `acq_rel` atomic has more to do than others.
-    pub(super) fused: u8,
+    /// A read that will fill its GPU's copy (reading C8).
+    pub(super) copy: bool,
+    /// The value of a write, or one on its way back; the number of an atomic operation.
+    pub(super) data: u8,
+    /// A bit for each thread whose `MEMBAR` waits for this.
+    pub(super) awaited: u16,
 }
 
-pub(super) const NO_SLOT: u8 = u8::MAX;
+impl Entry {
+    fn word(self) -> u32 {
+        (self.list as u32) << 29
+            | u32::from(self.cell) << 23
+            | u32::from(self.thread) << 19
+            | u32::from(self.site) << 11
+            | u32::from(self.fill) << 10
+            | u32::from(self.copy) << 9
+            | u32::from(self.data)
+    }
 
-/// A value on its way back to an SM, where it will install a line.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Latched {
-    pub(super) sm: u8,
-    pub(super) cell: u8,
-    pub(super) thread: u8,
-    pub(super) slot: u8,
-    pub(super) start: u8,
-    pub(super) value: ValueId,
+    #[allow(clippy::cast_possible_truncation, reason = "fields of a word")]
+    fn of(word: u32, awaited: u16) -> Entry {
+        Entry {
+            list: List::ALL[(word >> 29) as usize],
+            cell: (word >> 23 & 63) as u8,
+            thread: (word >> 19 & 15) as u8,
+            site: (word >> 11) as u8,
+            fill: word >> 10 & 1 != 0,
+            copy: word >> 9 & 1 != 0,
+            data: word as u8,
+            awaited,
+        }
+    }
+
+    /// Whether the two are pieces of one access, or of the same one a turn of a loop later.
+    pub(super) fn is_with(&self, other: &Entry) -> bool {
+        (self.list, self.thread, self.site) == (other.list, other.thread, other.site)
+    }
+}
+
+/// The whole machine.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct State {
+    pub(super) bytes: Vec<u8>,
+}
+
+impl State {
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The state that has these bytes, in the place of this one.
+    pub fn set(&mut self, bytes: &[u8]) {
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+    }
+}
+
+/// How the bytes of a program's states are laid out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    /// Bytes of the number of a thread's state.
+    pub(super) local: usize,
+    /// Where memory begins: a byte for each cell.
+    pub(super) memory: usize,
+    /// By SM and cell: where the line is, if any thread there may find it.
+    pub(super) l1: Vec<Option<u16>>,
+    /// By SM and cell: the line of the read-only path.
+    pub(super) read_only: Vec<Option<u16>>,
+    /// By GPU and cell: the copy of far memory (reading C8).
+    pub(super) copies: Vec<Option<u16>>,
+    /// Where barriers begin.
+    pub(super) barriers: usize,
+    /// Where entries begin.
+    pub(super) entries: usize,
+    /// Bytes of an entry: 6 where `MEMBAR`s have to remember what they wait for, else 4.
+    pub(super) entry: usize,
 }
 
 /// The barrier of one CTA, or of one cluster.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Barrier {
-    pub(super) generation: u8,
     pub(super) arrivals: u8,
+    /// How many of them brought a true predicate to a reduction.
+    pub(super) votes: u8,
     /// The threads among them.
-    pub(super) arrived: u8,
+    pub(super) arrived: u16,
     /// How many it waits for; 0 for all that are there.
     pub(super) count: u8,
 }
 
-/// The whole machine. Vectors are in an order that depends on nothing but what they hold, and on
-/// the order within each queue.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct State {
-    /// Indices into the table of each thread's states.
-    pub(super) locals: Vec<u16>,
-    /// By cell: what the point of coherence holds.
-    pub(super) memory: Vec<ValueId>,
-    /// By SM and cell.
-    pub(super) l1: Vec<ValueId>,
-    /// By SM and cell; empty where no instruction reads through it.
-    pub(super) read_only: Vec<ValueId>,
-    /// One FIFO for each SM and cell, one after the other.
-    pub(super) queues: Vec<Entry>,
-    /// One FIFO for each GPU and cell.
-    pub(super) links: Vec<Entry>,
-    /// Reads of the read-only path, in no order.
-    pub(super) loose: Vec<Entry>,
-    pub(super) latched: Vec<Latched>,
-    pub(super) barriers: Vec<Barrier>,
-}
+/// Bytes of a barrier in a state.
+pub(super) const BARRIER: usize = 5;
 
-impl State {
-    /// Puts an entry behind those of its queue.
-    pub(super) fn enqueue(list: &mut Vec<Entry>, entry: Entry) {
-        let behind = |other: &Entry| (other.at, other.cell) <= (entry.at, entry.cell);
-        let place = list.partition_point(behind);
-        list.insert(place, entry);
+impl Shape {
+    pub(super) fn local(&self, state: &State, thread: usize) -> u32 {
+        let at = thread * self.local;
+        let bytes = &state.bytes[at..at + self.local];
+        if let &[low, high] = bytes {
+            u32::from(u16::from_le_bytes([low, high]))
+        } else {
+            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+        }
     }
 
-    /// All of it as bytes: equal states have equal bytes.
-    pub fn pack(&self, out: &mut Vec<u8>) {
-        out.clear();
-        for local in &self.locals {
-            out.extend(local.to_le_bytes());
-        }
-        out.extend(&self.memory);
-        out.extend(&self.l1);
-        out.extend(&self.read_only);
-        for barrier in &self.barriers {
-            out.extend([barrier.generation, barrier.arrivals, barrier.arrived, barrier.count]);
-        }
-        for list in [&self.queues, &self.links, &self.loose] {
-            out.push(u8::try_from(list.len()).expect("few accesses are on their way"));
-            for entry in list {
-                entry.pack(out);
-            }
-        }
-        for latched in &self.latched {
-            let Latched { sm, cell, thread, slot, start, value } = *latched;
-            out.extend([sm << 4 | thread, cell, slot, start, value]);
+    pub(super) fn set_local(&self, state: &mut State, thread: usize, local: u32) {
+        let at = thread * self.local;
+        state.bytes[at..at + self.local].copy_from_slice(&local.to_le_bytes()[..self.local]);
+    }
+
+    pub(super) fn memory(&self, state: &State, cell: usize) -> ValueId {
+        state.bytes[self.memory + cell]
+    }
+
+    pub(super) fn set_memory(&self, state: &mut State, cell: usize, value: ValueId) {
+        state.bytes[self.memory + cell] = value;
+    }
+
+    pub(super) fn barrier(&self, state: &State, index: usize) -> Barrier {
+        let at = self.barriers + index * BARRIER;
+        let bytes = &state.bytes[at..at + BARRIER];
+        Barrier {
+            arrivals: bytes[0],
+            votes: bytes[1],
+            arrived: u16::from_le_bytes([bytes[2], bytes[3]]),
+            count: bytes[4],
         }
     }
-}
 
-impl Entry {
-    fn pack(&self, out: &mut Vec<u8>) {
-        let (kind, data) = match self.kind {
-            Kind::Read(level) => (level as u8, 0),
-            Kind::Write => (8, self.value),
-            Kind::Atomic(operation) => (9, operation),
+    pub(super) fn set_barrier(&self, state: &mut State, index: usize, barrier: Barrier) {
+        let at = self.barriers + index * BARRIER;
+        let [low, high] = barrier.arrived.to_le_bytes();
+        let bytes = [barrier.arrivals, barrier.votes, low, high, barrier.count];
+        state.bytes[at..at + BARRIER].copy_from_slice(&bytes);
+    }
+
+    pub(super) fn count(&self, state: &State) -> usize {
+        (state.bytes.len() - self.entries) / self.entry
+    }
+
+    fn word(&self, state: &State, index: usize) -> u32 {
+        let at = self.entries + index * self.entry;
+        let bytes = &state.bytes[at..at + 4];
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+
+    pub(super) fn entry(&self, state: &State, index: usize) -> Entry {
+        let at = self.entries + index * self.entry + 4;
+        let awaited = if self.entry > 4 {
+            u16::from_le_bytes([state.bytes[at], state.bytes[at + 1]])
+        } else {
+            0
         };
-        out.extend([
-            self.at << 4 | self.thread,
-            self.cell,
-            kind | u8::from(self.fill) << 4 | self.fused << 5,
-            data,
-            self.slot,
-            self.start << 4 | self.group & 15,
-            self.awaited,
-        ]);
+        Entry::of(self.word(state, index), awaited)
+    }
+
+    pub(super) fn entries<'s>(&'s self, state: &'s State) -> impl Iterator<Item = Entry> + 's {
+        (0..self.count(state)).map(|index| self.entry(state, index))
+    }
+
+    pub(super) fn set_entry(&self, state: &mut State, index: usize, entry: Entry) {
+        let at = self.entries + index * self.entry;
+        state.bytes[at..at + 4].copy_from_slice(&entry.word().to_le_bytes());
+        if self.entry > 4 {
+            state.bytes[at + 4..at + 6].copy_from_slice(&entry.awaited.to_le_bytes());
+        }
+    }
+
+    pub(super) fn remove(&self, state: &mut State, index: usize) {
+        let at = self.entries + index * self.entry;
+        let length = state.bytes.len();
+        state.bytes.copy_within(at + self.entry.., at);
+        state.bytes.truncate(length - self.entry);
+    }
+
+    /// Puts an entry behind those for which `before` holds, which come first.
+    pub(super) fn insert(&self, state: &mut State, entry: Entry, before: impl Fn(&Entry) -> bool) {
+        let count = self.count(state);
+        let index = (0..count).find(|&i| !before(&self.entry(state, i))).unwrap_or(count);
+        let at = self.entries + index * self.entry;
+        let length = state.bytes.len();
+        state.bytes.resize(length + self.entry, 0);
+        state.bytes.copy_within(at..length, at + self.entry);
+        self.set_entry(state, index, entry);
     }
 }

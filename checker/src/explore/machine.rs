@@ -1,0 +1,102 @@
+//! The machine as the command line describes it.
+
+use clap::{Args, ValueEnum};
+use model::machine::{Home, Options, Reduce, Rule};
+
+/// What kind of machine: the readings C1 to C18 that are choices.
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args, Debug)]
+pub struct MachineArgs {
+    /// Put all CTAs of a GPU on one SM
+    #[arg(long)]
+    pub one_sm: bool,
+    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
+    #[arg(long, value_name = "GPU|host", value_parser = home)]
+    pub home: Option<Home>,
+    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
+    #[arg(long)]
+    pub split_atomics: bool,
+    /// Give each thread a buffer for its stores in front of L1
+    #[arg(long)]
+    pub store_buffers: bool,
+    /// Let loads go past a MEMBAR.ALL that still waits for stores
+    #[arg(long)]
+    pub lazy_all: bool,
+    /// Keep weak loads of one location in order
+    #[arg(long)]
+    pub in_order_weak: bool,
+    /// Let the L2 of a GPU hold copies of memory that is homed elsewhere
+    #[arg(long)]
+    pub copies: bool,
+    /// Answer loads of far memory by stores that wait in the link: none, those below system scope, all
+    #[arg(long, value_enum, default_value_t = Forward::Below)]
+    pub forward: Forward,
+    /// Start with no valid lines
+    #[arg(long)]
+    pub cold: bool,
+    /// Lose lines only where something drops them
+    #[arg(long)]
+    pub no_eviction: bool,
+    /// How much of what leads to the same outcomes to leave out
+    #[arg(long, value_enum, default_value_t = Reduction::All)]
+    pub reduce: Reduction,
+    /// Break one rule of the machine, as R4, to see what it is for
+    #[arg(long, value_name = "RULE", value_parser = rule)]
+    pub without: Option<Rule>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Forward {
+    None,
+    Below,
+    All,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Reduction {
+    /// Every step by itself, in every order.
+    None,
+    /// Steps that commute with all others at once.
+    Por,
+    /// And one state for those that differ in which of equal threads is which.
+    All,
+}
+
+impl MachineArgs {
+    pub fn options(&self) -> Options {
+        Options {
+            one_sm: self.one_sm,
+            home: self.home,
+            fused: !self.split_atomics,
+            store_buffers: self.store_buffers,
+            lazy_all: self.lazy_all,
+            weak_pass: !self.in_order_weak,
+            copies: self.copies,
+            forward: self.forward != Forward::None,
+            forward_sys: self.forward == Forward::All,
+            warm: !self.cold,
+            eviction: !self.no_eviction,
+            reduce: match self.reduce {
+                Reduction::None => Reduce::None,
+                Reduction::Por => Reduce::Por,
+                Reduction::All => Reduce::All,
+            },
+            without: self.without,
+        }
+    }
+}
+
+fn home(text: &str) -> Result<Home, String> {
+    if text == "host" {
+        return Ok(Home::Host);
+    }
+    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
+}
+
+fn rule(text: &str) -> Result<Rule, String> {
+    Rule::of(text).ok_or_else(|| {
+        let all: Vec<String> =
+            Rule::ALL.iter().map(|rule| format!("{}: {}", rule.name(), rule.text())).collect();
+        format!("the rules are\n  {}", all.join("\n  "))
+    })
+}

@@ -1,0 +1,268 @@
+//! One test on one machine, and what is to be said of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use litmus::Test;
+use litmus::sass::lower::Lowering;
+use model::machine::{Machine, Options, Refusal, Step};
+use model::rel::Model;
+use model::value::Value;
+
+use super::inclusion::{self, Inclusion, shown};
+use super::random::{Walks, walk};
+use super::{Explored, Limits, explore};
+use crate::engine;
+use crate::exit::Exit;
+use crate::explain;
+use crate::judge::{Judgement, Task, judge};
+
+/// What is asked of each test.
+pub struct Question<'a> {
+    pub model: &'a Model,
+    /// Compare with the axioms.
+    pub check: bool,
+    pub bound: u32,
+    pub timeout: Option<Duration>,
+    pub options: Options,
+    pub limits: Limits,
+    /// Random walks in place of the full search.
+    pub walks: Option<Walks>,
+    /// Tell a run to each outcome.
+    pub runs: bool,
+}
+
+/// What became of a test on a machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Not compared with anything.
+    Explored,
+    /// The family has no instruction for a line of it, or the machine no room.
+    Refused(Refusal),
+    Compared(Inclusion),
+}
+
+/// An outcome of the machine.
+pub struct Reached {
+    pub values: Vec<Value>,
+    /// How many walks ended so, of random ones.
+    pub walks: Option<u64>,
+    /// Whether the axioms allow it, if they were asked and know.
+    pub allowed: Option<bool>,
+    /// The steps of a run, in words, if asked for or told with a refutation.
+    pub run: Option<Vec<String>>,
+    /// What each candidate with it breaks, of the first few that the axioms forbid.
+    pub refutation: Option<String>,
+}
+
+/// A test on the machine of one architecture.
+pub struct Ran {
+    pub sm: u16,
+    pub answer: Answer,
+    pub outcomes: Vec<Reached>,
+    /// Outcomes that the axioms allow and the machine has not.
+    pub unreached: Vec<Vec<Value>>,
+    /// How much was looked at; `None` where the machine did not run.
+    pub explored: Option<Explored>,
+    pub seconds: f64,
+}
+
+impl Ran {
+    pub fn exit(&self) -> Exit {
+        match &self.answer {
+            Answer::Explored if self.explored.as_ref().is_some_and(|e| e.limit.is_some()) => {
+                Exit::Undecided
+            }
+            Answer::Compared(Inclusion::Extra(_)) => Exit::Differs,
+            Answer::Refused(_) | Answer::Compared(Inclusion::Limited(_)) => Exit::Undecided,
+            Answer::Explored
+            | Answer::Compared(
+                Inclusion::Included { .. }
+                | Inclusion::Undefined(_)
+                | Inclusion::Unsupported(_)
+                | Inclusion::Refused(_),
+            ) => Exit::AsExpected,
+        }
+    }
+
+    /// Every answer has a word, and some a reason.
+    pub fn verdict(&self, test: &Test) -> (&'static str, Option<String>) {
+        match &self.answer {
+            Answer::Explored => match self.explored.as_ref().and_then(|explored| explored.limit) {
+                Some(limit) => ("undecided", Some(format!("not all was searched: {limit}"))),
+                None => ("explored", None),
+            },
+            Answer::Compared(Inclusion::Included { .. }) => ("included", None),
+            Answer::Compared(Inclusion::Extra(_)) => {
+                ("not-included", Some("the machine has an outcome that the axioms forbid".into()))
+            }
+            Answer::Compared(Inclusion::Undefined(reason)) => ("undefined", Some(reason.clone())),
+            Answer::Compared(Inclusion::Unsupported(reason)) => {
+                ("unsupported", Some(reason.clone()))
+            }
+            Answer::Refused(refusal) | Answer::Compared(Inclusion::Refused(refusal)) => {
+                ("refused", Some(refused(test, refusal)))
+            }
+            Answer::Compared(Inclusion::Limited(reason)) => ("undecided", Some(reason.clone())),
+        }
+    }
+}
+
+/// Why a test does not run, with where.
+pub fn refused(test: &Test, refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Lowering { thread, line, why } => {
+            let thread = &test.program.threads[usize::from(thread.0)];
+            format!("{}: `{}`: {why}", thread.name, thread.lines[*line].text)
+        }
+        Refusal::TooLarge(what) => format!("too many {what}"),
+    }
+}
+
+/// What the axioms say, for all machines.
+pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
+    let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
+    let task = Task {
+        model: question.model,
+        engines,
+        bound: question.bound,
+        timeout: question.timeout,
+        verdict_only: false,
+        blame: false,
+    };
+    question.check.then(|| judge(test, &task))
+}
+
+/// Runs a test on one machine, and compares.
+pub fn run(
+    test: &Test,
+    judged: Option<&Judgement>,
+    lowering: Lowering<'_>,
+    question: &Question<'_>,
+) -> Ran {
+    let start = Instant::now();
+    let mut ran = Ran {
+        sm: lowering.sm,
+        answer: Answer::Explored,
+        outcomes: Vec::new(),
+        unreached: Vec::new(),
+        explored: None,
+        seconds: 0.0,
+    };
+    match judged.and_then(inclusion::closed) {
+        Some(unsupported @ Inclusion::Unsupported(_)) => {
+            ran.answer = Answer::Compared(unsupported);
+            return ran;
+        }
+        // What has no meaning runs all the same; there is nothing to compare it with.
+        Some(closed) => ran.answer = Answer::Compared(closed),
+        None => {}
+    }
+    match search(test, lowering, question, question.limits) {
+        Err(refusal) if question.check => {
+            ran.answer = Answer::Compared(Inclusion::Refused(refusal));
+        }
+        Err(refusal) => ran.answer = Answer::Refused(refusal),
+        Ok((mut explored, counts)) => {
+            let mut allowed = None;
+            if let (Some(judged), Answer::Explored) = (judged, &ran.answer) {
+                let mut included = inclusion::included(test, judged, &explored);
+                // Runs are worth their while only now.
+                let limits = Limits { runs: true, ..question.limits };
+                if matches!(included, Inclusion::Extra(_))
+                    && let Ok((again, _)) = search(test, lowering, question, limits)
+                {
+                    explored = again;
+                    included = inclusion::included(test, judged, &explored);
+                }
+                ran.answer = Answer::Compared(included);
+                allowed = Some(inclusion::allowed(test, judged));
+            }
+            tell(test, &mut ran, &explored, &counts, allowed.as_ref(), lowering, question);
+            ran.explored = Some(explored);
+        }
+    }
+    ran.seconds = start.elapsed().as_secs_f64();
+    ran
+}
+
+/// How many walks ended with each outcome; of a full search, nothing.
+type Counts = BTreeMap<Vec<Value>, u64>;
+
+fn search(
+    test: &Test,
+    lowering: Lowering<'_>,
+    question: &Question<'_>,
+    limits: Limits,
+) -> Result<(Explored, Counts), Refusal> {
+    let (program, options) = (&test.program, question.options);
+    match question.walks {
+        None => Ok((explore(program, lowering, options, limits)?, Counts::new())),
+        Some(walks) => {
+            let sampled = walk(program, lowering, options, walks, limits)?;
+            Ok((sampled.explored, sampled.counts))
+        }
+    }
+}
+
+/// So many forbidden outcomes are told with a run and a refutation: a few show what is wrong.
+const REFUTED: usize = 3;
+
+/// Fills in the outcomes, and what the machine has not.
+fn tell(
+    test: &Test,
+    ran: &mut Ran,
+    explored: &Explored,
+    counts: &Counts,
+    allowed: Option<&BTreeSet<Vec<Value>>>,
+    lowering: Lowering<'_>,
+    question: &Question<'_>,
+) {
+    let extra = match &ran.answer {
+        Answer::Compared(Inclusion::Extra(extra)) => extra.as_slice(),
+        Answer::Compared(_) | Answer::Explored | Answer::Refused(_) => &[],
+    };
+    let place = |values: &Vec<Value>| extra.iter().position(|(outcome, _)| outcome == values);
+    ran.outcomes = explored
+        .outcomes
+        .iter()
+        .map(|(values, steps)| {
+            let place = place(values);
+            let forbidden = place.is_some();
+            let refuted = place.is_some_and(|place| place < REFUTED);
+            let known =
+                allowed.filter(|allowed| forbidden || allowed.contains(&shown(test, values)));
+            Reached {
+                values: values.clone(),
+                walks: counts.get(values).copied(),
+                allowed: known.map(|_| !forbidden),
+                run: (question.runs || refuted)
+                    .then(|| words(test, lowering, question.options, steps)),
+                refutation: refuted.then(|| refutation(test, question, values)),
+            }
+        })
+        .collect();
+    if let Some(allowed) = allowed {
+        let reached: BTreeSet<Vec<Value>> =
+            explored.outcomes.keys().map(|values| shown(test, values)).collect();
+        ran.unreached = allowed.difference(&reached).cloned().collect();
+    }
+}
+
+fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) -> Vec<String> {
+    let lowered = lowering.program(&test.program);
+    let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options, true));
+    let machine = machine.expect("it has run");
+    steps.iter().map(|step| machine.describe(*step)).collect()
+}
+
+fn refutation(test: &Test, question: &Question<'_>, values: &[Value]) -> String {
+    // A candidate is found at once, or there are too many to look at.
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let limits =
+        engine::Limits { bound: question.bound, deadline: Some(Instant::now() + PATIENCE) };
+    let mut told = Vec::new();
+    explain::refute(test, question.model, values, &limits, &mut told)
+        .expect("memory can be written");
+    String::from_utf8(told).expect("it is text")
+}

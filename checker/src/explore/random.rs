@@ -1,0 +1,97 @@
+//! Random walks: what a machine too large to search does.
+
+use std::collections::BTreeMap;
+
+use litmus::sass::lower::Lowering;
+use model::machine::{Machine, Options, Reduce, Refusal, State, Step};
+use model::program::Program;
+use model::value::Value;
+
+use super::{Explored, Limits};
+
+/// How many walks, and where the choices come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Walks {
+    pub count: u64,
+    pub seed: u64,
+}
+
+/// What walks ended with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sampled {
+    pub explored: Explored,
+    /// How many walks ended with each outcome.
+    pub counts: BTreeMap<Vec<Value>, u64>,
+}
+
+/// Runs a program again and again, each time by steps picked at random, each as likely as the others.
+/// `limits` is of the steps of one walk.
+pub fn walk(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    walks: Walks,
+    limits: Limits,
+) -> Result<Sampled, Refusal> {
+    // Which of two equal threads it was should show.
+    let options = Options { reduce: options.reduce.min(Reduce::Por), ..options };
+    let mut machine = Machine::new(program, lowering.program(program)?, options, true)?;
+    let start = machine.start();
+    let mut random = Random(walks.seed);
+    let mut explored = Explored::default();
+    let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
+    let mut next: Vec<(Vec<Step>, State)> = Vec::new();
+    for _ in 0..walks.count {
+        let (mut state, mut run) = (start.clone(), machine.opening().to_vec());
+        let outcome = loop {
+            if let Some(outcome) = machine.outcome(&state) {
+                break Some(outcome);
+            }
+            machine.successors(&state, &mut |taken, successor| {
+                next.push((taken.steps.to_vec(), successor.clone()));
+            });
+            explored.limit = explored.limit.or(machine.overflow());
+            if next.is_empty() {
+                explored.stuck += 1;
+                break None;
+            }
+            if run.len() >= limits.states {
+                explored.limit = Some("the limit of steps of one walk");
+                break None;
+            }
+            let picked = random.below(next.len());
+            let (steps, successor) = next.swap_remove(picked);
+            next.clear();
+            run.extend(steps);
+            state = successor;
+            explored.transitions += 1;
+        };
+        next.clear();
+        if machine.overflow().is_some() {
+            break;
+        }
+        let Some(outcome) = outcome else { continue };
+        *counts.entry(outcome.clone()).or_default() += 1;
+        let known = explored.outcomes.entry(outcome).or_insert_with(|| run.clone());
+        if run.len() < known.len() {
+            *known = run;
+        }
+    }
+    Ok(Sampled { explored, counts })
+}
+
+/// The generator `SplitMix64`: the same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^= mixed >> 31;
+        // The high half of the product: as even as 64 bits can be over a few choices.
+        let high = (u128::from(mixed) * (bound as u128)) >> 64;
+        usize::try_from(high).expect("it is below the bound")
+    }
+}

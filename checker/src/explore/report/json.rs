@@ -1,0 +1,139 @@
+//! One object for each test and architecture, a line each: `docs/json.md` describes it.
+
+use std::io::{self, Write};
+
+use litmus::Test;
+use serde::Serialize;
+
+use super::{Item, NORMATIVE, Outcome, Report, Summary};
+use crate::explore::one::Ran;
+use crate::report::json::{ByName, Error, FORMAT, by_name};
+
+pub(super) struct Json;
+
+#[derive(Serialize)]
+struct Object<'a> {
+    format: u32,
+    file: String,
+    name: Option<&'a str>,
+    arch: Option<String>,
+    /// Whether the document says that the axioms apply to this architecture.
+    normative: bool,
+    verdict: &'a str,
+    /// False for what `check` would exit with a code for.
+    expected: bool,
+    reason: Option<String>,
+    outcomes: Vec<OneOutcome<'a>>,
+    unreached: Vec<Values>,
+    states: Option<usize>,
+    transitions: Option<usize>,
+    stuck: Option<usize>,
+    /// States from which no end can be reached, if that was asked for.
+    endless: Option<usize>,
+    seconds: f64,
+    errors: Vec<Error>,
+}
+
+#[derive(Serialize)]
+struct OneOutcome<'a> {
+    #[serde(flatten)]
+    values: Values,
+    satisfies: bool,
+    walks: Option<u64>,
+    allowed: Option<bool>,
+    run: Option<&'a [String]>,
+    refutation: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Values {
+    registers: ByName,
+    memory: ByName,
+}
+
+impl Values {
+    fn new(test: &Test, values: &[model::value::Value]) -> Values {
+        let (registers, memory) = by_name(test, values);
+        Values { registers, memory }
+    }
+}
+
+impl Report for Json {
+    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+        let file = item.path.to_string_lossy().into_owned();
+        let objects = match &item.outcome {
+            Outcome::Ran(test, machines) => {
+                machines.iter().map(|of| ran(file.clone(), test, of)).collect()
+            }
+            Outcome::Rejected(diagnostics) => {
+                let errors = diagnostics.iter().map(|found| Error::new(&file, found)).collect();
+                vec![rejected(file, errors)]
+            }
+            Outcome::Unreadable(error) => {
+                let error = Error::unreadable(&file, error);
+                vec![rejected(file, vec![error])]
+            }
+        };
+        for object in objects {
+            serde_json::to_writer(&mut *out, &object)?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
+    let (verdict, reason) = ran.verdict(test);
+    let outcomes = ran.outcomes.iter().map(|reached| OneOutcome {
+        values: Values::new(test, &reached.values),
+        satisfies: test.proposition.holds(&test.program, &reached.values),
+        walks: reached.walks,
+        allowed: reached.allowed,
+        run: reached.run.as_deref(),
+        refutation: reached.refutation.as_deref(),
+    });
+    let explored = ran.explored.as_ref();
+    Object {
+        format: FORMAT,
+        file,
+        name: Some(&test.name),
+        arch: Some(format!("sm_{}", ran.sm)),
+        normative: ran.sm >= NORMATIVE,
+        verdict,
+        expected: ran.exit() == crate::exit::Exit::AsExpected,
+        reason,
+        outcomes: outcomes.collect(),
+        unreached: ran.unreached.iter().map(|values| Values::new(test, values)).collect(),
+        states: explored.map(|explored| explored.states),
+        transitions: explored.map(|explored| explored.transitions),
+        stuck: explored.map(|explored| explored.stuck),
+        endless: explored.and_then(|explored| explored.endless),
+        seconds: ran.seconds,
+        errors: Vec::new(),
+    }
+}
+
+fn rejected(file: String, errors: Vec<Error>) -> Object<'static> {
+    Object {
+        format: FORMAT,
+        file,
+        name: None,
+        arch: None,
+        normative: false,
+        verdict: "error",
+        expected: false,
+        reason: errors.first().map(|error| error.message().to_owned()),
+        outcomes: Vec::new(),
+        unreached: Vec::new(),
+        states: None,
+        transitions: None,
+        stuck: None,
+        endless: None,
+        seconds: 0.0,
+        errors,
+    }
+}

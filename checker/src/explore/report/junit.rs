@@ -1,0 +1,89 @@
+//! `JUnit` XML: a case for each test and architecture.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use litmus::Test;
+use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
+
+use super::{Item, Outcome, Report, Summary};
+use crate::exit::Exit;
+use crate::explore::one::Ran;
+
+#[derive(Default)]
+pub(super) struct Junit {
+    cases: Vec<TestCase>,
+}
+
+impl Report for Junit {
+    fn item(&mut self, item: &Item, _: &mut dyn Write) -> io::Result<()> {
+        let path = item.path.to_string_lossy();
+        match &item.outcome {
+            Outcome::Ran(test, machines) => {
+                for ran in machines {
+                    let name = format!("{path} on sm_{}", ran.sm);
+                    let mut case = TestCase::new(name, status(test, ran));
+                    case.set_time(Duration::from_secs_f64(ran.seconds));
+                    self.cases.push(case);
+                }
+            }
+            Outcome::Rejected(diagnostics) => {
+                let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+                let status = failure(NonSuccessKind::Error, all.join("\n"));
+                self.cases.push(TestCase::new(path.into_owned(), status));
+            }
+            Outcome::Unreadable(error) => {
+                let status = failure(NonSuccessKind::Error, error.to_string());
+                self.cases.push(TestCase::new(path.into_owned(), status));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        let mut suite = TestSuite::new("causeway explore");
+        suite.set_time(Duration::from_secs_f64(summary.seconds));
+        suite.add_test_cases(std::mem::take(&mut self.cases));
+        let mut xml = Xml::new("causeway");
+        xml.add_test_suite(suite);
+        xml.serialize(&mut *out).map_err(io::Error::other)?;
+        writeln!(out)
+    }
+}
+
+fn failure(kind: NonSuccessKind, message: String) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(message);
+    status
+}
+
+/// What could not be compared was skipped, with its reason; a difference comes with its run.
+fn status(test: &Test, ran: &Ran) -> TestCaseStatus {
+    let (word, reason) = ran.verdict(test);
+    match (ran.exit(), reason) {
+        (Exit::AsExpected, None) => TestCaseStatus::success(),
+        (Exit::AsExpected, Some(reason)) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("{word}: {reason}"));
+            status
+        }
+        (_, reason) => {
+            let mut status =
+                failure(NonSuccessKind::Failure, format!("{word}: {}", reason.unwrap_or_default()));
+            let mut body = String::new();
+            for reached in ran.outcomes.iter().filter(|reached| reached.refutation.is_some()) {
+                body.push_str(&test.display_outcome(&reached.values));
+                for line in reached.run.iter().flatten() {
+                    body.push('\n');
+                    body.push_str(line);
+                }
+                body.push('\n');
+                body.push_str(reached.refutation.as_deref().unwrap_or_default());
+            }
+            if !body.is_empty() {
+                status.set_description(body);
+            }
+            status
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The terminal: outcomes; or, of a comparison, differences with a run and with what forbids them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use litmus::Test;
+
+use super::{Item, Outcome, Report, Summary};
+use crate::exit::Exit;
+use crate::explore::Explored;
+use crate::explore::inclusion::Inclusion;
+use crate::explore::one::{Answer, Ran, Reached};
+use crate::report::text::with_threads;
+
+pub(super) struct Text {
+    pub(super) check: bool,
+    pub(super) verbose: bool,
+    pub(super) stats: bool,
+}
+
+impl Report for Text {
+    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
+        let path = item.path.display();
+        match &item.outcome {
+            Outcome::Ran(test, machines) if self.check => {
+                machines.iter().try_for_each(|ran| self.compared(item, test, ran, out))
+            }
+            Outcome::Ran(test, machines) => {
+                machines.iter().try_for_each(|ran| self.explored(test, ran, out))
+            }
+            Outcome::Rejected(diagnostics) => {
+                diagnostics.iter().try_for_each(|diagnostic| writeln!(out, "{diagnostic}"))
+            }
+            Outcome::Unreadable(error) => writeln!(out, "error: {path}: {error}"),
+        }
+    }
+
+    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        if !self.check {
+            return Ok(());
+        }
+        let of = |map: &BTreeMap<String, usize>| map.values().sum::<usize>();
+        let counts = [
+            (summary.included, "included"),
+            (summary.extra, "not included"),
+            (of(&summary.undefined), "undefined"),
+            (of(&summary.unsupported), "unsupported"),
+            (of(&summary.refused), "refused"),
+            (summary.undecided, "undecided"),
+        ];
+        let total: usize = counts.iter().map(|(count, _)| count).sum();
+        write!(out, "{total} comparison{}:", if total == 1 { "" } else { "s" })?;
+        let some: Vec<String> = counts
+            .iter()
+            .enumerate()
+            .filter(|(index, (count, _))| *index == 0 || *count > 0)
+            .map(|(_, (count, what))| format!(" {count} {what}"))
+            .collect();
+        write!(out, "{}", some.join(","))?;
+        if summary.rejected > 0 {
+            let files = if summary.rejected == 1 { "file" } else { "files" };
+            write!(out, "; {} {files} not understood", summary.rejected)?;
+        }
+        let (reached, allowed, seconds) = (summary.reached, summary.allowed, summary.seconds);
+        writeln!(out, ".")?;
+        writeln!(
+            out,
+            "{reached} of {allowed} allowed outcomes reached   (enumerate; {seconds:.1} s)"
+        )?;
+        for (what, reasons) in [
+            ("undefined", &summary.undefined),
+            ("unsupported", &summary.unsupported),
+            ("refused", &summary.refused),
+        ] {
+            for (reason, count) in reasons {
+                writeln!(out, "  {what}, {count}: {reason}")?;
+            }
+        }
+        if !summary.early.is_empty() {
+            let early: Vec<String> = summary.early.keys().map(|sm| format!("sm_{sm}")).collect();
+            writeln!(
+                out,
+                "note: the axioms are normative from sm_70; {} {} judged by them all the same \
+                 (docs/machine.md, C11)",
+                early.join(", "),
+                if early.len() == 1 { "is" } else { "are" }
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Text {
+    /// Every outcome, and a run to it if there is one to show.
+    fn explored(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+        let heading = format!("{} on sm_{}", test.name, ran.sm);
+        if let Answer::Refused(_) = ran.answer {
+            let (word, reason) = ran.verdict(test);
+            return writeln!(out, "{heading}: {word}: {}", reason.unwrap_or_default());
+        }
+        let count = ran.outcomes.len();
+        writeln!(out, "{heading}: {count} outcome{}", if count == 1 { "" } else { "s" })?;
+        for reached in &ran.outcomes {
+            let state = test.display_outcome(&reached.values);
+            match reached.walks {
+                Some(walks) => writeln!(out, "  {walks:8}  {state}")?,
+                None => writeln!(out, "  {state}")?,
+            }
+            steps(reached, out)?;
+        }
+        self.remarks(ran, out)
+    }
+
+    fn compared(&self, item: &Item, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+        let Answer::Compared(inclusion) = &ran.answer else { return Ok(()) };
+        let exit = ran.exit();
+        if exit == Exit::AsExpected && !self.verbose && !self.stats {
+            return Ok(());
+        }
+        let label = match (exit, inclusion) {
+            (Exit::AsExpected, Inclusion::Included { .. }) => " ok  ",
+            (Exit::AsExpected, _) => " -   ",
+            (Exit::Undecided, _) => " ?   ",
+            (Exit::Differs | Exit::BadInput | Exit::Disagreement, _) => " FAIL",
+        };
+        let (word, reason) = ran.verdict(test);
+        let what = match inclusion {
+            Inclusion::Included { reached, allowed } => {
+                format!("{reached} of {allowed} allowed outcomes")
+            }
+            Inclusion::Extra(_) => reason.unwrap_or_default(),
+            Inclusion::Undefined(_)
+            | Inclusion::Unsupported(_)
+            | Inclusion::Refused(_)
+            | Inclusion::Limited(_) => format!("{word}: {}", reason.unwrap_or_default()),
+        };
+        writeln!(out, "{label} {} on sm_{}   {what}", item.path.display(), ran.sm)?;
+        if self.verbose {
+            for values in &ran.unreached {
+                writeln!(out, "      not reached: {}", test.display_outcome(values))?;
+            }
+        }
+        for reached in &ran.outcomes {
+            let Some(refutation) = &reached.refutation else { continue };
+            let state = test.display_outcome(&reached.values);
+            let state = with_threads(state.trim_end_matches([';', ' ']));
+            writeln!(out, "\n  The machine ends with {state}:\n")?;
+            steps(reached, out)?;
+            writeln!(out, "\n  The axioms do not:\n")?;
+            for line in refutation.lines() {
+                writeln!(out, "{}", format!("  {line}").trim_end())?;
+            }
+            writeln!(out)?;
+        }
+        let forbidden = ran.outcomes.iter().filter(|reached| reached.allowed == Some(false));
+        let untold: Vec<&Reached> = forbidden.filter(|of| of.refutation.is_none()).collect();
+        if !untold.is_empty() {
+            writeln!(out, "  Nor do they allow:")?;
+        }
+        for reached in untold {
+            writeln!(out, "    {}", test.display_outcome(&reached.values))?;
+        }
+        self.remarks(ran, out)
+    }
+
+    fn remarks(&self, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+        let Some(explored) = &ran.explored else { return Ok(()) };
+        if explored.stuck > 0 {
+            writeln!(out, "  {} states in which no thread can go on", explored.stuck)?;
+        }
+        match explored.endless {
+            Some(0) => writeln!(out, "  every state can still reach an end")?,
+            Some(endless) => writeln!(out, "  {endless} states from which no end can be reached")?,
+            None => {}
+        }
+        if let (Some(limit), false) = (explored.limit, self.check) {
+            writeln!(out, "  not everything was searched: {limit}")?;
+        }
+        if self.stats {
+            let Explored { states, transitions, bytes, .. } = explored;
+            write!(out, "  {states} states, {transitions} transitions")?;
+            match bytes.div_ceil(*states.max(&1)) {
+                0 => writeln!(out)?,
+                each => writeln!(out, ", {each} bytes a state")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn steps(reached: &Reached, out: &mut dyn Write) -> io::Result<()> {
+    let steps = reached.run.iter().flatten().enumerate();
+    steps
+        .map(|(index, step)| (index + 1, step))
+        .try_for_each(|(n, step)| writeln!(out, "    {n:2}. {step}"))
+}

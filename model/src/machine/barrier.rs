@@ -1,0 +1,147 @@
+//! Rules of barriers.
+//!
+//! A thread arrives when its own loads are done, and goes on when all have arrived. What orders
+//! memory across the barrier of a cluster is the `MEMBAR` and `CCTL` beside it; threads of one CTA
+//! share their L1 and its queues, and need no more than the order in which they issue.
+
+use super::Machine;
+use super::local::{Cluster, Phase};
+use super::options::Rule;
+use super::state::{Barrier, State};
+use super::step::Step;
+use super::table::{Ask, Change};
+
+impl Machine<'_> {
+    /// Arrives at a barrier, or goes past the cluster's; whether something changed.
+    pub(super) fn barrier(&mut self, state: &mut State, thread: usize) -> bool {
+        let known = self.known(state, thread);
+        let line = known.local.pc;
+        match known.ask {
+            Ask::Barrier { .. } if known.local.phase == Phase::Arrived => false,
+            Ask::Barrier { id, count, waits, vote } => {
+                let loads = known.idle || !self.keeps(Rule::BarWaits);
+                let behind = known.local.behind.is_some();
+                let stores =
+                    !self.has_buffered(state, thread) || !self.keeps(Rule::BarDrainsBuffer);
+                if !loads || behind || !stores {
+                    return false;
+                }
+                let index = self.cta_barrier(thread, id);
+                let mut barrier = self.shape.barrier(state, index);
+                barrier.arrivals = barrier.arrivals.saturating_add(1);
+                barrier.votes = barrier.votes.saturating_add(vote.into());
+                barrier.arrived |= Self::bit(thread);
+                barrier.count = count;
+                self.shape.set_barrier(state, index, barrier);
+                let change = if waits { Change::Phase(Phase::Arrived) } else { Change::Advance };
+                self.change(state, thread, change);
+                self.complete(state, thread, index);
+                true
+            }
+            Ask::ClusterWait => {
+                if known.local.cluster == Cluster::Arrived {
+                    return false;
+                }
+                self.change(state, thread, Change::Cluster(Cluster::Outside));
+                self.change(state, thread, Change::Advance);
+                self.steps.push(Step::Through { thread: Self::small(thread), line });
+                true
+            }
+            Ask::End => self.complete_all(state, thread),
+            Ask::Value
+            | Ask::Access { .. }
+            | Ask::Membar { .. }
+            | Ask::Invalidate
+            | Ask::AcquireWait
+            | Ask::ClusterArrive
+            | Ask::Fault => false,
+        }
+    }
+
+    fn cta_barrier(&self, thread: usize, id: u8) -> usize {
+        let index = usize::from(self.cta[thread]) * 16 + usize::from(id & 15);
+        usize::from(self.barriers[index].expect("its code was looked through"))
+    }
+
+    fn cluster_barrier(&self, thread: usize) -> Option<usize> {
+        self.cluster_barriers[usize::from(self.cluster[thread])].map(usize::from)
+    }
+
+    pub(super) fn cluster_arrive(&mut self, state: &mut State, thread: usize) {
+        let Some(index) = self.cluster_barrier(thread) else { return };
+        let mut barrier = self.shape.barrier(state, index);
+        barrier.arrived |= Self::bit(thread);
+        self.shape.set_barrier(state, index, barrier);
+        self.change(state, thread, Change::Cluster(Cluster::Arrived));
+        self.change(state, thread, Change::Advance);
+        self.complete_cluster(state, thread);
+    }
+
+    /// A thread that has ended is not waited for.
+    fn complete_all(&mut self, state: &mut State, thread: usize) -> bool {
+        let first = usize::from(self.cta[thread]) * 16;
+        let mut any = false;
+        for index in first..first + 16 {
+            if let Some(barrier) = self.barriers[index] {
+                any |= self.complete(state, thread, usize::from(barrier));
+            }
+        }
+        any | self.complete_cluster(state, thread)
+    }
+
+    /// Lets the threads of a barrier go on if all that it waits for are there.
+    fn complete(&mut self, state: &mut State, thread: usize, index: usize) -> bool {
+        let Barrier { arrivals, votes, arrived, count } = self.shape.barrier(state, index);
+        let cta = self.cta[thread];
+        let mates = |machine: &Self| -> Vec<usize> {
+            (0..machine.sm.len()).filter(|&t| machine.cta[t] == cta).collect()
+        };
+        // Threads of a barrier count in whole warps on hardware; a test counts its threads.
+        let there = if count > 0 {
+            arrivals >= count
+        } else {
+            mates(self).into_iter().all(|mate| {
+                arrived & Self::bit(mate) != 0 || self.known(state, mate).ask == Ask::End
+            })
+        };
+        if !there || arrived == 0 {
+            return false;
+        }
+        self.shape.set_barrier(state, index, Barrier::default());
+        for mate in mates(self) {
+            let known = self.known(state, mate);
+            let waits = known.local.phase == Phase::Arrived;
+            if waits
+                && let Ask::Barrier { id, .. } = known.ask
+                && self.cta_barrier(mate, id) == index
+            {
+                let line = known.local.pc;
+                let all = votes == arrivals;
+                self.change(state, mate, Change::Release { all, votes });
+                self.steps.push(Step::Through { thread: Self::small(mate), line });
+            }
+        }
+        true
+    }
+
+    fn complete_cluster(&mut self, state: &mut State, thread: usize) -> bool {
+        let Some(index) = self.cluster_barrier(thread) else { return false };
+        let barrier = self.shape.barrier(state, index);
+        let cluster = self.cluster[thread];
+        let mates: Vec<usize> =
+            (0..self.sm.len()).filter(|&mate| self.cluster[mate] == cluster).collect();
+        let there = mates.iter().all(|&mate| {
+            barrier.arrived & Self::bit(mate) != 0 || self.known(state, mate).ask == Ask::End
+        });
+        if !there || barrier.arrived == 0 {
+            return false;
+        }
+        self.shape.set_barrier(state, index, Barrier::default());
+        for mate in mates {
+            if barrier.arrived & Self::bit(mate) != 0 {
+                self.change(state, mate, Change::Cluster(Cluster::Complete));
+            }
+        }
+        true
+    }
+}

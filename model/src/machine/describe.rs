@@ -1,0 +1,65 @@
+//! Steps in words.
+
+use super::{Machine, Step};
+
+impl Machine<'_> {
+    /// A step in words.
+    pub fn describe(&self, step: Step) -> String {
+        let thread = |t: u8| &self.program.threads[usize::from(t)];
+        let name = |t: u8| thread(t).name.as_str();
+        let text = |t: u8, line: u16| thread(t).lines[usize::from(line)].text.as_str();
+        let sm = |t: u8| self.sm[usize::from(t)];
+        let gpu = |t: u8| self.gpu[usize::from(sm(t))];
+        let cell = |c: u8| {
+            let cell = self.cells[usize::from(c)];
+            let of = &self.layout.locations[usize::from(cell.location)];
+            let variable = &self.program.variables[usize::from(of.variable.0)].name;
+            if cell.start == 0 { variable.clone() } else { format!("{variable}+{}", cell.start) }
+        };
+        match step {
+            Step::Issue { thread: t, line, hit: false } => {
+                format!("{} issues {}", name(t), text(t, line))
+            }
+            Step::Issue { thread: t, line, hit: true } => {
+                format!("{} issues {}: L1[sm{}] answers", name(t), text(t, line), sm(t))
+            }
+            Step::Fence { thread: t, line } => format!("{} fences: {}", name(t), text(t, line)),
+            Step::Through { thread: t, line } => {
+                format!("{} is through with {}", name(t), text(t, line))
+            }
+            Step::Drain { thread: t, cell: c } => {
+                format!("{}'s store to {} leaves its buffer", name(t), cell(c))
+            }
+            Step::Perform { thread: t, cell: c } => {
+                format!("{}'s access to {} performs at L2", name(t), cell(c))
+            }
+            Step::Leave { thread: t, cell: c } => {
+                format!("{}'s access to {} leaves its SM", name(t), cell(c))
+            }
+            Step::Forward { thread: t, cell: c } => format!(
+                "{}'s load of {} is answered by a store in the link of GPU {}",
+                name(t),
+                cell(c),
+                gpu(t)
+            ),
+            Step::Copy { thread: t, cell: c } => format!(
+                "{}'s load of {} is answered by the copy in GPU {}",
+                name(t),
+                cell(c),
+                gpu(t)
+            ),
+            Step::Arrive { thread: t, cell: c } => {
+                format!("{}'s access to {} performs at its home", name(t), cell(c))
+            }
+            Step::ReadOnly { thread: t, cell: c } => {
+                format!("{}'s load of {} fills the read-only path of sm{}", name(t), cell(c), sm(t))
+            }
+            Step::Return { thread: t, cell: c, fills: true } => {
+                format!("{}'s load of {} returns and fills L1[sm{}]", name(t), cell(c), sm(t))
+            }
+            Step::Return { thread: t, cell: c, fills: false } => {
+                format!("{}'s load of {} returns", name(t), cell(c))
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Rules of fences and of cache control.
+
+use super::Machine;
+use super::form::Reach;
+use super::local::Phase;
+use super::options::Rule;
+use super::state::{INVALID, List, State};
+use super::step::Step;
+use super::table::{Ask, Change};
+use crate::isa::Instruction;
+
+impl Machine<'_> {
+    /// Does what a thread's fence can do next, if it is a fence and can.
+    pub(super) fn fence(&mut self, state: &mut State, thread: usize) -> Option<Step> {
+        let known = self.known(state, thread);
+        let (ask, line, idle) = (known.ask, known.local.pc, known.idle);
+        let (phase, behind) = (known.local.phase, known.local.behind.is_some());
+        let t = Self::small(thread);
+        let lines = &self.program.threads[thread].lines;
+        let instruction = lines.get(usize::from(line)).map(|line| &line.instruction);
+        let is_fence = matches!(instruction, Some(Instruction::Fence(_)));
+        let dropped = matches!(instruction, Some(Instruction::ClusterBarrier(_)))
+            && !self.keeps(Rule::ClusterBarrierFences);
+        match ask {
+            // Rule Acq-wait. The wait of `fence.acquire.cta` is what its MEMBAR.CTA would be.
+            Ask::AcquireWait => {
+                let rule = if is_fence { Rule::MembarCtaWaits } else { Rule::AcquireWaits };
+                if !idle && self.keeps(rule) {
+                    return None;
+                }
+                self.change(state, thread, Change::Advance);
+                Some(Step::Through { thread: t, line })
+            }
+            Ask::Membar { .. } if behind => None,
+            // Rule Membar.CTA
+            Ask::Membar { reach: Reach::Cta, .. } => {
+                let loads = idle || !self.keeps(Rule::MembarCtaWaits);
+                let stores =
+                    !self.has_buffered(state, thread) || !self.keeps(Rule::MembarDrainsBuffer);
+                if !loads || !stores {
+                    return None;
+                }
+                self.change(state, thread, Change::Advance);
+                Some(Step::Through { thread: t, line })
+            }
+            Ask::Membar { reach, .. }
+                if dropped || reach == Reach::Gpu && !self.keeps(Rule::MembarWaits) =>
+            {
+                self.change(state, thread, Change::Advance);
+                Some(Step::Through { thread: t, line })
+            }
+            Ask::Membar { reach, sc } => match phase {
+                Phase::Ready => (idle && !self.has_buffered(state, thread)).then(|| {
+                    self.begin(state, thread, reach, sc, is_fence);
+                    Step::Fence { thread: t, line }
+                }),
+                Phase::Draining | Phase::DrainingFar => {
+                    let far = phase == Phase::DrainingFar;
+                    if !self.is_through(state, thread, far) {
+                        return None;
+                    }
+                    if !far && reach == Reach::Sys && self.keeps(Rule::MembarSysReachesHome) {
+                        self.await_stores(state, thread, true);
+                        self.change(state, thread, Change::Phase(Phase::DrainingFar));
+                    } else {
+                        self.change(state, thread, Change::Advance);
+                    }
+                    Some(Step::Through { thread: t, line })
+                }
+                Phase::Arrived => None,
+            },
+            // Rule Iv
+            Ask::Invalidate => {
+                if !idle && self.keeps(Rule::InvalidateWaits) {
+                    return None;
+                }
+                let early = is_fence && !self.keeps(Rule::FenceInvalidatesLast);
+                if !dropped && !early {
+                    self.invalidate(state, self.sm[thread]);
+                }
+                self.change(state, thread, Change::Advance);
+                Some(Step::Fence { thread: t, line })
+            }
+            Ask::ClusterArrive if !behind => {
+                self.cluster_arrive(state, thread);
+                Some(Step::Fence { thread: t, line })
+            }
+            Ask::ClusterArrive
+            | Ask::Value
+            | Ask::Access { .. }
+            | Ask::ClusterWait
+            | Ask::Barrier { .. }
+            | Ask::End
+            | Ask::Fault => None,
+        }
+    }
+
+    /// Rules Membar.GPU and Membar.SYS: all own loads are done; now for the stores of the SM.
+    fn begin(&mut self, state: &mut State, thread: usize, reach: Reach, sc: bool, fence: bool) {
+        if fence && !self.keeps(Rule::FenceInvalidatesLast) {
+            self.invalidate(state, self.sm[thread]);
+        }
+        self.await_stores(state, thread, false);
+        let at_once = reach == Reach::Sys && !self.keeps(Rule::MembarSysTwoPhases);
+        let lazy = self.options.lazy_all && (!sc || !self.keeps(Rule::ScWaits));
+        if at_once {
+            self.await_stores(state, thread, true);
+            self.change(state, thread, Change::Phase(Phase::DrainingFar));
+        } else if lazy {
+            self.change(state, thread, Change::Pass { reach });
+        } else {
+            self.change(state, thread, Change::Phase(Phase::Draining));
+        }
+    }
+
+    /// A `MEMBAR.ALL` that loads have gone past, one phase on (reading C3).
+    pub(super) fn follow(&mut self, state: &mut State, thread: usize) -> bool {
+        let Some(behind) = self.known(state, thread).local.behind else { return false };
+        if !self.is_through(state, thread, behind.far) {
+            return false;
+        }
+        if behind.then_far && self.keeps(Rule::MembarSysReachesHome) {
+            self.await_stores(state, thread, true);
+            self.change(state, thread, Change::Far);
+        } else {
+            self.change(state, thread, Change::Through);
+        }
+        true
+    }
+
+    /// Has a `MEMBAR` wait for the stores and atomics of its SM that are in queues, or for those of
+    /// the GPU that are in links. Those of other threads count: what a neighbour wrote before it
+    /// synchronised with this thread is in the same queues, so no message is needed.
+    fn await_stores(&self, state: &mut State, thread: usize, far: bool) {
+        if self.shape.entry == 4 {
+            return;
+        }
+        let sm = self.sm[thread];
+        let gpu = self.gpu[usize::from(sm)];
+        let rule = if far { Rule::MembarSysCumulative } else { Rule::MembarCumulative };
+        let own_only = !self.keeps(rule);
+        for index in 0..self.shape.count(state) {
+            let mut entry = self.shape.entry(state, index);
+            let at = self.sm[usize::from(entry.thread)];
+            let there = match entry.list {
+                List::Queue => at == sm,
+                List::Link => far && self.gpu[usize::from(at)] == gpu,
+                List::Buffer | List::Back | List::Loose => false,
+            };
+            let own = usize::from(entry.thread) == thread;
+            if there && self.is_store(&entry) && (own || !own_only) {
+                entry.awaited |= Self::bit(thread);
+                self.shape.set_entry(state, index, entry);
+            }
+        }
+    }
+
+    /// Whether nothing is left of what a `MEMBAR` waits for.
+    fn is_through(&self, state: &State, thread: usize, far: bool) -> bool {
+        let mut entries = self.shape.entries(state);
+        if self.shape.entry > 4 {
+            return entries.all(|entry| entry.awaited & Self::bit(thread) == 0);
+        }
+        // Nobody else adds to these queues while the thread waits.
+        let sm = self.sm[thread];
+        let gpu = self.gpu[usize::from(sm)];
+        entries.all(|entry| {
+            let at = self.sm[usize::from(entry.thread)];
+            let there = match entry.list {
+                List::Queue => at == sm,
+                List::Link => far && self.gpu[usize::from(at)] == gpu,
+                List::Buffer | List::Back | List::Loose => false,
+            };
+            !there || !self.is_store(&entry)
+        })
+    }
+
+    /// Whom an entry that leaves its SM keeps waiting: those in the first phase of a `MEMBAR` wait
+    /// for no more than that.
+    pub(super) fn still_awaited(&self, state: &State, awaited: u16) -> u16 {
+        let near = |thread: &usize| {
+            let local = &self.known(state, *thread).local;
+            local.phase == Phase::Draining || local.behind.is_some_and(|behind| !behind.far)
+        };
+        let awaiting = (0..self.sm.len()).filter(|thread| awaited & Self::bit(*thread) != 0);
+        awaiting.filter(|thread| !near(thread)).fold(0, |all, thread| all | Self::bit(thread))
+    }
+
+    /// Everything that L1 has is old from now on, and so is what is on its way to it; likewise the
+    /// GPU's copies of far memory.
+    pub(super) fn invalidate(&mut self, state: &mut State, sm: u8) {
+        let cells = self.cells.len();
+        if self.keeps(Rule::InvalidateDropsLines) {
+            let from = usize::from(sm) * cells;
+            for slot in self.shape.l1[from..from + cells].iter().flatten() {
+                state.bytes[usize::from(*slot)] = INVALID;
+            }
+        }
+        if self.keeps(Rule::InvalidateCancelsFills) {
+            self.cancel_fills(state, |entry, machine| machine.sm[usize::from(entry.thread)] == sm);
+        }
+        if self.options.copies && self.keeps(Rule::InvalidateDropsCopies) {
+            let gpu = self.gpu[usize::from(sm)];
+            for cell in 0..cells {
+                if let Some(slot) = self.copy_slot(gpu, cell) {
+                    state.bytes[slot] = INVALID;
+                }
+                self.cancel_copies(state, gpu, cell);
+            }
+        }
+    }
+
+    /// Where a GPU's copy of a cell is.
+    pub(super) fn copy_slot(&self, gpu: u8, cell: usize) -> Option<usize> {
+        let first = self.gpu.iter().position(|other| *other == gpu)?;
+        self.shape.copies[first * self.cells.len() + cell].map(usize::from)
+    }
+
+    /// Loads of the cell in the GPU's link will leave no copy.
+    pub(super) fn cancel_copies(&self, state: &mut State, gpu: u8, cell: usize) {
+        for index in 0..self.shape.count(state) {
+            let mut entry = self.shape.entry(state, index);
+            let at = self.gpu[usize::from(self.sm[usize::from(entry.thread)])];
+            if entry.list == List::Link && at == gpu && usize::from(entry.cell) == cell {
+                entry.copy = false;
+                self.shape.set_entry(state, index, entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Rules of issue: what an instruction does when its thread comes to it.
+
+use super::form::{Level, Reach};
+use super::options::Rule;
+use super::plan::Kind;
+use super::state::{Entry, INVALID, List, State, ValueId};
+use super::step::{Step, Visit};
+use super::table::{Ask, Change, Piece};
+use super::{Machine, Place};
+
+/// What is done with each way in which an access can be issued; whether some load hit.
+pub(super) type Done<'d> = &'d mut dyn FnMut(&mut Machine<'_>, State, bool);
+
+/// An access being issued: whose, and the pieces that are left.
+#[derive(Clone, Copy)]
+struct Issue {
+    thread: usize,
+    from: u32,
+    count: u8,
+}
+
+impl Machine<'_> {
+    /// A thread's next instruction, if it can begin now.
+    pub(super) fn issue(&mut self, state: &State, thread: usize, visit: Visit<'_>) {
+        let known = self.known(state, thread);
+        let (ask, line) = (known.ask, known.local.pc);
+        match ask {
+            Ask::Access { from, count, unit } => {
+                if self.may_access(state, thread, from, count, unit) {
+                    let next = self.copy(state);
+                    self.issue_pieces(next, thread, from, count, &mut |machine, next, hit| {
+                        let t = Self::small(thread);
+                        machine.emit(Step::Issue { thread: t, line, hit }, next, visit);
+                    });
+                }
+            }
+            Ask::Membar { .. } | Ask::Invalidate | Ask::AcquireWait | Ask::ClusterArrive => {
+                let mut next = self.copy(state);
+                if let Some(step) = self.fence(&mut next, thread) {
+                    self.emit(step, next, visit);
+                } else {
+                    self.spare.push(next);
+                }
+            }
+            // Nothing, or what is done as soon as it can be.
+            Ask::Value | Ask::Barrier { .. } | Ask::ClusterWait | Ask::End | Ask::Fault => {}
+        }
+    }
+
+    /// Changes the state of a thread.
+    pub(super) fn change(&mut self, state: &mut State, thread: usize, change: Change) {
+        let local = self.shape.local(state, thread);
+        let next = self.changed(thread, local, change);
+        self.shape.set_local(state, thread, next);
+    }
+
+    /// Whether an access may be issued now, as far as it is not its values that it waits for.
+    pub(super) fn may_access(
+        &self,
+        state: &State,
+        thread: usize,
+        from: u32,
+        count: u8,
+        unit: Option<Reach>,
+    ) -> bool {
+        if let Some(reach) = unit
+            && self.keeps(Rule::UnitWaits)
+            && !self.may_issue_unit(state, thread, reach)
+        {
+            return false;
+        }
+        let class = usize::from(self.class[thread]);
+        let behind = self.known(state, thread).local.behind.is_some();
+        (from..from + u32::from(count)).all(|index| {
+            let piece = &self.tables.pieces[index as usize];
+            let site = &self.plans[class].sites[usize::from(piece.site)];
+            // Only loads go past a MEMBAR.ALL.
+            (!behind || !site.is_store())
+                && (!self.options.store_buffers || self.buffer_allows(state, thread, piece))
+        })
+    }
+
+    /// Rule Atom-AR, first half: no store of its SM is on its way to where the atomic is seen from.
+    fn may_issue_unit(&self, state: &State, thread: usize, reach: Reach) -> bool {
+        let sm = self.sm[thread];
+        self.shape.entries(state).all(|entry| {
+            let queued = match entry.list {
+                List::Queue => true,
+                List::Link => reach == Reach::Sys,
+                List::Buffer => usize::from(entry.thread) == thread,
+                List::Back | List::Loose => false,
+            };
+            !queued || self.sm[usize::from(entry.thread)] != sm || !self.is_store(&entry)
+        })
+    }
+
+    /// Reading C1: weak loads see the thread's own buffered stores, all others and atomics wait for
+    /// those to the same place. A load that would need a part of them waits too.
+    fn buffer_allows(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+        let site = &self.plans[usize::from(self.class[thread])].sites[usize::from(piece.site)];
+        let buffered = piece.cells().filter(|&cell| self.buffered(state, thread, cell).is_some());
+        let buffered = buffered.count();
+        let private = self.cells[usize::from(piece.first)].place == Place::Private;
+        if buffered == 0 || site.kind == Kind::Write || private {
+            return true;
+        }
+        let is_read = site.kind == Kind::Read;
+        if is_read && (site.level == Level::ReadOnly || !self.keeps(Rule::LoadsSeeBuffer)) {
+            return true;
+        }
+        is_read && (site.is_cached() || piece.here) && buffered == usize::from(piece.count)
+    }
+
+    /// The value of the thread's youngest store to a cell that is in its buffer.
+    fn buffered(&self, state: &State, thread: usize, cell: usize) -> Option<ValueId> {
+        let all = self.shape.entries(state);
+        let own = all.filter(|entry| {
+            entry.list == List::Buffer
+                && usize::from(entry.thread) == thread
+                && usize::from(entry.cell) == cell
+        });
+        own.last().map(|entry| entry.data)
+    }
+
+    /// Issues the pieces of an access; hands each way in which that can go to `done`.
+    pub(super) fn issue_pieces(
+        &mut self,
+        mut state: State,
+        thread: usize,
+        from: u32,
+        count: u8,
+        done: Done<'_>,
+    ) {
+        // The thread is past it before any value comes back: all are on their way from here on.
+        let class = usize::from(self.class[thread]);
+        for index in from..from + u32::from(count) {
+            let site = self.tables.pieces[index as usize].site;
+            if self.plans[class].sites[usize::from(site)].returns {
+                self.change(&mut state, thread, Change::Expect { site });
+            }
+        }
+        self.change(&mut state, thread, Change::Advance);
+        self.pieces(state, Issue { thread, from, count }, false, done);
+    }
+
+    /// Issues the pieces of one access, one after the other; a read may be a hit or a miss.
+    fn pieces(&mut self, mut state: State, of: Issue, hit: bool, done: Done<'_>) {
+        if of.count == 0 {
+            return done(self, state, hit);
+        }
+        let piece = self.tables.pieces[of.from as usize];
+        let rest = Issue { from: of.from + 1, count: of.count - 1, ..of };
+        let class = usize::from(self.class[of.thread]);
+        let site = self.plans[class].sites[usize::from(piece.site)];
+        match site.kind {
+            Kind::Read => {
+                if let Some(values) = self.forwarded(&state, of.thread, &piece) {
+                    self.answer(&mut state, of.thread, &piece, &values);
+                    return self.pieces(state, rest, true, done);
+                }
+                if piece.here {
+                    let values = self.memory_of(&state, &piece);
+                    self.answer(&mut state, of.thread, &piece, &values);
+                    return self.pieces(state, rest, hit, done);
+                }
+                if let Some(values) = self.line_of(&state, of.thread, &piece, site.level) {
+                    let mut answered = self.copy(&state);
+                    self.answer(&mut answered, of.thread, &piece, &values);
+                    self.pieces(answered, rest, true, done);
+                    if !self.options.eviction {
+                        self.spare.push(state);
+                        return;
+                    }
+                }
+                self.miss(&mut state, of.thread, &piece, site.level);
+            }
+            Kind::Write => {
+                let private = self.cells[usize::from(piece.first)].place == Place::Private;
+                if self.options.store_buffers && !private {
+                    for (cell, value) in piece.cells().zip(piece.values) {
+                        self.push(&mut state, of.thread, &piece, List::Buffer, cell, value, false);
+                    }
+                } else {
+                    self.store(&mut state, of.thread, &piece);
+                }
+            }
+            Kind::Atomic if piece.here => {
+                self.exchange(&mut state, of.thread, piece.site, piece.cells(), piece.operation);
+            }
+            Kind::Atomic => {
+                // Rule Atom: it is performed at memory, and no older line is seen after it.
+                if self.keeps(Rule::AtomicDropsLine) {
+                    self.drop_lines(&mut state, of.thread, &piece);
+                }
+                for cell in piece.cells() {
+                    let operation = piece.operation;
+                    self.push(&mut state, of.thread, &piece, List::Queue, cell, operation, false);
+                }
+            }
+        }
+        self.pieces(state, rest, hit, done);
+    }
+
+    /// What a load finds in its thread's store buffer.
+    fn forwarded(&self, state: &State, thread: usize, piece: &Piece) -> Option<[ValueId; 16]> {
+        let site = &self.plans[usize::from(self.class[thread])].sites[usize::from(piece.site)];
+        let looks = self.options.store_buffers
+            && self.keeps(Rule::LoadsSeeBuffer)
+            && site.level != Level::ReadOnly;
+        let mut values = [0; 16];
+        for (value, cell) in values.iter_mut().zip(piece.cells()) {
+            *value = looks.then(|| self.buffered(state, thread, cell)).flatten()?;
+        }
+        Some(values)
+    }
+
+    fn memory_of(&self, state: &State, piece: &Piece) -> [ValueId; 16] {
+        let mut values = [0; 16];
+        for (value, cell) in values.iter_mut().zip(piece.cells()) {
+            *value = self.shape.memory(state, cell);
+        }
+        values
+    }
+
+    /// Rules Ld-hit and Ld-ro: what the load finds at its SM, if all of it is there.
+    pub(super) fn line_of(
+        &self,
+        state: &State,
+        thread: usize,
+        piece: &Piece,
+        level: Level,
+    ) -> Option<[ValueId; 16]> {
+        let slots = match level {
+            Level::Weak | Level::Sm => &self.shape.l1,
+            Level::ReadOnly => &self.shape.read_only,
+            Level::Gpu | Level::Sys | Level::Own => return None,
+        };
+        let row = usize::from(self.sm[thread]) * self.cells.len();
+        let mut values = [0; 16];
+        for (value, cell) in values.iter_mut().zip(piece.cells()) {
+            *value = state.bytes[usize::from(slots[row + cell]?)];
+            if *value == INVALID {
+                return None;
+            }
+        }
+        Some(values)
+    }
+
+    /// Rules Ld-miss and Ld-strong: a line that the load does not use was evicted, or is passed by,
+    /// and older loads do not bring it back.
+    fn miss(&mut self, state: &mut State, thread: usize, piece: &Piece, level: Level) {
+        let global = matches!(self.cells[usize::from(piece.first)].place, Place::Global(_));
+        let cached = matches!(level, Level::Weak | Level::Sm) && global;
+        let loose = level == Level::ReadOnly && global;
+        if !loose && (cached || self.keeps(Rule::StrongLoadDropsLine)) {
+            self.drop_lines(state, thread, piece);
+        }
+        let list = if loose { List::Loose } else { List::Queue };
+        for cell in piece.cells() {
+            self.push(state, thread, piece, list, cell, 0, cached);
+        }
+    }
+
+    /// Rule St: the SM's own line has the value at once, memory in time.
+    fn store(&mut self, state: &mut State, thread: usize, piece: &Piece) {
+        for (cell, value) in piece.cells().zip(piece.values) {
+            if piece.here {
+                self.shape.set_memory(state, cell, value);
+            } else {
+                self.store_cell(state, thread, cell, value);
+                self.push(state, thread, piece, List::Queue, cell, value, false);
+            }
+        }
+    }
+
+    pub(super) fn store_cell(&mut self, state: &mut State, thread: usize, cell: usize, value: u8) {
+        let sm = self.sm[thread];
+        if let Some(slot) = self.shape.l1[usize::from(sm) * self.cells.len() + cell] {
+            let line = &mut state.bytes[usize::from(slot)];
+            if *line != INVALID {
+                *line = value;
+            }
+        }
+        if self.keeps(Rule::StoreCancelsFills) {
+            self.cancel_fills(state, |entry, machine| {
+                usize::from(entry.cell) == cell && machine.sm[usize::from(entry.thread)] == sm
+            });
+        }
+    }
+
+    /// The SM's lines of these cells are no longer valid, nor will older loads make them so.
+    fn drop_lines(&mut self, state: &mut State, thread: usize, piece: &Piece) {
+        let sm = self.sm[thread];
+        let row = usize::from(sm) * self.cells.len();
+        let mut any = false;
+        for cell in piece.cells() {
+            if let Some(slot) = self.shape.l1[row + cell] {
+                state.bytes[usize::from(slot)] = INVALID;
+                any = true;
+            }
+        }
+        let cells = piece.cells();
+        if any {
+            self.cancel_fills(state, |entry, machine| {
+                cells.contains(&usize::from(entry.cell))
+                    && machine.sm[usize::from(entry.thread)] == sm
+            });
+        }
+    }
+
+    /// Loads on their way that will fill no line: values that only wait to do so arrive.
+    pub(super) fn cancel_fills(
+        &mut self,
+        state: &mut State,
+        which: impl Fn(&Entry, &Machine<'_>) -> bool,
+    ) {
+        let mut index = 0;
+        while index < self.shape.count(state) {
+            let mut entry = self.shape.entry(state, index);
+            if entry.fill && which(&entry, self) {
+                entry.fill = false;
+                if entry.list == List::Back {
+                    self.shape.remove(state, index);
+                    self.come_back(state, entry);
+                    index = 0;
+                    continue;
+                }
+                self.shape.set_entry(state, index, entry);
+            }
+            index += 1;
+        }
+    }
+
+    /// Reads have their values.
+    pub(super) fn answer(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        piece: &Piece,
+        values: &[ValueId; 16],
+    ) {
+        for (index, &value) in (0..piece.count).zip(values) {
+            let start = index * Self::small(self.grain as usize);
+            self.change(state, thread, Change::Deliver { site: piece.site, start, value });
+        }
+    }
+
+    /// A piece of an access, behind those of its queue.
+    #[allow(clippy::too_many_arguments, reason = "the fields of an entry")]
+    fn push(
+        &self,
+        state: &mut State,
+        thread: usize,
+        piece: &Piece,
+        list: List,
+        cell: usize,
+        data: u8,
+        fill: bool,
+    ) {
+        let (cell, thread) = (Self::small(cell), Self::small(thread));
+        let site = piece.site;
+        let entry = Entry { list, cell, thread, site, fill, copy: false, data, awaited: 0 };
+        self.enqueue(state, entry);
+    }
+
+    /// Whether a `MEMBAR` or barrier has to wait for the thread's store buffer.
+    pub(super) fn has_buffered(&self, state: &State, thread: usize) -> bool {
+        self.options.store_buffers
+            && self
+                .shape
+                .entries(state)
+                .any(|entry| entry.list == List::Buffer && usize::from(entry.thread) == thread)
+    }
+}

@@ -1,0 +1,185 @@
+//! What of the machine is a choice: readings C1 to C18, and rules to do without.
+
+use crate::memory::Home;
+
+/// Choices about the machine: readings C1 to C18.
+#[allow(clippy::struct_excessive_bools, reason = "each is a choice by itself")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// C1: each thread has a buffer for its stores in front of L1.
+    pub store_buffers: bool,
+    /// C2: weak loads of one location may pass each other.
+    pub weak_pass: bool,
+    /// C3: loads after a `MEMBAR.ALL` need not wait until it is through.
+    pub lazy_all: bool,
+    /// C7: loads below system scope see what waits in their GPU's link.
+    pub forward: bool,
+    /// C7: those at system scope see it too.
+    pub forward_sys: bool,
+    /// C8: the L2 of a GPU holds copies of memory that is homed elsewhere.
+    pub copies: bool,
+    /// C14: lines are valid at the start.
+    pub warm: bool,
+    /// A valid line may be lost at any time; without that it stays until something drops it.
+    pub eviction: bool,
+    /// C16: an `acq_rel` atomic is one unit.
+    pub fused: bool,
+    /// All CTAs of a GPU on one SM.
+    pub one_sm: bool,
+    /// Where global memory is that the test does not place; `None`: on the GPU of the first thread.
+    pub home: Option<Home>,
+    pub reduce: Reduce,
+    /// A rule that this machine breaks.
+    pub without: Option<Rule>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            store_buffers: false,
+            weak_pass: true,
+            lazy_all: false,
+            forward: true,
+            forward_sys: false,
+            copies: false,
+            warm: true,
+            eviction: true,
+            fused: true,
+            one_sm: false,
+            home: None,
+            reduce: Reduce::All,
+            without: None,
+        }
+    }
+}
+
+impl Options {
+    /// The arguments for leaving steps out suppose every rule, and that lines can be lost.
+    pub(super) fn reduced(&self) -> bool {
+        self.reduce != Reduce::None && self.without.is_none() && self.eviction
+    }
+}
+
+/// How much of what leads to the same outcomes is left out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Reduce {
+    /// Nothing: each step by itself, in every order.
+    None,
+    /// Steps that commute with all others are taken at once.
+    Por,
+    /// And threads that run the same code are told apart by what they do only.
+    All,
+}
+
+/// A rule of the machine that a broken one can lack: each is there for a run that the axioms
+/// forbid.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Rule {
+    InvalidateDropsLines,
+    InvalidateWaits,
+    FenceInvalidatesLast,
+    InvalidateCancelsFills,
+    AcquireWaits,
+    MembarCtaWaits,
+    MembarCumulative,
+    MembarWaits,
+    MembarSysReachesHome,
+    MembarSysCumulative,
+    StoreCancelsFills,
+    MembarSysTwoPhases,
+    UnitInvalidates,
+    UnitWaits,
+    StrongLoadDropsLine,
+    AtomicDropsLine,
+    SmOrder,
+    LinkOrder,
+    ClusterBarrierFences,
+    BarWaits,
+    MembarDrainsBuffer,
+    BarDrainsBuffer,
+    LoadsSeeBuffer,
+    InvalidateDropsCopies,
+    PassingCancelsCopies,
+    ScWaits,
+}
+
+impl Rule {
+    pub const ALL: [Rule; 26] = [
+        Rule::InvalidateDropsLines,
+        Rule::InvalidateWaits,
+        Rule::FenceInvalidatesLast,
+        Rule::InvalidateCancelsFills,
+        Rule::AcquireWaits,
+        Rule::MembarCtaWaits,
+        Rule::MembarCumulative,
+        Rule::MembarWaits,
+        Rule::MembarSysReachesHome,
+        Rule::MembarSysCumulative,
+        Rule::StoreCancelsFills,
+        Rule::MembarSysTwoPhases,
+        Rule::UnitInvalidates,
+        Rule::UnitWaits,
+        Rule::StrongLoadDropsLine,
+        Rule::AtomicDropsLine,
+        Rule::SmOrder,
+        Rule::LinkOrder,
+        Rule::ClusterBarrierFences,
+        Rule::BarWaits,
+        Rule::MembarDrainsBuffer,
+        Rule::BarDrainsBuffer,
+        Rule::LoadsSeeBuffer,
+        Rule::InvalidateDropsCopies,
+        Rule::PassingCancelsCopies,
+        Rule::ScWaits,
+    ];
+
+    /// Its number, as `docs/machine.md` lists them, and what it says.
+    fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Rule::InvalidateDropsLines => ("R1", "CCTL.IVALL drops the lines of its L1"),
+            Rule::InvalidateWaits => ("R2", "CCTL.IVALL waits for the thread's own loads"),
+            Rule::FenceInvalidatesLast => {
+                ("R3", "a fence drops lines after its MEMBAR, not before")
+            }
+            Rule::InvalidateCancelsFills => {
+                ("R4", "CCTL.IVALL cancels fills that are on their way")
+            }
+            Rule::AcquireWaits => ("R5", "an acquire at cta scope waits for its load"),
+            Rule::MembarCtaWaits => ("R6", "MEMBAR.CTA waits for the thread's own loads"),
+            Rule::MembarCumulative => ("R7", "MEMBAR.GPU waits for all stores of its SM"),
+            Rule::MembarWaits => ("R8", "MEMBAR.GPU waits"),
+            Rule::MembarSysReachesHome => ("R9", "MEMBAR.SYS waits until stores are at their home"),
+            Rule::MembarSysCumulative => ("R10", "MEMBAR.SYS waits for all stores of its GPU"),
+            Rule::StoreCancelsFills => ("R11", "a store cancels older fills of its line"),
+            Rule::MembarSysTwoPhases => ("R12", "MEMBAR.SYS looks at links once its SM is through"),
+            Rule::UnitInvalidates => ("R13a", "an acq_rel atomic drops lines when it performs"),
+            Rule::UnitWaits => ("R13b", "an acq_rel atomic waits for the stores of its SM"),
+            Rule::StrongLoadDropsLine => ("R14", "a strong load drops the line it passes"),
+            Rule::AtomicDropsLine => ("R15", "an atomic drops the line it passes"),
+            Rule::SmOrder => ("R16", "accesses of one SM to one location stay in order"),
+            Rule::LinkOrder => ("R17", "accesses of one GPU to one far location stay in order"),
+            Rule::ClusterBarrierFences => ("R18", "the barrier of a cluster fences"),
+            Rule::BarWaits => ("R19", "BAR waits for the thread's own loads"),
+            Rule::MembarDrainsBuffer => ("R20a", "MEMBAR.CTA drains the store buffer"),
+            Rule::BarDrainsBuffer => ("R20b", "BAR drains the store buffer"),
+            Rule::LoadsSeeBuffer => ("R20c", "loads look into the store buffer"),
+            Rule::InvalidateDropsCopies => {
+                ("R21a", "CCTL.IVALL drops the GPU's copies of far memory")
+            }
+            Rule::PassingCancelsCopies => ("R21b", "what passes to the link cancels older copies"),
+            Rule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it is through"),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    pub fn text(self) -> &'static str {
+        self.row().1
+    }
+
+    pub fn of(name: &str) -> Option<Rule> {
+        Rule::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}

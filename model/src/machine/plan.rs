@@ -1,0 +1,262 @@
+//! What is known of a thread's code before it runs.
+
+use super::form::{Form, Level, Lowered, Reach};
+use super::{Cell, Place};
+use crate::isa::{Instruction, Operand, Reg, Type};
+use crate::layout::Layout;
+use crate::program::{Initial, Observed, Program, ThreadId};
+
+/// What an access does when it performs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Read,
+    Write,
+    Atomic,
+}
+
+/// One access of a thread's code: a scalar, or an element of a vector.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub(super) kind: Kind,
+    pub(super) level: Level,
+    /// How far an `acq_rel` atomic is one unit with its fences.
+    pub(super) unit: Option<Reach>,
+    pub(super) ty: Type,
+    /// Whether a value comes back.
+    pub(super) returns: bool,
+    pub(super) register: Option<Reg>,
+}
+
+impl Site {
+    pub(super) fn is_store(&self) -> bool {
+        self.kind != Kind::Read
+    }
+
+    pub(super) fn is_cached(&self) -> bool {
+        self.kind == Kind::Read && matches!(self.level, Level::Weak | Level::Sm)
+    }
+}
+
+/// Cells that code may still access; a bit for each.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Future {
+    /// By loads that may find a line of L1.
+    pub(super) cached: u64,
+    pub(super) read: u64,
+    pub(super) written: u64,
+    /// By loads of the read-only path, which wait in no queue.
+    pub(super) loose: u64,
+}
+
+impl Future {
+    fn or(self, other: Future) -> Future {
+        Future {
+            cached: self.cached | other.cached,
+            read: self.read | other.read,
+            written: self.written | other.written,
+            loose: self.loose | other.loose,
+        }
+    }
+
+    pub(super) fn touched(self) -> u64 {
+        self.read | self.written | self.loose
+    }
+}
+
+/// A thread's code, looked through.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) sites: Vec<Site>,
+    /// By line: its first site.
+    pub(super) first: Vec<u16>,
+    /// By line: what it and all that may follow access; and one more for the end.
+    pub(super) ahead: Vec<Future>,
+    /// The same without the line itself.
+    pub(super) after: Vec<Future>,
+    /// By line, and one more: registers whose value matters.
+    pub(super) live: Vec<Box<[bool]>>,
+    /// Whether some branch goes back.
+    pub(super) loops: bool,
+}
+
+impl Plan {
+    pub(super) fn new(
+        program: &Program,
+        layout: &Layout,
+        cells: &[Cell],
+        thread: ThreadId,
+        lowered: &[Lowered],
+        units: bool,
+    ) -> Plan {
+        let code = &program.threads[usize::from(thread.0)].lines;
+        let (mut sites, mut first) = (Vec::new(), Vec::new());
+        let mut own = Vec::new();
+        for (index, line) in code.iter().enumerate() {
+            first.push(u16::try_from(sites.len()).unwrap_or(u16::MAX));
+            let level = lowered[index].forms.iter().find_map(|form| match form {
+                Form::Access(level) => Some(*level),
+                Form::Membar(_)
+                | Form::MembarAll(_)
+                | Form::Invalidate
+                | Form::AcquireWait
+                | Form::Bar
+                | Form::ClusterArrive
+                | Form::ClusterWait => None,
+            });
+            let level = level.unwrap_or(Level::Weak);
+            let before = sites.len();
+            let unit = lowered[index].fused.filter(|_| units);
+            push_sites(&line.instruction, level, unit, &mut sites);
+            let where_ = mask(program, layout, cells, thread, &line.instruction);
+            own.push(sites[before..].iter().fold(Future::default(), |all, site| {
+                all.or(Future {
+                    cached: if site.is_cached() { where_ } else { 0 },
+                    read: if site.kind == Kind::Write { 0 } else { where_ },
+                    written: if site.is_store() { where_ } else { 0 },
+                    loose: if site.level == Level::ReadOnly { where_ } else { 0 },
+                })
+            }));
+        }
+        let next = |index: usize| -> [Option<usize>; 2] {
+            if let Instruction::Branch(branch) = &code[index].instruction {
+                let always = branch.condition.is_none() && code[index].guard.is_none();
+                [Some(branch.target.min(code.len())), (!always).then_some(index + 1)]
+            } else {
+                [Some(index + 1), None]
+            }
+        };
+        let loops = (0..code.len()).any(|i| next(i).iter().flatten().any(|target| *target <= i));
+        let (ahead, after) = futures(&own, next);
+        let live = liveness(program, thread, next);
+        Plan { sites, first, ahead, after, live, loops }
+    }
+
+    /// What a thread at this line may still access, having done with its access or not.
+    pub(super) fn future(&self, line: u16, done: bool) -> Future {
+        let line = usize::from(line).min(self.after.len());
+        if done && line < self.after.len() { self.after[line] } else { self.ahead[line] }
+    }
+
+    pub(super) fn sites_of(&self, line: u16) -> std::ops::Range<usize> {
+        let line = usize::from(line);
+        let end = self.first.get(line + 1).map_or(self.sites.len(), |next| usize::from(*next));
+        usize::from(self.first[line])..end
+    }
+}
+
+fn push_sites(instruction: &Instruction, level: Level, unit: Option<Reach>, sites: &mut Vec<Site>) {
+    let Some((_, ty, elements)) = instruction.access() else { return };
+    for element in 0..elements {
+        let (kind, returns, register) = if let Instruction::Load(load) = instruction {
+            (Kind::Read, true, load.destinations[element])
+        } else if let Instruction::Atomic(atomic) = instruction {
+            (Kind::Atomic, !atomic.reduction, atomic.destination)
+        } else {
+            (Kind::Write, false, None)
+        };
+        sites.push(Site { kind, level, unit, ty, returns, register });
+    }
+}
+
+/// The cells that an instruction may access: those of its variable if it names one, else any.
+fn mask(
+    program: &Program,
+    layout: &Layout,
+    cells: &[Cell],
+    thread: ThreadId,
+    instruction: &Instruction,
+) -> u64 {
+    let Some((address, ..)) = instruction.access() else { return 0 };
+    let code = &program.threads[usize::from(thread.0)];
+    let object = match address.base {
+        Operand::Address(variable) => Some(layout.object(variable, thread)),
+        Operand::Reg(register) => {
+            let written = |line: &crate::isa::Line| {
+                line.instruction.destinations().any(|destination| destination == register)
+            };
+            match code.registers[usize::from(register.0)].initial {
+                Initial::Address { variable, thread } if !code.lines.iter().any(written) => {
+                    Some(layout.object(variable, thread))
+                }
+                Initial::Address { .. } | Initial::Value(_) => None,
+            }
+        }
+        Operand::Imm(_) => None,
+    };
+    // An offset may lead to another variable.
+    let object = object.filter(|&object| {
+        let object = &layout.virtuals[usize::from(object)];
+        u32::try_from(address.offset).is_ok_and(|offset| offset < object.extent)
+    });
+    let location = object.map(|object| layout.virtuals[usize::from(object)].location);
+    let all = cells.iter().enumerate().filter(|(_, cell)| {
+        cell.place != Place::Private && location.is_none_or(|location| cell.location == location)
+    });
+    all.fold(0, |all, (index, _)| all | 1 << index)
+}
+
+/// What may be accessed from each line on, with the line and without.
+fn futures(
+    own: &[Future],
+    next: impl Fn(usize) -> [Option<usize>; 2],
+) -> (Vec<Future>, Vec<Future>) {
+    let mut ahead = vec![Future::default(); own.len() + 1];
+    let mut after = vec![Future::default(); own.len()];
+    loop {
+        let before = ahead.clone();
+        for index in (0..own.len()).rev() {
+            let all = next(index).into_iter().flatten();
+            after[index] = all.fold(Future::default(), |all, target| all.or(ahead[target]));
+            ahead[index] = own[index].or(after[index]);
+        }
+        if before == ahead {
+            return (ahead, after);
+        }
+    }
+}
+
+/// The registers that some instruction from each line on, or the end, looks at.
+fn liveness(
+    program: &Program,
+    thread: ThreadId,
+    next: impl Fn(usize) -> [Option<usize>; 2],
+) -> Vec<Box<[bool]>> {
+    let code = &program.threads[usize::from(thread.0)];
+    let none = vec![false; code.registers.len()].into_boxed_slice();
+    let mut live = vec![none; code.lines.len() + 1];
+    for observed in &program.observed {
+        match *observed {
+            Observed::Register { thread: of, register } if of == thread => {
+                live[code.lines.len()][usize::from(register.0)] = true;
+            }
+            Observed::Register { .. } | Observed::Memory { .. } => {}
+        }
+    }
+    loop {
+        let mut changed = false;
+        for (index, line) in code.lines.iter().enumerate().rev() {
+            let mut here = vec![false; code.registers.len()];
+            for target in next(index).into_iter().flatten() {
+                for (here, there) in here.iter_mut().zip(&live[target]) {
+                    *here |= there;
+                }
+            }
+            if line.guard.is_none() {
+                for register in line.instruction.destinations() {
+                    here[usize::from(register.0)] = false;
+                }
+            }
+            for register in line.instruction.sources() {
+                here[usize::from(register.0)] = true;
+            }
+            if let Some(guard) = line.guard {
+                here[usize::from(guard.predicate.0)] = true;
+            }
+            changed |= *live[index] != *here;
+            live[index] = here.into();
+        }
+        if !changed {
+            return live;
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Steps that are taken as soon as they can be, and what need not be told apart.
+//!
+//! Each eager step commutes with every step that can come before it, and the state after it can do
+//! whatever the state before it could and end in the same ways. So nothing is lost by taking it and
+//! forgetting all else that might have happened first. The arguments suppose all rules of the
+//! machine, and that a valid line may be lost (`Options::reduced`). Steps that move a thread on are
+//! eager only in code without loops: a run could go round for ever and never show what others do.
+
+use super::form::Level;
+use super::plan::Kind;
+use super::state::{Entry, INVALID, List, State};
+use super::step::Step;
+use super::table::{Ask, Piece};
+use super::{Machine, Place, Reduce};
+
+impl Machine<'_> {
+    /// Takes eager steps until there are none. Barriers are always passed as soon as they can be:
+    /// arriving and going on only lets others, or the thread itself, go on.
+    pub(super) fn settle(&mut self, state: &mut State) {
+        loop {
+            let mut moved = false;
+            for thread in 0..self.sm.len() {
+                moved |= self.barrier(state, thread) || self.follow(state, thread);
+                if self.is_eager_fence(state, thread)
+                    && let Some(step) = self.fence(state, thread)
+                {
+                    self.steps.push(step);
+                    moved = true;
+                }
+            }
+            if moved {
+                continue;
+            }
+            if !self.options.reduced() || !self.eager(state) {
+                return;
+            }
+        }
+    }
+
+    /// Waits and `MEMBAR`s: the sooner one begins the less it finds to wait for, and that it ends
+    /// concerns its thread alone. `CCTL.IVALL` where no other thread uses the L1: its own loads are
+    /// done, so nothing can happen to these lines before it.
+    fn is_eager_fence(&self, state: &State, thread: usize) -> bool {
+        if self.options.reduce == Reduce::None || self.plan(thread).loops {
+            return false;
+        }
+        match self.known(state, thread).ask {
+            Ask::AcquireWait | Ask::Membar { .. } | Ask::ClusterArrive => true,
+            Ask::Invalidate => self.options.reduced() && self.alone[thread] && !self.options.copies,
+            Ask::Value
+            | Ask::Access { .. }
+            | Ask::ClusterWait
+            | Ask::Barrier { .. }
+            | Ask::End
+            | Ask::Fault => false,
+        }
+    }
+
+    fn plan(&self, thread: usize) -> &super::plan::Plan {
+        &self.plans[usize::from(self.class[thread])]
+    }
+
+    /// Takes one eager step, if there is one.
+    fn eager(&mut self, state: &mut State) -> bool {
+        self.forget_lines(state);
+        for index in 0..self.shape.count(state) {
+            let entry = self.shape.entry(state, index);
+            if matches!(entry.list, List::Queue | List::Link)
+                && self.nobody_can_tell(state, &entry)
+                && let Some(group) = self.group(state, index)
+            {
+                let step = self.advance_group(state, &group);
+                self.steps.push(step);
+                return true;
+            }
+        }
+        (0..self.sm.len()).any(|thread| self.issue_eagerly(state, thread))
+    }
+
+    /// A line that no load will look for any more is as good as lost, and nobody waits for one.
+    fn forget_lines(&mut self, state: &mut State) {
+        let cells = self.cells.len();
+        let mut wanted = [0_u64; 16];
+        for thread in 0..self.sm.len() {
+            wanted[usize::from(self.sm[thread])] |= self.known(state, thread).future.cached;
+        }
+        for (index, slot) in self.shape.l1.iter().enumerate() {
+            if let Some(slot) = slot
+                && wanted[index / cells] >> (index % cells) & 1 == 0
+            {
+                state.bytes[usize::from(*slot)] = INVALID;
+            }
+        }
+        for index in 0..self.shape.count(state) {
+            let mut entry = self.shape.entry(state, index);
+            let sm = usize::from(self.sm[usize::from(entry.thread)]);
+            if entry.fill && wanted[sm] >> entry.cell & 1 == 0 {
+                entry.fill = false;
+                self.shape.set_entry(state, index, entry);
+            }
+        }
+    }
+
+    /// Whether no access that is still to come could show when this one is performed: for a read,
+    /// nobody but its own SM will write there; for a write, nobody but its own SM will access it at
+    /// all. What its own SM does comes after it in the same FIFO. A unit drops lines when it is
+    /// performed, and is left alone.
+    fn nobody_can_tell(&self, state: &State, entry: &Entry) -> bool {
+        let site = self.site(entry);
+        let first = usize::from(entry.cell);
+        if site.unit.is_some() || !matches!(self.cells[first].place, Place::Global(_)) {
+            return false;
+        }
+        let count = (site.ty.bytes() / self.grain).max(1);
+        let cells = ((1_u64 << count) - 1) << first;
+        let sm = self.sm[usize::from(entry.thread)];
+        let reads = site.kind == Kind::Read;
+        let still = (0..self.sm.len()).any(|thread| {
+            let future = self.known(state, thread).future;
+            let elsewhere = self.sm[thread] != sm;
+            let conflicts = match (reads, elsewhere) {
+                (true, true) => future.written,
+                (true, false) => 0,
+                (false, true) => future.touched(),
+                (false, false) => future.loose,
+            };
+            conflicts & cells != 0
+        });
+        if still {
+            return false;
+        }
+        let gpu = self.gpu[usize::from(sm)];
+        let far = self.is_far(gpu, first);
+        // It might be answered on the way.
+        if reads && far && (self.options.copies || self.waiting(state, gpu, entry.cell).is_some()) {
+            return false;
+        }
+        if far && self.options.copies {
+            return false;
+        }
+        self.shape.entries(state).all(|other| {
+            let there = cells >> other.cell & 1 != 0;
+            let elsewhere = self.sm[usize::from(other.thread)] != sm;
+            !there
+                || match other.list {
+                    List::Buffer | List::Queue | List::Link => {
+                        !elsewhere || reads && !self.is_store(&other)
+                    }
+                    List::Loose => reads,
+                    List::Back => true,
+                }
+        })
+    }
+
+    /// Issues an access at once where that is all that can happen to its thread and nobody can tell
+    /// when: see `is_eager`.
+    fn issue_eagerly(&mut self, state: &mut State, thread: usize) -> bool {
+        let known = self.known(state, thread);
+        let (Ask::Access { from, count, unit }, line) = (known.ask, known.local.pc) else {
+            return false;
+        };
+        let pieces = &self.tables.pieces[from as usize..from as usize + usize::from(count)];
+        if self.plan(thread).loops
+            || self.options.store_buffers
+            || !self.may_access(state, thread, from, count, unit)
+            || !pieces.iter().all(|piece| self.is_eager(state, thread, piece))
+        {
+            return false;
+        }
+        let next = self.copy(state);
+        let mut issued = None;
+        self.issue_pieces(next, thread, from, count, &mut |_, next, _| issued = Some(next));
+        let Some(mut next) = issued else { return false };
+        std::mem::swap(state, &mut next);
+        self.spare.push(next);
+        self.steps.push(Step::Issue { thread: Self::small(thread), line, hit: false });
+        true
+    }
+
+    /// In the SM's own memory: nobody else comes there in a way that shows. Through queues, for a
+    /// thread that has its SM to itself: only this thread touches these lines and FIFOs, an earlier
+    /// place in a FIFO is still a choice of when to leave it, and
+    /// - a load that has no line to find, and will find none that is on its way, can only miss;
+    /// - a strong load or an atomic drops the line, whether a fill came before it or not;
+    /// - a store leaves a line that is not valid as it is, so a fill must not be on its way.
+    fn is_eager(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+        let site = &self.plan(thread).sites[usize::from(piece.site)];
+        if piece.here {
+            return self.is_unshared(state, thread, piece, site.kind);
+        }
+        if !self.alone[thread] {
+            return false;
+        }
+        match site.kind {
+            Kind::Atomic => true,
+            Kind::Write => !self.awaits_fill(state, thread, piece),
+            Kind::Read => match site.level {
+                Level::Gpu | Level::Sys => true,
+                Level::Weak | Level::Sm => {
+                    !self.awaits_fill(state, thread, piece)
+                        && self.line_of(state, thread, piece, site.level).is_none()
+                }
+                Level::ReadOnly | Level::Own => false,
+            },
+        }
+    }
+
+    /// Whether a read of the SM's is on its way that will fill one of these lines.
+    fn awaits_fill(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+        let sm = self.sm[thread];
+        self.shape.entries(state).any(|entry| {
+            entry.fill
+                && piece.cells().contains(&usize::from(entry.cell))
+                && self.sm[usize::from(entry.thread)] == sm
+        })
+    }
+
+    /// Whether no other thread will write there, or access it at all if this one writes.
+    fn is_unshared(&self, state: &State, thread: usize, piece: &Piece, kind: Kind) -> bool {
+        if self.cells[usize::from(piece.first)].place == Place::Private {
+            return true;
+        }
+        let cells = piece.cells().fold(0_u64, |all, cell| all | 1 << cell);
+        let reads = kind == Kind::Read;
+        let others = (0..self.sm.len()).filter(|&other| other != thread);
+        let still = others.into_iter().any(|other| {
+            let future = self.known(state, other).future;
+            let conflicts = if reads { future.written } else { future.touched() };
+            conflicts & cells != 0
+        });
+        !still
+            && self
+                .shape
+                .entries(state)
+                .all(|entry| cells >> entry.cell & 1 == 0 || reads && !self.is_store(&entry))
+    }
+
+    /// A thread whose next step is all that needs to be looked at: it has its SM to itself, its
+    /// load finds a line, and no fill of it is on its way. To hit and to miss is all that can be
+    /// done with this line, now or later, and what others do changes neither.
+    pub(super) fn decided(&self, state: &State) -> Option<usize> {
+        if !self.options.reduced() || self.options.store_buffers {
+            return None;
+        }
+        (0..self.sm.len()).find(|&thread| {
+            if !self.alone[thread] || self.plan(thread).loops {
+                return false;
+            }
+            let Ask::Access { from, count, unit } = self.known(state, thread).ask else {
+                return false;
+            };
+            let pieces = &self.tables.pieces[from as usize..from as usize + usize::from(count)];
+            pieces.iter().all(|piece| {
+                let site = &self.plan(thread).sites[usize::from(piece.site)];
+                let global = matches!(self.cells[usize::from(piece.first)].place, Place::Global(_));
+                site.is_cached() && global && !self.awaits_fill(state, thread, piece)
+            }) && !pieces.is_empty()
+                && self.may_access(state, thread, from, count, unit)
+        })
+    }
+}
