@@ -101,10 +101,9 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
             // A test in SASS is of the machine that it names.
-            let machines = match Lowering::of_test(&test) {
-                Some(own) => vec![run(&own)],
-                None => lowerings.iter().map(run).collect(),
-            };
+            let own = Lowering::of_test(&test);
+            let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
+            let machines = lowerings.iter().map(run).collect();
             Outcome::Ran(Box::new(test), machines)
         }
         Err(diagnostics) => Outcome::Rejected(diagnostics),

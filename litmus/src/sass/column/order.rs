@@ -66,7 +66,7 @@ impl Column<'_> {
             .filter(|(_, one)| form::of(one, Some(self.family)) == Ok(Some(Form::Invalidate)));
         match form {
             Form::Membar(reach) | Form::MembarAll(reach) => {
-                Ok(self.membar(instruction, reach, behind))
+                Ok(self.membar(instruction, (form, reach), behind))
             }
             Form::Invalidate => {
                 self.fenced(FenceOrder::Acquire, Scope::Sys, &[Form::Invalidate]);
@@ -99,12 +99,11 @@ impl Column<'_> {
     fn membar(
         &mut self,
         instruction: &text::Instruction<'_>,
-        reach: Reach,
+        (membar, reach): (Form, Reach),
         behind: Option<(usize, &text::Instruction<'_>)>,
     ) -> usize {
         let all = instruction.has("ALL");
         let order = if all { FenceOrder::AcqRel } else { FenceOrder::Sc };
-        let membar = if all { Form::MembarAll(reach) } else { Form::Membar(reach) };
         if reach == Reach::Cta {
             self.fenced(order, Scope::Cta, &[membar]);
             return 1;
