@@ -118,6 +118,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
             target,
             width: Width::Word,
             reach: Reach { within: step.scope().expect("it has a scope"), alone: false },
+            machine: None,
         };
         let mapped = to_ptx(step);
         let answer = judge.judge(&ask(mapped.clone()));

@@ -10,9 +10,10 @@ use model::rel::Model;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::asked::{Asked, Prepared};
 use super::csv;
 use super::inclusion::{Judge, Question};
-use super::row::{Asked, Assumptions, Prepared, Row, prepare};
+use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
 use crate::cli::LintFormat;
 use crate::engine::Engine;
@@ -39,8 +40,8 @@ struct Object<'a> {
 }
 
 /// Names that a column may have, the first being ours.
-const SOURCE: &[&str] = &["source", "ir"];
-const TARGET: &[&str] = &["target", "ptx"];
+const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
+const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
 const ARCH: &[&str] = &["arch", "sm"];
 
 /// A file of rows.

@@ -65,6 +65,8 @@ impl Verdict {
 pub struct Finding {
     pub verdict: Verdict,
     pub why: String,
+    /// Whether the outcome needs a race of weak accesses in the source.
+    pub racy: bool,
     /// Where the target allows more.
     pub context: Option<String>,
     /// What it allows there.
@@ -81,6 +83,7 @@ impl Finding {
         Finding {
             verdict,
             why: why.into(),
+            racy: false,
             context: None,
             outcome: None,
             axioms: Vec::new(),
