@@ -9,7 +9,7 @@ use super::context::Reach;
 use super::inclusion::{Language, Machine, Question, widest};
 use super::item::{Done, Item, steps};
 use super::program::Width;
-use super::row::{Assumptions, Code, Read, found};
+use super::row::{Assumptions, Code, Read, found, limited};
 use super::step::Act;
 use super::verdict::{Finding, Verdict};
 
@@ -46,6 +46,11 @@ pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> 
             if done.is_empty() { "the access is gone".to_owned() } else { why },
         ));
     }
+    if let Some(other) = wanted.iter().find(|access| access.base != wanted[0].base) {
+        let why = format!("`{}` and `{}` are at two addresses", wanted[0].text, other.text);
+        return Err(found(Verdict::Unsupported, why));
+    }
+    limited(wanted.len())?;
     let mut notes = Vec::new();
     let mut part_of_word = false;
     for (&source, &target) in wanted.iter().zip(&done) {
@@ -174,8 +179,9 @@ fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> 
         );
     }
     let same = match (source.act, target.act) {
-        (Act::Load, Act::Load) | (Act::Store, Act::Store) => true,
-        (Act::CompareExchange(_), Act::CompareExchange(_)) => true,
+        (Act::Load, Act::Load)
+        | (Act::Store, Act::Store)
+        | (Act::CompareExchange(_), Act::CompareExchange(_)) => true,
         (Act::Swap | Act::Overwrite | Act::Reduce, Act::CompareExchange(_)) => looped,
         (Act::Swap, Act::Swap)
         | (Act::Overwrite | Act::Reduce, Act::Swap | Act::Overwrite | Act::Reduce) => {

@@ -105,7 +105,8 @@ fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
             Reach::Sys => Scope::Sys,
         };
         match form {
-            None => {}
+            // No text shows a wait.
+            None | Some(Form::AcquireWait) => {}
             Some(Form::Access(level)) => {
                 let done = done(name, level)?;
                 let atomic =
@@ -131,8 +132,6 @@ fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
                 tokens.push(Token::Step(Step::ClusterArrive { relaxed: true }));
             }
             Some(Form::ClusterWait) => tokens.push(Token::Step(Step::ClusterWait)),
-            // No text shows it.
-            Some(Form::AcquireWait) => {}
         }
     }
     Ok(begin_of_loops(tokens))
@@ -245,7 +244,7 @@ fn value(modifiers: &[&str]) -> (TypeKind, u16) {
             _ => return None,
         })
     };
-    let all: Vec<(TypeKind, u16)> = modifiers.iter().filter_map(|name| known(name)).collect();
+    let all: Vec<(TypeKind, u16)> = modifiers.iter().filter_map(known).collect();
     // `F32x2` and the like: a width beside the element.
     let bits = all.iter().map(|one| one.1).max();
     all.last().map_or((TypeKind::Unsigned, 32), |one| (one.0, bits.unwrap_or(one.1)))

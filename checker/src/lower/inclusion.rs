@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use model::program::{Observed, Program};
 use model::rel::Model;
@@ -113,6 +114,13 @@ struct Known {
 /// Programs of questions are straight lines.
 const BOUND: u32 = 2;
 
+/// How long one program may take; those of single operations take less than a thousandth of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn limits() -> Limits {
+    Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) }
+}
+
 impl<'a> Judge<'a> {
     pub fn new(
         engine: &'a dyn Engine,
@@ -145,7 +153,7 @@ impl<'a> Judge<'a> {
 
     fn ask(&mut self, question: &Question, torn: bool) -> Answer {
         let cas = |step: &Step| matches!(step, Step::Access { act: Act::CompareExchange(_), .. });
-        let family = Family::of(&[&question.source[..], &question.target[..]].concat());
+        let family = Family::of(&question.source, &question.target);
         let ptx = question.language == Language::Ptx;
         let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
         let mut known = self.known(question, family, torn, contexts.len());
@@ -240,7 +248,7 @@ impl<'a> Judge<'a> {
     fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
-        let limits = Limits::unlimited(BOUND);
+        let limits = limits();
         let model = self.model(side.question.language, torn);
         let program = side.source();
         let result =
@@ -263,7 +271,7 @@ impl<'a> Judge<'a> {
         torn: bool,
     ) -> Result<Option<Outcome>, &'static str> {
         let mut extra = None;
-        let limits = Limits::unlimited(BOUND);
+        let limits = limits();
         let mut seen = Seen::default();
         let visit = &mut |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
             if allowed.contains(outcome) {
@@ -290,7 +298,7 @@ impl<'a> Judge<'a> {
             let mut alone = model.clone();
             alone.axioms.retain(|other| other.name == axiom.name);
             let mut possible = false;
-            let limits = Limits::unlimited(BOUND);
+            let limits = limits();
             let mut seen = Seen::default();
             let result =
                 self.engine.outcomes(&alone, source, &limits, &mut seen, &mut |found, _| {

@@ -60,5 +60,5 @@ pub fn command(
     let progress = bar(table.rows.len());
     let findings = judge(&table, setting, &progress);
     progress.finish_and_clear();
-    rows::print(&table, &findings, command.format, out)
+    rows::print(&table, &findings, (command.format, command.racy), out)
 }

@@ -9,7 +9,7 @@ use super::inclusion::{Language, Machine, Question, widest};
 use super::item::{Done, Item, steps};
 use super::llvm::{Meaning, Source, Space};
 use super::program::Width;
-use super::row::{Assumptions, Code, Read};
+use super::row::{Assumptions, Code, Read, limited};
 use super::step::{Act, Order, Step};
 use super::value;
 use super::verdict::{Finding, Verdict};
@@ -35,6 +35,7 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
         let why = format!("`{}` is at another address than `{}`", other.text, done[0].text);
         return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
     }
+    limited(done.len())?;
     let mut part_of_word = false;
     for (access, target) in source.accesses.iter().zip(&done) {
         let agreed = value::compare(access, target).map_err(|why| {

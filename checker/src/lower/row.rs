@@ -41,6 +41,18 @@ pub fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
     Box::new(Finding::new(verdict, why))
 }
 
+/// Accesses of a side at most: each store has a value of its own, and contexts repeat the row.
+const MOST: usize = 8;
+
+/// Refuses what is too long to be judged as one.
+pub fn limited(accesses: usize) -> Read<()> {
+    if accesses <= MOST {
+        return Ok(());
+    }
+    let why = format!("{accesses} accesses: a row has {MOST} at most");
+    Err(found(Verdict::Unsupported, why))
+}
+
 /// Reads both sides and compares what needs no context.
 pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
     read(row, assumptions).unwrap_or_else(|finding| Prepared::Found(*finding))

@@ -79,6 +79,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What the process says of it; whether a refutation that needs a race counts is up to the caller.
+    pub fn exit(&self, racy: bool) -> Exit {
+        if self.racy && !racy { Exit::AsExpected } else { self.verdict.exit() }
+    }
+
     pub fn new(verdict: Verdict, why: impl Into<String>) -> Finding {
         Finding {
             verdict,
