@@ -31,6 +31,15 @@ fn models() -> [Model; 2] {
 
 fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<Finding>) {
     let table = read(text).expect("the rows are well formed");
+    let findings = judged_with(&table, assumptions, tearing);
+    (table, findings)
+}
+
+fn judged(table: &Table) -> Vec<Finding> {
+    judged_with(table, Assumptions::default(), true)
+}
+
+fn judged_with(table: &Table, assumptions: Assumptions, tearing: bool) -> Vec<Finding> {
     let cxx = cxx::model(ReleaseSequence::Cpp20);
     let [torn, whole] = models();
     let setting = Setting {
@@ -41,8 +50,7 @@ fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<
         assumptions,
         jobs: 2,
     };
-    let findings = judge(&table, &setting, &ProgressBar::hidden());
-    (table, findings)
+    judge(table, &setting, &ProgressBar::hidden())
 }
 
 #[test]
@@ -87,7 +95,7 @@ fn operations() -> Vec<Step> {
             match act {
                 Act::Load => &[Relaxed, Acquire, SeqCst],
                 Act::Store => &[Relaxed, Release, SeqCst],
-                Act::Swap | Act::Overwrite | Act::CompareExchange(_) | Act::Probe => {
+                Act::Swap | Act::Overwrite | Act::Reduce | Act::CompareExchange(_) | Act::Probe => {
                     &[Relaxed, Acquire, Release, AcqRel, SeqCst]
                 }
             }
@@ -118,6 +126,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
             target,
             width: Width::Word,
             reach: Reach { within: step.scope().expect("it has a scope"), alone: false },
+            machine: None,
         };
         let mapped = to_ptx(step);
         let answer = judge.judge(&ask(mapped.clone()));
@@ -189,4 +198,192 @@ fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
     assert!(count * 100 <= judged, "{count} of {judged}: {wrong:?}");
     // Without the reasons the two agree on less.
     assert!(plain_label.1 * 100 >= plain_label.0 * 94, "{plain_label:?}");
+}
+
+/// PTX on `sm_90` and what its table makes of it, names apart by `;`.
+fn tabled() -> Vec<(String, Vec<String>)> {
+    let family = litmus::lowering::families().iter().find(|family| family.name == "hopper");
+    let table = &family.expect("there is a table of sm_90").table;
+    let mut all = Vec::new();
+    let scopes = Scope::ALL.map(Scope::name);
+    let mut add = |opcode: &str, parts: &[&str], operands: &str| {
+        let text = table.find(90, opcode, parts).expect("the table has it");
+        let names = text.split(" ; ").filter(|name| !name.is_empty()).map(str::to_owned);
+        let ptx = format!("{opcode}.{}{operands};", parts.join("."));
+        all.push((ptx, names.collect()));
+    };
+    for scope in scopes {
+        for space in ["global", "shared"] {
+            for order in ["relaxed", "acquire"] {
+                add("ld", &[order, scope, space, "b32"], " r1, [a]");
+            }
+            for order in ["relaxed", "release"] {
+                add("st", &[order, scope, space, "b32"], " [a], r1");
+            }
+            for order in ["relaxed", "acquire", "release", "acq_rel"] {
+                add("atom", &[order, scope, space, "exch", "b32"], " r1, [a], r2");
+            }
+        }
+        for order in ["acquire", "release", "acq_rel", "sc"] {
+            add("fence", &[order, scope], "");
+        }
+    }
+    all
+}
+
+/// A weaker sequence for each instruction that it can be made weaker at.
+fn mutants(names: &[String]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut with = |at: usize, name: Option<String>| {
+        let mut mutant = names.to_vec();
+        match name {
+            Some(name) => mutant[at] = name,
+            None => {
+                mutant.remove(at);
+            }
+        }
+        all.push(mutant);
+    };
+    for (at, name) in names.iter().enumerate() {
+        if name.starts_with("MEMBAR") || name.starts_with("CCTL") {
+            with(at, None);
+        }
+        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".CTA"), (".SC.", ".ALL.")] {
+            if name.starts_with("MEMBAR") && name.contains(from) {
+                with(at, Some(name.replace(from, to)));
+            }
+        }
+        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".SM")] {
+            if name.contains(&format!(".STRONG{from}")) {
+                with(at, Some(name.replace(from, to)));
+            }
+        }
+        if name.contains(".STRONG.SM") && !name.starts_with("ATOM") {
+            with(at, Some(name.replace(".STRONG.SM", "")));
+        }
+    }
+    // An access that comes before its MEMBAR, or after its CCTL.
+    let access = names.iter().position(|name| name.starts_with(['L', 'S', 'A', 'R']));
+    if let Some(access) = access.filter(|_| names.len() > 1) {
+        let mut first = names.to_vec();
+        let name = first.remove(access);
+        let (mut front, mut back) = (first.clone(), first);
+        front.insert(0, name.clone());
+        back.push(name);
+        all.extend([front, back].into_iter().filter(|mutant| mutant != names));
+    }
+    all
+}
+
+#[test]
+fn the_table_of_hopper_keeps_its_promises_and_no_mutant_does() {
+    let row = |source: &str, names: &[String]| {
+        let target = if names.is_empty() { "(none)".to_owned() } else { names.join(" ; ") };
+        (
+            Row { source: source.to_owned(), target, arch: "sm_90".to_owned() },
+            serde_json::Map::new(),
+        )
+    };
+    let (mut kept, mut weaker) = (Vec::new(), Vec::new());
+    for (ptx, names) in tabled() {
+        kept.push(row(&ptx, &names));
+        weaker.extend(mutants(&names).iter().map(|mutant| row(&ptx, mutant)));
+    }
+    let verdicts = |rows: Vec<(Row, _)>| {
+        let table = Table { rows };
+        let findings = judged(&table);
+        let all: Vec<(String, &str)> = table
+            .rows
+            .iter()
+            .zip(&findings)
+            .map(|((row, _), finding)| {
+                assert!(!finding.racy, "{finding:?}");
+                (format!("{} {}", row.source, row.target), finding.verdict.name())
+            })
+            .collect();
+        all
+    };
+    let broken: Vec<_> =
+        verdicts(kept).into_iter().filter(|(_, verdict)| *verdict != "preserved").collect();
+    assert_eq!(broken, []);
+    let all = verdicts(weaker);
+    assert!(all.len() > 150, "only {} mutants", all.len());
+    let survivors: Vec<&str> = all
+        .iter()
+        .filter(|(_, verdict)| *verdict != "weaker")
+        .map(|(row, _)| row.as_str())
+        .collect();
+    // Whoever carries a value out of the cluster that shares the memory does a MEMBAR.SYS itself.
+    let equivalent = [
+        "st.release.sys.shared.b32 [a], r1; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; STS",
+        "atom.release.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH",
+        "atom.acq_rel.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH ; \
+         CCTL.IVALL",
+    ];
+    assert_eq!(survivors, equivalent);
+}
+
+#[test]
+fn what_ptxas_makes_keeps_what_it_is_made_of() {
+    let path = suite::root().join("../shared/oracle/ptxas/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    // Every fourth row is enough to meet every form of instruction on every target.
+    let every: Vec<&str> = text.lines().take(1).chain(text.lines().skip(1).step_by(4)).collect();
+    let (table, findings) = findings(&every.join("\n"), Assumptions::default(), true);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for ((row, _), finding) in table.rows.iter().zip(&findings) {
+        let name = finding.verdict.name();
+        *counts.entry(name).or_default() += 1;
+        let right = ["preserved", "outside", "unsupported"].contains(&name);
+        assert!(right, "{} {} => {}: {finding:?}", row.arch, row.source, row.target);
+    }
+    let preserved = counts["preserved"];
+    assert!(preserved > 8_000 && preserved * 100 > findings.len() * 90, "{counts:?}");
+}
+
+#[test]
+fn no_row_is_too_odd_to_be_answered() {
+    let sources = [
+        "",
+        "%r = load i32, ptr %p",
+        "ld.b32 r, [a];",
+        "\u{1}",
+        "fence seq_cst",
+        "store i32 0, ptr %p\n\
+        store i32 1, ptr %p",
+        "@p bra L; L:",
+        "atom.add.u32 r, [a], 1; atom.add.u32 q, [a], 1;",
+    ];
+    let targets = [
+        "",
+        ";;;",
+        "(none)",
+        "LDG",
+        "LDG.E.CAS",
+        "L: @p bra L;",
+        "bra L;",
+        "ERROR",
+        "ATOM",
+        "\u{e9}",
+        "ld.b32 r, [a]; ld.b32 r, [a];",
+        "st.b32 [a], r;",
+        "MEMBAR.ALL.GPU",
+        "ld.v8.b32 r, [a];",
+    ];
+    for source in sources {
+        for target in targets {
+            for arch in ["sm_90", "sm_10", "", "sm_"] {
+                let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
+                let table = Table { rows: vec![(row, serde_json::Map::new())] };
+                assert_eq!(judged(&table).len(), 1);
+            }
+        }
+    }
+    let many = "store i32 1, ptr %p\n".repeat(300);
+    let row = Row { source: many, target: "st.b32 [a], r;".repeat(300), arch: "sm_90".into() };
+    let table = Table { rows: vec![(row, serde_json::Map::new())] };
+    assert_eq!(judged(&table)[0].verdict.name(), "unsupported");
 }

@@ -157,7 +157,8 @@ pub struct Architectures(pub Vec<u16>);
 
 #[derive(Args, Debug)]
 pub struct Lower {
-    /// A table of lowerings, with the columns `source` (LLVM IR), `target` (PTX) and `arch` (`sm_90`)
+    /// A table of lowerings, with the columns `source` (LLVM IR or PTX), `target` (PTX or SASS) and `arch`
+    /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: PathBuf,
     /// How to report
@@ -166,6 +167,9 @@ pub struct Lower {
     /// Assume that no access of an aligned scalar is torn
     #[arg(long)]
     pub no_tearing: bool,
+    /// Let a row fail too whose refutation needs a race of weak accesses in its source, of PTX
+    #[arg(long)]
+    pub racy: bool,
     /// Assume that what is exchanged as a part of a word is accessed in no other way
     #[arg(long)]
     pub cas_only: bool,

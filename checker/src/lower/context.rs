@@ -87,6 +87,25 @@ const FENCE: &[&str] = &[
     "ld z; R; ld y | st x; f.sc; st z | st y; f.sc; ld x",
 ];
 
+/// For steps with accesses and fences: what the fences order that the accesses do not take part in.
+const THROUGH: &[&str] = &[
+    "R; st x | ld.acq x; st y",
+    "R; st x | ld.acq x; ld y",
+    "ld x; R | st y; st.rel x",
+    "ld x; R | ld y; st.rel x",
+    "R; st x | ld.acq x; if; ld.na y",
+    "R; st x | ld.acq x; if; st.na y",
+    "ld x; if; R | st.na y; st.rel x",
+    "ld x; if; R | ld.na y; st.rel x",
+    "st x; R; st z | ld.acq z; ld x",
+    "ld x; R; st z | ld.acq z; st x",
+    "ld z; R; ld x | st x; st.rel z",
+    "ld z; R; st x | ld x; st.rel z",
+    "st x; R; ld z | st z; f.sc; ld x",
+    "st x; R; st z | st z; f.sc; ld x",
+    "ld z; R; ld x | st x; f.sc; st z",
+];
+
 const BARRIER: &[&str] = &[
     "st.na x; R | B; ld.na x",
     "ld.na x; R | B; st.na x",
@@ -127,21 +146,27 @@ pub struct Context {
 pub enum Family {
     Access,
     Fence,
+    /// Accesses and fences.
+    Mixed,
     Barrier,
 }
 
 impl Family {
-    /// The family of these steps.
-    pub fn of(steps: &[Step]) -> Family {
+    /// The family of a question. What the source orders counts, since the target may do more.
+    pub fn of(source: &[Step], target: &[Step]) -> Family {
         let barrier = |step: &Step| {
             matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         };
-        if steps.iter().any(barrier) {
+        let access = |step: &Step| matches!(step, Step::Access { .. });
+        let fence = |step: &Step| matches!(step, Step::Fence { .. });
+        if source.iter().chain(target).any(barrier) {
             Family::Barrier
-        } else if steps.iter().any(|step| matches!(step, Step::Access { .. })) {
-            Family::Access
-        } else {
+        } else if !source.iter().chain(target).any(access) {
             Family::Fence
+        } else if source.iter().any(fence) {
+            Family::Mixed
+        } else {
+            Family::Access
         }
     }
 }
@@ -193,8 +218,9 @@ fn shape(text: &'static str) -> Shape {
 /// The shapes of a family, in the order in which they are tried.
 pub fn shapes(family: Family) -> &'static [Shape] {
     use std::sync::LazyLock;
-    static ALL: LazyLock<[Vec<Shape>; 3]> = LazyLock::new(|| {
-        [ACCESS, FENCE, BARRIER].map(|list| list.iter().copied().map(shape).collect())
+    static ALL: LazyLock<[Vec<Shape>; 4]> = LazyLock::new(|| {
+        [&[ACCESS][..], &[FENCE], &[ACCESS, THROUGH], &[BARRIER]]
+            .map(|lists| lists.concat().into_iter().map(shape).collect())
     });
     &ALL[family as usize]
 }

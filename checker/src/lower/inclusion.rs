@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use model::program::{Observed, Program};
 use model::rel::Model;
@@ -11,9 +12,9 @@ use model::scope::Scope;
 use model::value::Value;
 
 use super::context::{Context, Family, Reach, Slot, contexts};
-use super::mapping;
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Place, Step};
+use super::{contract, mapping};
 use crate::engine::{Engine, Limits, Seen};
 
 /// Which language the source is in.
@@ -31,6 +32,16 @@ pub struct Question {
     pub target: Vec<Step>,
     pub width: Width,
     pub reach: Reach,
+    /// Where the target is code of the machine.
+    pub machine: Option<Machine>,
+}
+
+/// What machine code is for, which lowers contexts too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Machine {
+    pub sm: u16,
+    /// Whether `y` is in shared memory.
+    pub shared: bool,
 }
 
 /// A context and an outcome that the target adds there.
@@ -43,6 +54,8 @@ pub struct Refutation {
     pub axioms: Vec<String>,
     /// Whether an access is torn.
     pub torn: bool,
+    /// Whether weak accesses of the source race in the context: none was found where they do not.
+    pub racy: bool,
 }
 
 /// How many contexts there were.
@@ -66,10 +79,13 @@ pub enum Answer {
 
 type Outcome = Box<[Value]>;
 
+/// Whether some execution of the source has a race.
+type Races = bool;
+
 /// What the source allows in one context.
 #[derive(Clone)]
 enum Allowed {
-    Outcomes(Arc<BTreeSet<Outcome>>),
+    Outcomes(Arc<BTreeSet<Outcome>>, Races),
     /// It races: anything.
     Anything,
     Limited(&'static str),
@@ -97,6 +113,13 @@ struct Known {
 
 /// Programs of questions are straight lines.
 const BOUND: u32 = 2;
+
+/// How long one program may take; those of single operations take less than a thousandth of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn limits() -> Limits {
+    Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) }
+}
 
 impl<'a> Judge<'a> {
     pub fn new(
@@ -130,7 +153,7 @@ impl<'a> Judge<'a> {
 
     fn ask(&mut self, question: &Question, torn: bool) -> Answer {
         let cas = |step: &Step| matches!(step, Step::Access { act: Act::CompareExchange(_), .. });
-        let family = Family::of(&[&question.source[..], &question.target[..]].concat());
+        let family = Family::of(&question.source, &question.target);
         let ptx = question.language == Language::Ptx;
         let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
         let mut known = self.known(question, family, torn, contexts.len());
@@ -161,11 +184,17 @@ impl<'a> Judge<'a> {
         known: &mut [Option<Allowed>],
     ) -> Answer {
         let mut tally = Tally::default();
+        // A refutation without a race is the better witness.
+        let mut in_race: Option<Answer> = None;
         for (context, known) in contexts.iter().zip(known) {
-            let side = Side { question, context, language: question.language };
+            let side = Side { question, context };
+            // The target has no such scope: no thread of it can stand there.
+            if !side.exists() {
+                continue;
+            }
             let allowed = known.get_or_insert_with(|| self.allowed(&side, torn));
-            let outcomes = match allowed {
-                Allowed::Outcomes(outcomes) => outcomes.clone(),
+            let (outcomes, racy) = match allowed {
+                Allowed::Outcomes(outcomes, racy) => (outcomes.clone(), *racy),
                 Allowed::Anything => {
                     tally.silent += 1;
                     continue;
@@ -189,16 +218,24 @@ impl<'a> Judge<'a> {
                         tally.withdrawn += 1;
                         continue;
                     }
-                    return Answer::Refuted(Box::new(Refutation {
+                    if racy && in_race.is_some() {
+                        continue;
+                    }
+                    let answer = Answer::Refuted(Box::new(Refutation {
                         context: side.text(),
                         outcome: shown(&target, &outcome, question.width),
                         axioms: self.blame(&side.source(), &outcome, question.language, torn),
                         torn,
+                        racy,
                     }));
+                    if !racy {
+                        return answer;
+                    }
+                    in_race = Some(answer);
                 }
             }
         }
-        Answer::Included(tally)
+        in_race.unwrap_or(Answer::Included(tally))
     }
 
     fn model(&self, language: Language, torn: bool) -> &'a Model {
@@ -211,8 +248,8 @@ impl<'a> Judge<'a> {
     fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
-        let limits = Limits::unlimited(BOUND);
-        let model = self.model(side.language, torn);
+        let limits = limits();
+        let model = self.model(side.question.language, torn);
         let program = side.source();
         let result =
             self.engine.outcomes(model, &program, &limits, &mut seen, &mut |outcome, _| {
@@ -222,7 +259,7 @@ impl<'a> Judge<'a> {
         match result {
             _ if seen.undefined.is_some() => Allowed::Anything,
             Err(limit) => Allowed::Limited(limit.text()),
-            Ok(()) => Allowed::Outcomes(Arc::new(outcomes)),
+            Ok(()) => Allowed::Outcomes(Arc::new(outcomes), !seen.races.is_empty()),
         }
     }
 
@@ -234,7 +271,7 @@ impl<'a> Judge<'a> {
         torn: bool,
     ) -> Result<Option<Outcome>, &'static str> {
         let mut extra = None;
-        let limits = Limits::unlimited(BOUND);
+        let limits = limits();
         let mut seen = Seen::default();
         let visit = &mut |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
             if allowed.contains(outcome) {
@@ -261,7 +298,7 @@ impl<'a> Judge<'a> {
             let mut alone = model.clone();
             alone.axioms.retain(|other| other.name == axiom.name);
             let mut possible = false;
-            let limits = Limits::unlimited(BOUND);
+            let limits = limits();
             let mut seen = Seen::default();
             let result =
                 self.engine.outcomes(&alone, source, &limits, &mut seen, &mut |found, _| {
@@ -278,15 +315,29 @@ impl<'a> Judge<'a> {
 struct Side<'a> {
     question: &'a Question,
     context: &'a Context,
-    language: Language,
 }
 
 impl Side<'_> {
-    fn lower(&self, step: Step) -> Vec<Step> {
-        match self.language {
+    /// What a step of the context is on the target's side; none where the target has no such scope.
+    fn reference(&self, step: Step) -> Option<Vec<Step>> {
+        let steps = match self.question.language {
             Language::Cxx => mapping::to_ptx(step),
             Language::Ptx => vec![step],
-        }
+        };
+        let Some(Machine { sm, shared }) = self.question.machine else { return Some(steps) };
+        let lowered = steps.into_iter().map(|step| contract::reference(step, sm, shared));
+        lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
+    }
+
+    fn exists(&self) -> bool {
+        self.context.threads().iter().flatten().all(|slot| match slot {
+            Slot::Step(step) => self.reference(*step).is_some(),
+            Slot::Row | Slot::RowBarrier => true,
+        })
+    }
+
+    fn lower(&self, step: Step) -> Vec<Step> {
+        self.reference(step).unwrap_or_default()
     }
 
     fn source(&self) -> Program {

@@ -22,9 +22,12 @@ pub fn to_ptx(step: Step) -> Vec<Step> {
     }
     let order = match act {
         Act::Store => Order::Relaxed,
-        Act::Load | Act::Swap | Act::Overwrite | Act::CompareExchange(_) | Act::Probe => {
-            Order::Acquire
-        }
+        Act::Load
+        | Act::Swap
+        | Act::Overwrite
+        | Act::Reduce
+        | Act::CompareExchange(_)
+        | Act::Probe => Order::Acquire,
     };
     vec![Step::Fence { order: FenceOrder::Sc, scope }, Step::access(act, at, order, scope)]
 }

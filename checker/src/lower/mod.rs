@@ -4,16 +4,21 @@
 //! source forbids. Both sides become [`step`]s; each side's axioms judge its programs, in the same
 //! [`context`]s.
 
+pub mod alike;
+pub mod asked;
 pub mod context;
+pub mod contract;
 pub mod csv;
 pub mod inclusion;
+pub mod item;
+pub mod llvm;
 pub mod mapping;
+pub mod pair;
 pub mod program;
+pub mod ptx;
 pub mod row;
 pub mod rows;
-pub mod source;
 pub mod step;
-pub mod target;
 pub mod value;
 pub mod verdict;
 
@@ -55,5 +60,5 @@ pub fn command(
     let progress = bar(table.rows.len());
     let findings = judge(&table, setting, &progress);
     progress.finish_and_clear();
-    rows::print(&table, &findings, command.format, out)
+    rows::print(&table, &findings, (command.format, command.racy), out)
 }

@@ -235,7 +235,7 @@ impl Writer {
                     address,
                 });
             }
-            Act::Swap | Act::Overwrite => (AtomicOp::Exch, vec![imm(value)]),
+            Act::Swap | Act::Overwrite | Act::Reduce => (AtomicOp::Exch, vec![imm(value)]),
             Act::CompareExchange(failure) => {
                 cxx.failure = failure;
                 (AtomicOp::Cas, vec![imm(expects), imm(value)])
@@ -255,7 +255,7 @@ impl Writer {
             space: SpaceQualifier::Generic,
             op,
             ty,
-            reduction: false,
+            reduction: act == Act::Reduce,
             destination,
             address,
             operands,

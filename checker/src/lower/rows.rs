@@ -10,9 +10,10 @@ use model::rel::Model;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::asked::{Asked, Prepared};
 use super::csv;
 use super::inclusion::{Judge, Question};
-use super::row::{Asked, Assumptions, Prepared, Row, prepare};
+use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
 use crate::cli::LintFormat;
 use crate::engine::Engine;
@@ -39,8 +40,8 @@ struct Object<'a> {
 }
 
 /// Names that a column may have, the first being ours.
-const SOURCE: &[&str] = &["source", "ir"];
-const TARGET: &[&str] = &["target", "ptx"];
+const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
+const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
 const ARCH: &[&str] = &["arch", "sm"];
 
 /// A file of rows.
@@ -123,12 +124,12 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
 pub fn print(
     table: &Table,
     findings: &[Finding],
-    format: LintFormat,
+    (format, racy): (LintFormat, bool),
     out: &mut dyn Write,
 ) -> io::Result<Exit> {
     let mut exit = Exit::AsExpected;
     for (row, (finding, (_, columns))) in (1..).zip(findings.iter().zip(&table.rows)) {
-        exit = exit.max(finding.verdict.exit());
+        exit = exit.max(finding.exit(racy));
         match format {
             LintFormat::Json => {
                 serde_json::to_writer(&mut *out, &Object { row, finding, columns })?;
@@ -149,7 +150,8 @@ pub fn print(
 }
 
 fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "row {row}: {}: {}", finding.verdict.name(), finding.why)?;
+    let racy = if finding.racy { " where it races" } else { "" };
+    writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
     if let Some(context) = &finding.context {
         writeln!(out, "  context: {context}")?;
     }

@@ -52,6 +52,8 @@ pub enum Act {
     Swap,
     /// The same where nobody looks at what it read.
     Overwrite,
+    /// `red`, which is no read for an acquire.
+    Reduce,
     /// A compare-exchange, and how it reads when it fails, where that is another order.
     CompareExchange(Option<Failure>),
     /// A compare-exchange of a value by itself: a load that may write.
@@ -61,7 +63,7 @@ pub enum Act {
 impl Act {
     /// Whether a register is left that an outcome shows.
     pub fn shows(self) -> bool {
-        !matches!(self, Act::Store | Act::Overwrite)
+        !matches!(self, Act::Store | Act::Overwrite | Act::Reduce)
     }
 
     pub fn writes(self) -> bool {
@@ -120,6 +122,7 @@ impl fmt::Display for Step {
                     Act::Store => "st",
                     Act::Swap => "swap",
                     Act::Overwrite => "overwrite",
+                    Act::Reduce => "red",
                     Act::CompareExchange(_) => "cas",
                     Act::Probe => "cas-same",
                 };

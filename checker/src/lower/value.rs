@@ -5,9 +5,9 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::value::{Value, low_bits};
 
-use super::source::{Meaning, Space, operation_name};
+use super::item::Done;
+use super::llvm::{Meaning, Space, operation_name};
 use super::step::Act;
-use super::target::Done;
 
 /// What is right, as far as this goes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -58,7 +58,7 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
         }
         (Kind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
         (Kind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
-        (Kind::Rmw(op), Act::Swap | Act::Overwrite) => {
+        (Kind::Rmw(op), Act::Swap | Act::Overwrite | Act::Reduce) => {
             let found = target.op.expect("an atomic has an operation");
             operation(op, source, found, target)?;
             if op == RmwOp::Sub {

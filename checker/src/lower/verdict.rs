@@ -65,6 +65,8 @@ impl Verdict {
 pub struct Finding {
     pub verdict: Verdict,
     pub why: String,
+    /// Whether the outcome needs a race of weak accesses in the source.
+    pub racy: bool,
     /// Where the target allows more.
     pub context: Option<String>,
     /// What it allows there.
@@ -77,10 +79,16 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What the process says of it; whether a refutation that needs a race counts is up to the caller.
+    pub fn exit(&self, racy: bool) -> Exit {
+        if self.racy && !racy { Exit::AsExpected } else { self.verdict.exit() }
+    }
+
     pub fn new(verdict: Verdict, why: impl Into<String>) -> Finding {
         Finding {
             verdict,
             why: why.into(),
+            racy: false,
             context: None,
             outcome: None,
             axioms: Vec::new(),

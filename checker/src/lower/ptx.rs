@@ -1,5 +1,4 @@
-//! An excerpt of PTX as steps, loops of compare-exchanges as one atomic each, and what is to be
-//! checked of its values.
+//! An excerpt of PTX as items, loops of compare-exchanges as one atomic each.
 
 use litmus::ptx::{Operand, Piece, Single};
 use model::isa::atom::{self, AtomicOp, AtomicOrder};
@@ -7,47 +6,10 @@ use model::isa::fence::Fence;
 use model::isa::ld::LoadOrder;
 use model::isa::shape::Opcode;
 use model::isa::st::StoreOrder;
-use model::isa::{SpaceQualifier, Type};
 use model::scope::Scope;
 
-use super::step::{Act, Order, Place, Step};
-
-/// An access of the target.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Done {
-    pub text: String,
-    pub act: Act,
-    pub order: Order,
-    pub scope: Scope,
-    pub op: Option<AtomicOp>,
-    pub ty: Type,
-    /// All elements together.
-    pub bytes: u32,
-    pub space: SpaceQualifier,
-    /// The register or name in brackets.
-    pub base: String,
-    pub offset: i64,
-    /// What it writes, and what it stores.
-    pub defines: String,
-    pub stores: String,
-    /// Of memory that nobody writes: `.nc`, `ldu`, `.proxy::readonly`.
-    pub read_only: bool,
-    /// Whether it is a loop around a compare-exchange, and whether that began with a weak load.
-    pub looped: Option<bool>,
-}
-
-/// What one piece of the target is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Item {
-    Access(Box<Done>),
-    Step(Step),
-    Label(String),
-    /// To which label, and whether it may fall through.
-    Branch {
-        to: String,
-        guarded: bool,
-    },
-}
+use super::item::{Done, Item};
+use super::step::{Act, Order, Step};
 
 /// Why an excerpt has no steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -183,13 +145,10 @@ fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
                 AtomicOrder::AcqRel => Order::AcqRel,
             };
             let reduction = single.opcode == Opcode::Red;
-            if reduction && order != AtomicOrder::Relaxed {
-                return Err(uncovered("a reduction with this order is not covered"));
-            }
             done.act = if op == AtomicOp::Cas {
                 Act::CompareExchange(None)
             } else if reduction {
-                Act::Overwrite
+                Act::Reduce
             } else {
                 Act::Swap
             };
@@ -257,20 +216,4 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
     }
     items.retain(|item| !matches!(item, Item::Label(_)));
     Ok(items)
-}
-
-/// The steps of these items; a compare-exchange in a loop is what `looped` says.
-pub fn steps(items: &[Item], act: impl Fn(&Done, usize) -> Act) -> Vec<Step> {
-    let mut index = 0;
-    items
-        .iter()
-        .filter_map(|item| match item {
-            Item::Access(done) => {
-                index += 1;
-                Some(Step::access(act(done, index - 1), Place::Y, done.order, done.scope))
-            }
-            Item::Step(step) => Some(*step),
-            Item::Label(_) | Item::Branch { .. } => None,
-        })
-        .collect()
 }
