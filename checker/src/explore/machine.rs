@@ -56,6 +56,8 @@ pub enum Forward {
 pub enum Reduction {
     /// Every step by itself, in every order.
     None,
+    /// Every state, and of steps that commute one order.
+    Sleep,
     /// Steps that commute with all others at once.
     Por,
     /// And one state for those that differ in which of equal threads is which.
@@ -78,6 +80,7 @@ impl MachineArgs {
             eviction: !self.no_eviction,
             reduce: match self.reduce {
                 Reduction::None => Reduce::None,
+                Reduction::Sleep => Reduce::Sleep,
                 Reduction::Por => Reduce::Por,
                 Reduction::All => Reduce::All,
             },

@@ -38,16 +38,17 @@ struct Item {
     start: u32,
     length: u16,
     before: u32,
+    asleep: u64,
 }
 
 impl Batch {
     /// A state that was reached from the one with that record.
-    pub(super) fn push(&mut self, state: &[u8], before: u32) {
+    pub(super) fn push(&mut self, state: &[u8], before: u32, asleep: u64) {
         let start = u32::try_from(self.bytes.len()).expect("batches are small");
         // One that is too long for a record is left out by `Records::add`.
         let length = u16::try_from(state.len()).unwrap_or(u16::MAX);
         self.bytes.extend_from_slice(state);
-        self.items.push(Item { hash: hash(state), start, length, before });
+        self.items.push(Item { hash: hash(state), start, length, before, asleep });
     }
 
     fn state(&self, item: Item) -> &[u8] {
@@ -66,7 +67,7 @@ fn hash(state: &[u8]) -> u64 {
 
 impl Records {
     pub(super) fn new() -> Records {
-        Records { bytes: Vec::new(), count: 0, slots: vec![FREE; 1 << 10] }
+        Records { bytes: Vec::new(), count: 0, slots: vec![FREE; 1 << 6] }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -100,8 +101,13 @@ impl Records {
     }
 
     /// Adds the states that are new, and hands the place of each state, known or new, to `found`
-    /// with that of the one before it. False: there is no room for more.
-    pub(super) fn add(&mut self, batch: &mut Batch, mut found: impl FnMut(u32, u32)) -> bool {
+    /// with that of the one before it, and what sleeps in it if it is new. False: there is no room
+    /// for more.
+    pub(super) fn add(
+        &mut self,
+        batch: &mut Batch,
+        mut found: impl FnMut(u32, u32, Option<u64>),
+    ) -> bool {
         while (self.count + batch.items.len()) * 4 > self.slots.len() * 3 {
             self.grow();
         }
@@ -121,8 +127,11 @@ impl Records {
         let mut room = true;
         for index in 0..batch.items.len() {
             let item = batch.items[index];
+            let count = self.count;
             match self.place(item.hash, batch.state(item), item.before) {
-                Some(at) => found(at, item.before),
+                Some(at) => {
+                    found(at, item.before, (self.count > count).then_some(item.asleep));
+                }
                 None => room = false,
             }
         }

@@ -1,6 +1,6 @@
 //! Breadth-first search over the machine's states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use model::machine::{Machine, State, Step};
 use model::value::Value;
@@ -26,8 +26,10 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     let mut edges: Vec<(u32, u32)> = Vec::new();
     let mut over: Vec<u32> = Vec::new();
     let start = machine.start();
-    batch.push(start.bytes(), 0);
-    records.add(&mut batch, |_, _| {});
+    batch.push(start.bytes(), 0, 0);
+    records.add(&mut batch, |_, _, _| {});
+    // What sleeps in each state that has not been gone on from.
+    let mut asleep: VecDeque<u64> = VecDeque::from([0]);
     let itself: Vec<u8> = (0..=u8::MAX).take(threads).collect();
     let (mut at, mut state) = (0, State::default());
     while (at as usize) < records.end() {
@@ -36,6 +38,9 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                 break;
             }
             state.set(records.state(at));
+            let sleeping = asleep.pop_front().expect("each state has one");
+            // All ways on from a state count where it matters what can be reached.
+            let sleeping = if limits.progress { 0 } else { sleeping };
             if machine.is_over(&state) {
                 over.push(at);
                 for naming in machine.namings(&state, &itself) {
@@ -44,15 +49,17 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                 }
             } else {
                 let before = explored.transitions;
-                machine.successors(&state, &mut |_, next| {
+                machine.awake(&state, sleeping, &mut |taken, next| {
                     explored.transitions += 1;
-                    batch.push(next.bytes(), at);
+                    batch.push(next.bytes(), at, taken.asleep);
                 });
-                explored.stuck += usize::from(explored.transitions == before);
+                // Where something sleeps, something could be done.
+                explored.stuck += usize::from(explored.transitions == before && sleeping == 0);
             }
             at = records.next(at);
         }
-        let room = records.add(&mut batch, |to, from| {
+        let room = records.add(&mut batch, |to, from, new| {
+            asleep.extend(new);
             if limits.progress {
                 edges.push((to, from));
             }

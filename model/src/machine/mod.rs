@@ -17,6 +17,7 @@ mod options;
 mod plan;
 mod queue;
 mod reduce;
+mod sleep;
 mod state;
 mod step;
 mod symmetry;
@@ -107,6 +108,14 @@ pub struct Machine<'p> {
     spare: Vec<State>,
     /// What happened since the last choice.
     steps: Vec<Step>,
+    /// How many of them are before the choice that is being made.
+    base: usize,
+    /// How many states have been handed on.
+    emitted: usize,
+    /// Whether anything sleeps, what does after this step, and each thread's first name but one.
+    sleeps: bool,
+    asleep: u64,
+    names: Vec<usize>,
     opening: Vec<Step>,
 }
 
@@ -177,9 +186,20 @@ impl<'p> Machine<'p> {
             tables: Tables::new(threads),
             spare: Vec::new(),
             steps: Vec::new(),
+            base: 0,
+            emitted: 0,
+            sleeps: false,
+            asleep: 0,
+            names: Vec::new(),
             opening: Vec::new(),
         };
         machine.shape = machine.lay_out(if wide { 4 } else { 2 });
+        let mut next = threads;
+        for plan in &machine.plans {
+            machine.names.push(next);
+            next += plan.sites.len();
+        }
+        machine.sleeps = machine.may_sleep();
         Ok(machine)
     }
 

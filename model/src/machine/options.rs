@@ -56,7 +56,7 @@ impl Default for Options {
 impl Options {
     /// The arguments for leaving steps out suppose every rule, and that lines can be lost.
     pub(super) fn reduced(&self) -> bool {
-        self.reduce != Reduce::None && self.without.is_none() && self.eviction
+        self.reduce >= Reduce::Por && self.without.is_none() && self.eviction
     }
 }
 
@@ -65,6 +65,8 @@ impl Options {
 pub enum Reduce {
     /// Nothing: each step by itself, in every order.
     None,
+    /// Orders of steps that commute; every state is found.
+    Sleep,
     /// Steps that commute with all others are taken at once.
     Por,
     /// And threads that run the same code are told apart by what they do only.

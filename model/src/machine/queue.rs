@@ -335,7 +335,7 @@ impl Machine<'_> {
     /// A read has its value: it is on its way back. What can not be told from its being there is.
     pub(super) fn come_back(&mut self, state: &mut State, entry: Entry) {
         let Entry { cell, thread, fill, .. } = entry;
-        if self.options.reduced() || !fill && self.options.reduce != Reduce::None {
+        if self.options.reduced() || !fill && self.options.reduce >= Reduce::Por {
             self.arrived(state, entry);
             self.steps.push(Step::Return { thread, cell, fills: fill });
         } else {

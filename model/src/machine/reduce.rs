@@ -26,7 +26,7 @@ impl Machine<'_> {
     /// Takes eager steps until there are none. Barriers are always passed as soon as they can be:
     /// arriving and going on only lets others, or the thread itself, go on.
     pub(super) fn settle(&mut self, state: &mut State) {
-        if self.options.reduce == Reduce::None && !self.settles {
+        if self.options.reduce < Reduce::Por && !self.settles {
             return;
         }
         loop {
@@ -55,7 +55,7 @@ impl Machine<'_> {
     /// concerns its thread alone. `CCTL.IVALL` where no other thread uses the L1: its own loads are
     /// done, so nothing can happen to these lines before it.
     fn is_eager_fence(&self, state: &State, thread: usize) -> bool {
-        if self.options.reduce == Reduce::None || self.plan(thread).loops {
+        if self.options.reduce < Reduce::Por || self.plan(thread).loops {
             return false;
         }
         match self.known(state, thread).ask {

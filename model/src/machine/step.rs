@@ -1,5 +1,6 @@
 //! What may happen next, and what is done with it.
 
+use super::sleep::{Move, Order};
 use super::{Machine, State};
 
 /// What happened. Threads, lines, SMs and cells by number.
@@ -57,6 +58,8 @@ pub struct Taken<'s> {
     pub steps: &'s [Step],
     /// By thread of the new state: which one it was of the old state. Empty: each is itself.
     pub threads: &'s [u8],
+    /// What need not be done next: see `Machine::awake`.
+    pub asleep: u64,
 }
 
 pub(super) type Visit<'v> = &'v mut dyn FnMut(Taken<'_>, &State);
@@ -64,29 +67,66 @@ pub(super) type Visit<'v> = &'v mut dyn FnMut(Taken<'_>, &State);
 impl Machine<'_> {
     /// Hands each state that may follow to `visit`, with what happened.
     pub fn successors(&mut self, state: &State, visit: Visit<'_>) {
+        self.awake(state, 0, visit);
+    }
+
+    /// The same without what is asleep.
+    pub fn awake(&mut self, state: &State, asleep: u64, visit: Visit<'_>) {
+        let mut order = Order::new(asleep);
+        self.asleep = 0;
         if let Some(thread) = self.decided(state) {
             return self.issue(state, thread, visit);
         }
-        for thread in 0..self.sm.len() {
-            self.issue(state, thread, visit);
+        if self.sleeps && asleep != 0 {
+            for entry in self.shape.entries(state) {
+                order.known[self.name(&entry)] = self.move_of(&entry);
+            }
+            for thread in 0..self.sm.len() {
+                order.known[thread] = Move::of(self.sm[thread]);
+            }
         }
-        let mut index = 0;
-        while index < self.shape.count(state) {
-            self.progress(state, index, visit);
-            index += 1;
+        for thread in 0..self.sm.len() {
+            let this = Move::of(self.sm[thread]);
+            if self.wakes(&order, thread, this) {
+                let before = self.emitted;
+                self.issue(state, thread, visit);
+                order.took(thread, this, self.emitted > before);
+            }
+        }
+        for index in 0..self.shape.count(state) {
+            if self.sleeps {
+                let entry = self.shape.entry(state, index);
+                let (name, this) = (self.name(&entry), self.move_of(&entry));
+                if self.wakes(&order, name, this) {
+                    let before = self.emitted;
+                    self.progress(state, index, visit);
+                    order.took(name, this, self.emitted > before);
+                }
+            } else {
+                self.progress(state, index, visit);
+            }
         }
     }
 
     /// Lets everything happen that has no other way to go on, and hands the state on.
     pub(super) fn emit(&mut self, step: Step, mut state: State, visit: Visit<'_>) {
-        self.steps.insert(0, step);
+        let base = self.base;
+        self.steps.insert(base, step);
         self.settle(&mut state);
-        let threads = self.arrange(&mut state);
-        if self.shape.count(&state) > usize::from(u8::MAX) {
-            self.tables.overflow = Some("more than 255 accesses on their way");
+        // A choice that is the only one to look at: what comes after it is one transition with it.
+        if let Some(thread) = self.decided(&state) {
+            self.base = self.steps.len();
+            self.issue(&state, thread, visit);
+            self.base = base;
+        } else {
+            let threads = self.arrange(&mut state);
+            if self.shape.count(&state) > usize::from(u8::MAX) {
+                self.tables.overflow = Some("more than 255 accesses on their way");
+            }
+            self.emitted += 1;
+            visit(Taken { steps: &self.steps, threads: &threads, asleep: self.asleep }, &state);
         }
-        visit(Taken { steps: &self.steps, threads: &threads }, &state);
-        self.steps.clear();
+        self.steps.truncate(base);
         self.spare.push(state);
     }
 

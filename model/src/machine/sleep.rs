@@ -1,0 +1,127 @@
+//! Sleep sets: of two steps that commute, the search takes each order once.
+//!
+//! What a thread does next is one name, what an access that is on its way does next another. Of the
+//! names that a state leaves to choose from, those that were chosen before this one, and commute
+//! with it, sleep in the state that it leads to: doing them there leads to what doing them first led
+//! to already. A breadth-first search that takes names in one order finds each state first on its
+//! shortest path, and of these on the first in that order; if a step of such a path slept, swapping
+//! it to where it fell asleep would give one that comes earlier. So what slept on the way by which a
+//! state was found first may sleep for good, and every state is found all the same.
+//!
+//! Two steps commute if they are of different SMs and touch different cells of memory, or both read.
+//! Where more than that ties SMs together (links, units, what a `MEMBAR` remembers, barriers), or
+//! names are not enough (loops, equal threads), nothing sleeps.
+
+use super::form::Level;
+use super::plan::Kind;
+use super::state::{Entry, List};
+use super::{Machine, Place, Reduce};
+
+/// The most names: bits of a word.
+pub(super) const NAMES: usize = 64;
+
+/// What decides whether two steps commute.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Move {
+    pub(super) sm: u8,
+    /// Cells of memory that it touches.
+    cells: u64,
+    writes: bool,
+}
+
+impl Move {
+    /// One that touches no memory beyond its SM.
+    pub(super) fn of(sm: u8) -> Move {
+        Move { sm, cells: 0, writes: false }
+    }
+
+    fn commutes(self, other: Move) -> bool {
+        self.sm != other.sm && (self.cells & other.cells == 0 || !self.writes && !other.writes)
+    }
+}
+
+/// What was chosen from a state so far.
+pub(super) struct Order {
+    /// Names that sleep, or have been chosen.
+    before: u64,
+    asleep: u64,
+    pub(super) known: [Move; NAMES],
+}
+
+impl Order {
+    pub(super) fn new(asleep: u64) -> Order {
+        Order { before: asleep, asleep, known: [Move::default(); NAMES] }
+    }
+
+    pub(super) fn took(&mut self, name: usize, this: Move, any: bool) {
+        if any && name < NAMES {
+            self.before |= 1 << name;
+            self.known[name] = this;
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// Whether sleep sets are sound for this program on this machine.
+    pub(super) fn may_sleep(&self) -> bool {
+        let sites = || self.plans.iter().flat_map(|plan| &plan.sites);
+        let near = |cell: usize| match self.cells[cell].place {
+            Place::Global(_) => self.gpu.iter().all(|gpu| !self.is_far(*gpu, cell)),
+            Place::Private => true,
+            Place::Shared { .. } => false,
+        };
+        self.options.reduce >= Reduce::Sleep
+            && self.options.without.is_none()
+            && !self.symmetric
+            && !self.settles
+            && !self.options.copies
+            && !self.options.store_buffers
+            && self.shape.entry == 4
+            && (0..self.cells.len()).all(near)
+            && self.plans.iter().all(|plan| !plan.loops)
+            && sites().all(|site| site.unit.is_none() && site.level != Level::ReadOnly)
+            // Pieces that come back one by one would share a name.
+            && (self.options.reduced() || sites().all(|site| site.cells == 1))
+            && self.sm.len() + sites().count() <= NAMES
+    }
+
+    /// The name of what an access does next.
+    pub(super) fn name(&self, entry: &Entry) -> usize {
+        self.names[usize::from(entry.thread)] + usize::from(entry.site)
+    }
+
+    pub(super) fn move_of(&self, entry: &Entry) -> Move {
+        let site = self.site(entry);
+        let sm = self.sm[usize::from(entry.thread)];
+        if entry.list != List::Queue {
+            return Move::of(sm);
+        }
+        let mut first = usize::from(entry.cell);
+        if site.cells > 1 {
+            // The pieces go together.
+            first -= (self.cells[first].start % site.ty.bytes() / self.grain) as usize;
+        }
+        let cells = ((1_u64 << site.cells) - 1) << first;
+        Move { sm, cells, writes: site.kind != Kind::Read }
+    }
+
+    /// Whether a name is to be chosen; if so, what sleeps after it is set.
+    pub(super) fn wakes(&mut self, order: &Order, name: usize, this: Move) -> bool {
+        self.asleep = 0;
+        if !self.sleeps {
+            return true;
+        }
+        if order.asleep >> name & 1 != 0 {
+            return false;
+        }
+        let mut left = order.before;
+        while left != 0 {
+            let other = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if order.known[other].commutes(this) {
+                self.asleep |= 1 << other;
+            }
+        }
+        true
+    }
+}
