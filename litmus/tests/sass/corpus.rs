@@ -4,7 +4,7 @@ use litmus::sass;
 use litmus::sass::syntax::OperandKind;
 
 /// The instructions of the corpus.
-fn lines() -> impl Iterator<Item = &'static str> {
+pub(crate) fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("corpus.sass").lines().filter(|line| !line.starts_with("//"))
 }
 
@@ -89,7 +89,10 @@ fn an_opcode_that_nobody_knows_keeps_its_operands() {
     for text in ["FOO.BAR R0, [[, {x}, a@b(c)", "UTC2MMA gdesc[UR4], tmem[UR6+0x10], 32@lo(f)"] {
         match sass::instructions("i", text) {
             Ok(all) => assert_eq!(all[0].to_string(), text),
-            Err(_) => assert!(text.contains("[["), "{text}"),
+            Err(all) => {
+                assert_eq!(all[0].message, "a bracket of this operand is not closed", "{text}");
+                assert!(text.contains("[["), "{text}");
+            }
         }
     }
 }
