@@ -220,9 +220,7 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
     let hint = |text: &str| (text.to_owned(), true);
     if kind == Some(Class::Membar) {
         return match name {
-            "SC" => said(
-                "for an order that all such fences agree on; the machine does the same for `.ALL`",
-            ),
+            "SC" => said("for an order that all such fences agree on, and else as `.ALL`"),
             "ALL" => said("releases, and with a `CCTL.IVALL` behind it acquires"),
             "CTA" | "SM" => said("for threads of the CTA, which share an L1"),
             "GPU" | "GL" => said("for threads of the GPU"),

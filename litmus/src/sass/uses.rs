@@ -65,7 +65,6 @@ impl Instruction<'_> {
                 let first = self.operands.first().and_then(Operand::register);
                 // `ISETP P0, PT, …`, `IADD3 R2, P0, …`, `SHFL P0, R2, …`, `R2P PR, …`
                 match (first.is_some(), is(0, true), is(1, true), is(1, false)) {
-                    (false, ..) => 1,
                     (true, true, true, _) => 2,
                     (true, true, _, true) if matches!(self.opcode.text, "SHFL" | "MATCH") => 2,
                     (true, false, true, _) if self.operands.len() > 3 => 2,
