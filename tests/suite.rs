@@ -56,6 +56,7 @@ fn entry(path: PathBuf) -> Entry {
 pub(crate) fn task(model: &Model) -> Task<'_> {
     Task {
         model,
+        cxx: None,
         engines: ENGINES.to_vec(),
         bound: 2,
         timeout: None,

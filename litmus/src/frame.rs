@@ -12,6 +12,8 @@ pub(crate) struct Header<'a> {
     /// Whether the columns hold SASS.
     pub(crate) sass: bool,
     pub(crate) name: &'a str,
+    /// Whether the first line says `CXX`.
+    pub(crate) cxx: bool,
     pub(crate) doc: Vec<&'a str>,
     pub(crate) metadata: Vec<(&'a str, &'a str)>,
     /// Where each key is.
@@ -51,8 +53,9 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
     let line = line_at(text, at);
     let (arch, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let here = Bytes::new(at, at + arch.len());
-    if matches!(arch, "PTX" | "SASS") {
+    if matches!(arch, "PTX" | "SASS" | "CXX") {
         header.sass = arch == "SASS";
+        header.cxx = arch == "CXX";
         header.name = name.trim();
         if header.name.is_empty() {
             report
@@ -64,7 +67,10 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
     } else {
         let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
         let message = if named {
-            format!("the first line names `{}`, and only PTX and SASS tests are read", short(arch))
+            format!(
+                "the first line names `{}`, and only PTX, SASS and CXX tests are read",
+                short(arch)
+            )
         } else {
             "the first line does not say that this is a PTX test".to_owned()
         };

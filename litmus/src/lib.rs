@@ -1,7 +1,7 @@
 //! Litmus tests as text.
 //!
-//! [`parse`] reads a test in herd's frame with PTX in its columns, or with the untyped instructions
-//! of the peer dialect, and answers with a program or with everything that is wrong with the file.
+//! [`parse`] reads a test in herd's frame with PTX in its columns, with the untyped instructions of
+//! the peer dialect, or with operations of C++, and answers with a program or with everything that is wrong with the file.
 
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
@@ -17,6 +17,7 @@ mod frame;
 mod init;
 mod instruction;
 mod lex;
+pub mod llvm;
 pub mod lowering;
 mod placement;
 mod program;
@@ -304,6 +305,9 @@ fn columns<'a, C>(
 /// The dialect that the file says it is in, else the one that its instructions are in: the peer's
 /// have neither types nor brackets.
 fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) -> Dialect {
+    if header.cxx {
+        return Dialect::Cxx;
+    }
     if let Some(&(_, value)) = header.metadata.iter().find(|(key, _)| *key == "Dialect") {
         match value {
             "peer" => return Dialect::Peer,

@@ -90,7 +90,7 @@ impl<'a> Reader<'_> {
                 {
                     branch.target = target;
                 }
-            } else if dialect == Dialect::Ptx {
+            } else if dialect != Dialect::Peer {
                 let near = self.report.nearest(&label, thread.labels.keys().map(String::as_str));
                 self.report
                     .error(

@@ -100,10 +100,12 @@ impl<'t> Lowering<'t> {
         let opcode = single.opcode.name();
         let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
         let parts = single.parts;
-        let found = find(&parts).or_else(|| {
-            let measured: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
-            find(&measured)
-        });
+        let measured = parts.iter().map(|part| alike(part, instruction));
+        // An access without an order is weak; the oldest family has no word for it.
+        let unordered = measured.clone().filter(|part| *part != "weak");
+        let found = find(&parts)
+            .or_else(|| find(&measured.collect::<Vec<&str>>()))
+            .or_else(|| find(&unordered.collect::<Vec<&str>>()));
         found.map(|sass| form::sequence(instruction, &sass))
     }
 }

@@ -2,6 +2,7 @@
 
 use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
+use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::reach::Reach;
 use model::isa::st::{Store, StoreOrder};
@@ -189,6 +190,7 @@ impl Column<'_> {
             (Some(_), _) => Some(self.register(first, to.at)),
         };
         let load = Load {
+            cxx: Cxx::default(),
             order,
             space,
             proxy: Proxy::Generic,
@@ -281,6 +283,7 @@ impl Column<'_> {
             None => StoreOrder::Weak,
         };
         let store = Store {
+            cxx: Cxx::default(),
             order,
             space,
             proxy: Proxy::Generic,
@@ -331,6 +334,7 @@ impl Column<'_> {
             if ty.bits >= 64 { self.hidden(ty.bits) } else { self.register(first, to.at) }
         });
         let atomic = Atomic {
+            cxx: Cxx::default(),
             order: AtomicOrder::Relaxed,
             scope: scope(level).unwrap_or(Scope::Gpu),
             space,

@@ -126,7 +126,7 @@ impl Column<'_> {
             _ => {
                 self.fenced(FenceOrder::Release, scope(reach), &[membar]);
                 // It waits for the thread's loads, too.
-                self.fenced(FenceOrder::AcqRel, Scope::Cta, &[Form::Membar(Reach::Cta)]);
+                self.fenced(FenceOrder::AcqRel, Scope::Cta, &[Form::MembarAll(Reach::Cta)]);
                 1
             }
         }
