@@ -118,6 +118,8 @@ fn rules_of_later_machines_point_and_help() {
     let expected = |code, column, help: &str| (code, column, help.to_owned());
     for (sm, text, code, column, help) in [
         (90, "LDG.E.STRON.GPU R0, [R2]", "sass-modifier", 7, "LDG.E.STRONG.GPU"),
+        (90, "LGD.E.64 R0, [R2]", "sass-opcode", 1, "LDG.E.64"),
+        (90, "membar.SC.GPU", "sass-opcode", 1, "MEMBAR.SC.GPU"),
         (90, "LDG.E.STRONG R0, [R2]", "sass-scope", 7, "LDG.E.STRONG.GPU"),
         (90, "STG.E.GPU [R2], R0", "sass-scope", 7, "STG.E.STRONG.GPU"),
         (90, "LDG.E R0", "sass-operands", 7, "LDG.E R2, [R4]"),
