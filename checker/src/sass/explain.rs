@@ -1,9 +1,12 @@
 //! `causeway sass explain`: one instruction of the machine in plain words.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use litmus::Diagnostic;
 use litmus::diagnostic::Severity;
+use litmus::sass::syntax::Register;
+use litmus::sass::uses::Registers;
 use litmus::sass::{self, Options, Single, form};
 use model::machine::form::Family;
 use serde::Serialize;
@@ -23,6 +26,8 @@ struct Account {
     family: Option<Family>,
     parts: Vec<Part>,
     memory: Vec<String>,
+    /// Registers, where its shape shows them.
+    registers: Option<Registers>,
     /// What of PTX it is.
     contract: Option<String>,
 }
@@ -70,6 +75,7 @@ fn account(single: &Single<'_>) -> Account {
         family: *family,
         parts: operands::parts(instruction, *family, ldg.as_ref()),
         memory: words::memory(instruction, &does, *family),
+        registers: instruction.registers(),
         contract: words::contract(instruction, &does),
     }
 }
@@ -90,6 +96,16 @@ fn show(
         writeln!(out, "  on machines of the family {family}")?;
     }
     named("Its fields", account.parts.iter().filter(|part| !part.hint), out)?;
+    if let Some(Registers { writes, reads }) = &account.registers {
+        let (writes, reads) = (names(writes), names(reads));
+        if !writes.is_empty() || !reads.is_empty() {
+            let none = |list: Vec<String>| match &list[..] {
+                [] => "nothing".to_owned(),
+                list => list.join(", "),
+            };
+            writeln!(out, "\n  writes {}; reads {}", none(writes), none(reads))?;
+        }
+    }
     if !account.memory.is_empty() {
         writeln!(out, "\nTo memory:")?;
         account.memory.iter().try_for_each(|text| lines("  - ", "    ", text, out))?;
@@ -99,6 +115,10 @@ fn show(
         lines("  ", "  ", contract, out)?;
     }
     named("For speed only", account.parts.iter().filter(|part| part.hint), out)
+}
+
+fn names(set: &BTreeSet<Register>) -> Vec<String> {
+    set.iter().map(ToString::to_string).collect()
 }
 
 fn named<'p>(
@@ -149,6 +169,9 @@ struct Explained<'a> {
     /// `null`: any that has it.
     family: Option<&'static str>,
     fields: Vec<Field<'a>>,
+    /// `null` where its shape does not show them.
+    writes: Option<Vec<String>>,
+    reads: Option<Vec<String>>,
     memory: &'a [String],
     /// `null` where it is nothing of PTX by itself.
     ptx: Option<&'a str>,
@@ -179,6 +202,8 @@ fn json(
             is: &account.is,
             family: account.family.map(Family::name),
             fields: fields(false),
+            writes: account.registers.as_ref().map(|registers| names(&registers.writes)),
+            reads: account.registers.as_ref().map(|registers| names(&registers.reads)),
             memory: &account.memory,
             ptx: account.contract.as_deref(),
             hints: fields(true),

@@ -220,9 +220,7 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
     let hint = |text: &str| (text.to_owned(), true);
     if kind == Some(Class::Membar) {
         return match name {
-            "SC" => said(
-                "for an order that all such fences agree on; the machine does the same for `.ALL`",
-            ),
+            "SC" => said("for an order that all such fences agree on, and else as `.ALL`"),
             "ALL" => said("releases, and with a `CCTL.IVALL` behind it acquires"),
             "CTA" | "SM" => said("for threads of the CTA, which share an L1"),
             "GPU" | "GL" => said("for threads of the GPU"),
@@ -235,13 +233,14 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
         return match (kind, name) {
             (Some(Class::Cache), "IVALL") => said("all lines of the L1 of the SM are forgotten"),
             (Some(Class::Cache), "PF1" | "PF2") => hint("fetches ahead"),
+            (Some(Class::Cache), "E") => said("the address has 64 bits, in two registers"),
             (Some(Class::Barrier), "SYNC") => said("arrives and waits"),
             (Some(Class::Barrier), "ARV") => said("arrives and does not wait"),
             (Some(Class::Barrier), "RED") => said("arrives, waits, and counts or joins predicates"),
             (Some(Class::Barrier), "DEFER_BLOCKING") => {
                 hint("lets the warp do more before it waits")
             }
-            (None, _) => said("not known"),
+            (Some(Class::Cache) | None, _) => said("not known"),
             _ => said("nothing that memory takes part in"),
         };
     }

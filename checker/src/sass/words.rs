@@ -333,6 +333,7 @@ pub(super) fn contract(instruction: &Instruction<'_>, does: &Does) -> Option<Str
     }
     Some(match scope {
         None => format!("`{access}.weak`"),
+        Some(scope) if instruction.has("MMIO") => format!("`{access}.mmio.relaxed.{scope}`"),
         Some(scope) => format!("`{access}.relaxed.{scope}`"),
     })
 }

@@ -15,6 +15,7 @@ mod scan;
 mod single;
 mod spa5;
 pub mod syntax;
+pub mod uses;
 
 pub use listing::listing;
 pub use parse::instructions;

@@ -180,7 +180,13 @@ impl<'a> Parser<'_, 'a> {
             return Err(Reported);
         }
         *self.scan = before;
-        self.scan.balanced();
+        if !self.scan.balanced() {
+            self.report
+                .error("syntax", before.here(), "a bracket of this operand is not closed")
+                .note("opened here or behind")
+                .help("[R4], c[0x0][0x160], {3,2}");
+            return Err(Reported);
+        }
         let text = self.scan.text[before.at..self.scan.at].trim_end();
         self.scan.at = before.at + text.len();
         if text.is_empty() {

@@ -32,7 +32,10 @@ const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 
 /// Tells all that is wrong with an instruction of the machine's memory; others are not asked.
 pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, report: &mut Report) {
-    let Some(class) = class(instruction.opcode.text) else { return };
+    let Some(class) = class(instruction.opcode.text) else {
+        misspelt(instruction, report);
+        return;
+    };
     let known: Vec<&[&str]> = match class {
         Class::Load | Class::Store => vec![ACCESS, SIZES],
         Class::Atomic | Class::Reduction => vec![ACCESS, SIZES, ATOMICS],
@@ -56,6 +59,23 @@ pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, repor
         rules.scope(class);
     }
     rules.operands(class);
+}
+
+/// An opcode that nobody knows with the letters of one that the machine has.
+fn misspelt(instruction: &Instruction<'_>, report: &mut Report) {
+    let letters = |name: &str| {
+        let mut all = name.to_ascii_uppercase().into_bytes();
+        all.sort_unstable();
+        all
+    };
+    let word = instruction.opcode;
+    let written = letters(word.text);
+    if let Some(known) = super::opcode::MEMORY.iter().find(|known| letters(known) == written) {
+        report
+            .error("sass-opcode", word.at, format!("`{}` is not known", short(word.text)))
+            .note("not an opcode that a disassembler prints")
+            .help(instruction.name().replacen(word.text, known, 1));
+    }
 }
 
 struct Rules<'r, 'a> {

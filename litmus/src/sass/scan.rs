@@ -117,21 +117,22 @@ impl<'a> Scan<'a> {
         Some(Number { text, value: integer(text) })
     }
 
-    /// Goes to the `,` or the end that is outside all brackets.
-    pub(super) fn balanced(&mut self) {
+    /// Goes to the `,` or the end that is outside all brackets; whether all of them are closed.
+    pub(super) fn balanced(&mut self) -> bool {
         let mut depth = 0_usize;
         while let Some(c) = self.peek() {
-            let ends = matches!(c, ',' | ';') || self.annotates() || self.comments();
+            let ends = c == ',' || self.annotates() || self.comments();
             match c {
-                '\n' => return,
-                _ if ends && depth == 0 => return,
+                '\n' | ';' => return depth == 0,
+                _ if ends && depth == 0 => return true,
                 '[' | '(' | '{' => depth += 1,
-                ']' | ')' | '}' if depth == 0 => return,
+                ']' | ')' | '}' if depth == 0 => return true,
                 ']' | ')' | '}' => depth -= 1,
                 _ => {}
             }
             self.at += c.len_utf8();
         }
+        depth == 0
     }
 }
 

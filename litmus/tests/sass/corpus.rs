@@ -4,7 +4,7 @@ use litmus::sass;
 use litmus::sass::syntax::OperandKind;
 
 /// The instructions of the corpus.
-fn lines() -> impl Iterator<Item = &'static str> {
+pub(crate) fn lines() -> impl Iterator<Item = &'static str> {
     include_str!("corpus.sass").lines().filter(|line| !line.starts_with("//"))
 }
 
@@ -89,7 +89,10 @@ fn an_opcode_that_nobody_knows_keeps_its_operands() {
     for text in ["FOO.BAR R0, [[, {x}, a@b(c)", "UTC2MMA gdesc[UR4], tmem[UR6+0x10], 32@lo(f)"] {
         match sass::instructions("i", text) {
             Ok(all) => assert_eq!(all[0].to_string(), text),
-            Err(_) => assert!(text.contains("[["), "{text}"),
+            Err(all) => {
+                assert_eq!(all[0].message, "a bracket of this operand is not closed", "{text}");
+                assert!(text.contains("[["), "{text}");
+            }
         }
     }
 }
@@ -115,6 +118,8 @@ fn rules_of_later_machines_point_and_help() {
     let expected = |code, column, help: &str| (code, column, help.to_owned());
     for (sm, text, code, column, help) in [
         (90, "LDG.E.STRON.GPU R0, [R2]", "sass-modifier", 7, "LDG.E.STRONG.GPU"),
+        (90, "LGD.E.64 R0, [R2]", "sass-opcode", 1, "LDG.E.64"),
+        (90, "membar.SC.GPU", "sass-opcode", 1, "MEMBAR.SC.GPU"),
         (90, "LDG.E.STRONG R0, [R2]", "sass-scope", 7, "LDG.E.STRONG.GPU"),
         (90, "STG.E.GPU [R2], R0", "sass-scope", 7, "STG.E.STRONG.GPU"),
         (90, "LDG.E R0", "sass-operands", 7, "LDG.E R2, [R4]"),

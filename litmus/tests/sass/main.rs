@@ -4,3 +4,4 @@ mod corpus;
 mod ldg;
 mod listing;
 mod measured;
+mod robust;

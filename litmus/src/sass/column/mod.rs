@@ -80,8 +80,8 @@ pub(crate) fn read(
     draft: &mut Draft,
     report: &mut Report,
 ) -> (Vec<Lowered>, Vec<Bytes>) {
-    let written = cells.iter().filter_map(|cell| cell.instruction.as_ref());
-    let written: BTreeSet<Register> = written.flat_map(writes).collect();
+    let written = cells.iter().filter_map(|cell| cell.instruction.as_ref()?.registers());
+    let written = written.flat_map(|registers| registers.writes).collect();
     let guard = None;
     let mut column = Column {
         draft,
@@ -106,30 +106,6 @@ pub(crate) fn read(
     let Column { draft, report, lowered, .. } = column;
     instruction::Reader { draft, report, thread }.finish();
     (lowered, places)
-}
-
-/// The registers that an instruction writes, as far as a column may have them.
-fn writes(instruction: &text::Instruction<'_>) -> Vec<Register> {
-    let stores = matches!(
-        class(instruction.opcode.text),
-        Some(Class::Store | Class::Reduction | Class::Branch | Class::Exit | Class::Barrier)
-    );
-    let wide = if instruction.has("128") {
-        4
-    } else if instruction.has("64") || instruction.has("U64") || instruction.has("WIDE") {
-        2
-    } else {
-        1
-    };
-    let operands = instruction.operands.iter().take_while(|operand| operand.indexed().is_none());
-    let mut all = Vec::new();
-    for register in operands.take(if stores { 0 } else { 2 }).filter_map(text::Operand::register) {
-        let more = register.number.map_or(0..1, |first| first..first.saturating_add(wide));
-        all.extend(
-            more.map(|number| Register { number: register.number.map(|_| number), ..register }),
-        );
-    }
-    all
 }
 
 struct Column<'r> {

@@ -1,0 +1,169 @@
+//! Which registers an instruction reads and writes, where its shape shows it.
+
+use std::collections::BTreeSet;
+
+use super::opcode::{Class, class};
+use super::syntax::{Atom, File, Indexed, Instruction, Operand, OperandKind, Register};
+
+/// Registers that hold something: `RZ` and `PT` are none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Registers {
+    pub writes: BTreeSet<Register>,
+    pub reads: BTreeSet<Register>,
+}
+
+impl Instruction<'_> {
+    /// What it reads and writes; `None` where nobody has looked at what its operands are.
+    pub fn registers(&self) -> Option<Registers> {
+        let kind = class(self.opcode.text)?;
+        let matrices = self.opcode.text.ends_with("MMA") || self.opcode.text == "MOVM";
+        if kind == Class::Other || matrices {
+            return None;
+        }
+        let mut all = Registers::default();
+        if let Some(guard) = self.guard {
+            add(&mut all.reads, guard.predicate, 1);
+        }
+        let width = self.width();
+        let results = self.results(kind);
+        for (index, operand) in self.operands.iter().enumerate() {
+            if let Some(indexed) = operand.indexed() {
+                self.address(indexed, &mut all.reads);
+            } else if let Some(register) = operand.register() {
+                let count = if register.file.is_of_predicates() { 1 } else { width };
+                if index < results {
+                    let wide = self.opcode.text.ends_with("IMAD") && self.has("WIDE");
+                    add(&mut all.writes, register, if wide { 2 } else { count });
+                } else {
+                    let last = index + 1 == self.operands.len() || index == 3;
+                    let wide = self.has("WIDE") && last && index > 2;
+                    add(&mut all.reads, register, if wide { 2 } else { count });
+                }
+            } else if let OperandKind::List(list) = &operand.kind {
+                list.iter()
+                    .filter_map(Operand::register)
+                    .for_each(|one| add(&mut all.reads, one, 1));
+            }
+        }
+        Some(all)
+    }
+
+    /// How many operands in front are results.
+    fn results(&self, kind: Class) -> usize {
+        let is = |index: usize, predicate: bool| {
+            let register = self.operands.get(index).and_then(Operand::register);
+            register.is_some_and(|register| register.file.is_of_predicates() == predicate)
+        };
+        match kind {
+            Class::Load | Class::Atomic => {
+                // A status may stand before it, and another register behind.
+                let place = self.operands.iter().position(|one| one.indexed().is_some());
+                place.unwrap_or(1)
+            }
+            Class::Special => 1,
+            Class::Arithmetic => {
+                let first = self.operands.first().and_then(Operand::register);
+                // `ISETP P0, PT, …`, `IADD3 R2, P0, …`, `SHFL P0, R2, …`, `R2P PR, …`
+                match (first.is_some(), is(0, true), is(1, true), is(1, false)) {
+                    (true, true, true, _) => 2,
+                    (true, true, _, true) if matches!(self.opcode.text, "SHFL" | "MATCH") => 2,
+                    (true, false, true, _) if self.operands.len() > 3 => 2,
+                    _ => 1,
+                }
+            }
+            Class::Store
+            | Class::Reduction
+            | Class::Membar
+            | Class::Cache
+            | Class::ErrorBarrier
+            | Class::View
+            | Class::Barrier
+            | Class::ClusterArrive
+            | Class::ClusterWait
+            | Class::Depbar
+            | Class::Other
+            | Class::Branch
+            | Class::Exit
+            | Class::Nothing => 0,
+        }
+    }
+
+    /// How many registers a value has.
+    fn width(&self) -> u16 {
+        let double = matches!(self.opcode.text, "DADD" | "DMUL" | "DFMA" | "DSETP" | "DMNMX");
+        let access = class(self.opcode.text) != Some(Class::Arithmetic);
+        let has = |names: &[&str]| access && names.iter().any(|name| self.has(name));
+        if has(&["128", "256"]) {
+            4
+        } else if double || has(&["64", "U64", "S64", "F64"]) {
+            2
+        } else {
+            1
+        }
+    }
+
+    fn address(&self, indexed: &Indexed<'_>, reads: &mut BTreeSet<Register>) {
+        for (bracket, terms) in indexed.brackets.iter().enumerate() {
+            let descriptor = indexed.name == "desc" && bracket == 0;
+            for term in terms {
+                let Atom::Register(register) = term.value.atom else { continue };
+                let suffixes = &term.value.suffixes;
+                let extended =
+                    self.has("E") && suffixes.is_empty() && register.file == File::General;
+                let pair = descriptor || extended || suffixes.contains(&"64");
+                add(reads, register, if pair { 2 } else { 1 });
+            }
+        }
+    }
+}
+
+fn add(set: &mut BTreeSet<Register>, first: Register, count: u16) {
+    if let Some(number) = first.number {
+        let all = number..number.saturating_add(count);
+        set.extend(all.map(|number| Register { number: Some(number), ..first }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::instructions;
+
+    /// What is written, and what is read.
+    fn registers(text: &str) -> Option<(String, String)> {
+        let all = instructions("i", text).expect("it can be read");
+        let found = all[0].registers()?;
+        let show = |set: &std::collections::BTreeSet<super::Register>| {
+            set.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        Some((show(&found.writes), show(&found.reads)))
+    }
+
+    #[test]
+    fn shapes_show_what_is_read_and_written() {
+        for (text, writes, reads) in [
+            ("LDG.E R2, [R4]", "R2", "R4 R5"),
+            ("LDG R2, [R4]", "R2", "R4"),
+            ("@!P1 LDG.E.64 P0, R2, desc[UR4][R6.64+0x8]", "R2 R3 P0", "R6 R7 UR4 UR5 P1"),
+            ("LDG.E.128 R4, [R4]", "R4 R5 R6 R7", "R4 R5"),
+            ("STG.E.64 [R2], R4", "", "R2 R3 R4 R5"),
+            ("STS [R2+UR4], RZ", "", "R2 UR4"),
+            ("ATOMG.E.CAS.STRONG.GPU PT, R0, [R2], R4, R5", "R0", "R2 R3 R4 R5"),
+            ("REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R5", "", "R2 R3 R5 UR4 UR5"),
+            ("LDC R1, c[0x0][R2+0x28]", "R1", "R2"),
+            ("IADD3 R2, P0, R4, UR4, RZ", "R2 P0", "R4 UR4"),
+            ("IADD3.X R3, R5, UR5, RZ, P0, !PT", "R3", "R5 UR5 P0"),
+            ("ISETP.NE.AND P0, PT, R0, RZ, P2", "P0", "R0 P2"),
+            ("IMAD.WIDE R2, R0, R5, R6", "R2 R3", "R0 R5 R6 R7"),
+            ("DADD R2, -R4, R6", "R2 R3", "R4 R5 R6 R7"),
+            ("SHFL.BFLY P0, R0, R2, 0x10, 0x1f", "R0 P0", "R2"),
+            ("S2R R0, SR_TID.X", "R0", ""),
+            ("BRA `(.L_1)", "", ""),
+            ("DEPBAR.LE SB0, 0x0", "", "SB0"),
+        ] {
+            let expected = Some((writes.to_owned(), reads.to_owned()));
+            assert_eq!(registers(text), expected, "{text}");
+        }
+        assert_eq!(registers("UNSEEN R0, R1"), None);
+        assert_eq!(registers("HMMA.16816.F32 R0, R4, R8, R12"), None);
+    }
+}
