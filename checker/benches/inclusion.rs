@@ -92,14 +92,16 @@ impl Account {
 }
 
 fn account(source: &str, options: Options, model: &Model) -> Account {
-    let test = litmus::parse("random", source.as_bytes())
-        .unwrap_or_else(|errors| panic!("a random program does not parse: {}\n{source}", errors[0]));
+    let test = litmus::parse("random", source.as_bytes()).unwrap_or_else(|errors| {
+        panic!("a random program does not parse: {}\n{source}", errors[0])
+    });
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let timeout = Some(Duration::from_secs(2));
     let task = Task { model, engines, bound: 2, timeout, verdict_only: false, blame: false };
     let judged = judge(&test, &task);
     let mut account = Account::default();
-    for sm in TARGETS {
+    // Reading C1 is not of sm_50: its membar.cta is no instruction, and drains nothing.
+    for sm in TARGETS.into_iter().filter(|sm| *sm > 50 || !options.store_buffers) {
         let lowering = Lowering::of(sm).expect("there is a table");
         let (inclusion, explored) = compare(&test, &judged, lowering, options, LIMITS);
         account.states += explored.map_or(0, |explored| explored.states);
