@@ -38,6 +38,7 @@ fn redundant() -> BTreeMap<String, String> {
 fn verdict(test: &Test, model: &Model) -> Verdict {
     let task = Task {
         model,
+        cxx: None,
         engines: vec![&Enumerate],
         bound: 2,
         timeout: None,

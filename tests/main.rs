@@ -3,12 +3,15 @@
 mod agree;
 mod broken;
 mod cli;
+mod cxx;
 mod document;
 mod load_bearing;
+mod lower;
 mod lowering;
 mod machine;
 mod oracle;
 mod reach;
 mod rules;
+mod sass;
 mod suite;
 mod tidy;

@@ -97,6 +97,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("given", &[]),
     ("rel", &["given", "section"]),
     ("ptx", &["given", "rel", "section"]),
+    ("cxx", &["given", "rel"]),
     ("algebra", &["bits", "given", "rel"]),
     ("ablation", &["rel", "render"]),
     ("symmetry", &["given", "rel"]),

@@ -45,7 +45,7 @@ fn main() {
 
 fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
     let engines = ENGINES.iter().copied().filter(|of| of.name() == engine).collect();
-    Task { model, engines, bound: 2, timeout: None, verdict_only, blame: false }
+    Task { model, cxx: None, engines, bound: 2, timeout: None, verdict_only, blame: false }
 }
 
 fn line(name: &str, value: &str, wanted: &str) {

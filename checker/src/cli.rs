@@ -34,6 +34,11 @@ pub enum Command {
     Model(Model),
     /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
     Lint(Lint),
+    /// Judge lowerings: whether a compiler keeps the memory model of its source
+    ///
+    /// Exit codes: 0 every row is preserved or stronger; 1 one is weaker, of a wrong value or invalid; 2
+    /// the file could not be read; 4 one is outside, unsupported or undecided, and none is worse.
+    Lower(Lower),
     /// Run litmus tests on the machine: caches and queues instead of axioms
     Explore(Explore),
     /// Questions about single PTX instructions
@@ -151,6 +156,29 @@ pub struct Explore {
 pub struct Architectures(pub Vec<u16>);
 
 #[derive(Args, Debug)]
+pub struct Lower {
+    /// A table of lowerings, with the columns `source` (LLVM IR or PTX), `target` (PTX or SASS) and `arch`
+    /// (`sm_90`)
+    #[arg(long, value_name = "FILE.csv")]
+    pub rows: PathBuf,
+    /// How to report
+    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
+    pub format: LintFormat,
+    /// Assume that no access of an aligned scalar is torn
+    #[arg(long)]
+    pub no_tearing: bool,
+    /// Let a row fail too whose refutation needs a race of weak accesses in its source, of PTX
+    #[arg(long)]
+    pub racy: bool,
+    /// Assume that what is exchanged as a part of a word is accessed in no other way
+    #[arg(long)]
+    pub cas_only: bool,
+    /// How many questions to judge at once [default: one for each core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
+
+#[derive(Args, Debug)]
 pub struct Decode {
     /// The architecture that the words are of
     #[arg(long, value_name = "TARGET", value_parser = target)]
@@ -170,7 +198,8 @@ pub enum EngineName {
 /// What decides a verdict beside the test.
 #[derive(Args, Debug)]
 pub struct Judging {
-    /// Judge under this .cat model in place of the built-in one
+    /// Judge under this .cat model, or `ptx`, `cxx` or `cxx-rc11`, in place of the one that is built in
+    /// for the language of a test
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     /// Execute a loop body at most this many times; where that cuts an execution short, the verdict
@@ -275,7 +304,7 @@ pub enum LintFormat {
 
 #[derive(Args, Debug)]
 pub struct Model {
-    /// Print this .cat model in place of the built-in one
+    /// Print this .cat model, or `cxx` or `cxx-rc11`, in place of the built-in one of PTX
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     /// In which language

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use litmus::{Quantifier, Test};
+use litmus::{Dialect, Quantifier, Test};
 use model::rel::Model;
 use model::value::Value;
 use rustc_hash::FxHashMap;
@@ -68,6 +68,8 @@ impl Observation {
 /// How to judge.
 pub struct Task<'a> {
     pub model: &'a Model,
+    /// What judges tests of C++; `None` leaves them to `model`.
+    pub cxx: Option<&'a Model>,
     /// At least one; all have to agree.
     pub engines: Vec<&'a dyn Engine>,
     pub bound: u32,
@@ -77,6 +79,14 @@ pub struct Task<'a> {
     pub verdict_only: bool,
     /// Whether to judge `Forbidden-by=` too.
     pub blame: bool,
+}
+
+impl<'a> Task<'a> {
+    /// The model that a test is judged under.
+    pub fn model_of(&self, test: &Test) -> &'a Model {
+        let cxx = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
+        cxx.unwrap_or(self.model)
+    }
 }
 
 /// What one engine found.
@@ -94,6 +104,8 @@ pub struct Found {
 /// What is known of one test.
 #[derive(Clone, Debug)]
 pub struct Judgement {
+    /// The name of the model.
+    pub model: String,
     pub verdict: Verdict,
     /// `None` when there is no set of outcomes to speak of.
     pub observation: Option<Observation>,
@@ -132,6 +144,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
     let start = Instant::now();
     let mut judgement = match test.program.unsupported() {
         Some((_, _, why)) => Judgement {
+            model: task.model_of(test).name.clone(),
             verdict: Verdict::Unsupported(why.to_owned()),
             observation: None,
             positive: 0,
@@ -151,7 +164,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
 
 fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let mut all: Vec<Found> =
-        task.engines.iter().map(|engine| run(test, task, *engine, task.model)).collect();
+        task.engines.iter().map(|engine| run(test, task, *engine, task.model_of(test))).collect();
     let disagreement = all.split_first().and_then(|(first, rest)| {
         rest.iter().find_map(|other| difference(test, task, first, other))
     });
@@ -174,6 +187,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => None,
     };
     Judgement {
+        model: task.model_of(test).name.clone(),
         verdict,
         observation,
         positive,
@@ -333,17 +347,18 @@ fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
     let engine = *task.engines.first()?;
     for (key, alone) in [("Forbidden-by", false), ("Forbidden-by-alone", true)] {
         let Some(name) = test.meta(key) else { continue };
-        let Some(axiom) = task.model.axiom(name) else {
-            let known: Vec<&str> = task.model.axioms.iter().map(|a| a.name.as_str()).collect();
+        let judging = task.model_of(test);
+        let Some(axiom) = judging.axiom(name) else {
+            let known: Vec<&str> = judging.axioms.iter().map(|a| a.name.as_str()).collect();
             return Some(format!("{key}={name}: the axioms are {}", known.join(", ")));
         };
-        let mut model = task.model.clone();
+        let mut model = judging.clone();
         model.axioms.retain(|other| other.name == axiom.name);
         if !decided_never(test, &run(test, task, engine, &model)) {
             return Some(format!("{key}={name}: some candidate with the outcome keeps that axiom"));
         }
         if alone {
-            let mut model = task.model.clone();
+            let mut model = judging.clone();
             model.axioms.retain(|other| other.name != axiom.name);
             if decided_never(test, &run(test, task, engine, &model)) {
                 return Some(format!("{key}={name}: other axioms forbid the outcome too"));
@@ -385,7 +400,8 @@ exists (P0:r0=9)
         let verdict = |bound| {
             let engines = crate::engine::ENGINES.to_vec();
             let (timeout, verdict_only, blame) = (None, false, false);
-            let task = Task { model: &model, engines, bound, timeout, verdict_only, blame };
+            let task =
+                Task { model: &model, cxx: None, engines, bound, timeout, verdict_only, blame };
             judge(&test, &task).verdict
         };
         assert_eq!(verdict(2).name(), "undecided");

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod explore;
 pub mod judge;
 pub mod lint;
+pub mod lower;
 pub mod ptx_explain;
 pub mod report;
 pub mod run;

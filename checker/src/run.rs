@@ -5,9 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use litmus::Diagnostic;
+use litmus::{Diagnostic, Dialect};
+use model::cxx::ReleaseSequence;
 use model::rel::Model;
-use model::{ptx, render};
+use model::{cxx, ptx, render};
 
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
@@ -16,10 +17,21 @@ use crate::explain;
 use crate::explore;
 use crate::judge::Task;
 use crate::lint;
+use crate::lower;
 use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::sass;
 use crate::suite::{self, Item, Outcome};
+
+/// What `--model` knows by name.
+fn built_in(name: &Path) -> Option<Model> {
+    match name.to_str() {
+        Some("ptx") => Some(ptx::model()),
+        Some("cxx") => Some(cxx::model(ReleaseSequence::Cpp20)),
+        Some("cxx-rc11") => Some(cxx::model(ReleaseSequence::Rc11)),
+        _ => None,
+    }
+}
 
 /// Runs a command; what it says goes to `out`, what it complains of to `err`.
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
@@ -28,6 +40,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
+        Command::Lower(command) => lower_command(command, out, err),
         Command::Explore(command) => explore_command(command, out, err),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
@@ -38,9 +51,13 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     }
 }
 
-/// The built-in model, or the one in a file; `None` when that has been complained of.
+/// A built-in model by its name, that of PTX without one, or the one in a file; `None` when that has
+/// been complained of.
 fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> {
     let Some(path) = path else { return Ok(Some(ptx::model())) };
+    if let Some(model) = built_in(path) {
+        return Ok(Some(model));
+    }
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => {
@@ -97,8 +114,10 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         writeln!(err, "error: no .litmus file below the paths given")?;
         return Ok(Exit::BadInput);
     }
+    let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
     let task = Task {
         model: &model,
+        cxx: cxx.as_ref(),
         engines,
         bound: check.judging.bound,
         timeout: check.timeout,
@@ -110,7 +129,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let mut summary =
         Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
     let mut report = report::new(check.format, &model, check.verbose);
-    let progress = progress(files.len());
+    let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
         summary.add(&item);
         complain(&item, check.format, err)?;
@@ -125,6 +144,26 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(summary.exit())
 }
 
+fn lower_command(
+    command: &cli::Lower,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let (cxx, ptx) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
+    let mut whole = ptx.clone();
+    whole.conventions.tearing = false;
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let setting = lower::Setting {
+        engine: &engine::enumerate::Enumerate,
+        cxx: &cxx,
+        whole: &whole,
+        torn: (!command.no_tearing).then_some(&ptx),
+        assumptions: lower::Assumptions { cas_only: command.cas_only },
+        jobs: command.jobs.map_or(cores, usize::from),
+    };
+    lower::command(command, &setting, &|rows| progress(rows, "rows"), out, err)
+}
+
 fn explore_command(
     command: &cli::Explore,
     out: &mut dyn Write,
@@ -133,7 +172,7 @@ fn explore_command(
     let Some(model) = model(command.judging.model.as_deref(), err)? else {
         return Ok(Exit::BadInput);
     };
-    explore::command::command(command, &model, progress, out, err)
+    explore::command::command(command, &model, |files| progress(files, "tests"), out, err)
 }
 
 fn explain_command(
@@ -164,6 +203,8 @@ fn explain_command(
         deep: explain.deep,
         dot: explain.format == cli::Drawing::Dot,
     };
+    let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
+    let model = if cxx { cxx::model(ReleaseSequence::Cpp20) } else { model };
     explain::explain(&test, &model, options, out)?;
     Ok(Exit::AsExpected)
 }
@@ -194,12 +235,13 @@ fn pick(all: &[&'static dyn Engine], name: &str) -> Vec<&'static dyn Engine> {
 }
 
 /// A bar on standard error, at a terminal and once a run has taken a while.
-fn progress(files: usize) -> ProgressBar {
-    if files < 2 || !io::stderr().is_terminal() {
+fn progress(count: usize, what: &str) -> ProgressBar {
+    if count < 2 || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
-    let bar = ProgressBar::new(files as u64);
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} tests  {elapsed}") {
+    let bar = ProgressBar::new(count as u64);
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {what}  {{elapsed}}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
     bar

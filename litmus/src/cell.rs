@@ -41,8 +41,8 @@ impl<'a> Cell<'a> {
     /// The name of the register that the instruction writes, as far as a glance tells.
     pub(crate) fn defines(&self) -> Option<String> {
         let writes = match self.opcode() {
-            "st" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge"
-            | "sust" => false,
+            "st" | "store" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt"
+            | "bge" | "sust" => false,
             "bar" | "barrier" => self.part(1) == "red",
             _ => true,
         };

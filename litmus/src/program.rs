@@ -176,7 +176,7 @@ fn declared_extent(variable: &VariableDraft) -> Option<u32> {
 pub(crate) fn element(draft: &Draft, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let default = match draft.dialect {
-        Dialect::Ptx => 4,
+        Dialect::Ptx | Dialect::Cxx => 4,
         Dialect::Peer => 8,
     };
     variable.element.unwrap_or(match variable.uses.widest {

@@ -53,6 +53,10 @@ names! {
         Relaxed = "RLX",
         Acquire = "ACQ",
         Release = "REL",
+        /// Accesses of C++ that are `seq_cst`; they are acquire or release too.
+        SeqCst = "SEQ",
+        /// Accesses of LLVM that are `unordered`; they are relaxed too.
+        Unordered = "UNO",
         FenceAcquire = "F-ACQ",
         FenceRelease = "F-REL",
         FenceAcqRel = "F-ACQ-REL",

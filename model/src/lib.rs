@@ -8,6 +8,7 @@
 pub mod ablation;
 pub mod algebra;
 pub mod bits;
+pub mod cxx;
 pub mod event;
 pub mod expr;
 pub mod generation;

@@ -54,6 +54,7 @@ pub fn explain(
     }
     let task = Task {
         model,
+        cxx: None,
         engines: vec![&Enumerate],
         bound: options.bound,
         timeout: None,

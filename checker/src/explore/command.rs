@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
+use litmus::Dialect;
 use litmus::lowering::{self, Table};
 use litmus::sass::lower::Lowering;
 use model::rel::Model;
@@ -91,10 +92,17 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
         Err(error) => return Outcome::Unreadable(error),
     };
     match litmus::parse(&path.to_string_lossy(), &bytes) {
+        Ok(test) if test.dialect == Dialect::Cxx => {
+            let why = "a test of C++ has no instructions that a machine runs";
+            Outcome::Unreadable(io::Error::other(why))
+        }
         Ok(test) => {
             let judged = one::axioms(&test, question);
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
+            // A test in SASS is of the machine that it names.
+            let own = Lowering::of_test(&test);
+            let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();
             Outcome::Ran(Box::new(test), machines)
         }

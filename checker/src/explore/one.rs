@@ -124,6 +124,7 @@ pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
     let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
         model: question.model,
+        cxx: None,
         engines,
         bound: question.bound,
         timeout: question.timeout,

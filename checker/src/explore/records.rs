@@ -175,5 +175,5 @@ impl Records {
 /// The first slot for a hash of 32 bits, of `size` slots.
 #[allow(clippy::cast_possible_truncation, reason = "it is below the size")]
 fn slot_of(hash: u64, size: usize) -> usize {
-    (hash * size as u64 >> 32) as usize
+    ((hash * size as u64) >> 32) as usize
 }

@@ -70,7 +70,7 @@ impl Report for Json {
     fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
         let file = item.path.to_string_lossy().into_owned();
         let object = match &item.outcome {
-            Outcome::Judged { test, judgement } => self.judged(file, test, judgement),
+            Outcome::Judged { test, judgement } => Self::judged(file, test, judgement),
             Outcome::Rejected(diagnostics) => {
                 let errors = diagnostics.iter().map(|found| Error::new(&file, found)).collect();
                 self.error(file, errors)
@@ -144,7 +144,7 @@ impl Json {
         }
     }
 
-    fn judged<'a>(&'a self, file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
+    fn judged<'a>(file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
         let found = &judgement.found;
         let counted = found.seen.executions.is_some();
         let outcomes = found
@@ -161,7 +161,7 @@ impl Json {
             format: FORMAT,
             file,
             name: Some(&test.name),
-            model: &self.model,
+            model: &judgement.model,
             quantifier: Some(test.quantifier.name()),
             condition: Some(&test.condition_text),
             verdict: judgement.verdict.name(),

@@ -58,7 +58,7 @@ impl<'a> Reader<'_> {
         let args = self.args(cell)?;
         match self.draft.dialect {
             Dialect::Peer => self.peer_barrier(cell, &form, &args),
-            Dialect::Ptx => self.cta_barrier(cell, &form, &args),
+            Dialect::Ptx | Dialect::Cxx => self.cta_barrier(cell, &form, &args),
         }
     }
 

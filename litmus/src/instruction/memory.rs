@@ -2,6 +2,7 @@
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::{self, AtomicOp};
+use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::qualifier::{Dialect, Qualifiers};
 use model::isa::reach::Reach;
@@ -39,6 +40,7 @@ impl<'a> Reader<'_> {
         let address = self.address(cell, &address)?;
         let load = Load {
             order,
+            cxx: Cxx::default(),
             space: qualifiers.space(),
             proxy: proxy(cell.opcode()),
             ty,
@@ -103,6 +105,7 @@ impl<'a> Reader<'_> {
         let address = address?;
         let store = Store {
             order,
+            cxx: Cxx::default(),
             space: qualifiers.space(),
             proxy: proxy(cell.opcode()),
             ty,
@@ -168,8 +171,18 @@ impl<'a> Reader<'_> {
         }
         let address = address?;
         let space = qualifiers.space();
-        let atomic =
-            atom::Atomic { order, scope, space, op, ty, reduction, destination, address, operands };
+        let atomic = atom::Atomic {
+            order,
+            cxx: Cxx::default(),
+            scope,
+            space,
+            op,
+            ty,
+            reduction,
+            destination,
+            address,
+            operands,
+        };
         let reach = atomic.reach();
         self.access(cell, address, rest[0].at(), (ty, 1), reach, &qualifiers);
         Some(Instruction::Atomic(atomic))
@@ -178,7 +191,7 @@ impl<'a> Reader<'_> {
     /// The operands that `form` shows, in the brackets of the dialect.
     fn form(&self, form: &str) -> String {
         match self.draft.dialect {
-            Dialect::Ptx => form.to_owned(),
+            Dialect::Ptx | Dialect::Cxx => form.to_owned(),
             Dialect::Peer => form.replace(['[', ']'], ""),
         }
     }
@@ -256,7 +269,7 @@ impl<'a> Reader<'_> {
     }
 
     /// Notes an access, to be checked against its variable when all are known.
-    fn access(
+    pub(super) fn access(
         &mut self,
         cell: &Cell<'a>,
         address: Address,

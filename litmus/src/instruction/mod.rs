@@ -4,6 +4,7 @@ mod alu;
 mod barrier;
 mod branch;
 mod convert;
+mod cxx;
 mod fence;
 mod memory;
 
@@ -66,7 +67,10 @@ impl<'a> Reader<'_> {
     /// The instructions of a cell: none after an error, two for `mad`.
     fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
+        let cxx = self.draft.dialect == Dialect::Cxx;
         let one = match cell.opcode() {
+            name if cxx && cxx::is_opcode(name) => self.cxx(cell),
+            "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
             "ld" => self.load(cell, Opcode::Ld),
             "ldu" => self.load(cell, Opcode::Ldu),
             "st" => self.store(cell),
@@ -359,7 +363,7 @@ impl<'a> Reader<'_> {
         if let Some(variable) = self.draft.known_variable(name) {
             return Some(Ok(variable));
         }
-        let ptx = self.draft.dialect == Dialect::Ptx;
+        let ptx = self.draft.dialect != Dialect::Peer;
         let thread = self.draft.thread(self.thread);
         if thread.known_register(name).is_some()
             || thread.defined.contains(name)

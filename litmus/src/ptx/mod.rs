@@ -12,7 +12,7 @@ mod syntax;
 
 pub use lint::Options;
 pub use print::{Operand, Scalar};
-pub use single::{Single, instruction};
+pub use single::{Piece, Single, excerpt, instruction};
 
 use model::isa::shape::Opcode;
 

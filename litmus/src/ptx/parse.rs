@@ -21,6 +21,8 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) symbols: Symbols<'a>,
     /// One instruction without its module: names are declared elsewhere, and `;` may be missing.
     pub(super) alone: bool,
+    /// Instructions without their module: those of other kinds are kept unread.
+    pub(super) excerpt: bool,
 }
 
 /// Something that was no good was reported; the statement is given up.
@@ -37,8 +39,16 @@ impl<'a, 'r> Parser<'a, 'r> {
         let token = Token { kind: lex::Kind::End, at: nowhere };
         let (module, symbols) = (Module::default(), Symbols::default());
         let lexer = Lexer::new(text);
-        let mut parser =
-            Parser { lexer, token, last: nowhere, report, module, symbols, alone: false };
+        let mut parser = Parser {
+            lexer,
+            token,
+            last: nowhere,
+            report,
+            module,
+            symbols,
+            alone: false,
+            excerpt: false,
+        };
         parser.bump();
         parser
     }

@@ -10,7 +10,8 @@ use model::isa::version::Function;
 
 use super::lint::{Linter, Options, setting};
 use super::parse::Parser;
-use super::syntax::{Memory, Statement};
+use super::print::{self, Operand};
+use super::syntax::{Memory, Module, Statement};
 use crate::Diagnostic;
 use crate::report::Report;
 
@@ -27,6 +28,8 @@ pub struct Single<'a> {
     pub spelling: Option<&'static Spelling>,
     pub predicated: bool,
     operands: Vec<Shape>,
+    /// The operands as they are written.
+    pub arguments: Vec<Operand<'a>>,
     /// What is wrong with it; without an error in here, it keeps all rules.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -59,18 +62,29 @@ pub fn instruction<'a>(
     let Some(memory) = read.filter(|_| report.count() == 0) else {
         return Err(report.finish(path, text));
     };
-    let setting = setting(&module, options, Function::Unknown);
-    let mut linter =
-        Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
-    linter.memory(&memory, &setting);
-    let (qualifiers, _) = linter.qualifiers(&memory);
-    let operands = linter.shapes(&memory).collect();
+    let single = judged(text, &module, &memory, options, &mut report);
+    Ok(Single { diagnostics: report.finish(path, text), ..single })
+}
+
+/// One of several: what is wrong with it is in the report.
+fn judged<'a>(
+    text: &'a str,
+    module: &Module,
+    memory: &Memory,
+    options: Options,
+    report: &mut Report,
+) -> Single<'a> {
+    let setting = setting(module, options, Function::Unknown);
+    let mut linter = Linter { text, module, report, options, buffer: Vec::new() };
+    linter.memory(memory, &setting);
+    let (qualifiers, _) = linter.qualifiers(memory);
+    let operands = linter.shapes(memory).collect();
     let parts: Vec<&str> =
         memory.parts.of(&module.parts)[1..].iter().map(|part| part.of(text)).collect();
     let spelling = matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
         .then(|| fence::spelled(&parts.iter().copied()))
         .flatten();
-    Ok(Single {
+    Single {
         text: memory.at.of(text),
         opcode: memory.opcode,
         parts,
@@ -78,8 +92,68 @@ pub fn instruction<'a>(
         spelling,
         predicated: memory.guard.is_some(),
         operands,
-        diagnostics: report.finish(path, text),
-    })
+        arguments: print::operands(text, module, memory),
+        diagnostics: Vec::new(),
+    }
+}
+
+/// A piece of a function.
+#[derive(Clone, Debug)]
+pub enum Piece<'a> {
+    Label(&'a str),
+    Memory(Box<Single<'a>>),
+    /// An instruction of another kind, of which the operands are not looked into.
+    Other {
+        opcode: &'a str,
+        /// From the guard to the last operand.
+        text: &'a str,
+        guarded: bool,
+    },
+}
+
+/// Reads instructions and labels without their module. The diagnostics are of all pieces; without an
+/// error among them, every memory instruction keeps all rules.
+pub fn excerpt<'a>(
+    path: &str,
+    text: &'a str,
+    options: Options,
+) -> Result<(Vec<Piece<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let text = crate::text(path, text.as_bytes())?;
+    let mut report = Report::default();
+    let mut parser = Parser::new(text, &mut report);
+    (parser.alone, parser.excerpt) = (true, true);
+    let mut statements = Vec::new();
+    while !parser.at_end() {
+        if parser.eat(";") {
+            continue;
+        }
+        match parser.statement() {
+            Ok(statement) => statements.push(statement),
+            Err(_) => parser.give_up(),
+        }
+        // A brace of a module that was cut in two.
+        if parser.is("}") {
+            parser.expected("an instruction");
+            break;
+        }
+    }
+    let module = parser.module;
+    if report.count() > 0 {
+        return Err(report.finish(path, text));
+    }
+    let pieces = statements.iter().map(|statement| match statement {
+        Statement::Label(at) => Piece::Label(at.of(text)),
+        Statement::Memory(memory) => {
+            Piece::Memory(Box::new(judged(text, &module, memory, options, &mut report)))
+        }
+        Statement::Opaque(opaque) => Piece::Other {
+            opcode: opaque.parts.of(&module.parts).first().map_or("", |part| part.of(text)),
+            text: opaque.at.of(text),
+            guarded: opaque.guard.is_some(),
+        },
+    });
+    let pieces = pieces.collect();
+    Ok((pieces, report.finish(path, text)))
 }
 
 impl Parser<'_, '_> {
@@ -139,6 +213,27 @@ mod tests {
         assert_eq!(single.opcode, Opcode::Ld);
         assert_eq!(single.parts, ["relaxed", "u32"]);
         assert_eq!(single.diagnostics[0].code, "ld-scope-missing");
+    }
+
+    #[test]
+    fn an_excerpt_is_read_piece_by_piece() {
+        let text = "ld.global.u32 %r1, [%rd1] ; $L1: ; add.s32 %r3, %r1, 1; \
+            atom.global.cas.b32 %r2, [%rd1], %r1, %r3 ; @%p1 bra $L1 ; call.uni (retval0),";
+        let (pieces, diagnostics) = excerpt("i", text, Options::default()).expect("it is PTX");
+        assert_eq!(diagnostics, []);
+        let shown: Vec<&str> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Label(label) => label,
+                Piece::Memory(single) => single.opcode.name(),
+                Piece::Other { opcode, .. } => opcode,
+            })
+            .collect();
+        assert_eq!(shown, ["ld", "$L1", "add", "atom", "bra", "call"]);
+        let wrong = excerpt("i", "fence.sc; ld.u32 r, [a]", Options::default()).expect("read");
+        assert_eq!(wrong.1[0].code, "fence-scope-missing");
+        assert!(excerpt("i", "ld.u32 r, [a", Options::default()).is_err());
+        assert!(excerpt("i", "ret; }", Options::default()).is_err());
     }
 
     #[test]

@@ -39,6 +39,9 @@ impl Parser<'_, '_> {
         let own = matches!((part(0), part(1)), ("st" | "red", "async") | ("st", "bulk"));
         let memory = Opcode::named(part(0)).filter(|_| !own);
         let Some(opcode) = memory else {
+            if self.excerpt {
+                return Ok(self.unread(start, guard, parts));
+            }
             if self.alone {
                 return Err(self.no_memory_instruction(parts));
             }
@@ -62,6 +65,17 @@ impl Parser<'_, '_> {
         let at = start.to(self.last);
         self.semicolon()?;
         Ok(Statement::Memory(Memory { opcode, at, guard, parts, operands }))
+    }
+
+    /// An instruction of which only the opcode is wanted.
+    fn unread(&mut self, start: Bytes, guard: Option<Guard>, parts: Range) -> Statement {
+        let mut at = start.to(self.last);
+        while !self.at_end() && !self.is(";") {
+            at = at.to(self.bump().at);
+        }
+        self.eat(";");
+        let names = Range::new(self.module.names.len(), self.module.names.len());
+        Statement::Opaque(Opaque { at, guard, parts, names })
     }
 
     /// An instruction by itself that is none of those whose rules are known.

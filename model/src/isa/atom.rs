@@ -1,6 +1,7 @@
 //! `atom` and `red`: read, modify, write.
 
 use super::alu::Comparison;
+use super::cxx::Cxx;
 use super::qualifier::{Order, Qualifiers};
 use super::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind, float};
 use crate::scope::Scope;
@@ -101,6 +102,7 @@ impl AtomicOp {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Atomic {
     pub order: AtomicOrder,
+    pub cxx: Cxx,
     pub scope: Scope,
     pub space: SpaceQualifier,
     pub op: AtomicOp,

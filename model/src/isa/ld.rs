@@ -1,5 +1,6 @@
 //! `ld`, the load; the peer dialect's `tld`, `suld`, `cold` are loads through another proxy.
 
+use super::cxx::Cxx;
 use super::qualifier::{Order, Qualifiers};
 use super::{Address, Reg, SpaceQualifier, Type};
 use crate::memory::Proxy;
@@ -71,6 +72,7 @@ impl LoadOrder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Load {
     pub order: LoadOrder,
+    pub cxx: Cxx,
     pub space: SpaceQualifier,
     /// Generic for real PTX.
     pub proxy: Proxy,

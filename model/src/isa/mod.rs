@@ -7,6 +7,7 @@ pub mod alu;
 pub mod atom;
 pub mod bar;
 pub mod cvta;
+pub mod cxx;
 pub mod fence;
 pub mod float;
 pub mod ld;

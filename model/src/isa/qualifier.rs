@@ -9,11 +9,13 @@ use super::atom::AtomicOp;
 use super::{SpaceQualifier, Type, TypeKind};
 use crate::scope::Scope;
 
-/// Whose instructions are read: those of the document, or the untyped ones of the peer's tests.
+/// Whose instructions are read: those of the document, the untyped ones of the peer's tests, or
+/// operations of C++ and LLVM IR.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dialect {
     Ptx,
     Peer,
+    Cxx,
 }
 
 /// A value, and the position of the part that gives it.

@@ -1,5 +1,6 @@
 //! `st`, the store; the peer dialect's `sust` is a store through the surface proxy.
 
+use super::cxx::Cxx;
 use super::qualifier::{Order, Qualifiers};
 use super::{Address, Operand, SpaceQualifier, Type};
 use crate::memory::Proxy;
@@ -54,6 +55,7 @@ impl StoreOrder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Store {
     pub order: StoreOrder,
+    pub cxx: Cxx,
     pub space: SpaceQualifier,
     pub proxy: Proxy,
     pub ty: Type,

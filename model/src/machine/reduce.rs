@@ -171,10 +171,13 @@ impl Machine<'_> {
         {
             return false;
         }
-        // On its way to far memory it might be answered by what it meets there.
         let gpu = self.gpu[sm];
-        !self.is_far(gpu, first)
-            || !self.options.copies && !(reads && self.waiting(state, gpu, entry.cell).is_some())
+        if !self.is_far(gpu, first) {
+            return true;
+        }
+        // On its way to far memory it might be answered by what it meets there.
+        let answered = reads && self.waiting(state, gpu, entry.cell).is_some();
+        !self.options.copies && !answered
     }
 
     /// Issues an access at once where that is all that can happen to its thread and nobody can tell

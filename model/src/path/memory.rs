@@ -8,6 +8,7 @@ use crate::given::Tag;
 use crate::isa::Type;
 use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::{Atomic, AtomicOp};
+use crate::isa::cxx::{Cxx, Failure};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
 use crate::memory::Space;
@@ -20,7 +21,8 @@ impl Walk<'_> {
         (accesses, addr): (Vec<Access>, Mask),
         guard: Mask,
     ) {
-        let mut tags = Tags::of(&[Tag::All, Tag::Read, proxy_tag(load.proxy)]);
+        let mut tags =
+            Tags::of(&[Tag::All, Tag::Read, proxy_tag(load.proxy)]).and(cxx_tags(load.cxx));
         match load.order {
             LoadOrder::Weak => {}
             LoadOrder::NonCoherent => tags = tags.with(Tag::NonCoherentRead),
@@ -56,7 +58,8 @@ impl Walk<'_> {
         (accesses, addr): (Vec<Access>, Mask),
         guard: Mask,
     ) {
-        let mut tags = Tags::of(&[Tag::All, Tag::Write, proxy_tag(store.proxy)]);
+        let mut tags =
+            Tags::of(&[Tag::All, Tag::Write, proxy_tag(store.proxy)]).and(cxx_tags(store.cxx));
         match store.order {
             StoreOrder::Weak => {}
             StoreOrder::Volatile | StoreOrder::Relaxed(_) | StoreOrder::MmioRelaxed => {
@@ -90,6 +93,7 @@ impl Walk<'_> {
     ) {
         let access = accesses[0];
         let scope = scope_tag(atomic.scope);
+        let extra = cxx_tags(atomic.cxx);
         let mut read_tags = Tags::of(&[Tag::All, Tag::Read, Tag::Generic, scope]);
         if atomic.reduction {
             read_tags = read_tags.with(Tag::ReductionRead);
@@ -98,7 +102,7 @@ impl Walk<'_> {
         let release = if atomic.order.is_release() { Tag::Release } else { Tag::Relaxed };
         let operands: Vec<(ExprId, Mask)> =
             atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
-        let read = state.push(EventKind::Read, read_tags.with(acquire), guard);
+        let read = state.push(EventKind::Read, read_tags.with(acquire).and(extra), guard);
         let event = state.last();
         event.access = Some(access);
         event.addr = addr;
@@ -115,9 +119,12 @@ impl Walk<'_> {
                 let equal = state.exprs.alu(op, atomic.ty, &[old, operands[0].0]);
                 let mut failed = state.clone();
                 failed.checks.push(Check::Truth(equal, false));
+                if let Some(failure) = atomic.cxx.failure {
+                    failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
+                }
                 if self.conventions.failed_cas_writes {
                     failed.written_back(access, addr, guard, old, seen | operand_taint, read);
-                    failed.last().tags = write_tags(release, scope);
+                    failed.last().tags = write_tags(release, scope).and(extra);
                     failed.heads.clear();
                 }
                 failed.pc += 1;
@@ -156,11 +163,30 @@ impl Walk<'_> {
             }
         };
         state.written_back(access, addr, guard, value, data, read);
-        state.last().tags = write_tags(release, scope);
+        state.last().tags = write_tags(release, scope).and(extra);
         state.heads.clear();
     }
 }
 
 fn write_tags(order: Tag, scope: Tag) -> Tags {
     Tags::of(&[Tag::All, Tag::Write, Tag::Generic, order, scope])
+}
+
+fn cxx_tags(cxx: Cxx) -> Tags {
+    let mut tags = Tags::default();
+    if cxx.seq_cst {
+        tags = tags.with(Tag::SeqCst);
+    }
+    if cxx.unordered {
+        tags = tags.with(Tag::Unordered);
+    }
+    tags
+}
+
+fn failure_tags(failure: Failure) -> Tags {
+    match failure {
+        Failure::Relaxed => Tags::of(&[Tag::Relaxed]),
+        Failure::Acquire => Tags::of(&[Tag::Acquire]),
+        Failure::SeqCst => Tags::of(&[Tag::Acquire, Tag::SeqCst]),
+    }
 }

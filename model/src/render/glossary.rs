@@ -16,6 +16,8 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::Relaxed => "strong memory operations that are neither acquire nor release",
         Tag::Acquire => "acquire reads",
         Tag::Release => "release writes",
+        Tag::SeqCst => "`seq_cst` accesses of C++",
+        Tag::Unordered => "`unordered` accesses of LLVM",
         Tag::FenceAcquire => "`fence.acquire`",
         Tag::FenceRelease => "`fence.release`",
         Tag::FenceAcqRel => "`fence.acq_rel`",

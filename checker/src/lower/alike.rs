@@ -1,0 +1,211 @@
+//! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question.
+
+use model::isa::atom::AtomicOp;
+use model::isa::{SpaceQualifier, TypeKind};
+use model::scope::Scope;
+
+use super::asked::{Asked, Prepared};
+use super::context::Reach;
+use super::inclusion::{Language, Machine, Question, widest};
+use super::item::{Done, Item, steps};
+use super::program::Width;
+use super::row::{Assumptions, Code, Read, found, limited};
+use super::step::Act;
+use super::verdict::{Finding, Verdict};
+
+/// The first target that the memory model is for.
+const FIRST: u16 = 70;
+
+fn accesses(items: &[Item]) -> Vec<&Done> {
+    items
+        .iter()
+        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .collect()
+}
+
+/// Pairs the accesses of both sides, in their order.
+pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> Read<Prepared> {
+    let wanted = accesses(source);
+    if target.machine && wanted.len() == 1 {
+        target.items = merged(target.items, wanted[0]);
+    }
+    let done = accesses(&target.items);
+    if wanted.iter().any(|access| is_private(access.space)) {
+        return private(&wanted, &done, target.machine);
+    }
+    let read_only = wanted.iter().chain(&done).any(|access| access.read_only);
+    if target.arch.sm < FIRST && !read_only {
+        let why = "the memory model is for sm_70 and later";
+        return Err(found(Verdict::Outside, why));
+    }
+    if wanted.len() != done.len() {
+        let why = format!("{} accesses became {}, and none is matched", wanted.len(), done.len());
+        let verdict = if done.is_empty() { Verdict::WrongValue } else { Verdict::Unsupported };
+        return Err(found(
+            verdict,
+            if done.is_empty() { "the access is gone".to_owned() } else { why },
+        ));
+    }
+    if let Some(other) = wanted.iter().find(|access| access.base != wanted[0].base) {
+        let why = format!("`{}` and `{}` are at two addresses", wanted[0].text, other.text);
+        return Err(found(Verdict::Unsupported, why));
+    }
+    limited(wanted.len())?;
+    let mut notes = Vec::new();
+    let mut part_of_word = false;
+    for (&source, &target) in wanted.iter().zip(&done) {
+        part_of_word |= compare(source, target, &mut notes)?;
+    }
+    if let Some(read_only) = wanted.iter().chain(&done).find(|access| access.read_only) {
+        return read_only_load(&wanted, read_only);
+    }
+    if target.machine {
+        notes.push("by the promises of the machine's instructions; waits are granted".to_owned());
+    }
+    let shared = wanted.iter().any(|access| access.space.is_shared());
+    // A shared location is reached from its cluster at most.
+    let reached = if target.arch.sm >= 90 { Scope::Cluster } else { Scope::Cta };
+    let source_steps = steps(source, |done, _| done.act);
+    let within = widest(&source_steps);
+    let within = if shared { within.min(reached) } else { within };
+    let target_steps = steps(&target.items, |done, index| match (wanted[index].act, done.act) {
+        (Act::Overwrite | Act::Reduce, Act::Swap)
+        | (Act::Swap | Act::Overwrite | Act::Reduce, Act::CompareExchange(_)) => wanted[index].act,
+        (_, act) => act,
+    });
+    let byte = wanted.iter().any(|access| access.bytes == 1);
+    Ok(Prepared::Asks(Box::new(Asked {
+        question: Question {
+            language: Language::Ptx,
+            source: source_steps,
+            target: target_steps,
+            width: if byte { Width::Byte } else { Width::Word },
+            reach: Reach { within, alone: false },
+            machine: target.machine.then_some(Machine { sm: target.arch.sm, shared }),
+        },
+        notes,
+        cluster: target.arch.sm >= 90,
+        part_of_word: part_of_word && !assumptions.cas_only,
+        unordered: false,
+    })))
+}
+
+/// Neighbouring accesses of one name are the pieces of a vector, whose elements are unordered.
+fn merged(items: Vec<Item>, source: &Done) -> Vec<Item> {
+    let mut merged: Vec<Item> = Vec::new();
+    for item in items {
+        let last = merged.iter_mut().rev().find_map(|item| match item {
+            Item::Access(done) => Some(done),
+            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+        });
+        if let (Item::Access(done), Some(last)) = (&item, last)
+            && last.act == done.act
+            && done.op.is_none()
+            && last.order == done.order
+            && last.bytes + done.bytes <= source.bytes
+        {
+            last.bytes += done.bytes;
+            continue;
+        }
+        merged.push(item);
+    }
+    merged
+}
+
+fn is_private(space: SpaceQualifier) -> bool {
+    matches!(space, SpaceQualifier::Const | SpaceQualifier::Local) || space.is_param()
+}
+
+/// Memory of one thread, or that nobody writes: values are all there is.
+fn private(wanted: &[&Done], done: &[&Done], machine: bool) -> Read<Prepared> {
+    for (source, target) in wanted.iter().zip(done) {
+        let folded = machine && is_private(target.space);
+        if !folded && source.space != target.space || source.bytes != target.bytes {
+            let why = format!("`{}` became `{}`", source.text, target.text);
+            return Err(found(Verdict::WrongValue, why));
+        }
+    }
+    let mut finding =
+        Finding::new(Verdict::Preserved, "no other thread can see or write this memory");
+    if done.is_empty() {
+        finding.notes.push("the machine has the value in a register, or as an operand".to_owned());
+    }
+    Ok(Prepared::Found(finding))
+}
+
+/// A load of memory that nobody writes is one of such memory still; any other is not.
+fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
+    if wanted.iter().all(|access| access.read_only) {
+        let mut finding = Finding::new(
+            Verdict::Preserved,
+            "the source loads what nobody writes, and every load of that is right",
+        );
+        finding.notes.push(
+            "under the source's promise that nobody writes this memory while the kernel runs"
+                .to_owned(),
+        );
+        return Ok(Prepared::Found(finding));
+    }
+    let why = format!("`{}` is of memory that nobody writes, and the source is not", access.text);
+    Err(found(Verdict::Outside, why))
+}
+
+/// Whether a part of a word is exchanged; or what differs.
+fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> {
+    use SpaceQualifier as Q;
+    let differ = |what: &str| {
+        let why = format!("{what}: `{}` became `{}`", source.text, target.text);
+        Err(found(Verdict::WrongValue, why))
+    };
+    let space = match source.space {
+        Q::Generic => matches!(target.space, Q::Generic | Q::Global),
+        Q::Global => matches!(target.space, Q::Generic | Q::Global),
+        Q::Shared | Q::SharedCta => target.space.is_shared(),
+        Q::SharedCluster => target.space.is_shared() || target.space == Q::Generic,
+        Q::Const | Q::Local | Q::Param | Q::ParamEntry | Q::ParamFunc => false,
+    };
+    if !space {
+        return differ("another state space");
+    }
+    let looped = target.looped.is_some();
+    let part = looped && source.bytes < target.bytes && target.bytes == 4;
+    if source.bytes != target.bytes && !part {
+        return differ("another width");
+    }
+    if looped {
+        notes.push(
+            "what the loop computes is not shown: it is taken for the source's operation"
+                .to_owned(),
+        );
+    }
+    let same = match (source.act, target.act) {
+        (Act::Load, Act::Load)
+        | (Act::Store, Act::Store)
+        | (Act::CompareExchange(_), Act::CompareExchange(_)) => true,
+        (Act::Swap | Act::Overwrite | Act::Reduce, Act::CompareExchange(_)) => looped,
+        (Act::Swap, Act::Swap)
+        | (Act::Overwrite | Act::Reduce, Act::Swap | Act::Overwrite | Act::Reduce) => {
+            source.op == target.op
+        }
+        _ => false,
+    };
+    if !same {
+        return differ("another operation");
+    }
+    let float =
+        |kind: TypeKind| !matches!(kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
+    let (from, to) = (source.ty.kind, target.ty.kind);
+    let compares = matches!(source.op, Some(AtomicOp::Min | AtomicOp::Max));
+    let sums = source.op == Some(AtomicOp::Add);
+    if !looped && compares && (from == TypeKind::Signed) != (to == TypeKind::Signed) {
+        return differ("another sign");
+    }
+    if !looped && sums && float(from) != float(to) {
+        return differ("a sum of another type");
+    }
+    let narrow = source.act == Act::Load && source.bytes == source.ty.bytes() && source.bytes < 4;
+    if narrow && (from == TypeKind::Signed) != (to == TypeKind::Signed) {
+        return differ("another sign");
+    }
+    Ok(part)
+}

@@ -1,0 +1,469 @@
+//! One question: whether the target's steps make something possible, in some context, that the
+//! source's forbid there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use model::program::{Observed, Program};
+use model::rel::Model;
+use model::scope::Scope;
+use model::value::Value;
+
+use super::context::{Context, Family, Reach, Slot, contexts};
+use super::program::{Numbered, Width, program};
+use super::step::{Act, Place, Step};
+use super::{contract, mapping};
+use crate::engine::{Engine, Limits, Seen};
+
+/// Which language the source is in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Language {
+    Cxx,
+    Ptx,
+}
+
+/// Source and target, in steps; rows that ask the same are one question.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Question {
+    pub language: Language,
+    pub source: Vec<Step>,
+    pub target: Vec<Step>,
+    pub width: Width,
+    pub reach: Reach,
+    /// Where the target is code of the machine.
+    pub machine: Option<Machine>,
+}
+
+/// What machine code is for, which lowers contexts too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Machine {
+    pub sm: u16,
+    /// Whether `y` is in shared memory.
+    pub shared: bool,
+}
+
+/// A context and an outcome that the target adds there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refutation {
+    pub context: String,
+    pub outcome: String,
+    /// Axioms of the source's model, each of which alone forbids the outcome; empty where only
+    /// several do, or no write has the value.
+    pub axioms: Vec<String>,
+    /// Whether an access is torn.
+    pub torn: bool,
+    /// Whether weak accesses of the source race in the context: none was found where they do not.
+    pub racy: bool,
+}
+
+/// How many contexts there were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// In which no outcome is added.
+    pub told: usize,
+    /// In which the source is undefined.
+    pub silent: usize,
+    /// In which the published mapping of the source adds an outcome too.
+    pub withdrawn: usize,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Included(Tally),
+    Refuted(Box<Refutation>),
+    /// An engine did not get to the end.
+    Undecided(String),
+}
+
+type Outcome = Box<[Value]>;
+
+/// Whether some execution of the source has a race.
+type Races = bool;
+
+/// What the source allows in one context.
+#[derive(Clone)]
+enum Allowed {
+    Outcomes(Arc<BTreeSet<Outcome>>, Races),
+    /// It races: anything.
+    Anything,
+    Limited(&'static str),
+}
+
+/// Judges questions and remembers the answers.
+pub struct Judge<'a> {
+    pub engine: &'a dyn Engine,
+    pub cxx: &'a Model,
+    /// PTX where no scalar is torn: what it refutes has the plainer outcome.
+    pub whole: &'a Model,
+    /// PTX by the letter; none where tearing is assumed away.
+    pub torn: Option<&'a Model>,
+    answers: BTreeMap<Question, Answer>,
+    source: Option<Known>,
+}
+
+/// What each context allows the source of the latest question.
+struct Known {
+    question: Question,
+    family: Family,
+    torn: bool,
+    allowed: Vec<Option<Allowed>>,
+}
+
+/// Programs of questions are straight lines.
+const BOUND: u32 = 2;
+
+/// How long one program may take; those of single operations take less than a thousandth of it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn limits() -> Limits {
+    Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) }
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(
+        engine: &'a dyn Engine,
+        cxx: &'a Model,
+        whole: &'a Model,
+        torn: Option<&'a Model>,
+    ) -> Judge<'a> {
+        Judge { engine, cxx, whole, torn, answers: BTreeMap::new(), source: None }
+    }
+
+    pub fn judge(&mut self, question: &Question) -> Answer {
+        if let Some(answer) = self.answers.get(question) {
+            return answer.clone();
+        }
+        let mut answer = self.ask(question, false);
+        if matches!(answer, Answer::Included(_))
+            && self.torn.is_some()
+            && question.width == Width::Word
+        {
+            answer = self.ask(question, true);
+        }
+        self.answers.insert(question.clone(), answer.clone());
+        answer
+    }
+
+    /// Forgets all answers; they are of use to questions of one source.
+    pub fn forget(&mut self) {
+        self.answers.clear();
+    }
+
+    fn ask(&mut self, question: &Question, torn: bool) -> Answer {
+        let cas = |step: &Step| matches!(step, Step::Access { act: Act::CompareExchange(_), .. });
+        let family = Family::of(&question.source, &question.target);
+        let ptx = question.language == Language::Ptx;
+        let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
+        let mut known = self.known(question, family, torn, contexts.len());
+        let answer = self.ask_each(question, torn, &contexts, &mut known.allowed);
+        self.source = Some(known);
+        answer
+    }
+
+    /// What is known of the source already.
+    fn known(&mut self, question: &Question, family: Family, torn: bool, contexts: usize) -> Known {
+        let question = Question { target: Vec::new(), ..question.clone() };
+        // A source of C++ is not torn in any case.
+        let torn = torn && question.language == Language::Ptx;
+        let same = |known: &Known| {
+            (&known.question, known.family, known.torn) == (&question, family, torn)
+        };
+        match self.source.take().filter(same) {
+            Some(known) => known,
+            None => Known { question, family, torn, allowed: vec![None; contexts] },
+        }
+    }
+
+    fn ask_each(
+        &self,
+        question: &Question,
+        torn: bool,
+        contexts: &[Context],
+        known: &mut [Option<Allowed>],
+    ) -> Answer {
+        let mut tally = Tally::default();
+        // A refutation without a race is the better witness.
+        let mut in_race: Option<Answer> = None;
+        for (context, known) in contexts.iter().zip(known) {
+            let side = Side { question, context };
+            // The target has no such scope: no thread of it can stand there.
+            if !side.exists() {
+                continue;
+            }
+            let allowed = known.get_or_insert_with(|| self.allowed(&side, torn));
+            let (outcomes, racy) = match allowed {
+                Allowed::Outcomes(outcomes, racy) => (outcomes.clone(), *racy),
+                Allowed::Anything => {
+                    tally.silent += 1;
+                    continue;
+                }
+                Allowed::Limited(why) => return Answer::Undecided((*why).to_owned()),
+            };
+            let target = side.target(&question.target);
+            match self.extra(&target, &outcomes, torn) {
+                Err(why) => return Answer::Undecided(why.to_owned()),
+                Ok(None) => tally.told += 1,
+                Ok(Some(outcome)) => {
+                    // Where the published mapping of the source fails too, the context is at fault.
+                    let mapped: Vec<Step> =
+                        question.source.iter().flat_map(|&s| side.lower(s)).collect();
+                    let base = mapped != question.target
+                        && matches!(
+                            self.extra(&side.target(&mapped), &outcomes, torn),
+                            Ok(Some(_))
+                        );
+                    if base {
+                        tally.withdrawn += 1;
+                        continue;
+                    }
+                    if racy && in_race.is_some() {
+                        continue;
+                    }
+                    let answer = Answer::Refuted(Box::new(Refutation {
+                        context: side.text(),
+                        outcome: shown(&target, &outcome, question.width),
+                        axioms: self.blame(&side.source(), &outcome, question.language, torn),
+                        torn,
+                        racy,
+                    }));
+                    if !racy {
+                        return answer;
+                    }
+                    in_race = Some(answer);
+                }
+            }
+        }
+        in_race.unwrap_or(Answer::Included(tally))
+    }
+
+    fn model(&self, language: Language, torn: bool) -> &'a Model {
+        match language {
+            Language::Cxx => self.cxx,
+            Language::Ptx => self.torn.filter(|_| torn).unwrap_or(self.whole),
+        }
+    }
+
+    fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
+        let mut outcomes = BTreeSet::new();
+        let mut seen = Seen::default();
+        let limits = limits();
+        let model = self.model(side.question.language, torn);
+        let program = side.source();
+        let result =
+            self.engine.outcomes(model, &program, &limits, &mut seen, &mut |outcome, _| {
+                outcomes.insert(outcome.into());
+                ControlFlow::Continue(())
+            });
+        match result {
+            _ if seen.undefined.is_some() => Allowed::Anything,
+            Err(limit) => Allowed::Limited(limit.text()),
+            Ok(()) => Allowed::Outcomes(Arc::new(outcomes), !seen.races.is_empty()),
+        }
+    }
+
+    /// An outcome of the target that is not among these.
+    fn extra(
+        &self,
+        program: &Program,
+        allowed: &BTreeSet<Outcome>,
+        torn: bool,
+    ) -> Result<Option<Outcome>, &'static str> {
+        let mut extra = None;
+        let limits = limits();
+        let mut seen = Seen::default();
+        let visit = &mut |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
+            if allowed.contains(outcome) {
+                return ControlFlow::Continue(());
+            }
+            extra = Some(outcome.into());
+            ControlFlow::Break(())
+        };
+        let model = self.model(Language::Ptx, torn);
+        let result = self.engine.outcomes(model, program, &limits, &mut seen, visit);
+        result.map_err(crate::engine::Limit::text).map(|()| extra)
+    }
+
+    /// The axioms each of which alone forbids the outcome.
+    fn blame(
+        &self,
+        source: &Program,
+        outcome: &[Value],
+        language: Language,
+        torn: bool,
+    ) -> Vec<String> {
+        let model = self.model(language, torn);
+        let forbids = |axiom: &&model::rel::Axiom| {
+            let mut alone = model.clone();
+            alone.axioms.retain(|other| other.name == axiom.name);
+            let mut possible = false;
+            let limits = limits();
+            let mut seen = Seen::default();
+            let result =
+                self.engine.outcomes(&alone, source, &limits, &mut seen, &mut |found, _| {
+                    possible |= found == outcome;
+                    if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                });
+            result.is_ok() && !possible
+        };
+        model.axioms.iter().filter(forbids).map(|axiom| axiom.name.clone()).collect()
+    }
+}
+
+/// A question in one context.
+struct Side<'a> {
+    question: &'a Question,
+    context: &'a Context,
+}
+
+impl Side<'_> {
+    /// What a step of the context is on the target's side; none where the target has no such scope.
+    fn reference(&self, step: Step) -> Option<Vec<Step>> {
+        let steps = match self.question.language {
+            Language::Cxx => mapping::to_ptx(step),
+            Language::Ptx => vec![step],
+        };
+        let Some(Machine { sm, shared }) = self.question.machine else { return Some(steps) };
+        let lowered = steps.into_iter().map(|step| contract::reference(step, sm, shared));
+        lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
+    }
+
+    fn exists(&self) -> bool {
+        self.context.threads().iter().flatten().all(|slot| match slot {
+            Slot::Step(step) => self.reference(*step).is_some(),
+            Slot::Row | Slot::RowBarrier => true,
+        })
+    }
+
+    fn lower(&self, step: Step) -> Vec<Step> {
+        self.reference(step).unwrap_or_default()
+    }
+
+    fn source(&self) -> Program {
+        self.program(&self.question.source, |step| vec![step])
+    }
+
+    fn target(&self, steps: &[Step]) -> Program {
+        self.program(steps, |step| self.lower(step))
+    }
+
+    fn program(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Program {
+        let threads = self.numbered(row, lower);
+        program(&threads, &self.context.placements, self.question.width)
+    }
+
+    /// Each store of a context, and each of the row, has its own value on both sides.
+    fn numbered(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Vec<Vec<Numbered>> {
+        let mut expects = 0;
+        let mut threads: Vec<Vec<Numbered>> = Vec::new();
+        let mut number = 0;
+        let slots = self.context.threads();
+        let mut rows = 0;
+        for (thread, slots) in slots.iter().enumerate() {
+            let mut steps = Vec::new();
+            for &slot in slots {
+                number += 1;
+                match slot {
+                    Slot::Row => {
+                        let mut writes = 0;
+                        for &step in row {
+                            let value = 64 + 8 * rows + writes;
+                            steps.push(Numbered { step, value, expects: 0 });
+                            let counts = matches!(
+                                step,
+                                Step::Access { act, .. } if act.writes() && act != Act::Probe
+                            );
+                            writes += u8::from(counts);
+                        }
+                        rows += 1;
+                    }
+                    Slot::RowBarrier => {
+                        let all = self.barriers().into_iter();
+                        steps.extend(all.map(|step| Numbered { step, value: 0, expects: 0 }));
+                    }
+                    Slot::Step(step) => {
+                        let y = matches!(
+                            step,
+                            Step::Access { at: Place::Y, act, .. } if act.writes()
+                        );
+                        if y && thread > 0 && expects == 0 {
+                            expects = number;
+                        }
+                        let all = lower(step).into_iter();
+                        steps.extend(all.map(|step| Numbered { step, value: number, expects: 0 }));
+                    }
+                }
+            }
+            threads.push(steps);
+        }
+        if self.context.expects_partner {
+            for step in &mut threads[0] {
+                step.expects = expects;
+            }
+        }
+        threads
+    }
+
+    /// The barriers of the row, which its partners meet.
+    fn barriers(&self) -> Vec<Step> {
+        let barrier = |step: &Step| {
+            matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
+        };
+        self.question.source.iter().copied().filter(barrier).collect()
+    }
+
+    /// The context in words, the row as it is in the source.
+    fn text(&self) -> String {
+        let threads = self.numbered(&[], |step| vec![step]);
+        let slots = self.context.threads();
+        let mut text = Vec::new();
+        for (steps, slots) in threads.iter().zip(&slots) {
+            let mut steps = steps.iter();
+            let of = |slot: &Slot, steps: &mut std::slice::Iter<'_, Numbered>| match slot {
+                Slot::Row => "[ROW]".to_owned(),
+                Slot::RowBarrier => {
+                    let all = self.barriers();
+                    let of_step = all.iter().filter_map(|_| steps.next());
+                    of_step.map(|numbered| numbered.step.to_string()).collect::<Vec<_>>().join("; ")
+                }
+                Slot::Step(_) => steps.next().map_or(String::new(), |numbered| {
+                    let writes = matches!(numbered.step, Step::Access { act, .. } if act.writes());
+                    let value =
+                        if writes { format!(", {}", numbered.value) } else { String::new() };
+                    format!("{}{value}", numbered.step)
+                }),
+            };
+            let words: Vec<String> = slots.iter().map(|slot| of(slot, &mut steps)).collect();
+            text.push(words.join("; "));
+        }
+        let cas = if self.context.expects_partner {
+            ", the compare-exchange expects the partner's value"
+        } else {
+            ""
+        };
+        format!("{}, {}{cas}", text.join(" || "), self.context.distance)
+    }
+}
+
+/// An outcome as `T0:r0=1 T1:r0=0 y=1`, stores by their numbers.
+fn shown(program: &Program, outcome: &[Value], width: Width) -> String {
+    let value = |value: Value| match width.number(value) {
+        Some(number) => number.to_string(),
+        None => format!("{value:#010x}"),
+    };
+    let name = |observed: &Observed| match observed {
+        Observed::Register { thread, register } => format!("T{}:r{}", thread.0, register.0),
+        Observed::Memory { variable, .. } => {
+            program.variables[usize::from(variable.0)].name.clone()
+        }
+    };
+    let all = program.observed.iter().zip(outcome);
+    let all: Vec<String> = all.map(|(o, &v)| format!("{}={}", name(o), value(v))).collect();
+    all.join(" ")
+}
+
+/// The widest scope of the steps; the system where they have none.
+pub fn widest(steps: &[Step]) -> Scope {
+    steps.iter().filter_map(|step| step.scope()).max().unwrap_or(Scope::Sys)
+}

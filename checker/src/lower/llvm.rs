@@ -1,0 +1,232 @@
+//! LLVM IR as steps, and what is to be checked of its values.
+
+use litmus::llvm::{self, Access, Barrier, Instruction, Kind, Operation, RmwOp};
+use model::isa::cxx::Failure;
+use model::isa::fence::FenceOrder;
+use model::scope::Scope;
+
+use super::step::{Act, Order, Place, Step};
+
+/// Where a pointer leads, by the numbers of NVPTX.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Space {
+    Generic,
+    Global,
+    Shared,
+    SharedCluster,
+    Const,
+    Local,
+    Param,
+}
+
+impl Space {
+    fn numbered(number: u32) -> Option<Space> {
+        Some(match number {
+            0 => Space::Generic,
+            1 => Space::Global,
+            3 => Space::Shared,
+            4 => Space::Const,
+            5 => Space::Local,
+            7 => Space::SharedCluster,
+            101 => Space::Param,
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Space::Generic => "generic",
+            Space::Global => "global",
+            Space::Shared => "shared",
+            Space::SharedCluster => "shared::cluster",
+            Space::Const => "const",
+            Space::Local => "local",
+            Space::Param => "param",
+        }
+    }
+
+    /// Whether no other thread can see what is done there, or nobody writes it.
+    pub fn is_private(self) -> bool {
+        matches!(self, Space::Const | Space::Local | Space::Param)
+    }
+}
+
+/// What an access of the source does to values.
+#[expect(clippy::struct_excessive_bools, reason = "each is a word of the source")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Meaning {
+    pub kind: Kind,
+    pub ty: llvm::Type,
+    pub bytes: u32,
+    pub space: Space,
+    pub volatile: bool,
+    pub atomic: bool,
+    /// `!invariant.load`, or an argument that is `noalias readonly`.
+    pub read_only: bool,
+    /// Whether the pointer is a kernel's argument, which is global.
+    pub argument: bool,
+}
+
+/// A thread of LLVM IR.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Source {
+    pub steps: Vec<Step>,
+    pub accesses: Vec<Meaning>,
+    /// Whether some operation synchronizes with its own thread alone.
+    pub alone: bool,
+    pub notes: Vec<String>,
+}
+
+/// The steps of these instructions; or why they have none.
+pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
+    let mut source = Source::default();
+    let mut pointer = None;
+    for instruction in instructions {
+        match &instruction.operation {
+            Operation::Access(access) => {
+                if *pointer.get_or_insert(access.pointer) != access.pointer {
+                    return Err(
+                        "accesses through two pointers, which may be one location".to_owned()
+                    );
+                }
+                source.access(access)?;
+            }
+            Operation::Fence { order, scope } => source.fence(*order, scope),
+            Operation::Barrier(barrier) => source.steps.push(match barrier {
+                Barrier::Cta => Step::Barrier,
+                Barrier::ClusterArrive => Step::ClusterArrive { relaxed: false },
+                Barrier::ClusterArriveRelaxed => Step::ClusterArrive { relaxed: true },
+                Barrier::ClusterWait => Step::ClusterWait,
+            }),
+            Operation::Pure => {}
+            Operation::Unsupported(what) => return Err(format!("`{what}` is not covered")),
+        }
+    }
+    Ok(source)
+}
+
+impl Source {
+    /// The scope of this name (reading R44); an operation of one thread alone has the narrowest there is, and no
+    /// partner in its CTA.
+    fn scope(&mut self, name: &str) -> Scope {
+        match name {
+            "" => Scope::Sys,
+            "device" => Scope::Gpu,
+            "cluster" => Scope::Cluster,
+            "block" => Scope::Cta,
+            "singlethread" => {
+                self.alone = true;
+                self.note("`singlethread` synchronizes with no other thread");
+                Scope::Cta
+            }
+            _ => {
+                self.note(&format!("the scope `{name}` is unknown, and read as the system"));
+                Scope::Sys
+            }
+        }
+    }
+
+    fn note(&mut self, note: &str) {
+        if !self.notes.iter().any(|known| known == note) {
+            self.notes.push(note.to_owned());
+        }
+    }
+
+    fn fence(&mut self, order: llvm::Order, scope: &str) {
+        let alone = scope == "singlethread";
+        let scope = self.scope(scope);
+        let order = match order {
+            llvm::Order::Acquire => FenceOrder::Acquire,
+            llvm::Order::Release => FenceOrder::Release,
+            llvm::Order::SeqCst => FenceOrder::Sc,
+            llvm::Order::AcqRel | llvm::Order::Unordered | llvm::Order::Monotonic => {
+                FenceOrder::AcqRel
+            }
+        };
+        // It orders nothing that another thread could tell.
+        if !alone {
+            self.steps.push(Step::Fence { order, scope });
+        }
+    }
+
+    fn access(&mut self, access: &Access<'_>) -> Result<(), String> {
+        let space = Space::numbered(access.space)
+            .ok_or_else(|| format!("address space {} is none of NVPTX", access.space))?;
+        let bytes = access.ty.bytes().ok_or_else(|| format!("{} fills no bytes", access.ty))?;
+        let mut scope = self.scope(access.scope);
+        let mut order = access.order.map_or(Order::Weak, ordering);
+        // Reading R42.
+        match order {
+            Order::Weak if access.volatile => (order, scope) = (Order::Relaxed, Scope::Sys),
+            Order::Unordered if access.volatile => order = Order::Relaxed,
+            Order::Weak
+            | Order::Unordered
+            | Order::Relaxed
+            | Order::Acquire
+            | Order::Release
+            | Order::AcqRel
+            | Order::SeqCst => {}
+        }
+        let act = match access.kind {
+            Kind::Load => Act::Load,
+            Kind::Store => Act::Store,
+            Kind::Rmw(_) => Act::Swap,
+            Kind::CmpXchg { failure, .. } => Act::CompareExchange(Some(match failure {
+                llvm::Order::Acquire => Failure::Acquire,
+                llvm::Order::SeqCst => Failure::SeqCst,
+                llvm::Order::Unordered
+                | llvm::Order::Monotonic
+                | llvm::Order::Release
+                | llvm::Order::AcqRel => Failure::Relaxed,
+            })),
+        };
+        self.steps.push(Step::access(act, Place::Y, order, scope));
+        self.accesses.push(Meaning {
+            kind: access.kind,
+            ty: access.ty,
+            bytes,
+            space,
+            volatile: access.volatile,
+            atomic: access.order.is_some(),
+            read_only: access.promises_read_only(),
+            argument: access.argument.is_some(),
+        });
+        Ok(())
+    }
+}
+
+fn ordering(order: llvm::Order) -> Order {
+    match order {
+        llvm::Order::Unordered => Order::Unordered,
+        llvm::Order::Monotonic => Order::Relaxed,
+        llvm::Order::Acquire => Order::Acquire,
+        llvm::Order::Release => Order::Release,
+        llvm::Order::AcqRel => Order::AcqRel,
+        llvm::Order::SeqCst => Order::SeqCst,
+    }
+}
+
+/// As LLVM spells it.
+pub fn operation_name(op: RmwOp) -> &'static str {
+    match op {
+        RmwOp::Xchg => "xchg",
+        RmwOp::Add => "add",
+        RmwOp::Sub => "sub",
+        RmwOp::And => "and",
+        RmwOp::Nand => "nand",
+        RmwOp::Or => "or",
+        RmwOp::Xor => "xor",
+        RmwOp::Max => "max",
+        RmwOp::Min => "min",
+        RmwOp::UMax => "umax",
+        RmwOp::UMin => "umin",
+        RmwOp::FAdd => "fadd",
+        RmwOp::FSub => "fsub",
+        RmwOp::FMax => "fmax",
+        RmwOp::FMin => "fmin",
+        RmwOp::UIncWrap => "uinc_wrap",
+        RmwOp::UDecWrap => "udec_wrap",
+        RmwOp::USubCond => "usub_cond",
+        RmwOp::USubSat => "usub_sat",
+    }
+}

@@ -1,0 +1,199 @@
+//! Accesses of source and target in pairs: what differs in value, and what is left to ask.
+
+use litmus::llvm::Kind;
+use model::scope::Scope;
+
+use super::asked::{Asked, Prepared};
+use super::context::Reach;
+use super::inclusion::{Language, Machine, Question, widest};
+use super::item::{Done, Item, steps};
+use super::llvm::{Meaning, Source, Space};
+use super::program::Width;
+use super::row::{Assumptions, Code, Read, limited};
+use super::step::{Act, Order, Step};
+use super::value;
+use super::verdict::{Finding, Verdict};
+
+/// Accesses in pairs; then what is left is order.
+pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read<Prepared> {
+    let Code { mut items, arch, machine } = target;
+    let mut notes = source.notes.clone();
+    hand_out(source, &mut items, &mut notes);
+    let done: Vec<&Done> = items
+        .iter()
+        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .collect();
+    if let Some(space) =
+        source.accesses.first().map(|access| access.space).filter(|s| s.is_private())
+    {
+        return private(source, &done, space, notes);
+    }
+    if done.len() != source.accesses.len() {
+        return Err(Box::new(unmatched(source, &done)));
+    }
+    if let Some(other) = done.iter().find(|access| access.base != done[0].base) {
+        let why = format!("`{}` is at another address than `{}`", other.text, done[0].text);
+        return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
+    }
+    limited(done.len())?;
+    let mut part_of_word = false;
+    for (access, target) in source.accesses.iter().zip(&done) {
+        let agreed = value::compare(access, target).map_err(|why| {
+            let finding = Finding::new(Verdict::WrongValue, why);
+            Box::new(Finding { notes: notes.clone(), ..finding })
+        })?;
+        part_of_word |= agreed.part_of_word;
+        notes.extend(agreed.notes.into_iter().map(str::to_owned));
+    }
+    for (access, target) in source.accesses.iter().zip(&done) {
+        if target.read_only {
+            read_only(access, target, &mut notes)?;
+        }
+    }
+    let target = steps(&items, |done, index| match (source.accesses[index].kind, done.act) {
+        (Kind::Rmw(_), Act::CompareExchange(_)) => Act::Swap,
+        (Kind::Store, _) if done.act != Act::Store => Act::Overwrite,
+        (Kind::Load, Act::CompareExchange(_)) => Act::Probe,
+        (_, act) => act,
+    });
+    let cluster = arch.sm >= 90;
+    let shared = source.accesses.iter().any(|access| access.space == Space::Shared);
+    let reached = if cluster { Scope::Cluster } else { Scope::Cta };
+    let within = if source.alone { Scope::Sys } else { widest(&source.steps) };
+    let within = if shared { within.min(reached) } else { within };
+    let orders = |wanted: Order| {
+        source.steps.iter().any(|s| matches!(s, Step::Access { order, .. } if *order == wanted))
+    };
+    let unordered = orders(Order::Unordered);
+    let width = if source.accesses.iter().any(|access| access.bytes == 1) {
+        Width::Byte
+    } else {
+        Width::Word
+    };
+    Ok(Prepared::Asks(Box::new(Asked {
+        question: Question {
+            language: Language::Cxx,
+            source: source.steps.clone(),
+            target,
+            width,
+            reach: Reach { within, alone: source.alone },
+            machine: machine.then_some(Machine { sm: arch.sm, shared }),
+        },
+        notes,
+        cluster,
+        part_of_word: part_of_word && !assumptions.cas_only,
+        unordered,
+    })))
+}
+
+/// A kernel that hands the loaded value to another address is shown with that store.
+fn hand_out(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
+    if !source.accesses.iter().any(|access| access.argument) {
+        return;
+    }
+    let defined: Vec<(String, String)> = items
+        .iter()
+        .filter_map(|item| match item {
+            Item::Access(done) => Some((done.defines.clone(), done.base.clone())),
+            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+        })
+        .collect();
+    let hands_out = |item: &Item| match item {
+        Item::Access(done) => {
+            done.act == Act::Store
+                && done.order == Order::Weak
+                && defined.iter().any(|(value, base)| *value == done.stores && *base != done.base)
+        }
+        Item::Step(_) | Item::Label(_) | Item::Branch { .. } => false,
+    };
+    let before = items.len();
+    items.retain(|item| !hands_out(item));
+    if items.len() != before {
+        notes.push(
+            "a store of the loaded value to another address is the kernel's use of it".to_owned(),
+        );
+    }
+}
+
+pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
+    let (wanted, found) = (source.accesses.len(), done.len());
+    let volatile = source.accesses.iter().any(|access| access.volatile);
+    if volatile {
+        let why = format!("progress: {wanted} accesses, some volatile, became {found}");
+        return Finding::new(Verdict::Weaker, why);
+    }
+    if found == 0 {
+        return Finding::new(Verdict::WrongValue, "the access is gone");
+    }
+    if wanted == 0 {
+        let why = format!("`{}` has no counterpart in the source", done[0].text);
+        return Finding::new(Verdict::WrongValue, why);
+    }
+    Finding::new(
+        Verdict::Unsupported,
+        format!("{wanted} accesses became {found}, and none is matched"),
+    )
+}
+
+/// Memory of one thread, or that nobody writes: values are all there is.
+fn private(
+    source: &Source,
+    done: &[&Done],
+    space: Space,
+    mut notes: Vec<String>,
+) -> Read<Prepared> {
+    if done.is_empty() {
+        return Err(Box::new(Finding::new(Verdict::WrongValue, "the access is gone")));
+    }
+    let access = &source.accesses[0];
+    for target in done {
+        value::space(access, target)
+            .map_err(|why| Box::new(Finding::new(Verdict::WrongValue, why)))?;
+        if target.bytes != access.bytes {
+            let why = format!(
+                "{} has {} bytes, and `{}` accesses {}",
+                access.ty, access.bytes, target.text, target.bytes
+            );
+            return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
+        }
+    }
+    if source.accesses.iter().any(|access| access.volatile || access.atomic) {
+        notes.push("no order or count is kept where no other thread can tell".to_owned());
+    }
+    let why = match space {
+        Space::Local => "local memory: no other thread can see it",
+        Space::Const | Space::Param => "nobody writes this memory",
+        Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => "",
+    };
+    Ok(Prepared::Found(Finding { notes, ..Finding::new(Verdict::Preserved, why) }))
+}
+
+/// A load of memory that nobody writes, where the source has this access.
+fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Read<()> {
+    if access.volatile || access.atomic {
+        let contrary = if access.read_only {
+            "; its promise that nobody writes the memory is contrary to that"
+        } else {
+            ""
+        };
+        let why = format!(
+            "`{}` may return any old value, and the source is volatile or atomic: others write what it reads{contrary}",
+            target.text
+        );
+        let context = "[ROW] || st.relaxed.sys y, 1, anywhere".to_owned();
+        let finding = Finding::new(Verdict::Weaker, why);
+        return Err(Box::new(Finding { context: Some(context), ..finding }));
+    }
+    if access.read_only {
+        notes.push(
+            "under the source's promise that nobody writes this memory while the kernel runs"
+                .to_owned(),
+        );
+        return Ok(());
+    }
+    let why = format!(
+        "`{}` is of memory that nobody writes, and the source does not promise it",
+        target.text
+    );
+    Err(Box::new(Finding::new(Verdict::Outside, why)))
+}

@@ -1,0 +1,264 @@
+//! Threads of steps become a program that an engine runs.
+
+use model::isa::alu::{Alu, AluOp, Branch, Comparison};
+use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
+use model::isa::cxx::Cxx;
+use model::isa::fence::Fence;
+use model::isa::ld::{Load, LoadOrder};
+use model::isa::st::{Store, StoreOrder};
+use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::memory::{Proxy, Space, Variable, VariableId};
+use model::program::{Initial, Observed, Program, Register, Thread, ThreadId};
+use model::scope::{Placement, Scope};
+use model::value::Value;
+
+use super::step::{Act, Order, Place, Step};
+
+/// A step, and the number of the value that it writes: each store of a question has its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Numbered {
+    pub step: Step,
+    pub value: u8,
+    /// What a compare-exchange compares with.
+    pub expects: u8,
+}
+
+/// How wide the locations are.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Width {
+    Byte,
+    /// Any other: what is wider than a byte may be torn.
+    Word,
+}
+
+impl Width {
+    fn ty(self) -> Type {
+        match self {
+            Width::Byte => Type { kind: TypeKind::Unsigned, bits: 8 },
+            Width::Word => Type::U32,
+        }
+    }
+
+    /// The value with this number: in each of its bytes.
+    fn value(self, number: u8) -> u64 {
+        match self {
+            Width::Byte => number.into(),
+            Width::Word => u64::from(number) * 0x0101_0101,
+        }
+    }
+
+    /// The number of a value; none for the bytes of several.
+    pub fn number(self, value: Value) -> Option<u8> {
+        let number = u8::try_from(value & 0xff).expect("a byte is left");
+        (Value::from(self.value(number)) == value).then_some(number)
+    }
+}
+
+/// The program of these threads, all registers that show and all locations observed.
+pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width) -> Program {
+    let mut program = Program::default();
+    for place in Place::ALL {
+        program.variables.push(Variable {
+            name: place.name().to_owned(),
+            space: Space::Global,
+            initial: vec![0; usize::from(width.ty().bits / 8)],
+            declared: true,
+            alias: None,
+            home: None,
+        });
+    }
+    for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {
+        let id = ThreadId(u8::try_from(index).expect("a question has few threads"));
+        let mut writer =
+            Writer { width, registers: Vec::new(), lines: Vec::new(), shown: Vec::new() };
+        for &step in steps {
+            writer.step(step);
+        }
+        let end = writer.lines.len();
+        for line in &mut writer.lines {
+            if let Instruction::Branch(branch) = &mut line.instruction {
+                branch.target = end;
+            }
+        }
+        let observed = |register| Observed::Register { thread: id, register };
+        program.observed.extend(writer.shown.iter().map(|&register| observed(register)));
+        program.threads.push(Thread {
+            name: format!("T{index}"),
+            placement,
+            registers: writer.registers,
+            lines: writer.lines,
+        });
+    }
+    let length = u32::from(width.ty().bits / 8);
+    for place in Place::ALL {
+        let written = threads.iter().flatten().any(|numbered| {
+            // A probe leaves what was there.
+            matches!(
+                numbered.step,
+                Step::Access { act, at, .. } if at == place && act.writes() && act != Act::Probe
+            )
+        });
+        if written {
+            program.observed.push(Observed::Memory {
+                variable: variable(place),
+                thread: ThreadId(0),
+                offset: 0,
+                length,
+            });
+        }
+    }
+    program
+}
+
+fn variable(place: Place) -> VariableId {
+    VariableId(match place {
+        Place::X => 0,
+        Place::Y => 1,
+        Place::Z => 2,
+    })
+}
+
+struct Writer {
+    width: Width,
+    registers: Vec<Register>,
+    lines: Vec<Line>,
+    /// Registers that an outcome shows, in program order.
+    shown: Vec<Reg>,
+}
+
+impl Writer {
+    fn register(&mut self, bits: u16) -> Reg {
+        let register = Reg(u16::try_from(self.registers.len()).expect("a question is short"));
+        let name = format!("r{}", register.0);
+        self.registers.push(Register { name, initial: Initial::Value(0), bits });
+        register
+    }
+
+    fn push(&mut self, guard: Option<Guard>, instruction: Instruction, text: String) {
+        self.lines.push(Line { guard, instruction, text });
+    }
+
+    fn step(&mut self, numbered: Numbered) {
+        let text = numbered.step.to_string();
+        let instruction = match numbered.step {
+            Step::Access { act, at, order, scope } => self.access(act, at, order, scope, numbered),
+            Step::Fence { order, scope } => Instruction::Fence(Fence { order, scope }),
+            Step::Barrier => Instruction::Barrier(Barrier {
+                kind: BarrierKind::Sync,
+                id: Operand::Imm(0),
+                count: None,
+                instance: None,
+            }),
+            Step::ClusterArrive { relaxed: true } => {
+                Instruction::ClusterBarrier(ClusterBarrier::ArriveRelaxed)
+            }
+            Step::ClusterArrive { relaxed: false } => {
+                Instruction::ClusterBarrier(ClusterBarrier::ArriveRelease)
+            }
+            Step::ClusterWait => Instruction::ClusterBarrier(ClusterBarrier::Wait),
+            Step::Guard => return self.guard(text),
+        };
+        self.push(None, instruction, text);
+    }
+
+    fn guard(&mut self, text: String) {
+        let Some(&read) = self.shown.last() else { return };
+        let predicate = self.register(1);
+        let compare = Alu {
+            op: AluOp::Setp(Comparison::Eq),
+            ty: self.width.ty(),
+            destination: predicate,
+            sources: vec![Operand::Reg(read), Operand::Imm(0)],
+        };
+        self.push(None, Instruction::Alu(compare), text.clone());
+        let branch = Instruction::Branch(Branch { target: 0, condition: None });
+        self.push(Some(Guard { predicate, negated: false }), branch, text);
+    }
+
+    fn access(
+        &mut self,
+        act: Act,
+        at: Place,
+        order: Order,
+        scope: Scope,
+        Numbered { value, expects, .. }: Numbered,
+    ) -> Instruction {
+        let ty = self.width.ty();
+        let address = Address { base: Operand::Address(variable(at)), offset: 0 };
+        let mut cxx = Cxx {
+            seq_cst: order == Order::SeqCst,
+            unordered: order == Order::Unordered,
+            failure: None,
+        };
+        let destination = act.shows().then(|| {
+            let register = self.register(ty.bits);
+            self.shown.push(register);
+            register
+        });
+        let imm = |number: u8| Operand::Imm(self.width.value(number));
+        let (op, operands) = match act {
+            Act::Load => {
+                let order = match order {
+                    Order::Weak => LoadOrder::Weak,
+                    Order::Unordered | Order::Relaxed | Order::Release => LoadOrder::Relaxed(scope),
+                    Order::Acquire | Order::AcqRel | Order::SeqCst => LoadOrder::Acquire(scope),
+                };
+                return Instruction::Load(Load {
+                    order,
+                    cxx,
+                    space: SpaceQualifier::Generic,
+                    proxy: Proxy::Generic,
+                    ty,
+                    prefetches: false,
+                    global_only: false,
+                    destinations: vec![destination],
+                    address,
+                });
+            }
+            Act::Store => {
+                let order = match order {
+                    Order::Weak => StoreOrder::Weak,
+                    Order::Unordered | Order::Relaxed | Order::Acquire => {
+                        StoreOrder::Relaxed(scope)
+                    }
+                    Order::Release | Order::AcqRel | Order::SeqCst => StoreOrder::Release(scope),
+                };
+                return Instruction::Store(Store {
+                    order,
+                    cxx,
+                    space: SpaceQualifier::Generic,
+                    proxy: Proxy::Generic,
+                    ty,
+                    global_only: false,
+                    sources: vec![imm(value)],
+                    address,
+                });
+            }
+            Act::Swap | Act::Overwrite | Act::Reduce => (AtomicOp::Exch, vec![imm(value)]),
+            Act::CompareExchange(failure) => {
+                cxx.failure = failure;
+                (AtomicOp::Cas, vec![imm(expects), imm(value)])
+            }
+            Act::Probe => (AtomicOp::Cas, vec![imm(0), imm(0)]),
+        };
+        let order = match order {
+            Order::Weak | Order::Unordered | Order::Relaxed => AtomicOrder::Relaxed,
+            Order::Acquire => AtomicOrder::Acquire,
+            Order::Release => AtomicOrder::Release,
+            Order::AcqRel | Order::SeqCst => AtomicOrder::AcqRel,
+        };
+        Instruction::Atomic(Atomic {
+            order,
+            cxx,
+            scope,
+            space: SpaceQualifier::Generic,
+            op,
+            ty,
+            reduction: act == Act::Reduce,
+            destination,
+            address,
+            operands,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! One lowering: both sides read, in whatever language they are in.
+
+use litmus::ptx::Options;
+use litmus::{Diagnostic, diagnostic};
+use model::isa::version::Target;
+
+use super::asked::Prepared;
+use super::item::Item;
+use super::verdict::{Finding, Verdict};
+use super::{alike, contract, llvm, pair, ptx};
+
+/// What one row says.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub source: String,
+    pub target: String,
+    pub arch: String,
+}
+
+/// What is assumed of programs, beyond what the models say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Assumptions {
+    /// A part of a word that is exchanged as a word is accessed by such exchanges only.
+    pub cas_only: bool,
+}
+
+/// The target's side.
+#[derive(Clone, Debug)]
+pub struct Code {
+    pub items: Vec<Item>,
+    pub arch: Target,
+    /// Whether it is code of the machine, by what it promises.
+    pub machine: bool,
+}
+
+/// `Err` is a finding that nothing can change.
+pub type Read<T> = Result<T, Box<Finding>>;
+
+/// A finding that nothing can change.
+pub fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
+    Box::new(Finding::new(verdict, why))
+}
+
+/// Accesses of a side at most: each store has a value of its own, and contexts repeat the row.
+const MOST: usize = 8;
+
+/// Refuses what is too long to be judged as one.
+pub fn limited(accesses: usize) -> Read<()> {
+    if accesses <= MOST {
+        return Ok(());
+    }
+    let why = format!("{accesses} accesses: a row has {MOST} at most");
+    Err(found(Verdict::Unsupported, why))
+}
+
+/// Reads both sides and compares what needs no context.
+pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
+    read(row, assumptions).unwrap_or_else(|finding| Prepared::Found(*finding))
+}
+
+fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
+    let arch = row.arch.trim();
+    let Some(arch) = Target::parse(arch) else {
+        let why = format!("`{arch}` is no architecture: write `sm_` and a number");
+        return Err(found(Verdict::Unsupported, why));
+    };
+    if row.target.trim_start().starts_with("ERROR") {
+        let why = format!("the compiler rejected it: {}", short(&row.target));
+        return Err(found(Verdict::Invalid, why));
+    }
+    if is_ptx(&row.source) {
+        let source = ptx_items("source", &row.source, arch)?;
+        return alike::compared(&source, target(row, arch)?, assumptions);
+    }
+    let instructions = litmus::llvm::read("source", &row.source)
+        .map_err(|d| found(Verdict::Invalid, format!("the source is no LLVM IR: {}", first(&d))))?;
+    let target = target(row, arch)?;
+    let source = llvm::source(&instructions).map_err(|why| found(Verdict::Unsupported, why))?;
+    pair::compared(&source, target, assumptions)
+}
+
+/// Whether the first instruction is of PTX: `ld.global.u32`, with a guard or a label or without.
+fn is_ptx(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.find(|word| !word.starts_with('@') && !word.ends_with(':')).unwrap_or("");
+    let name = first.trim_end_matches(';');
+    name.contains('.') && !first.starts_with(['%', '@', '!']) && words.next() != Some("=")
+}
+
+/// Whether it is code of the machine: `LDG.E`, `@P0 RED.E.ADD`, `(none)`.
+fn is_machine(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let first = words.find(|word| !word.starts_with('@')).unwrap_or("");
+    let opcode = first.split(['.', ';']).next().unwrap_or("");
+    first == "(none)"
+        || opcode.len() > 1 && opcode.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+fn target(row: &Row, arch: Target) -> Read<Code> {
+    if is_machine(&row.target) {
+        let items = contract::items(&row.target);
+        let items = items.map_err(|why| found(Verdict::Unsupported, why.0))?;
+        return Ok(Code { items, arch, machine: true });
+    }
+    Ok(Code { items: ptx_items("target", &row.target, arch)?, arch, machine: false })
+}
+
+fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
+    let options = Options { target: Some(arch), ..Options::default() };
+    let (pieces, diagnostics) = litmus::ptx::excerpt(side, text, options)
+        .map_err(|d| found(Verdict::Invalid, format!("the {side} is no PTX: {}", first(&d))))?;
+    let broken = diagnostics.iter().filter(|d| d.severity == diagnostic::Severity::Error);
+    let broken: Vec<Diagnostic> = broken.cloned().collect();
+    if !broken.is_empty() {
+        return Err(found(
+            Verdict::Invalid,
+            format!("the {side} breaks a rule: {}", first(&broken)),
+        ));
+    }
+    ptx::items(&pieces).map_err(|why| found(Verdict::Unsupported, why.0))
+}
+
+fn first(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.first().map_or(String::new(), |d| {
+        let diagnostic::Span { line, column, .. } = d.span;
+        format!("{} (line {line}, column {column})", d.message)
+    })
+}
+
+fn short(text: &str) -> String {
+    let text = text.trim_start().trim_start_matches("ERROR").trim_start_matches(':').trim();
+    let end = text.char_indices().nth(100).map_or(text.len(), |(at, _)| at);
+    text[..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_told_by_their_first_word() {
+        for text in
+            ["ld.u32 r, [a];", "fence.sc.sys", "@!p atom.add.u32 r, [a], 1", "L: membar.gl;"]
+        {
+            assert!(is_ptx(text), "{text}");
+        }
+        for text in [
+            "fence seq_cst",
+            "%r = load i32, ptr %p",
+            "call void @llvm.nvvm.barrier0()",
+            "store i32 1, ptr %p",
+            "",
+        ] {
+            assert!(!is_ptx(text), "{text}");
+        }
+        for text in ["LDG.E", "@P0 MEMBAR.ALL.GPU ; ERRBAR", "(none)", "UCGABAR_ARV ;"] {
+            assert!(is_machine(text), "{text}");
+        }
+        assert!(!is_machine("ld.u32 r, [a];"));
+        assert!(!is_machine(""));
+    }
+}

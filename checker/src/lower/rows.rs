@@ -1,0 +1,165 @@
+//! `causeway lower --rows`: every row of a file judged, each question once.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indicatif::ProgressBar;
+use model::rel::Model;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::asked::{Asked, Prepared};
+use super::csv;
+use super::inclusion::{Judge, Question};
+use super::row::{Assumptions, Row, prepare};
+use super::verdict::{Finding, Verdict};
+use crate::cli::LintFormat;
+use crate::engine::Engine;
+use crate::exit::Exit;
+
+/// What judges.
+pub struct Setting<'a> {
+    pub engine: &'a dyn Engine,
+    pub cxx: &'a Model,
+    pub whole: &'a Model,
+    pub torn: Option<&'a Model>,
+    pub assumptions: Assumptions,
+    pub jobs: usize,
+}
+
+/// One line of `--format json`.
+#[derive(Serialize)]
+struct Object<'a> {
+    row: usize,
+    #[serde(flatten)]
+    finding: &'a Finding,
+    /// The columns that the judge does not read.
+    columns: &'a Map<String, Value>,
+}
+
+/// Names that a column may have, the first being ours.
+const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
+const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
+const ARCH: &[&str] = &["arch", "sm"];
+
+/// A file of rows.
+#[derive(Debug)]
+pub struct Table {
+    pub rows: Vec<(Row, Map<String, Value>)>,
+}
+
+/// Reads a file, or says what is wrong with it and on which line.
+pub fn read(text: &str) -> Result<Table, (usize, String)> {
+    let records = csv::records(text).map_err(|bad| (bad.line, bad.why.to_owned()))?;
+    let Some(((_, header), rest)) = records.split_first() else {
+        return Err((1, "the file is empty: its first line names the columns".to_owned()));
+    };
+    let column = |names: &[&str]| {
+        let found = names.iter().find_map(|name| header.iter().position(|h| h.trim() == *name));
+        found.ok_or_else(|| (1, format!("there is no column `{}`", names[0])))
+    };
+    let (source, target, arch) = (column(SOURCE)?, column(TARGET)?, column(ARCH)?);
+    let mut rows = Vec::with_capacity(rest.len());
+    for (line, record) in rest {
+        if record.len() != header.len() {
+            let (found, wanted) = (record.len(), header.len());
+            return Err((*line, format!("this row has {found} fields for {wanted} columns")));
+        }
+        let row = Row {
+            source: record[source].clone(),
+            target: record[target].clone(),
+            arch: record[arch].clone(),
+        };
+        let others = header.iter().zip(record).enumerate();
+        let others = others.filter(|(index, _)| ![source, target, arch].contains(index));
+        let others = others.map(|(_, (name, field))| (name.clone(), Value::from(field.clone())));
+        rows.push((row, others.collect()));
+    }
+    Ok(Table { rows })
+}
+
+/// Judges all rows, in the order of the file.
+pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Vec<Finding> {
+    let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];
+    // Questions of one source are asked one after the other, so that what it allows is known.
+    let mut questions: BTreeMap<Question, Vec<(usize, Box<Asked>)>> = BTreeMap::new();
+    for (index, (row, _)) in table.rows.iter().enumerate() {
+        match prepare(row, setting.assumptions) {
+            Prepared::Found(finding) => {
+                findings[index] = Some(finding);
+                progress.inc(1);
+            }
+            Prepared::Asks(asked) => {
+                let source = Question { target: Vec::new(), ..asked.question.clone() };
+                questions.entry(source).or_default().push((index, asked));
+            }
+        }
+    }
+    let groups: Vec<Vec<(usize, Box<Asked>)>> = questions.into_values().collect();
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(&mut findings);
+    std::thread::scope(|scope| {
+        for _ in 0..setting.jobs.min(groups.len()) {
+            scope.spawn(|| {
+                let mut judge =
+                    Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
+                while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for (index, asked) in group {
+                        let finding = asked.finding(&mut judge);
+                        done.lock().expect("no thread fails while it holds this")[*index] =
+                            Some(finding);
+                        progress.inc(1);
+                    }
+                    judge.forget();
+                }
+            });
+        }
+    });
+    findings.into_iter().map(|finding| finding.expect("every row was judged")).collect()
+}
+
+/// Prints the findings, and how many there are of each verdict.
+pub fn print(
+    table: &Table,
+    findings: &[Finding],
+    (format, racy): (LintFormat, bool),
+    out: &mut dyn Write,
+) -> io::Result<Exit> {
+    let mut exit = Exit::AsExpected;
+    for (row, (finding, (_, columns))) in (1..).zip(findings.iter().zip(&table.rows)) {
+        exit = exit.max(finding.exit(racy));
+        match format {
+            LintFormat::Json => {
+                serde_json::to_writer(&mut *out, &Object { row, finding, columns })?;
+                writeln!(out)?;
+            }
+            LintFormat::Text => text(row, finding, out)?,
+        }
+    }
+    if format == LintFormat::Text {
+        let counts = Verdict::ALL.iter().filter_map(|&verdict| {
+            let count = findings.iter().filter(|finding| finding.verdict == verdict).count();
+            (count > 0).then(|| format!("{count} {}", verdict.name()))
+        });
+        let counts: Vec<String> = counts.collect();
+        writeln!(out, "{} rows: {}", findings.len(), counts.join(", "))?;
+    }
+    Ok(exit)
+}
+
+fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    let racy = if finding.racy { " where it races" } else { "" };
+    writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+    if let Some(context) = &finding.context {
+        writeln!(out, "  context: {context}")?;
+    }
+    if let Some(outcome) = &finding.outcome {
+        writeln!(out, "  outcome: {outcome}")?;
+    }
+    if let Some(sufficient) = &finding.sufficient {
+        writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
+    }
+    finding.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))
+}

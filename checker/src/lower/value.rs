@@ -1,0 +1,180 @@
+//! Whether an access of the target does to values what the source's does: width, space, operation.
+
+use litmus::llvm::{Kind, RmwOp};
+use model::isa::atom::AtomicOp;
+use model::isa::{SpaceQualifier, Type, TypeKind};
+use model::value::{Value, low_bits};
+
+use super::item::Done;
+use super::llvm::{Meaning, Space, operation_name};
+use super::step::Act;
+
+/// What is right, as far as this goes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Agreed {
+    pub notes: Vec<&'static str>,
+    /// A smaller object in the word that is exchanged.
+    pub part_of_word: bool,
+}
+
+/// Compares one access with its counterpart; or says what differs, with values where that helps.
+pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
+    let mut agreed = Agreed::default();
+    space(source, target)?;
+    if target.offset != 0 {
+        return Err(format!(
+            "`{}` is {} bytes from where the source is",
+            target.text, target.offset
+        ));
+    }
+    let word = target.looped.is_some() && source.bytes < target.bytes && target.bytes == 4;
+    if word {
+        agreed.part_of_word = true;
+        agreed.notes.push("a part of a word, by a compare-exchange of the word");
+    } else if source.bytes != target.bytes {
+        return Err(format!(
+            "{} has {} bytes, and `{}` accesses {}",
+            source.ty, source.bytes, target.text, target.bytes
+        ));
+    }
+    if target.looped == Some(true) {
+        agreed.notes.push(
+            "the loop begins with a weak load, which races; a stale value makes the compare-exchange fail",
+        );
+    }
+    if target.looped.is_some() {
+        agreed
+            .notes
+            .push("what the loop computes is not shown: it is taken for the source's operation");
+    }
+    match (source.kind, target.act) {
+        (Kind::Load, Act::Load)
+        | (Kind::Store, Act::Store)
+        | (Kind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
+        (Kind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
+            agreed.notes.push(
+                "a load by a compare-exchange, taken to be of a value by itself; it may write",
+            );
+        }
+        (Kind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
+        (Kind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
+        (Kind::Rmw(op), Act::Swap | Act::Overwrite | Act::Reduce) => {
+            let found = target.op.expect("an atomic has an operation");
+            operation(op, source, found, target)?;
+            if op == RmwOp::Sub {
+                agreed.notes.push("a sum with the negated operand, which is computed before");
+            }
+        }
+        _ => return Err(format!("`{}` is no {}", target.text, name(source.kind))),
+    }
+    Ok(agreed)
+}
+
+fn name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Load => "load",
+        Kind::Store => "store",
+        Kind::Rmw(op) => operation_name(op),
+        Kind::CmpXchg { .. } => "compare-exchange",
+    }
+}
+
+/// Whether the target is of a state space that the source's pointer leads to.
+pub fn space(source: &Meaning, target: &Done) -> Result<(), String> {
+    use SpaceQualifier as Q;
+    let right = match source.space {
+        Space::Generic => {
+            target.space == Q::Generic || source.argument && target.space == Q::Global
+        }
+        Space::Global => matches!(target.space, Q::Generic | Q::Global),
+        Space::Shared => matches!(target.space, Q::Shared | Q::SharedCta | Q::SharedCluster),
+        Space::SharedCluster => target.space == Q::SharedCluster,
+        Space::Const => target.space == Q::Const,
+        Space::Local => target.space == Q::Local,
+        Space::Param => target.space.is_param(),
+    };
+    if right {
+        return Ok(());
+    }
+    let (wanted, found) = (source.space.name(), target.space.name());
+    Err(format!("the source is of {wanted} memory, and `{}` is {found}", target.text))
+}
+
+/// What PTX has for an operation.
+fn counterpart(op: RmwOp) -> Option<(AtomicOp, &'static [TypeKind])> {
+    use TypeKind::{BFloat, BFloatPair, Bits, Float, FloatPair, Signed, Unsigned};
+    const ANY: &[TypeKind] = &[Unsigned, Signed, Bits];
+    Some(match op {
+        RmwOp::Xchg => (AtomicOp::Exch, &[Unsigned, Signed, Bits, Float]),
+        RmwOp::Add | RmwOp::Sub => (AtomicOp::Add, &[Unsigned, Signed]),
+        RmwOp::And => (AtomicOp::And, ANY),
+        RmwOp::Or => (AtomicOp::Or, ANY),
+        RmwOp::Xor => (AtomicOp::Xor, ANY),
+        RmwOp::Max => (AtomicOp::Max, &[Signed]),
+        RmwOp::Min => (AtomicOp::Min, &[Signed]),
+        RmwOp::UMax => (AtomicOp::Max, &[Unsigned]),
+        RmwOp::UMin => (AtomicOp::Min, &[Unsigned]),
+        RmwOp::FAdd => (AtomicOp::Add, &[Float, BFloat, FloatPair, BFloatPair]),
+        RmwOp::UIncWrap => (AtomicOp::Inc, &[Unsigned]),
+        RmwOp::UDecWrap => (AtomicOp::Dec, &[Unsigned]),
+        RmwOp::Nand
+        | RmwOp::FSub
+        | RmwOp::FMax
+        | RmwOp::FMin
+        | RmwOp::USubCond
+        | RmwOp::USubSat => {
+            return None;
+        }
+    })
+}
+
+fn operation(op: RmwOp, source: &Meaning, found: AtomicOp, target: &Done) -> Result<(), String> {
+    let wanted = counterpart(op);
+    if wanted.is_some_and(|(wanted, kinds)| wanted == found && kinds.contains(&target.ty.kind)) {
+        return Ok(());
+    }
+    let message = format!("`{}` does not {}", target.text, operation_name(op));
+    let bits = source.ty.scalar.bits();
+    if source.ty.scalar.is_float() || target.ty.kind == TypeKind::Float || bits > 64 {
+        return Err(message);
+    }
+    let bits = u16::try_from(bits).expect("at most 64");
+    let interesting: [Value; 6] =
+        [0, 1, 2, low_bits(bits) >> 1, (low_bits(bits) >> 1) + 1, low_bits(bits)];
+    let pairs =
+        interesting.iter().flat_map(|&old| interesting.iter().map(move |&operand| (old, operand)));
+    let example = pairs.into_iter().find_map(|(old, operand)| {
+        let right = integer(op, bits, old, operand)?;
+        let left = found.apply(target.ty, old, operand, operand).unwrap_or(old);
+        (right != left).then(|| {
+            format!("{message}: old {old:#x}, operand {operand:#x}: the source leaves {right:#x}, the target {left:#x}")
+        })
+    });
+    // Bits are as good as a sign where no value tells them apart.
+    example.map_or(Ok(()), Err)
+}
+
+/// What an integer operation of the source leaves.
+fn integer(op: RmwOp, bits: u16, old: Value, operand: Value) -> Option<Value> {
+    let ty = |kind| Type { kind, bits };
+    let (unsigned, signed) = (ty(TypeKind::Unsigned), ty(TypeKind::Signed));
+    let apply = |op: AtomicOp, ty: Type| op.apply(ty, old, operand, operand);
+    match op {
+        RmwOp::Xchg => apply(AtomicOp::Exch, unsigned),
+        RmwOp::Add => apply(AtomicOp::Add, unsigned),
+        RmwOp::Sub => apply(AtomicOp::Sub, unsigned),
+        RmwOp::And => apply(AtomicOp::And, unsigned),
+        RmwOp::Nand => apply(AtomicOp::And, unsigned).map(|both| !both & low_bits(bits)),
+        RmwOp::Or => apply(AtomicOp::Or, unsigned),
+        RmwOp::Xor => apply(AtomicOp::Xor, unsigned),
+        RmwOp::Max => apply(AtomicOp::Max, signed),
+        RmwOp::Min => apply(AtomicOp::Min, signed),
+        RmwOp::UMax => apply(AtomicOp::Max, unsigned),
+        RmwOp::UMin => apply(AtomicOp::Min, unsigned),
+        RmwOp::UIncWrap => apply(AtomicOp::Inc, unsigned),
+        RmwOp::UDecWrap => apply(AtomicOp::Dec, unsigned),
+        RmwOp::USubCond => Some(if old >= operand { old - operand } else { old }),
+        RmwOp::USubSat => Some(old.saturating_sub(operand)),
+        RmwOp::FAdd | RmwOp::FSub | RmwOp::FMax | RmwOp::FMin => None,
+    }
+}

@@ -1,0 +1,99 @@
+//! What is said of one lowering.
+
+use serde::Serialize;
+
+use crate::exit::Exit;
+
+/// From best to worst is another order: see [`Verdict::exit`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Nothing becomes possible that the source forbids, up to the bound.
+    Preserved,
+    /// The same, and something weaker would do.
+    Stronger,
+    /// In some context the target allows an outcome that the source forbids.
+    Weaker,
+    /// It computes, reads or writes something else.
+    WrongValue,
+    /// The models say nothing of it.
+    Outside,
+    /// No assembler or compiler takes it.
+    Invalid,
+    /// Something in it is not covered.
+    Unsupported,
+    /// A limit was reached.
+    Undecided,
+}
+
+impl Verdict {
+    pub const ALL: [Verdict; 8] = [
+        Verdict::Preserved,
+        Verdict::Stronger,
+        Verdict::Weaker,
+        Verdict::WrongValue,
+        Verdict::Outside,
+        Verdict::Invalid,
+        Verdict::Unsupported,
+        Verdict::Undecided,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Preserved => "preserved",
+            Verdict::Stronger => "stronger",
+            Verdict::Weaker => "weaker",
+            Verdict::WrongValue => "wrong-value",
+            Verdict::Outside => "outside",
+            Verdict::Invalid => "invalid",
+            Verdict::Unsupported => "unsupported",
+            Verdict::Undecided => "undecided",
+        }
+    }
+
+    pub fn exit(self) -> Exit {
+        match self {
+            Verdict::Preserved | Verdict::Stronger => Exit::AsExpected,
+            Verdict::Weaker | Verdict::WrongValue | Verdict::Invalid => Exit::Differs,
+            Verdict::Outside | Verdict::Unsupported | Verdict::Undecided => Exit::Undecided,
+        }
+    }
+}
+
+/// A verdict with its reasons.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Finding {
+    pub verdict: Verdict,
+    pub why: String,
+    /// Whether the outcome needs a race of weak accesses in the source.
+    pub racy: bool,
+    /// Where the target allows more.
+    pub context: Option<String>,
+    /// What it allows there.
+    pub outcome: Option<String>,
+    /// Axioms of the source's model that forbid it.
+    pub axioms: Vec<String>,
+    /// A weaker target that would do, up to the bound.
+    pub sufficient: Option<String>,
+    pub notes: Vec<String>,
+}
+
+impl Finding {
+    /// What the process says of it; whether a refutation that needs a race counts is up to the caller.
+    pub fn exit(&self, racy: bool) -> Exit {
+        if self.racy && !racy { Exit::AsExpected } else { self.verdict.exit() }
+    }
+
+    pub fn new(verdict: Verdict, why: impl Into<String>) -> Finding {
+        Finding {
+            verdict,
+            why: why.into(),
+            racy: false,
+            context: None,
+            outcome: None,
+            axioms: Vec::new(),
+            sufficient: None,
+            notes: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Operations of C++ and LLVM IR: `load.acquire.device r0, [x]`, `fence.seq_cst`.
+//!
+//! Opcode, orders, scope, operation and type are parts, in any order. An access without an order is
+//! a plain one; an operation without a scope is of the whole system; without a type it has 32 bits.
+//! Barriers, arithmetic and branches are written as in PTX.
+
+use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
+use model::isa::cxx::{Cxx, Failure};
+use model::isa::fence::{Fence, FenceOrder};
+use model::isa::ld::{Load, LoadOrder};
+use model::isa::qualifier::{Qualifier, Qualifiers};
+use model::isa::st::{Store, StoreOrder};
+use model::isa::{Instruction, SpaceQualifier, Type};
+use model::memory::Proxy;
+use model::scope::Scope;
+
+use super::Reader;
+use crate::cell::{Arg, Cell};
+use crate::cursor::short;
+use crate::report::Reported;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    Unordered,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+const ORDERS: &[(&str, Order)] = &[
+    ("unordered", Order::Unordered),
+    ("relaxed", Order::Relaxed),
+    ("acquire", Order::Acquire),
+    ("release", Order::Release),
+    ("acq_rel", Order::AcqRel),
+    ("seq_cst", Order::SeqCst),
+];
+
+const SCOPES: &[(&str, Scope)] = &[
+    ("block", Scope::Cta),
+    ("cluster", Scope::Cluster),
+    ("device", Scope::Gpu),
+    ("system", Scope::Sys),
+];
+
+/// The parts after the opcode.
+#[derive(Default)]
+struct Parts {
+    orders: Vec<(Order, usize)>,
+    scope: Option<Scope>,
+    op: Option<AtomicOp>,
+    ty: Option<Type>,
+}
+
+/// Whether an opcode is one of C++.
+pub(super) fn is_opcode(name: &str) -> bool {
+    matches!(name, "load" | "store" | "rmw" | "cmpxchg" | "fence")
+}
+
+impl<'a> Reader<'_> {
+    pub(super) fn cxx(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let parts = self.cxx_parts(cell)?;
+        match cell.opcode() {
+            "load" => self.cxx_load(cell, &parts),
+            "store" => self.cxx_store(cell, &parts),
+            "fence" => self.cxx_fence(cell, &parts),
+            _ => self.cxx_atomic(cell, &parts),
+        }
+    }
+
+    /// An instruction of PTX has no meaning in C++.
+    pub(super) fn no_cxx(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+        let help = match cell.opcode() {
+            "ld" | "ldu" => "load.relaxed r0, [x]",
+            "st" => "store.relaxed [x], 1",
+            "membar" => "fence.seq_cst",
+            _ => "rmw.add.relaxed r0, [x], 1",
+        };
+        let message = format!("`{}` is of PTX, and this is a test of C++", short(cell.opcode()));
+        self.report.error("cxx-instruction", cell.part_at(0), message).help(help);
+        None
+    }
+
+    fn cxx_parts(&mut self, cell: &Cell<'a>) -> Option<Parts> {
+        let mut parts = Parts::default();
+        for (position, part) in cell.parts.iter().enumerate().skip(1) {
+            if let Some(&(_, order)) = ORDERS.iter().find(|(name, _)| *name == part.text) {
+                parts.orders.push((order, position));
+            } else if let Some(&(_, scope)) = SCOPES.iter().find(|(name, _)| *name == part.text) {
+                if parts.scope.replace(scope).is_some() {
+                    self.report.error("cxx-scope", part.at, "there is a scope before this one");
+                    return None;
+                }
+            } else {
+                match Qualifier::named(part.text) {
+                    Some(Qualifier::Type(ty)) => parts.ty = Some(ty),
+                    Some(Qualifier::Op(op)) if op != AtomicOp::Cas => parts.op = Some(op),
+                    _ => {
+                        let known = ORDERS.iter().map(|(name, _)| *name);
+                        let known = known.chain(SCOPES.iter().map(|(name, _)| *name));
+                        let near = self.report.nearest(part.text, known);
+                        let message = format!("`{}` says nothing in C++", short(part.text));
+                        let note = "an order, a scope, a type, or the operation of an `rmw`";
+                        self.report
+                            .error("cxx-part", part.at, message)
+                            .note(note)
+                            .help_if(near.map(|near| format!("`.{near}`")));
+                        return None;
+                    }
+                }
+            }
+        }
+        Some(parts)
+    }
+
+    /// The one order of an operation, if it has one.
+    fn one_order(&mut self, cell: &Cell<'a>, parts: &Parts) -> Result<Option<Order>, Reported> {
+        if let [_, (_, second), ..] = parts.orders[..] {
+            let at = cell.part_at(second);
+            self.report.error("cxx-order", at, "there is an order before this one");
+            return Err(Reported);
+        }
+        let order = parts.orders.first().map(|order| order.0);
+        if order.is_none() && parts.scope.is_some() {
+            let at = cell.name_at();
+            self.report
+                .error("cxx-order", at, "an operation with a scope has an order")
+                .help("a plain access has neither");
+            return Err(Reported);
+        }
+        Ok(order)
+    }
+
+    fn no_such_order<T>(&mut self, cell: &Cell<'a>, parts: &Parts, orders: &str) -> Option<T> {
+        let position = parts.orders.first().map_or(0, |order| order.1);
+        let message = format!("`{}` has no such order", cell.opcode());
+        self.report.error("cxx-order", cell.part_at(position), message).note(orders);
+        None
+    }
+
+    fn cxx_load(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+        let scope = parts.scope.unwrap_or(Scope::Sys);
+        let mut cxx = Cxx::default();
+        let order = match self.one_order(cell, parts).ok()? {
+            None => LoadOrder::Weak,
+            Some(Order::Unordered) => {
+                cxx.unordered = true;
+                LoadOrder::Relaxed(scope)
+            }
+            Some(Order::Relaxed) => LoadOrder::Relaxed(scope),
+            Some(Order::Acquire) => LoadOrder::Acquire(scope),
+            Some(Order::SeqCst) => {
+                cxx.seq_cst = true;
+                LoadOrder::Acquire(scope)
+            }
+            Some(Order::Release | Order::AcqRel) => {
+                return self.no_such_order(cell, parts, "unordered, relaxed, acquire or seq_cst");
+            }
+        };
+        let ty = parts.ty.unwrap_or(Type::U32);
+        let [destination, address] = self.cxx_args(cell, "r0, [x]")?;
+        let destination = self.plain_destination(&destination, ty.bits).ok()?;
+        let at = address.at();
+        let load = Load {
+            order,
+            cxx,
+            space: SpaceQualifier::Generic,
+            proxy: Proxy::Generic,
+            ty,
+            prefetches: false,
+            global_only: false,
+            destinations: vec![destination],
+            address: self.address(cell, &address)?,
+        };
+        self.access(cell, load.address, at, (ty, 1), load.reach(), &Qualifiers::default());
+        Some(Instruction::Load(load))
+    }
+
+    fn cxx_store(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+        let scope = parts.scope.unwrap_or(Scope::Sys);
+        let mut cxx = Cxx::default();
+        let order = match self.one_order(cell, parts).ok()? {
+            None => StoreOrder::Weak,
+            Some(Order::Unordered) => {
+                cxx.unordered = true;
+                StoreOrder::Relaxed(scope)
+            }
+            Some(Order::Relaxed) => StoreOrder::Relaxed(scope),
+            Some(Order::Release) => StoreOrder::Release(scope),
+            Some(Order::SeqCst) => {
+                cxx.seq_cst = true;
+                StoreOrder::Release(scope)
+            }
+            Some(Order::Acquire | Order::AcqRel) => {
+                return self.no_such_order(cell, parts, "unordered, relaxed, release or seq_cst");
+            }
+        };
+        let ty = parts.ty.unwrap_or(Type::U32);
+        let [address, value] = self.cxx_args(cell, "[x], 1")?;
+        self.fits(&value, ty);
+        let at = address.at();
+        let source = self.operand(&value)?;
+        let store = Store {
+            order,
+            cxx,
+            space: SpaceQualifier::Generic,
+            proxy: Proxy::Generic,
+            ty,
+            global_only: false,
+            sources: vec![source],
+            address: self.address(cell, &address)?,
+        };
+        self.access(cell, store.address, at, (ty, 1), store.reach(), &Qualifiers::default());
+        Some(Instruction::Store(store))
+    }
+
+    /// `rmw` with one order, `cmpxchg` with one or two.
+    fn cxx_atomic(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+        let exchange = cell.opcode() == "cmpxchg";
+        let (op, failure) = if exchange {
+            let failure = match parts.orders.get(1).map(|order| order.0) {
+                None => None,
+                Some(Order::Relaxed) => Some(Failure::Relaxed),
+                Some(Order::Acquire) => Some(Failure::Acquire),
+                Some(Order::SeqCst) => Some(Failure::SeqCst),
+                Some(Order::Unordered | Order::Release | Order::AcqRel) => {
+                    let at = cell.part_at(parts.orders[1].1);
+                    self.report
+                        .error("cxx-order", at, "a `cmpxchg` does not fail with this order")
+                        .note("relaxed, acquire or seq_cst");
+                    return None;
+                }
+            };
+            (AtomicOp::Cas, failure)
+        } else {
+            let Some(op) = parts.op else {
+                self.report
+                    .error("cxx-operation", cell.name_at(), "an `rmw` says what it does")
+                    .help("rmw.add.relaxed r0, [x], 1");
+                return None;
+            };
+            self.one_order(cell, parts).ok()?;
+            (op, None)
+        };
+        let mut cxx = Cxx { failure, ..Cxx::default() };
+        let order = match parts.orders.first().map(|order| order.0) {
+            Some(Order::Relaxed) => AtomicOrder::Relaxed,
+            Some(Order::Acquire) => AtomicOrder::Acquire,
+            Some(Order::Release) => AtomicOrder::Release,
+            Some(Order::AcqRel) => AtomicOrder::AcqRel,
+            Some(Order::SeqCst) => {
+                cxx.seq_cst = true;
+                AtomicOrder::AcqRel
+            }
+            Some(Order::Unordered) | None => {
+                let orders = "relaxed, acquire, release, acq_rel or seq_cst";
+                return self.no_such_order(cell, parts, orders);
+            }
+        };
+        let ty = parts.ty.unwrap_or(Type::U32);
+        let args = self.args(cell)?;
+        let form = if exchange { "r0, [x], 0, 1" } else { "r0, [x], 1" };
+        let ([destination, address, rest @ ..], true) =
+            (&args[..], args.len() == 3 + usize::from(exchange))
+        else {
+            self.count(cell, &args, form);
+            return None;
+        };
+        let destination = self.plain_destination(destination, ty.bits).ok()?;
+        let mut operands = Vec::new();
+        for arg in rest {
+            self.fits(arg, ty);
+            operands.push(self.operand(arg)?);
+        }
+        let atomic = Atomic {
+            order,
+            cxx,
+            scope: parts.scope.unwrap_or(Scope::Sys),
+            space: SpaceQualifier::Generic,
+            op,
+            ty,
+            reduction: false,
+            destination,
+            address: self.address(cell, address)?,
+            operands,
+        };
+        let (at, reach) = (address.at(), atomic.reach());
+        self.access(cell, atomic.address, at, (ty, 1), reach, &Qualifiers::default());
+        Some(Instruction::Atomic(atomic))
+    }
+
+    fn cxx_fence(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+        let order = match self.one_order(cell, parts).ok()? {
+            Some(Order::Acquire) => FenceOrder::Acquire,
+            Some(Order::Release) => FenceOrder::Release,
+            Some(Order::AcqRel) => FenceOrder::AcqRel,
+            Some(Order::SeqCst) => FenceOrder::Sc,
+            Some(Order::Unordered | Order::Relaxed) | None => {
+                return self.no_such_order(cell, parts, "acquire, release, acq_rel or seq_cst");
+            }
+        };
+        self.no_operands(cell)?;
+        Some(Instruction::Fence(Fence { order, scope: parts.scope.unwrap_or(Scope::Sys) }))
+    }
+
+    fn cxx_args(&mut self, cell: &Cell<'a>, form: &str) -> Option<[Arg<'a>; 2]> {
+        let args = self.args(cell)?;
+        match <[Arg<'a>; 2]>::try_from(args) {
+            Ok(two) => Some(two),
+            Err(args) => {
+                self.count(cell, &args, form);
+                None
+            }
+        }
+    }
+}

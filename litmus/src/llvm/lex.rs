@@ -1,0 +1,66 @@
+//! Tokens of LLVM IR, a line at a time.
+
+use crate::report::{Bytes, Report};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Opcodes, types, numbers, and names with their `%`, `@` or `!`.
+    Word,
+    /// With its quotes.
+    String,
+    Sign,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) at: Bytes,
+}
+
+fn in_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '%' | '@' | '!' | '$' | '_' | '.' | '-' | '+' | '#')
+}
+
+/// The tokens of each line that has any; a comment begins with `;`.
+pub(super) fn lines(text: &str, report: &mut Report) -> Vec<Vec<Token>> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for line in text.split('\n') {
+        let tokens = tokens(text, start, line.len(), report);
+        if !tokens.is_empty() {
+            lines.push(tokens);
+        }
+        start += line.len() + 1;
+    }
+    lines
+}
+
+fn tokens(text: &str, start: usize, length: usize, report: &mut Report) -> Vec<Token> {
+    let end = start + length;
+    let mut tokens = Vec::new();
+    let mut at = start;
+    while let Some(c) = text[at..end].chars().next() {
+        let rest = &text[at..end];
+        let (kind, length) = match c {
+            _ if c.is_whitespace() => {
+                at += c.len_utf8();
+                continue;
+            }
+            ';' => break,
+            '"' => {
+                let Some(inside) = rest[1..].find('"') else {
+                    report
+                        .error("llvm-string", Bytes::new(at, end), "this string has no end")
+                        .help("close it with `\"`");
+                    break;
+                };
+                (Kind::String, inside + 2)
+            }
+            _ if in_word(c) => (Kind::Word, rest.find(|c| !in_word(c)).unwrap_or(rest.len())),
+            _ => (Kind::Sign, c.len_utf8()),
+        };
+        tokens.push(Token { kind, at: Bytes::new(at, at + length) });
+        at += length;
+    }
+    tokens
+}

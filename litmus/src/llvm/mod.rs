@@ -1,0 +1,244 @@
+//! LLVM IR: straight-line code, one instruction a line, as far as a lowering of memory operations
+//! needs it.
+//!
+//! Memory operations, fences and barriers are read in full; arithmetic is known by its opcode, and what
+//! it computes is not looked into. `[kernel arg %p: noalias readonly]` behind an instruction says what
+//! is known of a pointer that the line does not show.
+
+mod lex;
+mod parse;
+mod ty;
+
+pub use ty::{Scalar, Type};
+
+use crate::diagnostic::Diagnostic;
+use crate::report::Report;
+
+/// An atomic ordering.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Order {
+    Unordered,
+    Monotonic,
+    Acquire,
+    Release,
+    AcqRel,
+    SeqCst,
+}
+
+impl Order {
+    /// As LLVM spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Unordered => "unordered",
+            Order::Monotonic => "monotonic",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "seq_cst",
+        }
+    }
+}
+
+/// What an `atomicrmw` does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum RmwOp {
+    Xchg,
+    Add,
+    Sub,
+    And,
+    Nand,
+    Or,
+    Xor,
+    Max,
+    Min,
+    UMax,
+    UMin,
+    FAdd,
+    FSub,
+    FMax,
+    FMin,
+    UIncWrap,
+    UDecWrap,
+    USubCond,
+    USubSat,
+}
+
+/// Which memory operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Load,
+    Store,
+    Rmw(RmwOp),
+    CmpXchg { weak: bool, failure: Order },
+}
+
+/// A memory operation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Access<'a> {
+    pub kind: Kind,
+    pub volatile: bool,
+    /// `None` for one that is not atomic.
+    pub order: Option<Order>,
+    /// As it is written; empty where it is the system.
+    pub scope: &'a str,
+    pub ty: Type,
+    /// The number of the address space; 0 is generic.
+    pub space: u32,
+    pub pointer: &'a str,
+    /// In bytes.
+    pub align: Option<u64>,
+    /// What a store stores; what an `atomicrmw` or `cmpxchg` has beside its address.
+    pub values: Vec<&'a str>,
+    /// Names of metadata, as `invariant.load`.
+    pub metadata: Vec<&'a str>,
+    /// What is known of the pointer, where it is a kernel's argument.
+    pub argument: Option<Vec<&'a str>>,
+}
+
+impl Access<'_> {
+    /// Whether the program promises that nobody writes what it reads while the kernel runs.
+    pub fn promises_read_only(&self) -> bool {
+        let has =
+            |attributes: &Vec<&str>| ["noalias", "readonly"].iter().all(|a| attributes.contains(a));
+        self.metadata.contains(&"invariant.load") || self.argument.as_ref().is_some_and(has)
+    }
+}
+
+/// A barrier that is called.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Barrier {
+    /// Of the CTA, all of its threads.
+    Cta,
+    ClusterArrive,
+    ClusterArriveRelaxed,
+    ClusterWait,
+}
+
+/// What one line does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Operation<'a> {
+    Access(Access<'a>),
+    Fence {
+        order: Order,
+        scope: &'a str,
+    },
+    Barrier(Barrier),
+    /// Computes from registers alone.
+    Pure,
+    /// Real IR that is not covered: its opcode, or whom it calls.
+    Unsupported(&'a str),
+}
+
+/// One instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction<'a> {
+    pub text: &'a str,
+    /// `%r`
+    pub result: Option<&'a str>,
+    pub operation: Operation<'a>,
+}
+
+/// Reads instructions, or says everything that is wrong with them. `path` is for the messages.
+pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let instructions = parse::Parser::new(text, &mut report).instructions();
+    if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(instructions) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(text: &str) -> Access<'_> {
+        let operation = read("r", text).expect("it can be read").remove(0).operation;
+        let Operation::Access(access) = operation else { panic!("{text}: {operation:?}") };
+        access
+    }
+
+    #[test]
+    fn what_an_access_says_is_kept() {
+        let load = access(
+            "%r = load atomic volatile i32, ptr addrspace(1) %p syncscope(\"device\") acquire, align 4, \
+             !invariant.load !0, !tbaa !3",
+        );
+        assert_eq!(
+            (load.kind, load.volatile, load.order),
+            (Kind::Load, true, Some(Order::Acquire))
+        );
+        assert_eq!((load.scope, load.space, load.align), ("device", 1, Some(4)));
+        assert_eq!((load.ty.bytes(), load.pointer), (Some(4), "%p"));
+        assert!(load.promises_read_only());
+        let store = access("store <4 x float> %v, ptr %p, align 16");
+        assert_eq!((store.ty.bytes(), store.values), (Some(16), vec!["%v"]));
+        let rmw =
+            access("%r = atomicrmw volatile umax ptr addrspace(3) %p, i64 7 seq_cst, align 8");
+        assert_eq!((rmw.kind, rmw.space), (Kind::Rmw(RmwOp::UMax), 3));
+        let cas =
+            access("%c = cmpxchg weak ptr %p, i8 %e, i8 %v syncscope(\"block\") acq_rel monotonic");
+        assert_eq!(cas.kind, Kind::CmpXchg { weak: true, failure: Order::Monotonic });
+        assert_eq!((cas.order, cas.scope), (Some(Order::AcqRel), "block"));
+        let old = access("%r = load i32, i32 addrspace(1)* %p, align 4");
+        assert_eq!(old.space, 1);
+        let argument = access("%r = load i32, ptr %p , align 4 [kernel arg %p: noalias readonly]");
+        assert_eq!(argument.argument, Some(vec!["noalias", "readonly"]));
+    }
+
+    #[test]
+    fn lines_that_are_no_access_are_known() {
+        let text = "%a = add nsw i32 %x, 1\nfence syncscope(\"block\") seq_cst ; all\n\
+            call void @llvm.nvvm.barrier0()\n\
+            tail call void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned()\n\
+            call void @f(ptr %p)\n%c = icmp eq i32 %a, 0\n";
+        let read = read("r", text).expect("it can be read");
+        let operations: Vec<Operation<'_>> = read.into_iter().map(|i| i.operation).collect();
+        assert_eq!(
+            operations,
+            [
+                Operation::Pure,
+                Operation::Fence { order: Order::SeqCst, scope: "block" },
+                Operation::Barrier(Barrier::Cta),
+                Operation::Barrier(Barrier::ClusterArriveRelaxed),
+                Operation::Unsupported("@f"),
+                Operation::Pure,
+            ]
+        );
+    }
+
+    fn codes(text: &str) -> Vec<&'static str> {
+        read("r", text).expect_err(text).iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn what_llvm_rejects_is_told() {
+        assert_eq!(codes("%r = load atomic i32, ptr %p release, align 4"), ["llvm-order"]);
+        assert_eq!(codes("store atomic i32 1, ptr %p acquire, align 4"), ["llvm-order"]);
+        assert_eq!(codes("%r = load atomic i32, ptr %p monotonic"), ["llvm-align"]);
+        assert_eq!(codes("fence monotonic"), ["llvm-order"]);
+        assert_eq!(codes("%r = atomicrmw add ptr %p, i32 1 unordered"), ["llvm-order"]);
+        assert_eq!(codes("%r = atomicrmw frob ptr %p, i32 1 acquire"), ["llvm-operation"]);
+        assert_eq!(codes("%r = cmpxchg ptr %p, i32 0, i32 1 seq_cst release"), ["llvm-order"]);
+        assert_eq!(codes("%r = cmpxchg ptr %p, i32 0, i64 1 seq_cst acquire"), ["llvm-type"]);
+        assert_eq!(codes("%r = load i32, %p"), ["syntax"]);
+        assert_eq!(codes("%r = lod i32, ptr %p"), ["llvm-opcode"]);
+        assert_eq!(codes("%r = load i32, ptr %p acquire\nfence"), ["llvm-atomic", "syntax"]);
+        assert_eq!(codes("%r = load i32, ptr %p, align 3"), ["llvm-align"]);
+        assert_eq!(codes("%r = load i0, ptr %p"), ["llvm-type"]);
+    }
+
+    #[test]
+    fn no_text_is_too_odd() {
+        for text in [
+            "",
+            "%",
+            "= =",
+            "load",
+            "%r = load <",
+            "fence syncscope(\"",
+            "store i32 \u{e9}, ptr",
+            "[",
+            "!",
+        ] {
+            let _ = read("r", text);
+        }
+    }
+}

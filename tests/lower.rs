@@ -1,0 +1,389 @@
+//! Lowerings: own rows with their verdicts, the published mapping with each of its weakenings, and
+//! rows of real compilers where their labels are present.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use checker::engine::ENGINES;
+use checker::lower::context::Reach;
+use checker::lower::inclusion::{Answer, Judge, Language, Question};
+use checker::lower::mapping::{to_ptx, weakenings};
+use checker::lower::program::Width;
+use checker::lower::step::{Act, Order, Place, Step, line};
+use checker::lower::{Assumptions, Finding, Row, Setting, Table, judge, read};
+use indicatif::ProgressBar;
+use model::cxx::{self, ReleaseSequence};
+use model::isa::cxx::Failure;
+use model::isa::fence::FenceOrder;
+use model::ptx;
+use model::rel::Model;
+use model::scope::Scope;
+
+use crate::suite;
+
+/// PTX as it is, and without torn scalars.
+fn models() -> [Model; 2] {
+    let torn = ptx::model();
+    let mut whole = torn.clone();
+    whole.conventions.tearing = false;
+    [torn, whole]
+}
+
+fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<Finding>) {
+    let table = read(text).expect("the rows are well formed");
+    let findings = judged_with(&table, assumptions, tearing);
+    (table, findings)
+}
+
+fn judged(table: &Table) -> Vec<Finding> {
+    judged_with(table, Assumptions::default(), true)
+}
+
+fn judged_with(table: &Table, assumptions: Assumptions, tearing: bool) -> Vec<Finding> {
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let [torn, whole] = models();
+    let setting = Setting {
+        engine: ENGINES[0],
+        cxx: &cxx,
+        whole: &whole,
+        torn: tearing.then_some(&torn),
+        assumptions,
+        jobs: 2,
+    };
+    judge(table, &setting, &ProgressBar::hidden())
+}
+
+#[test]
+fn every_row_of_ours_has_its_verdict() {
+    let text = fs::read_to_string(suite::root().join("tests/lower/rows.csv")).expect("it is there");
+    let (table, findings) = findings(&text, Assumptions::default(), true);
+    let mut wrong = Vec::new();
+    let mut seen = BTreeMap::new();
+    for ((row, columns), finding) in table.rows.iter().zip(&findings) {
+        let expected = columns["expect"].as_str().expect("a column is text");
+        let because = columns["because"].as_str().expect("a column is text");
+        *seen.entry(finding.verdict.name()).or_insert(0) += 1;
+        let all = [&finding.why, finding.context.as_deref().unwrap_or("")].join(" ")
+            + &finding.notes.join(" ");
+        if finding.verdict.name() != expected || !all.contains(because) {
+            wrong.push(format!("{} => {}: {finding:?}", row.source, row.target));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(seen.len() >= 7 && findings.len() >= 40, "{seen:?}");
+}
+
+#[test]
+fn assumptions_change_what_they_are_about() {
+    let torn = "source,target,arch\n\"%r = load atomic i32, ptr %p unordered, align 4\",\"ld.u32 %r1, [%rd1]\",sm_70\n";
+    let verdict = |text: &str, assumptions, tearing| {
+        findings(text, assumptions, tearing).1.remove(0).verdict.name()
+    };
+    assert_eq!(verdict(torn, Assumptions::default(), true), "weaker");
+    assert_eq!(verdict(torn, Assumptions::default(), false), "preserved");
+    let part = "source,target,arch\n\"%r = atomicrmw add ptr %p, i8 %v monotonic\",\"ld.b32 %r1, [%rd1]; L: atom.relaxed.sys.cas.b32 %r2, [%rd1], %r1, %r3; @%p1 bra L\",sm_70\n";
+    assert_eq!(verdict(part, Assumptions::default(), true), "outside");
+    assert_eq!(verdict(part, Assumptions { cas_only: true }, true), "preserved");
+}
+
+/// Every operation of C++ that a mapping has a row for.
+fn operations() -> Vec<Step> {
+    let mut all = Vec::new();
+    for scope in Scope::ALL {
+        let orders = |act: Act| -> &[Order] {
+            use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+            match act {
+                Act::Load => &[Relaxed, Acquire, SeqCst],
+                Act::Store => &[Relaxed, Release, SeqCst],
+                Act::Swap | Act::Overwrite | Act::Reduce | Act::CompareExchange(_) | Act::Probe => {
+                    &[Relaxed, Acquire, Release, AcqRel, SeqCst]
+                }
+            }
+        };
+        let cas = Act::CompareExchange(Some(Failure::Relaxed));
+        for act in [Act::Load, Act::Store, Act::Swap, cas] {
+            let all_of = orders(act).iter();
+            all.extend(all_of.map(|&order| Step::access(act, Place::Y, order, scope)));
+        }
+        for order in [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc]
+        {
+            all.push(Step::Fence { order, scope });
+        }
+    }
+    all
+}
+
+#[test]
+fn the_published_mapping_is_right_and_no_weaker_one_is() {
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let [torn, whole] = models();
+    let mut judge = Judge::new(ENGINES[0], &cxx, &whole, Some(&torn));
+    let (mut weaker, mut survivors) = (0, Vec::new());
+    for step in operations() {
+        let ask = |target: Vec<Step>| Question {
+            language: Language::Cxx,
+            source: vec![step],
+            target,
+            width: Width::Word,
+            reach: Reach { within: step.scope().expect("it has a scope"), alone: false },
+            machine: None,
+        };
+        let mapped = to_ptx(step);
+        let answer = judge.judge(&ask(mapped.clone()));
+        let Answer::Included(tally) = answer else { panic!("{step}: {answer:?}") };
+        assert!(tally.told > 5 && tally.withdrawn == 0, "{step}: {tally:?}");
+        for target in weakenings(&mapped, true) {
+            weaker += 1;
+            if let Answer::Included(_) = judge.judge(&ask(target.clone())) {
+                survivors.push(format!("{step}: {}", line(&target)));
+            }
+        }
+        judge.forget();
+    }
+    assert!(weaker > 190, "only {weaker} weakenings");
+    assert_eq!(survivors, [""; 0], "of {weaker}");
+}
+
+/// What each label of the recorded rows means for a judge by meaning; `None` where it is no row of a
+/// lowering. docs/compilers.md has the reasons.
+fn expected(label: &str, row: &Row) -> Option<&'static [&'static str]> {
+    let source = &row.source;
+    let alone = source.contains("singlethread");
+    let byte = source.contains(" i8");
+    let part = [" i8", " i16", " half", " bfloat"].iter().any(|ty| source.contains(ty));
+    // ptxas takes no scope of a cluster there.
+    if row.target.contains(".cluster.") && ["sm_60", "sm_70"].contains(&&*row.arch) {
+        return Some(&["invalid"]);
+    }
+    Some(match label {
+        "REJECTED" | "CRASH" | "LIBCALL" => return None,
+        "OK-PRIVATE" | "VOLATILE-DROPPED-PRIVATE" => &["preserved"],
+        "OK-NC" => &["preserved", "outside"],
+        "MISCOMPILE-WEAK" if alone || byte => &["preserved"],
+        "SUSPECT-WEAK-INIT-LOAD" if part => &["outside"],
+        "OK" | "OK-NOTE" | "SUSPECT-WEAK-INIT-LOAD" => &["preserved", "stronger"],
+        _ if alone => &["preserved", "stronger", "outside"],
+        _ => &["weaker"],
+    })
+}
+
+#[test]
+fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
+    let path = suite::root().join("../shared/oracle/llvm/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let (table, findings) = findings(&text, Assumptions::default(), true);
+    let (mut judged, mut wrong) = (0_usize, BTreeMap::new());
+    let mut plain_label = (0_usize, 0_usize);
+    for ((row, columns), finding) in table.rows.iter().zip(&findings) {
+        let label = columns["verdict"].as_str().expect("a column is text");
+        let Some(expected) = expected(label, row) else {
+            let refused = ["invalid", "unsupported"].contains(&finding.verdict.name());
+            assert!(refused, "{label}: {finding:?}");
+            continue;
+        };
+        judged += 1;
+        let name = finding.verdict.name();
+        if !expected.contains(&name) {
+            *wrong.entry((label, name)).or_insert(0_usize) += 1;
+        }
+        let miscompiled = label.starts_with("MISCOMPILE");
+        plain_label.0 += 1;
+        plain_label.1 += usize::from(miscompiled == (name == "weaker"));
+    }
+    assert!(judged > 30_000, "only {judged} rows");
+    let count: usize = wrong.values().sum();
+    assert!(count * 100 <= judged, "{count} of {judged}: {wrong:?}");
+    // Without the reasons the two agree on less.
+    assert!(plain_label.1 * 100 >= plain_label.0 * 94, "{plain_label:?}");
+}
+
+/// PTX on `sm_90` and what its table makes of it, names apart by `;`.
+fn tabled() -> Vec<(String, Vec<String>)> {
+    let family = litmus::lowering::families().iter().find(|family| family.name == "hopper");
+    let table = &family.expect("there is a table of sm_90").table;
+    let mut all = Vec::new();
+    let scopes = Scope::ALL.map(Scope::name);
+    let mut add = |opcode: &str, parts: &[&str], operands: &str| {
+        let text = table.find(90, opcode, parts).expect("the table has it");
+        let names = text.split(" ; ").filter(|name| !name.is_empty()).map(str::to_owned);
+        let ptx = format!("{opcode}.{}{operands};", parts.join("."));
+        all.push((ptx, names.collect()));
+    };
+    for scope in scopes {
+        for space in ["global", "shared"] {
+            for order in ["relaxed", "acquire"] {
+                add("ld", &[order, scope, space, "b32"], " r1, [a]");
+            }
+            for order in ["relaxed", "release"] {
+                add("st", &[order, scope, space, "b32"], " [a], r1");
+            }
+            for order in ["relaxed", "acquire", "release", "acq_rel"] {
+                add("atom", &[order, scope, space, "exch", "b32"], " r1, [a], r2");
+            }
+        }
+        for order in ["acquire", "release", "acq_rel", "sc"] {
+            add("fence", &[order, scope], "");
+        }
+    }
+    all
+}
+
+/// A weaker sequence for each instruction that it can be made weaker at.
+fn mutants(names: &[String]) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
+    let mut with = |at: usize, name: Option<String>| {
+        let mut mutant = names.to_vec();
+        match name {
+            Some(name) => mutant[at] = name,
+            None => {
+                mutant.remove(at);
+            }
+        }
+        all.push(mutant);
+    };
+    for (at, name) in names.iter().enumerate() {
+        if name.starts_with("MEMBAR") || name.starts_with("CCTL") {
+            with(at, None);
+        }
+        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".CTA"), (".SC.", ".ALL.")] {
+            if name.starts_with("MEMBAR") && name.contains(from) {
+                with(at, Some(name.replace(from, to)));
+            }
+        }
+        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".SM")] {
+            if name.contains(&format!(".STRONG{from}")) {
+                with(at, Some(name.replace(from, to)));
+            }
+        }
+        if name.contains(".STRONG.SM") && !name.starts_with("ATOM") {
+            with(at, Some(name.replace(".STRONG.SM", "")));
+        }
+    }
+    // An access that comes before its MEMBAR, or after its CCTL.
+    let access = names.iter().position(|name| name.starts_with(['L', 'S', 'A', 'R']));
+    if let Some(access) = access.filter(|_| names.len() > 1) {
+        let mut first = names.to_vec();
+        let name = first.remove(access);
+        let (mut front, mut back) = (first.clone(), first);
+        front.insert(0, name.clone());
+        back.push(name);
+        all.extend([front, back].into_iter().filter(|mutant| mutant != names));
+    }
+    all
+}
+
+#[test]
+fn the_table_of_hopper_keeps_its_promises_and_no_mutant_does() {
+    let row = |source: &str, names: &[String]| {
+        let target = if names.is_empty() { "(none)".to_owned() } else { names.join(" ; ") };
+        (
+            Row { source: source.to_owned(), target, arch: "sm_90".to_owned() },
+            serde_json::Map::new(),
+        )
+    };
+    let (mut kept, mut weaker) = (Vec::new(), Vec::new());
+    for (ptx, names) in tabled() {
+        kept.push(row(&ptx, &names));
+        weaker.extend(mutants(&names).iter().map(|mutant| row(&ptx, mutant)));
+    }
+    let verdicts = |rows: Vec<(Row, _)>| {
+        let table = Table { rows };
+        let findings = judged(&table);
+        let all: Vec<(String, &str)> = table
+            .rows
+            .iter()
+            .zip(&findings)
+            .map(|((row, _), finding)| {
+                assert!(!finding.racy, "{finding:?}");
+                (format!("{} {}", row.source, row.target), finding.verdict.name())
+            })
+            .collect();
+        all
+    };
+    let broken: Vec<_> =
+        verdicts(kept).into_iter().filter(|(_, verdict)| *verdict != "preserved").collect();
+    assert_eq!(broken, []);
+    let all = verdicts(weaker);
+    assert!(all.len() > 150, "only {} mutants", all.len());
+    let survivors: Vec<&str> = all
+        .iter()
+        .filter(|(_, verdict)| *verdict != "weaker")
+        .map(|(row, _)| row.as_str())
+        .collect();
+    // Whoever carries a value out of the cluster that shares the memory does a MEMBAR.SYS itself.
+    let equivalent = [
+        "st.release.sys.shared.b32 [a], r1; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; STS",
+        "atom.release.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH",
+        "atom.acq_rel.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH ; \
+         CCTL.IVALL",
+    ];
+    assert_eq!(survivors, equivalent);
+}
+
+#[test]
+fn what_ptxas_makes_keeps_what_it_is_made_of() {
+    let path = suite::root().join("../shared/oracle/ptxas/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    // Every fourth row is enough to meet every form of instruction on every target.
+    let every: Vec<&str> = text.lines().take(1).chain(text.lines().skip(1).step_by(4)).collect();
+    let (table, findings) = findings(&every.join("\n"), Assumptions::default(), true);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for ((row, _), finding) in table.rows.iter().zip(&findings) {
+        let name = finding.verdict.name();
+        *counts.entry(name).or_default() += 1;
+        let right = ["preserved", "outside", "unsupported"].contains(&name);
+        assert!(right, "{} {} => {}: {finding:?}", row.arch, row.source, row.target);
+    }
+    let preserved = counts["preserved"];
+    assert!(preserved > 8_000 && preserved * 100 > findings.len() * 90, "{counts:?}");
+}
+
+#[test]
+fn no_row_is_too_odd_to_be_answered() {
+    let sources = [
+        "",
+        "%r = load i32, ptr %p",
+        "ld.b32 r, [a];",
+        "\u{1}",
+        "fence seq_cst",
+        "store i32 0, ptr %p\n\
+        store i32 1, ptr %p",
+        "@p bra L; L:",
+        "atom.add.u32 r, [a], 1; atom.add.u32 q, [a], 1;",
+    ];
+    let targets = [
+        "",
+        ";;;",
+        "(none)",
+        "LDG",
+        "LDG.E.CAS",
+        "L: @p bra L;",
+        "bra L;",
+        "ERROR",
+        "ATOM",
+        "\u{e9}",
+        "ld.b32 r, [a]; ld.b32 r, [a];",
+        "st.b32 [a], r;",
+        "MEMBAR.ALL.GPU",
+        "ld.v8.b32 r, [a];",
+    ];
+    for source in sources {
+        for target in targets {
+            for arch in ["sm_90", "sm_10", "", "sm_"] {
+                let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
+                let table = Table { rows: vec![(row, serde_json::Map::new())] };
+                assert_eq!(judged(&table).len(), 1);
+            }
+        }
+    }
+    let many = "store i32 1, ptr %p\n".repeat(300);
+    let row = Row { source: many, target: "st.b32 [a], r;".repeat(300), arch: "sm_90".into() };
+    let table = Table { rows: vec![(row, serde_json::Map::new())] };
+    assert_eq!(judged(&table)[0].verdict.name(), "unsupported");
+}
