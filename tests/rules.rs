@@ -69,3 +69,14 @@ fn every_rule_is_needed_by_a_test() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
 }
+
+#[test]
+fn every_rule_is_in_the_documentation() {
+    let page = std::fs::read_to_string(suite::root().join("docs/machine.md")).expect("it is there");
+    for rule in Rule::ALL {
+        // Rules that belong together share a row.
+        let number = rule.name().trim_end_matches(|c: char| c.is_ascii_lowercase());
+        let rows = [format!("| {} |", rule.name()), format!("| {number}a, b")];
+        assert!(rows.iter().any(|row| page.contains(row)), "{} has no row", rule.name());
+    }
+}

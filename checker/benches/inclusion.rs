@@ -101,7 +101,8 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
         Task { model, engines, bound: 2, timeout, verdict_only: false, blame: false, cxx: None };
     let judged = judge(&test, &task);
     let mut account = Account::default();
-    for sm in TARGETS {
+    // Reading C1 is not of sm_50: its membar.cta is no instruction, and drains nothing.
+    for sm in TARGETS.into_iter().filter(|sm| *sm > 50 || !options.store_buffers) {
         let lowering = Lowering::of(sm).expect("there is a table");
         let (inclusion, explored) = compare(&test, &judged, lowering, options, LIMITS);
         account.states += explored.map_or(0, |explored| explored.states);
