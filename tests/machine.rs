@@ -1,5 +1,6 @@
 //! The machine against the axioms: no run ends as no axiom allows.
 
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -9,10 +10,13 @@ use checker::explore::random::{Walks, walk};
 use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
 use litmus::Test;
+use litmus::arbitrary::placed::{Kind, placed};
 use litmus::sass::lower::Lowering;
+use model::machine::form::Family;
 use model::machine::{Home, Options, Reduce};
 use model::ptx;
 use model::rel::Model;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
 use crate::agree::{self, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use crate::suite;
@@ -51,7 +55,12 @@ fn every_outcome_of_the_machine_is_allowed() {
     for entry in suite::load(&suite::folder()) {
         let axioms = judged(&entry.test, &model);
         for (sm, options) in machines() {
-            let lowering = Lowering::of(sm).expect("there is a table");
+            // A test in SASS is of one machine.
+            let own = Lowering::of_test(&entry.test);
+            if own.is_some_and(|own| Some(own.family) != Family::of(sm)) {
+                continue;
+            }
+            let lowering = own.or(Lowering::of(sm)).expect("there is a table");
             match compare(&entry.test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
@@ -92,6 +101,92 @@ fn no_random_program_leaves_the_axioms() {
         }
         Ok(())
     });
+}
+
+/// Programs that say where everything is, each on one of the machines; `cargo bench --bench inclusion`
+/// runs as many as one likes.
+#[test]
+fn no_placed_program_leaves_the_axioms() {
+    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    let model = ptx::model();
+    let default = Options::default();
+    let machines = [
+        default,
+        Options { lazy_all: true, ..default },
+        Options { store_buffers: true, ..default },
+        Options { copies: true, home: Some(Home::Host), ..default },
+        Options { forward_sys: true, home: Some(Home::Gpu(1)), ..default },
+    ];
+    let turn = Cell::new(0);
+    let (included, refused) = (Cell::new(0), Cell::new(0));
+    for kind in Kind::ALL {
+        let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[20; 32]);
+        let result = TestRunner::new_with_rng(config, rng).run(&placed(kind), |program| {
+            let source = program.to_string();
+            let test = litmus::parse("placed", source.as_bytes())
+                .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]));
+            let axioms = judged(&test, &model);
+            turn.set(turn.get() + 1);
+            let options = machines[turn.get() % machines.len()];
+            for sm in [50, 80, 90] {
+                let lowering = Lowering::of(sm).expect("there is a table");
+                match compare(&test, &axioms, lowering, options, LIMITS).0 {
+                    Inclusion::Included { .. } => included.set(included.get() + 1),
+                    Inclusion::Refused(_) => refused.set(refused.get() + 1),
+                    Inclusion::Limited(_) => {}
+                    Inclusion::Undefined(why) | Inclusion::Unsupported(why) => {
+                        return Err(TestCaseError::fail(format!("{why}\n{source}")));
+                    }
+                    Inclusion::Extra(extra) => {
+                        let outcome = test.display_outcome(&extra[0].0);
+                        let what = format!("sm_{sm}, {options:?}: the axioms forbid {outcome}");
+                        return Err(TestCaseError::fail(format!("{what}\n{source}")));
+                    }
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            panic!("{}: {error}", kind.name());
+        }
+    }
+    assert!(included.get() > 1000, "{} compared, {} refused", included.get(), refused.get());
+}
+
+/// A loop until a flag is set, on a machine that loses no line by itself: who passes L1 sees the flag
+/// in the end, and who does not may look at an old line for ever.
+#[test]
+fn strong_loads_see_a_flag_in_the_end() {
+    const LIMITS: Limits = Limits { states: 100_000, runs: false, progress: true };
+    let endless = |load: &str, store: &str, sm: u16, options: Options| {
+        let source = format!(
+            "PTX spin\n{{ f=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+             {store}.u32 [f], 1 | L: {load}.u32 r0, [f] ;\n | setp.eq.u32 p, r0, 0 ;\n | @p bra L ;\n\
+             exists (P1:r0=1)\n"
+        );
+        let test = litmus::parse("spin", source.as_bytes()).expect("it parses");
+        let lowering = Lowering::of(sm).expect("there is a table");
+        let explored = explore(&test.program, lowering, options, LIMITS).expect("it runs");
+        assert_eq!((explored.limit, explored.stuck), (None, 0), "{load} on sm_{sm}");
+        let endless = explored.endless.expect("it was asked for") > 0;
+        assert!(endless || explored.outcomes.len() == 1, "{load} on sm_{sm}");
+        endless
+    };
+    let keeps = Options { eviction: false, ..Options::default() };
+    for sm in [50, 70, 80, 90, 100] {
+        for load in ["ld.volatile", "ld.weak.cv", "ld.weak.cg"] {
+            assert!(!endless(load, "st.weak", sm, keeps), "{load} on sm_{sm}");
+        }
+        assert!(endless("ld.weak", "st.weak", sm, keeps), "weak on sm_{sm}");
+        assert!(!endless("ld.weak", "st.weak", sm, Options::default()), "weak on sm_{sm}");
+        assert!(!endless("ld.weak", "st.weak", sm, Options { one_sm: true, ..keeps }));
+    }
+    for sm in [70, 80, 90, 100] {
+        for load in ["ld.relaxed.gpu", "ld.relaxed.sys", "ld.acquire.gpu", "ld.mmio.relaxed.sys"] {
+            assert!(!endless(load, "st.relaxed.gpu", sm, keeps), "{load} on sm_{sm}");
+        }
+    }
 }
 
 /// Shapes, each with the outcome that tells it, at a strength that forbids it nowhere.

@@ -11,5 +11,7 @@ mod lowering;
 mod machine;
 mod oracle;
 mod reach;
+mod rules;
+mod sass;
 mod suite;
 mod tidy;

@@ -16,7 +16,7 @@ use model::rel::Model;
 use model::{ptx, section};
 
 /// Folders that are no section of the document.
-const OTHER_FOLDERS: [&str; 3] = ["document", "machine", "papers"];
+const OTHER_FOLDERS: [&str; 4] = ["document", "machine", "papers", "sass"];
 
 /// What the whole has at least; fewer means that the run did not select the suite.
 const FEWEST: usize = 800;

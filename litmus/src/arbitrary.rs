@@ -4,6 +4,8 @@
 //! location observed. The weights favour what is rare in uniform programs: mutually exclusive
 //! scopes, chains through atomics, aliases, accesses of several sizes.
 
+pub mod placed;
+
 use std::fmt::{self, Write};
 
 use proptest::collection::vec;

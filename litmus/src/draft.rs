@@ -24,6 +24,10 @@ pub(crate) struct VariableDraft {
     pub(crate) values: Vec<(Value, Bytes)>,
     pub(crate) space: Option<Space>,
     pub(crate) alias: Option<(Proxy, VariableId)>,
+    /// Of tests in SASS: in a page that is marked as sparse.
+    pub(crate) sparse: bool,
+    /// Of tests in SASS: the address that it has where an instruction has a number for one.
+    pub(crate) absolute: Option<u64>,
     /// Where the memory is, and where that is said.
     pub(crate) home: Option<(Home, Bytes)>,
     pub(crate) uses: Uses,
@@ -173,6 +177,8 @@ impl RegisterDraft {
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) dialect: Dialect,
+    /// Whether the columns hold SASS.
+    pub(crate) sass: bool,
     pub(crate) variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
     pub(crate) threads: Vec<ThreadDraft>,
@@ -185,6 +191,7 @@ impl Draft {
     pub(crate) fn new(dialect: Dialect) -> Draft {
         Draft {
             dialect,
+            sass: false,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
             threads: Vec::new(),
@@ -216,6 +223,8 @@ impl Draft {
             values: Vec::new(),
             space: None,
             alias: None,
+            sparse: false,
+            absolute: None,
             home: None,
             uses: Uses::default(),
         });

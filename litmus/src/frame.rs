@@ -9,6 +9,8 @@ use crate::report::{Bytes, Report};
 /// What stands before the initial state.
 #[derive(Default)]
 pub(crate) struct Header<'a> {
+    /// Whether the columns hold SASS.
+    pub(crate) sass: bool,
     pub(crate) name: &'a str,
     /// Whether the first line says `CXX`.
     pub(crate) cxx: bool,
@@ -26,8 +28,16 @@ impl Header<'_> {
 }
 
 /// Keys with a meaning. Others are free, as long as they are not nearly one of these.
-pub(crate) const KEYS: &[&str] =
-    &["Forbidden-by", "Forbidden-by-alone", "Undefined", "Unsupported", "Dialect", "Without-rule"];
+pub(crate) const KEYS: &[&str] = &[
+    "Forbidden-by",
+    "Forbidden-by-alone",
+    "Undefined",
+    "Unsupported",
+    "Dialect",
+    "Arch",
+    "Registers",
+    "Without-rule",
+];
 
 /// Reads the header; the second component is where the initial state begins.
 pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usize) {
@@ -43,7 +53,8 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
     let line = line_at(text, at);
     let (arch, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let here = Bytes::new(at, at + arch.len());
-    if matches!(arch, "PTX" | "CXX") {
+    if matches!(arch, "PTX" | "SASS" | "CXX") {
+        header.sass = arch == "SASS";
         header.cxx = arch == "CXX";
         header.name = name.trim();
         if header.name.is_empty() {
@@ -56,7 +67,10 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
     } else {
         let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
         let message = if named {
-            format!("the first line names `{}`, and only PTX and CXX tests are read", short(arch))
+            format!(
+                "the first line names `{}`, and only PTX, SASS and CXX tests are read",
+                short(arch)
+            )
         } else {
             "the first line does not say that this is a PTX test".to_owned()
         };

@@ -83,8 +83,12 @@ fn continues_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$')
 }
 
-/// The tokens of `text` from byte `at` on.
-pub(crate) fn tokens(text: &str, mut at: usize, report: &mut Report) -> Vec<Token> {
+/// Signs that only instructions of SASS have.
+const SASS: &[&str] = &["`", "?"];
+
+/// The tokens of `text` from byte `at` on; those of SASS too, if it has them.
+pub(crate) fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Report) -> Vec<Token> {
+    let more = if sass { SASS } else { &[] };
     let mut tokens = Vec::new();
     loop {
         at = skip_blank(text, at, report);
@@ -95,7 +99,9 @@ pub(crate) fn tokens(text: &str, mut at: usize, report: &mut Report) -> Vec<Toke
             (Kind::Number, run(continues_word))
         } else if starts_word(first) {
             (Kind::Word, run(continues_word))
-        } else if let Some(sign) = PUNCTUATION.iter().find(|sign| rest.starts_with(**sign)) {
+        } else if let Some(sign) =
+            PUNCTUATION.iter().chain(more).find(|sign| rest.starts_with(**sign))
+        {
             (Kind::Punctuation(sign), sign.len())
         } else {
             let length = rest
@@ -166,7 +172,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut report = Report::default();
-        let tokens = tokens(text, 0, &mut report);
+        let tokens = tokens(text, 0, false, &mut report);
         assert_eq!(report.count(), 0);
         tokens.iter().map(|token| token.at.of(text)).collect()
     }

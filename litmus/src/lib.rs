@@ -30,6 +30,8 @@ use std::fmt::Write;
 
 pub use diagnostic::Diagnostic;
 pub use model::isa::qualifier::Dialect;
+use model::isa::version::Target;
+use model::machine::form::{Family, Lowered};
 use model::program::{Program, ThreadId};
 use model::value::Value;
 pub use proposition::{Prop, Term};
@@ -67,6 +69,8 @@ pub struct Test {
     /// In the order of the file, each key once.
     pub metadata: Vec<(String, String)>,
     pub dialect: Dialect,
+    /// What the machine does, if the columns hold SASS.
+    pub sass: Option<Sass>,
     pub program: Program,
     pub quantifier: Quantifier,
     pub proposition: Prop,
@@ -77,6 +81,16 @@ pub struct Test {
     /// The line in the file of each line of each thread.
     pub line_numbers: Vec<Vec<usize>>,
     pub condition_line: usize,
+}
+
+/// A test in SASS: no table lowers it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Sass {
+    /// The number behind `sm_`.
+    pub sm: u16,
+    pub family: Family,
+    /// For each line of each thread.
+    pub lowered: Vec<Vec<Lowered>>,
 }
 
 impl Test {
@@ -145,12 +159,25 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
     if begin == text.len() && report.count() > 0 {
         return None;
     }
-    let tokens = lex::tokens(text, begin, report);
+    let tokens = lex::tokens(text, begin, header.sass, report);
     let body = frame::body(text, &tokens, report);
-    let cells = cells(&body, report);
-    let dialect = dialect(&header, &cells, report);
+    let arch = arch(&header, report);
+    let shader = registers(&header, report);
+    let columns = match arch {
+        Some((sm, family)) => Columns::Sass(
+            sm,
+            family,
+            columns(&body, report, |cursor, report| Some(sass::column::cell(cursor, sm, report))),
+        ),
+        None => Columns::Ptx(columns(&body, report, cell::cell)),
+    };
+    let dialect = match &columns {
+        Columns::Sass(..) => Dialect::Ptx,
+        Columns::Ptx(cells) => dialect(&header, cells, report),
+    };
 
     let mut draft = Draft::new(dialect);
+    draft.sass = header.sass;
     match body.rows.first() {
         Some(row) => placement::threads(row, &mut draft, report),
         None => {
@@ -160,7 +187,13 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         }
     }
     init::read(body.init, &mut draft, report);
-    let places = instructions(&mut draft, &cells, report);
+    let (places, sass) = match &columns {
+        Columns::Sass(sm, family, cells) => {
+            let (places, lowered) = sass_instructions(&mut draft, cells, (*family, shader), report);
+            (places, Some(Sass { sm: *sm, family: *family, lowered }))
+        }
+        Columns::Ptx(cells) => (instructions(&mut draft, cells, report), None),
+    };
     program::check_accesses(&mut draft, report);
 
     let tail = condition::read(body.tail, &mut draft, report);
@@ -177,6 +210,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         doc: header.doc.iter().map(own).collect(),
         metadata: header.metadata.iter().map(|(key, value)| (own(key), own(value))).collect(),
         dialect,
+        sass,
         program,
         quantifier: tail.quantifier,
         proposition: tail.proposition,
@@ -187,10 +221,67 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
     })
 }
 
+/// The cells, by column.
+enum Columns<'a> {
+    Ptx(Vec<Vec<Cell<'a>>>),
+    Sass(u16, Family, Vec<Vec<sass::column::Cell<'a>>>),
+}
+
+/// The machine of a test in SASS, which says it; `None` for a test in PTX.
+fn arch(header: &Header<'_>, report: &mut Report) -> Option<(u16, Family)> {
+    const HELP: &str = "Arch=sm_90";
+    let written = header.metadata.iter().find(|(key, _)| *key == "Arch");
+    let at = header.key_at("Arch");
+    if !header.sass {
+        if written.is_some() {
+            report
+                .error("arch", at, "`Arch` is a key of tests in SASS")
+                .note("the first line names PTX")
+                .help("leave it out");
+        }
+        return None;
+    }
+    let target = written.and_then(|(_, value)| Target::parse(value));
+    let found = target.and_then(|target| Some((target.sm, Family::of(target.sm)?)));
+    if found.is_none() {
+        match written {
+            Some((_, value)) => report
+                .error("arch", at, format!("there is no machine `{}`", cursor::short(value)))
+                .note("sm_50 to sm_121")
+                .help(HELP),
+            None => {
+                report.error("arch", at, "a test in SASS says which machine it is of").help(HELP)
+            }
+        };
+    }
+    // What else is wrong is told as of the machine of the example.
+    Some(found.unwrap_or((90, Family::Hopper)))
+}
+
+/// How many registers the shader of a test in SASS has.
+fn registers(header: &Header<'_>, report: &mut Report) -> Option<u16> {
+    let (_, value) = header.metadata.iter().find(|(key, _)| *key == "Registers")?;
+    let number = value.parse().ok().filter(|number| header.sass && (1..=255).contains(number));
+    if number.is_none() {
+        report
+            .error(
+                "registers",
+                header.key_at("Registers"),
+                "the shader of a test in SASS has 1 to 255 registers",
+            )
+            .help("Registers=32");
+    }
+    number
+}
+
 /// The cells below the first row, by column; rows of the wrong length are reported.
-fn cells<'a>(body: &Body<'a>, report: &mut Report) -> Vec<Vec<Cell<'a>>> {
+fn columns<'a, C>(
+    body: &Body<'a>,
+    report: &mut Report,
+    read: impl Fn(cursor::Cursor<'a>, &mut Report) -> Option<C>,
+) -> Vec<Vec<C>> {
     let columns = body.rows.first().map_or(0, |row| row.cells.len());
-    let mut cells: Vec<Vec<Cell<'a>>> = vec![Vec::new(); columns];
+    let mut cells: Vec<Vec<C>> = (0..columns).map(|_| Vec::new()).collect();
     for row in body.rows.iter().skip(1) {
         if row.cells.len() != columns {
             let count = |n: usize, what: &str| {
@@ -202,7 +293,7 @@ fn cells<'a>(body: &Body<'a>, report: &mut Report) -> Vec<Vec<Cell<'a>>> {
             );
         }
         for (column, cursor) in row.cells.iter().enumerate() {
-            let cell = cell::cell(*cursor, report);
+            let cell = read(*cursor, report);
             if let (Some(cell), Some(column)) = (cell, cells.get_mut(column)) {
                 column.push(cell);
             }
@@ -241,6 +332,26 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
                 && !matches!(cell.part(1), "b" | "p");
     }
     if peer { Dialect::Peer } else { Dialect::Ptx }
+}
+
+/// Reads the cells of SASS into the draft; where each line of each thread is, and what the machine
+/// does for it.
+fn sass_instructions(
+    draft: &mut Draft,
+    cells: &[Vec<sass::column::Cell<'_>>],
+    (family, registers): (Family, Option<u16>),
+    report: &mut Report,
+) -> (Vec<Vec<Bytes>>, Vec<Vec<Lowered>>) {
+    let threads = cells.iter().enumerate().take(draft.threads.len());
+    let mut places = Vec::new();
+    let mut lowered = Vec::new();
+    for (index, column) in threads {
+        let thread = ThreadId(u8::try_from(index).expect("the draft has few enough"));
+        let (forms, at) = sass::column::read(column, family, registers, thread, draft, report);
+        lowered.push(forms);
+        places.push(at);
+    }
+    (places, lowered)
 }
 
 /// Reads the cells into the draft; where each line of each thread is.

@@ -100,6 +100,9 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             let judged = one::axioms(&test, question);
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
+            // A test in SASS is of the machine that it names.
+            let own = Lowering::of_test(&test);
+            let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();
             Outcome::Ran(Box::new(test), machines)
         }

@@ -60,10 +60,16 @@ pub fn compare(
     if let Some(closed) = closed(judged) {
         return (closed, None);
     }
-    match explore(&test.program, lowering, options, limits) {
-        Ok(explored) => (included(test, judged, &explored), Some(explored)),
-        Err(refusal) => (Inclusion::Refused(refusal), None),
+    let explored = match explore(&test.program, lowering, options, limits) {
+        Ok(explored) => explored,
+        Err(refusal) => return (Inclusion::Refused(refusal), None),
+    };
+    let inclusion = included(test, judged, &explored);
+    if matches!(inclusion, Inclusion::Extra(_)) && !limits.runs {
+        // Runs are worth their while only now.
+        return compare(test, judged, lowering, options, Limits { runs: true, ..limits });
     }
+    (inclusion, Some(explored))
 }
 
 /// Compares what the machine has with what the axioms allow, of a program with a meaning.

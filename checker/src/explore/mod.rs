@@ -5,6 +5,7 @@ pub mod inclusion;
 pub mod machine;
 pub mod one;
 pub mod random;
+mod records;
 pub mod report;
 mod search;
 

@@ -103,14 +103,59 @@ impl<'a> Reader<'a, '_> {
         if cursor.is("[") && bracket.is_none() {
             self.array_length(cursor, id)?;
         }
-        if cursor.is("@") && cursor.text_at(1) != "home" || cursor.is("aliases") {
+        let attribute = matches!(cursor.text_at(1), "home" | "sparse")
+            || cursor.kind_at(1) == Some(Kind::Number);
+        if cursor.is("@") && !attribute || cursor.is("aliases") {
             return self.alias(cursor, id, at);
         }
         if cursor.eat("=").is_some() {
             self.values(cursor, id)?;
         }
-        if cursor.is("@") {
-            self.home(cursor, id)?;
+        while cursor.is("@") {
+            match cursor.text_at(1) {
+                "home" | "" => self.home(cursor, id)?,
+                _ => self.of_sass(cursor, id)?,
+            }
+        }
+        Some(())
+    }
+
+    /// `@sparse`, `@0x1000`.
+    fn of_sass(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        let begin = cursor.eat("@")?;
+        let sass = self.draft.sass;
+        if sass && cursor.eat("sparse").is_some() {
+            self.draft.variable(id).sparse = true;
+            return Some(());
+        }
+        match cursor.number(self.report) {
+            Some((address, _)) if sass && address < 1 << 24 && address % 16 == 0 => {
+                self.draft.variable(id).absolute = Some(address);
+            }
+            Some((_, at)) if sass => {
+                self.report
+                    .error(
+                        "absolute",
+                        at,
+                        "an absolute address has 24 bits, and is a multiple of 16",
+                    )
+                    .help("x=0 @0x1000;");
+            }
+            Some((_, at)) => {
+                self.report
+                    .error("absolute", begin.to(at), "a place of a variable is of tests in SASS")
+                    .note("the first line names PTX")
+                    .help("leave it out");
+            }
+            None => {
+                let (known, help) = if sass {
+                    ("`home`, `sparse` or an address", "x=0 @sparse;")
+                } else {
+                    ("`home`", "@home host")
+                };
+                cursor.expected(known, self.report).help(help);
+                return None;
+            }
         }
         Some(())
     }

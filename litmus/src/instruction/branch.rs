@@ -75,7 +75,7 @@ impl<'a> Reader<'_> {
 
     /// Gives branches their targets once the column is read.
     pub(crate) fn finish(&mut self) {
-        let dialect = self.draft.dialect;
+        let (dialect, sass) = (self.draft.dialect, self.draft.sass);
         let thread = self.draft.thread(self.thread);
         let end = thread.lines.len();
         for line in &mut thread.lines {
@@ -100,7 +100,7 @@ impl<'a> Reader<'_> {
                     )
                     .help(near.map_or_else(
                         || format!("write `{}:` where it leads", short(&label)),
-                        |near| format!("bra {near}"),
+                        |near| if sass { format!("BRA `({near})") } else { format!("bra {near}") },
                     ));
             }
         }

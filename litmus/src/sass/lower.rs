@@ -7,6 +7,7 @@ use model::machine::{Refusal, lower};
 use model::program::{Program, ThreadId};
 
 use super::form::{self, Unknown};
+use crate::Test;
 use crate::lowering::Table;
 use crate::ptx;
 
@@ -16,18 +17,30 @@ pub struct Lowering<'t> {
     pub table: &'t Table,
     pub sm: u16,
     pub family: Family,
+    /// What the lines of a test in SASS do, which no table is asked for.
+    pub direct: Option<&'t [Vec<Lowered>]>,
 }
 
-impl Lowering<'_> {
+impl<'t> Lowering<'t> {
+    /// That of a test in SASS, which is of one machine.
+    pub fn of_test(test: &'t Test) -> Option<Lowering<'t>> {
+        let sass = test.sass.as_ref()?;
+        let direct = Some(&sass.lowered[..]);
+        Some(Lowering { direct, sm: sass.sm, ..Lowering::of(sass.sm)? })
+    }
+
     /// The table that comes with the program for a target.
     pub fn of(sm: u16) -> Option<Lowering<'static>> {
         let family = Family::of(sm)?;
         let named = crate::lowering::families().iter().find(|f| f.name == family.name())?;
-        Some(Lowering { table: &named.table, sm, family })
+        Some(Lowering { table: &named.table, sm, family, direct: None })
     }
 
     /// What each line of each thread becomes.
     pub fn program(&self, program: &Program) -> Result<Vec<Vec<Lowered>>, Refusal> {
+        if let Some(direct) = self.direct {
+            return Self::direct(program, direct);
+        }
         let threads = (0..).zip(&program.threads);
         threads
             .map(|(thread, of)| {
@@ -43,6 +56,16 @@ impl Lowering<'_> {
                     .collect()
             })
             .collect()
+    }
+
+    /// A test in SASS says what its lines do; what nobody has looked at does nothing that is known.
+    fn direct(program: &Program, direct: &[Vec<Lowered>]) -> Result<Vec<Vec<Lowered>>, Refusal> {
+        match program.unsupported() {
+            Some((thread, line, why)) => {
+                Err(Refusal::Lowering { thread, line, why: why.to_owned() })
+            }
+            None => Ok(direct.to_vec()),
+        }
     }
 
     /// What one line becomes: by the table where it is an access or a fence of PTX, else by what
@@ -77,10 +100,12 @@ impl Lowering<'_> {
         let opcode = single.opcode.name();
         let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
         let parts = single.parts;
-        let found = find(&parts).or_else(|| {
-            let measured: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
-            find(&measured)
-        });
+        let measured = parts.iter().map(|part| alike(part, instruction));
+        // An access without an order is weak; the oldest family has no word for it.
+        let unordered = measured.clone().filter(|part| *part != "weak");
+        let found = find(&parts)
+            .or_else(|| find(&measured.collect::<Vec<&str>>()))
+            .or_else(|| find(&unordered.collect::<Vec<&str>>()));
         found.map(|sass| form::sequence(instruction, &sass))
     }
 }

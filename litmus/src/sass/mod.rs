@@ -1,5 +1,6 @@
 //! SASS: the machine's own instructions, as words and as `nvdisasm` prints them.
 
+pub(crate) mod column;
 pub mod decode;
 pub mod encode;
 pub mod form;

@@ -39,7 +39,8 @@ impl Machine<'_> {
                 true
             }
             Ask::ClusterWait => {
-                if known.local.cluster == Cluster::Arrived {
+                // A thread that waits and has not arrived is itself one that all wait for.
+                if known.local.cluster != Cluster::Complete {
                     return false;
                 }
                 self.change(state, thread, Change::Cluster(Cluster::Outside));

@@ -92,12 +92,16 @@ pub struct Machine<'p> {
     alone: Vec<bool>,
     /// By thread: the first one that runs the same code in the same way.
     class: Vec<u8>,
+    /// Whether some class has two.
+    symmetric: bool,
     plans: Vec<Plan>,
     /// By CTA and number, by their first threads: which barrier of the state it is.
     barriers: Vec<Option<u8>>,
     /// By cluster.
     cluster_barriers: Vec<Option<u8>>,
     shape: Shape,
+    /// Whether there is something to do at once even where nothing is left out.
+    settles: bool,
     tables: Tables,
     /// States to write into, to be used again.
     spare: Vec<State>,
@@ -148,6 +152,8 @@ impl<'p> Machine<'p> {
         let alone: Vec<bool> = alone.collect();
         let class = symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
         let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
+        let settles =
+            options.lazy_all || barriers.iter().chain(&cluster_barriers).flatten().next().is_some();
         let mut machine = Machine {
             program,
             layout,
@@ -160,11 +166,13 @@ impl<'p> Machine<'p> {
             cluster,
             gpu,
             alone,
+            symmetric: (0_u8..).zip(&class).any(|(thread, class)| thread != *class),
             class,
             plans,
             barriers,
             cluster_barriers,
             shape: Shape::default(),
+            settles,
             lowered,
             tables: Tables::new(threads),
             spare: Vec::new(),

@@ -22,6 +22,8 @@ pub(super) struct Site {
     /// How far an `acq_rel` atomic is one unit with its fences.
     pub(super) unit: Option<Reach>,
     pub(super) ty: Type,
+    /// How many cells it has.
+    pub(super) cells: u8,
     /// Whether a value comes back.
     pub(super) returns: bool,
     pub(super) register: Option<Reg>,
@@ -104,9 +106,10 @@ impl Plan {
                 | Form::ClusterWait => None,
             });
             let level = level.unwrap_or(Level::Weak);
+            let grain = cells.iter().map(|cell| cell.length).max().unwrap_or(1);
             let before = sites.len();
             let unit = lowered[index].fused.filter(|_| units);
-            push_sites(&line.instruction, level, unit, &mut sites);
+            push_sites(&line.instruction, level, unit, grain, &mut sites);
             let where_ = mask(program, layout, cells, thread, &line.instruction);
             own.push(sites[before..].iter().fold(Future::default(), |all, site| {
                 all.or(Future {
@@ -144,8 +147,15 @@ impl Plan {
     }
 }
 
-fn push_sites(instruction: &Instruction, level: Level, unit: Option<Reach>, sites: &mut Vec<Site>) {
+fn push_sites(
+    instruction: &Instruction,
+    level: Level,
+    unit: Option<Reach>,
+    grain: u32,
+    sites: &mut Vec<Site>,
+) {
     let Some((_, ty, elements)) = instruction.access() else { return };
+    let cells = u8::try_from(ty.bytes() / grain).unwrap_or(1).max(1);
     for element in 0..elements {
         let (kind, returns, register) = if let Instruction::Load(load) = instruction {
             (Kind::Read, true, load.destinations[element])
@@ -154,7 +164,7 @@ fn push_sites(instruction: &Instruction, level: Level, unit: Option<Reach>, site
         } else {
             (Kind::Write, false, None)
         };
-        sites.push(Site { kind, level, unit, ty, returns, register });
+        sites.push(Site { kind, level, unit, ty, cells, returns, register });
     }
 }
 

@@ -6,7 +6,7 @@ use super::Machine;
 use super::form::{Level, Reach};
 use super::local::Access;
 use super::options::{Reduce, Rule};
-use super::plan::Kind;
+use super::plan::{Kind, Site};
 use super::state::{Entry, INVALID, List, State, ValueId};
 use super::step::{Step, Visit};
 use super::table::{Change, Piece};
@@ -16,13 +16,13 @@ use crate::value::Value;
 /// The pieces of one scalar, by their places in the list of entries.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
-    places: [usize; 16],
-    count: usize,
+    places: [u8; 16],
+    count: u8,
 }
 
 impl Group {
-    fn places(&self) -> &[usize] {
-        &self.places[..self.count]
+    fn places(&self) -> &[u8] {
+        &self.places[..usize::from(self.count)]
     }
 }
 
@@ -82,41 +82,43 @@ impl Machine<'_> {
     /// queue: they go together.
     pub(super) fn group(&self, state: &State, index: usize) -> Option<Group> {
         let entry = self.shape.entry(state, index);
-        let bytes = self.site(&entry).ty.bytes();
-        let mut group = Group { places: [index; 16], count: 1 };
-        if bytes > self.grain {
-            if !self.cells[usize::from(entry.cell)].start.is_multiple_of(bytes) {
+        let site = self.site(&entry);
+        let mut group = Group { places: [u8::try_from(index).ok()?; 16], count: 1 };
+        if site.cells > 1 {
+            let start = self.cells[usize::from(entry.cell)].start;
+            if !start.is_multiple_of(site.ty.bytes()) {
                 return None;
             }
-            let count = usize::try_from(bytes / self.grain).expect("accesses are short");
-            for piece in 0..count {
+            for piece in 0..usize::from(site.cells) {
                 let cell = usize::from(entry.cell) + piece;
                 // The oldest one: a loop may have come here more than once.
-                group.places[piece] = (0..self.shape.count(state)).find(|&place| {
+                let place = (0..self.shape.count(state)).find(|&place| {
                     let other = self.shape.entry(state, place);
                     usize::from(other.cell) == cell && other.is_with(&entry)
                 })?;
+                group.places[piece] = u8::try_from(place).ok()?;
             }
-            group.count = count;
-            if group.places[0] != index {
+            group.count = site.cells;
+            if usize::from(group.places[0]) != index {
                 return None;
             }
         }
-        let all = group.places().iter().all(|&place| self.is_head(state, place));
+        let all = group.places().iter().all(|&place| self.is_head(state, place.into()));
         all.then_some(group)
     }
 
-    fn take(&self, state: &mut State, group: &Group) -> [Entry; 16] {
-        let mut taken = [self.shape.entry(state, group.places[0]); 16];
+    /// Takes the entries of a group out of the list; the first of them.
+    fn take(&self, state: &mut State, group: &Group, taken: &mut [Entry; 16]) -> Entry {
         for (entry, &place) in taken.iter_mut().zip(group.places()) {
-            *entry = self.shape.entry(state, place);
+            *entry = self.shape.entry(state, place.into());
         }
         let mut places = group.places;
-        places[..group.count].sort_unstable();
-        for &place in places[..group.count].iter().rev() {
-            self.shape.remove(state, place);
+        let places = &mut places[..usize::from(group.count)];
+        places.sort_unstable();
+        for &place in places.iter().rev() {
+            self.shape.remove(state, place.into());
         }
-        taken
+        taken[0]
     }
 
     /// What the access at a place of the list may do next.
@@ -155,8 +157,18 @@ impl Machine<'_> {
 
     /// Moves a group on: out of its store buffer, out of its SM, out of the link.
     pub(super) fn advance_group(&mut self, state: &mut State, group: &Group) -> Step {
-        let taken = self.take(state, group);
-        let taken = &taken[..group.count];
+        if group.count == 1 {
+            let place = usize::from(group.places[0]);
+            let entry = self.shape.entry(state, place);
+            self.shape.remove(state, place);
+            return self.advance_entries(state, &[entry]);
+        }
+        let mut taken = [self.shape.entry(state, 0); 16];
+        self.take(state, group, &mut taken);
+        self.advance_entries(state, &taken[..usize::from(group.count)])
+    }
+
+    fn advance_entries(&mut self, state: &mut State, taken: &[Entry]) -> Step {
         let Entry { list, cell, thread, .. } = taken[0];
         let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
         match list {
@@ -242,7 +254,7 @@ impl Machine<'_> {
         if group.count != 1 {
             return;
         }
-        let entry = self.shape.entry(state, group.places[0]);
+        let entry = self.shape.entry(state, group.places[0].into());
         let Entry { cell, thread, .. } = entry;
         let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
         if self.site(&entry).kind != Kind::Read || !self.is_far(gpu, cell.into()) {
@@ -272,8 +284,10 @@ impl Machine<'_> {
         visit: Visit<'_>,
     ) {
         let mut next = self.copy(state);
-        let taken = self.take(&mut next, group);
-        self.come_back(&mut next, Entry { data: value, ..taken[0] });
+        let place = usize::from(group.places[0]);
+        let entry = self.shape.entry(&next, place);
+        self.shape.remove(&mut next, place);
+        self.come_back(&mut next, Entry { data: value, ..entry });
         self.emit(step, next, visit);
     }
 
@@ -342,8 +356,12 @@ impl Machine<'_> {
     }
 
     fn deliver(&mut self, state: &mut State, entry: Entry, value: ValueId) {
-        let bytes = self.site(&entry).ty.bytes();
-        let start = Self::small((self.cells[usize::from(entry.cell)].start % bytes) as usize);
+        let Site { cells, ty, .. } = *self.site(&entry);
+        let start = if cells > 1 {
+            Self::small((self.cells[usize::from(entry.cell)].start % ty.bytes()) as usize)
+        } else {
+            0
+        };
         let site = entry.site;
         self.change(state, entry.thread.into(), Change::Deliver { site, start, value });
     }

@@ -11,16 +11,30 @@ use super::plan::Kind;
 use super::state::{Entry, INVALID, List, State};
 use super::step::Step;
 use super::table::{Ask, Piece};
-use super::{Machine, Place, Reduce};
+use super::{MOST_THREADS, Machine, Place, Reduce};
+
+/// By SM: cells that others have still to write, and to access in any way; and cells that anybody
+/// has still to read through the read-only path.
+#[derive(Default)]
+struct Others {
+    written: [u64; MOST_THREADS],
+    touched: [u64; MOST_THREADS],
+    loose: u64,
+}
 
 impl Machine<'_> {
     /// Takes eager steps until there are none. Barriers are always passed as soon as they can be:
     /// arriving and going on only lets others, or the thread itself, go on.
     pub(super) fn settle(&mut self, state: &mut State) {
+        if self.options.reduce == Reduce::None && !self.settles {
+            return;
+        }
         loop {
             let mut moved = false;
             for thread in 0..self.sm.len() {
-                moved |= self.barrier(state, thread) || self.follow(state, thread);
+                if self.settles {
+                    moved |= self.barrier(state, thread) || self.follow(state, thread);
+                }
                 if self.is_eager_fence(state, thread)
                     && let Some(step) = self.fence(state, thread)
                 {
@@ -63,24 +77,63 @@ impl Machine<'_> {
     /// Takes one eager step, if there is one.
     fn eager(&mut self, state: &mut State) -> bool {
         self.forget_lines(state);
-        for index in 0..self.shape.count(state) {
-            let entry = self.shape.entry(state, index);
-            if matches!(entry.list, List::Queue | List::Link)
-                && self.nobody_can_tell(state, &entry)
-                && let Some(group) = self.group(state, index)
-            {
-                let step = self.advance_group(state, &group);
-                self.steps.push(step);
-                return true;
+        let count = self.shape.count(state);
+        if count > 0 {
+            let others = self.others(state);
+            for index in 0..count {
+                let entry = self.shape.entry(state, index);
+                if matches!(entry.list, List::Queue | List::Link)
+                    && self.nobody_can_tell(state, &entry, &others)
+                    && let Some(group) = self.group(state, index)
+                {
+                    let step = self.advance_group(state, &group);
+                    self.steps.push(step);
+                    return true;
+                }
             }
         }
         (0..self.sm.len()).any(|thread| self.issue_eagerly(state, thread))
     }
 
+    /// What is left to be done by each SM, of all the others.
+    fn others(&self, state: &State) -> Others {
+        let sms = self.gpu.len();
+        let (mut written, mut touched) = ([0_u64; MOST_THREADS], [0_u64; MOST_THREADS]);
+        let mut others = Others { loose: 0, ..Others::default() };
+        for thread in 0..self.sm.len() {
+            let future = self.known(state, thread).future;
+            let sm = usize::from(self.sm[thread]);
+            written[sm] |= future.written;
+            touched[sm] |= future.touched();
+            others.loose |= future.loose;
+        }
+        for entry in self.shape.entries(state) {
+            let sm = usize::from(self.sm[usize::from(entry.thread)]);
+            let cell = 1_u64 << entry.cell;
+            match entry.list {
+                List::Buffer | List::Queue | List::Link => {
+                    touched[sm] |= cell;
+                    if self.is_store(&entry) {
+                        written[sm] |= cell;
+                    }
+                }
+                List::Loose => others.loose |= cell,
+                List::Back => {}
+            }
+        }
+        for sm in 0..sms {
+            for other in (0..sms).filter(|other| *other != sm) {
+                others.written[sm] |= written[other];
+                others.touched[sm] |= touched[other];
+            }
+        }
+        others
+    }
+
     /// A line that no load will look for any more is as good as lost, and nobody waits for one.
     fn forget_lines(&mut self, state: &mut State) {
         let cells = self.cells.len();
-        let mut wanted = [0_u64; 16];
+        let mut wanted = [0_u64; MOST_THREADS];
         for thread in 0..self.sm.len() {
             wanted[usize::from(self.sm[thread])] |= self.known(state, thread).future.cached;
         }
@@ -105,51 +158,26 @@ impl Machine<'_> {
     /// nobody but its own SM will write there; for a write, nobody but its own SM will access it at
     /// all. What its own SM does comes after it in the same FIFO. A unit drops lines when it is
     /// performed, and is left alone.
-    fn nobody_can_tell(&self, state: &State, entry: &Entry) -> bool {
+    fn nobody_can_tell(&self, state: &State, entry: &Entry, others: &Others) -> bool {
         let site = self.site(entry);
         let first = usize::from(entry.cell);
-        if site.unit.is_some() || !matches!(self.cells[first].place, Place::Global(_)) {
-            return false;
-        }
-        let count = (site.ty.bytes() / self.grain).max(1);
-        let cells = ((1_u64 << count) - 1) << first;
-        let sm = self.sm[usize::from(entry.thread)];
+        let cells = ((1_u64 << site.cells) - 1) << first;
+        let sm = usize::from(self.sm[usize::from(entry.thread)]);
         let reads = site.kind == Kind::Read;
-        let still = (0..self.sm.len()).any(|thread| {
-            let future = self.known(state, thread).future;
-            let elsewhere = self.sm[thread] != sm;
-            let conflicts = match (reads, elsewhere) {
-                (true, true) => future.written,
-                (true, false) => 0,
-                (false, true) => future.touched(),
-                (false, false) => future.loose,
-            };
-            conflicts & cells != 0
-        });
-        if still {
+        let conflicts = if reads { others.written[sm] } else { others.touched[sm] | others.loose };
+        if conflicts & cells != 0
+            || site.unit.is_some()
+            || !matches!(self.cells[first].place, Place::Global(_))
+        {
             return false;
         }
-        let gpu = self.gpu[usize::from(sm)];
-        let far = self.is_far(gpu, first);
-        // It might be answered on the way.
-        if reads && far && (self.options.copies || self.waiting(state, gpu, entry.cell).is_some()) {
-            return false;
+        let gpu = self.gpu[sm];
+        if !self.is_far(gpu, first) {
+            return true;
         }
-        if far && self.options.copies {
-            return false;
-        }
-        self.shape.entries(state).all(|other| {
-            let there = cells >> other.cell & 1 != 0;
-            let elsewhere = self.sm[usize::from(other.thread)] != sm;
-            !there
-                || match other.list {
-                    List::Buffer | List::Queue | List::Link => {
-                        !elsewhere || reads && !self.is_store(&other)
-                    }
-                    List::Loose => reads,
-                    List::Back => true,
-                }
-        })
+        // On its way to far memory it might be answered by what it meets there.
+        let answered = reads && self.waiting(state, gpu, entry.cell).is_some();
+        !self.options.copies && !answered
     }
 
     /// Issues an access at once where that is all that can happen to its thread and nobody can tell

@@ -59,6 +59,7 @@ impl Entry {
             | u32::from(self.data)
     }
 
+    #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "fields of a word")]
     fn of(word: u32, awaited: u16) -> Entry {
         Entry {
@@ -134,6 +135,7 @@ pub(super) struct Barrier {
 pub(super) const BARRIER: usize = 5;
 
 impl Shape {
+    #[inline]
     pub(super) fn local(&self, state: &State, thread: usize) -> u32 {
         let at = thread * self.local;
         let bytes = &state.bytes[at..at + self.local];
@@ -175,16 +177,21 @@ impl Shape {
         state.bytes[at..at + BARRIER].copy_from_slice(&bytes);
     }
 
+    #[inline]
     pub(super) fn count(&self, state: &State) -> usize {
-        (state.bytes.len() - self.entries) / self.entry
+        let bytes = state.bytes.len() - self.entries;
+        // A division by a number that is not known costs more than all the rest.
+        if self.entry == 4 { bytes / 4 } else { bytes / 6 }
     }
 
+    #[inline]
     fn word(&self, state: &State, index: usize) -> u32 {
         let at = self.entries + index * self.entry;
         let bytes = &state.bytes[at..at + 4];
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     }
 
+    #[inline]
     pub(super) fn entry(&self, state: &State, index: usize) -> Entry {
         let at = self.entries + index * self.entry + 4;
         let awaited = if self.entry > 4 {

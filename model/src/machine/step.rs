@@ -82,6 +82,9 @@ impl Machine<'_> {
         self.steps.insert(0, step);
         self.settle(&mut state);
         let threads = self.arrange(&mut state);
+        if self.shape.count(&state) > usize::from(u8::MAX) {
+            self.tables.overflow = Some("more than 255 accesses on their way");
+        }
         visit(Taken { steps: &self.steps, threads: &threads }, &state);
         self.steps.clear();
         self.spare.push(state);

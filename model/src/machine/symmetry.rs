@@ -62,7 +62,7 @@ impl Machine<'_> {
     /// which one it was of the old; empty if each is itself.
     pub(super) fn arrange(&self, state: &mut State) -> Vec<u8> {
         let threads = self.sm.len();
-        if (0..threads).all(|thread| usize::from(self.class[thread]) == thread) {
+        if !self.symmetric {
             return Vec::new();
         }
         let mut order: Vec<u8> = (0..=u8::MAX).take(threads).collect();

@@ -1,0 +1,179 @@
+//! The states that a search has found, each kept once, in the order in which it was found.
+//!
+//! What is kept of a state is a record: where the record of the state before it is, how long it is,
+//! and its bytes. Records lie one behind the other, so they are the queue of a breadth-first search
+//! too. A table of places finds them again. It is far larger than any cache, so each look at it
+//! waits for memory: states are looked up many at a time, for the processor to wait for all of them
+//! at once. That is why this is no library's table.
+
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+/// Bytes of a record before those of the state: a place and a length.
+const HEAD: usize = 6;
+
+/// A place in the table that is free.
+const FREE: u64 = u64::MAX;
+
+#[derive(Debug)]
+pub(super) struct Records {
+    bytes: Vec<u8>,
+    count: usize,
+    /// The place of a record, below half of its state's hash. In the order of these halves, as far
+    /// as there is room, so that a larger table needs no hash again.
+    slots: Vec<u64>,
+}
+
+/// States to be looked up together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    bytes: Vec<u8>,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    hash: u64,
+    start: u32,
+    length: u16,
+    before: u32,
+}
+
+impl Batch {
+    /// A state that was reached from the one with that record.
+    pub(super) fn push(&mut self, state: &[u8], before: u32) {
+        let start = u32::try_from(self.bytes.len()).expect("batches are small");
+        // One that is too long for a record is left out by `Records::add`.
+        let length = u16::try_from(state.len()).unwrap_or(u16::MAX);
+        self.bytes.extend_from_slice(state);
+        self.items.push(Item { hash: hash(state), start, length, before });
+    }
+
+    fn state(&self, item: Item) -> &[u8] {
+        let start = item.start as usize;
+        &self.bytes[start..start + usize::from(item.length)]
+    }
+}
+
+/// 32 bits.
+fn hash(state: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(state);
+    // Its best bits are the highest, before it turns them round.
+    hasher.finish().rotate_right(26) >> 32
+}
+
+impl Records {
+    pub(super) fn new() -> Records {
+        Records { bytes: Vec::new(), count: 0, slots: vec![FREE; 1 << 10] }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The end of the records: where the next one will be.
+    pub(super) fn end(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(super) fn state(&self, at: u32) -> &[u8] {
+        let at = at as usize;
+        let length = u16::from_le_bytes([self.bytes[at + 4], self.bytes[at + 5]]);
+        &self.bytes[at + HEAD..at + HEAD + usize::from(length)]
+    }
+
+    pub(super) fn before(&self, at: u32) -> u32 {
+        let bytes = &self.bytes[at as usize..at as usize + 4];
+        u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+    }
+
+    pub(super) fn next(&self, at: u32) -> u32 {
+        let length = HEAD + self.state(at).len();
+        at + u32::try_from(length).expect("states are short")
+    }
+
+    /// Bytes in use.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len() + self.slots.len() * size_of::<u64>()
+    }
+
+    /// Adds the states that are new, and hands the place of each state, known or new, to `found`
+    /// with that of the one before it. False: there is no room for more.
+    pub(super) fn add(&mut self, batch: &mut Batch, mut found: impl FnMut(u32, u32)) -> bool {
+        while (self.count + batch.items.len()) * 4 > self.slots.len() * 3 {
+            self.grow();
+        }
+        // These two loops only fetch what the third will need.
+        let size = self.slots.len();
+        let mut fetched = 0_u64;
+        for item in &batch.items {
+            fetched ^= self.slots[slot_of(item.hash, size)];
+        }
+        for item in &batch.items {
+            let slot = self.slots[slot_of(item.hash, size)];
+            if slot != FREE && slot >> 32 == item.hash {
+                fetched ^= u64::from(self.bytes[(slot & 0xffff_ffff) as usize]);
+            }
+        }
+        std::hint::black_box(fetched);
+        let mut room = true;
+        for index in 0..batch.items.len() {
+            let item = batch.items[index];
+            match self.place(item.hash, batch.state(item), item.before) {
+                Some(at) => found(at, item.before),
+                None => room = false,
+            }
+        }
+        batch.items.clear();
+        batch.bytes.clear();
+        room
+    }
+
+    fn place(&mut self, hash: u64, state: &[u8], before: u32) -> Option<u32> {
+        let size = self.slots.len();
+        let mut slot = slot_of(hash, size);
+        loop {
+            let known = self.slots[slot];
+            if known == FREE {
+                break;
+            }
+            if known >> 32 == hash {
+                let at = u32::try_from(known & 0xffff_ffff).expect("half of it");
+                if self.state(at) == state {
+                    return Some(at);
+                }
+            }
+            slot = (slot + 1) & (size - 1);
+        }
+        let at = u32::try_from(self.bytes.len()).ok()?;
+        let length = u16::try_from(state.len()).ok().filter(|length| *length < u16::MAX)?;
+        self.slots[slot] = hash << 32 | u64::from(at);
+        self.bytes.extend_from_slice(&before.to_le_bytes());
+        self.bytes.extend_from_slice(&length.to_le_bytes());
+        self.bytes.extend_from_slice(state);
+        self.count += 1;
+        Some(at)
+    }
+
+    /// Twice as many slots.
+    fn grow(&mut self) {
+        let size = self.slots.len() * 2;
+        let mut slots = vec![FREE; size];
+        for &known in self.slots.iter().filter(|known| **known != FREE) {
+            let mut slot = slot_of(known >> 32, size);
+            while slots[slot] != FREE {
+                slot = (slot + 1) & (size - 1);
+            }
+            slots[slot] = known;
+        }
+        self.slots = slots;
+    }
+}
+
+/// The first slot for a hash of 32 bits, of `size` slots.
+#[allow(clippy::cast_possible_truncation, reason = "it is below the size")]
+fn slot_of(hash: u64, size: usize) -> usize {
+    ((hash * size as u64) >> 32) as usize
+}

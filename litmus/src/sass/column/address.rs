@@ -1,0 +1,158 @@
+//! Addresses of accesses: sums of registers and offsets, forced to be aligned.
+
+use model::isa::alu::AluOp;
+use model::isa::{Address, Operand, SpaceQualifier, Type};
+use model::machine::form::Family;
+use model::memory::{Space, VariableId};
+use model::program::Initial;
+
+use super::{Column, Got, unsupported};
+use crate::sass::syntax::{self as text, Atom, File, Register, Term};
+
+/// What an access names.
+pub(super) struct Place {
+    pub(super) address: Address,
+    /// The variable, where it is known before a run.
+    pub(super) variable: Option<VariableId>,
+}
+
+/// Of SPA 5.0, an extended address has these bits.
+const EXTENDED: u64 = (1 << 40) - 1;
+
+impl Column<'_> {
+    /// `P0:R4=s` of a variable in shared or local memory: its address in that space, as `LDS` takes it.
+    pub(super) fn own_addresses(&mut self) {
+        let count = self.draft.thread(self.thread).registers.len();
+        for index in 0..count {
+            let register = &self.draft.thread(self.thread).registers[index];
+            let Some(Initial::Address { variable, .. }) = register.initial else { continue };
+            let space = self.draft.variable(variable).space.unwrap_or_default();
+            if matches!(space, Space::Shared | Space::Local) {
+                let register = model::isa::Reg(u16::try_from(index).expect("few registers"));
+                "the initial state".clone_into(&mut self.text);
+                self.alu(AluOp::Mov, Type::U32, register, &[Operand::Address(variable)]);
+            }
+        }
+    }
+
+    /// The address of an access of so many bytes.
+    pub(super) fn address(
+        &mut self,
+        instruction: &text::Instruction<'_>,
+        operand: &text::Operand<'_>,
+        bytes: u32,
+        space: SpaceQualifier,
+    ) -> Got<Place> {
+        let Some(indexed) = operand.indexed().filter(|indexed| indexed.is_memory()) else {
+            return unsupported("no address in brackets");
+        };
+        let terms = indexed.brackets.last().map_or(&[][..], |terms| &terms[..]);
+        let (mut base, mut offset) = (None, 0_i64);
+        for term in terms {
+            match term.value.atom {
+                Atom::Number(number) => offset = offset.wrapping_add(distance(term, number.value)?),
+                Atom::Register(register) if register.number.is_none() => {}
+                Atom::Register(register) if register.file == File::General && base.is_none() => {
+                    base = Some((register, wide(instruction, term)?));
+                }
+                Atom::Register(_) | Atom::Indexed(_) | Atom::Name(_) => {
+                    return unsupported("an address of this form");
+                }
+            }
+        }
+        if i32::try_from(offset).is_err() {
+            return unsupported("an offset of more than 32 bits");
+        }
+        let mask = !(u64::from(bytes) - 1);
+        let beyond = base.is_some_and(|(register, _)| {
+            let limit = self.registers.zip(register.number);
+            limit.is_some_and(|(limit, number)| number >= limit)
+        });
+        if beyond {
+            // As without a register: the field of the offset, extended with zeros.
+            let first = instruction.operands.first().and_then(text::Operand::register);
+            let sparse = first.is_some_and(|register| register.file.is_of_predicates());
+            let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
+            return Ok(self.absolute(field.cast_unsigned() & mask, bytes, space));
+        }
+        let Some((base, wide)) = base else {
+            return Ok(self.absolute(offset.cast_unsigned() & mask, bytes, space));
+        };
+        let aligned = offset & mask.cast_signed();
+        if let Some(variable) = self.fixed(base, wide) {
+            let address = Address { base: Operand::Address(variable), offset: aligned };
+            return Ok(Place { address, variable: Some(variable) });
+        }
+        let mut sum = self.read(base, operand.at);
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        if wide {
+            let high = self.read_next(base, 1, operand.at);
+            sum = self.computed(AluOp::Concat(32), Type::U64, &[sum, high]);
+        }
+        if offset != 0 {
+            sum = self.computed(AluOp::Add, ty, &[sum, Operand::Imm(offset.cast_unsigned())]);
+        }
+        let bits = if self.family == Family::Maxwell && wide { EXTENDED } else { u64::MAX };
+        if mask & bits != u64::MAX {
+            sum = self.computed(AluOp::And, ty, &[sum, Operand::Imm(mask & bits)]);
+        }
+        Ok(Place { address: Address { base: sum, offset: 0 }, variable: None })
+    }
+
+    /// An address that is a number: of the variable that the test puts there.
+    fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> Place {
+        let global = space.may_be_global();
+        let all = self.draft.variables.iter().enumerate();
+        let found = all.filter(|_| global).find_map(|(index, variable)| {
+            let start = variable.absolute?;
+            let extent = variable.element.unwrap_or(bytes.max(4)) * variable.count.unwrap_or(1);
+            let offset = address.checked_sub(start).filter(|offset| *offset < extent.into())?;
+            let id = VariableId(u16::try_from(index).expect("a test has few variables"));
+            Some((id, i64::try_from(offset).ok()?))
+        });
+        let (base, offset, variable) = found
+            .map_or((Operand::Imm(address), 0, None), |(id, offset)| {
+                (Operand::Address(id), offset, Some(id))
+            });
+        Place { address: Address { base, offset }, variable }
+    }
+
+    /// The variable whose address a register has from the start to the end.
+    fn fixed(&mut self, base: Register, wide: bool) -> Option<VariableId> {
+        let high = Register { number: base.number.map(|number| number.saturating_add(1)), ..base };
+        if self.written.contains(&base) || wide && self.written.contains(&high) {
+            return None;
+        }
+        let here = self.thread;
+        let thread = self.draft.thread(here);
+        let initial = |name: Register| {
+            let register = thread.known_register(&name.to_string())?;
+            thread.registers[usize::from(register.0)].initial
+        };
+        if wide && initial(high).is_some() {
+            return None;
+        }
+        match initial(base)? {
+            Initial::Address { variable, thread } if thread == here => Some(variable),
+            Initial::Address { .. } | Initial::Value(_) => None,
+        }
+    }
+}
+
+fn distance(term: &Term<'_>, value: Option<u64>) -> Got<i64> {
+    let Some(value) = value.and_then(|value| i64::try_from(value).ok()) else {
+        return unsupported("an offset that is no integer");
+    };
+    let negative = term.negative != (term.value.signs == "-");
+    Ok(if negative { -value } else { value })
+}
+
+/// Whether an address is in two registers.
+fn wide(instruction: &text::Instruction<'_>, term: &Term<'_>) -> Got<bool> {
+    match &term.value.suffixes[..] {
+        [] => Ok(instruction.has("E")),
+        ["64"] => Ok(true),
+        ["U32"] => Ok(false),
+        _ => unsupported("a scaled address"),
+    }
+}

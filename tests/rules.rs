@@ -1,0 +1,71 @@
+//! Every rule of the machine is there for a run that the axioms forbid.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use checker::explore::inclusion::shown;
+use checker::explore::{Limits, explore};
+use litmus::sass::lower::Lowering;
+use litmus::{Quantifier, Test};
+use model::machine::{Options, Rule};
+
+use crate::suite;
+
+/// The machine that has what a rule is about.
+fn about(rule: Rule) -> Options {
+    let name = rule.name();
+    Options {
+        store_buffers: name.starts_with("R20"),
+        copies: name.starts_with("R21"),
+        lazy_all: name == "R22",
+        ..Options::default()
+    }
+}
+
+/// Whether some run ends as the test says that none does.
+fn happens(test: &Test, options: Options) -> bool {
+    let lowering = Lowering::of(90).expect("there is a table");
+    let explored = explore(&test.program, lowering, options, Limits::states(1_000_000));
+    let explored = explored.expect("the family has all of this");
+    assert_eq!(explored.limit, None, "{}", test.name);
+    explored
+        .outcomes
+        .keys()
+        .any(|outcome| test.proposition.holds(&test.program, &shown(test, outcome)))
+}
+
+#[test]
+fn every_rule_is_needed_by_a_test() {
+    let mut needed: BTreeSet<Rule> = BTreeSet::new();
+    let mut wrong = String::new();
+    for entry in suite::load(&suite::folder()) {
+        let test = &entry.test;
+        let Some(rules) = test.meta("Without-rule") else { continue };
+        let name = &test.name;
+        assert_eq!(test.quantifier, Quantifier::NotExists, "{name} says what does not happen");
+        for rule in rules.split(' ') {
+            let rule = Rule::of(rule).unwrap_or_else(|| panic!("{name}: `{rule}` is no rule"));
+            let with = about(rule);
+            if happens(test, with) {
+                writeln!(wrong, "{name}: it happens with {} too", rule.name())
+                    .expect("strings can be written");
+            }
+            if happens(test, Options { without: Some(rule), ..with }) {
+                needed.insert(rule);
+            } else {
+                writeln!(
+                    wrong,
+                    "{name}: it does not happen without {}: {}",
+                    rule.name(),
+                    rule.text()
+                )
+                .expect("strings can be written");
+            }
+        }
+    }
+    for rule in Rule::ALL.iter().filter(|rule| !needed.contains(rule)) {
+        writeln!(wrong, "no test needs {}: {}", rule.name(), rule.text())
+            .expect("strings can be written");
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
