@@ -127,16 +127,16 @@ fn no_random_column_leaves_what_it_promises() {
     let mut numbers = Random(0x5eed_5a55);
     let mut included = 0;
     for _ in 0..150 {
-        let text = random(&mut numbers);
-        let test = litmus::parse("random", text.as_bytes())
-            .unwrap_or_else(|all| panic!("{text}\n{}", all[0]));
+        let columns = random(&mut numbers);
+        let test = litmus::parse("random", columns.as_bytes())
+            .unwrap_or_else(|all| panic!("{columns}\n{}", all[0]));
         let axioms = machine::allowed(&test, &model, Some(Duration::from_secs(2)));
         let lowering = Lowering::of_test(&test).expect("it is in SASS");
         for options in machines {
             match compare(&test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Extra(extra) => {
                     let outcome = test.display_outcome(&extra[0].0);
-                    panic!("{text}\n{options:?}: the axioms forbid {outcome}");
+                    panic!("{columns}\n{options:?}: the axioms forbid {outcome}");
                 }
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Undefined(_)
