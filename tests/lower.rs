@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use checker::engine::ENGINES;
+use checker::exit::Exit;
+use checker::judge::Task;
 use checker::lower::context::Reach;
 use checker::lower::inclusion::{Answer, Judge, Language, Question};
 use checker::lower::mapping::{to_ptx, weakenings};
@@ -70,6 +72,18 @@ fn every_row_of_ours_has_its_verdict() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+    let mut tested = 0;
+    for test in findings.iter().flat_map(|finding| [&finding.forbidden, &finding.allowed]).flatten()
+    {
+        let parsed = litmus::parse("witness", test.as_bytes());
+        let parsed = parsed.unwrap_or_else(|errors| panic!("{test}\n{}", errors[0]));
+        let (ptx, cxx) = (ptx::model(), cxx::model(ReleaseSequence::Cpp20));
+        let task = Task { cxx: Some(&cxx), ..suite::task(&ptx) };
+        let judgement = checker::judge::judge(&parsed, &task);
+        assert_eq!(judgement.exit(), Exit::AsExpected, "{test}\n{judgement:?}");
+        tested += 1;
+    }
+    assert!(tested > 40, "only {tested} tests");
     assert!(seen.len() >= 7 && findings.len() >= 40, "{seen:?}");
 }
 

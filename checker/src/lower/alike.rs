@@ -81,7 +81,7 @@ pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> 
             target: target_steps,
             width: if byte { Width::Byte } else { Width::Word },
             reach: Reach { within, alone: false },
-            machine: target.machine.then_some(Machine { sm: target.arch.sm, shared }),
+            machine: target.machine.then(|| Machine::new(target.arch.sm, shared)),
         },
         notes,
         cluster: target.arch.sm >= 90,

@@ -39,6 +39,8 @@ impl Asked {
                     format!("{source} became {target}, which allows what is forbidden by {blamed}");
                 Finding {
                     racy: refutation.racy,
+                    forbidden: refutation.forbidden,
+                    allowed: refutation.allowed,
                     context: Some(refutation.context),
                     outcome: Some(refutation.outcome),
                     axioms: refutation.axioms,

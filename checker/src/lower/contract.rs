@@ -338,6 +338,24 @@ mod tests {
         assert_eq!(line(&steps), "ld.relaxed.gpu x; fence.acquire.cta; fence.acquire.sys");
         let narrow = Step::access(Act::Store, Place::X, Order::Release, Scope::Cluster);
         assert!(reference(narrow, 70, false).is_none());
+        for family in lowering::families().iter().filter(|family| family.name != "maxwell") {
+            let first = family.table.targets[0];
+            // What a question of one target says is said of its family.
+            for &sm in &family.table.targets {
+                for scope in Scope::ALL {
+                    for order in [Order::Weak, Order::Relaxed, Order::Acquire, Order::Release] {
+                        for act in [Act::Load, Act::Store, Act::Swap] {
+                            let step = Step::access(act, Place::Y, order, scope);
+                            assert_eq!(
+                                reference(step, sm, false),
+                                reference(step, first, false),
+                                "{step} on sm_{sm}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
         for sm in [70, 75, 80, 86, 89, 90, 100, 103, 120] {
             for scope in [Scope::Cta, Scope::Gpu, Scope::Sys] {
                 for act in [Act::Load, Act::Store, Act::Swap] {

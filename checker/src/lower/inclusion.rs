@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use litmus::lowering;
 use model::program::{Observed, Program};
 use model::rel::Model;
 use model::scope::Scope;
@@ -14,6 +15,7 @@ use model::value::Value;
 use super::context::{Context, Family, Reach, Slot, contexts};
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Place, Step};
+use super::witness::Witness;
 use super::{contract, mapping};
 use crate::engine::{Engine, Limits, Seen};
 
@@ -39,9 +41,19 @@ pub struct Question {
 /// What machine code is for, which lowers contexts too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Machine {
+    /// The first target of the family: what contexts are made of is the same on all of them.
     pub sm: u16,
     /// Whether `y` is in shared memory.
     pub shared: bool,
+}
+
+impl Machine {
+    pub fn new(sm: u16, shared: bool) -> Machine {
+        let families = lowering::families().iter();
+        let family = families.clone().find(|family| family.table.targets.contains(&sm));
+        let first = family.and_then(|family| family.table.targets.first().copied());
+        Machine { sm: first.unwrap_or(sm), shared }
+    }
 }
 
 /// A context and an outcome that the target adds there.
@@ -56,6 +68,10 @@ pub struct Refutation {
     pub torn: bool,
     /// Whether weak accesses of the source race in the context: none was found where they do not.
     pub racy: bool,
+    /// Litmus tests: the source's thread, where the outcome is forbidden, and the target's, where it
+    /// is allowed.
+    pub forbidden: Option<String>,
+    pub allowed: Option<String>,
 }
 
 /// How many contexts there were.
@@ -221,7 +237,10 @@ impl<'a> Judge<'a> {
                     if racy && in_race.is_some() {
                         continue;
                     }
+                    let (forbidden, allowed) = side.tests(&target, &outcome, torn);
                     let answer = Answer::Refuted(Box::new(Refutation {
+                        forbidden,
+                        allowed,
                         context: side.text(),
                         outcome: shown(&target, &outcome, question.width),
                         axioms: self.blame(&side.source(), &outcome, question.language, torn),
@@ -403,6 +422,37 @@ impl Side<'_> {
             }
         }
         threads
+    }
+
+    /// The context and an outcome as two tests.
+    fn tests(
+        &self,
+        target: &Program,
+        outcome: &[Value],
+        torn: bool,
+    ) -> (Option<String>, Option<String>) {
+        let test = |language, row: &[Step], lowered: bool, name: &str, exists| {
+            let threads =
+                self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
+            let program = program(&threads, &self.context.placements, self.question.width);
+            let witness = Witness {
+                language,
+                threads: &threads,
+                placements: &self.context.placements,
+                program: &program,
+                outcome,
+                width: self.question.width,
+                torn,
+            };
+            (program.observed.len() == target.observed.len())
+                .then(|| witness.test(name, exists))
+                .flatten()
+        };
+        let Question { language, source, target: row, .. } = self.question;
+        (
+            test(*language, source, false, "source", false),
+            test(Language::Ptx, row, true, "target", true),
+        )
     }
 
     /// The barriers of the row, which its partners meet.

@@ -21,6 +21,7 @@ pub mod rows;
 pub mod step;
 pub mod value;
 pub mod verdict;
+pub mod witness;
 
 use std::io::{self, Write};
 

@@ -77,7 +77,7 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
             target,
             width,
             reach: Reach { within, alone: source.alone },
-            machine: machine.then_some(Machine { sm: arch.sm, shared }),
+            machine: machine.then(|| Machine::new(arch.sm, shared)),
         },
         notes,
         cluster,

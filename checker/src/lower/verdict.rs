@@ -71,6 +71,9 @@ pub struct Finding {
     pub context: Option<String>,
     /// What it allows there.
     pub outcome: Option<String>,
+    /// Litmus tests: the source in that context, where the outcome is forbidden, and the target.
+    pub forbidden: Option<String>,
+    pub allowed: Option<String>,
     /// Axioms of the source's model that forbid it.
     pub axioms: Vec<String>,
     /// A weaker target that would do, up to the bound.
@@ -91,6 +94,8 @@ impl Finding {
             racy: false,
             context: None,
             outcome: None,
+            forbidden: None,
+            allowed: None,
             axioms: Vec::new(),
             sufficient: None,
             notes: Vec::new(),

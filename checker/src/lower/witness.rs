@@ -1,0 +1,236 @@
+//! A refutation as litmus tests: the source's thread in its context, where the outcome is forbidden,
+//! and the target's, where it is allowed.
+
+use std::fmt::Write;
+
+use model::isa::cxx::Failure;
+use model::isa::fence::FenceOrder;
+use model::program::{Observed, Program};
+use model::scope::{Placement, Scope};
+use model::value::Value;
+
+use super::inclusion::Language;
+use super::program::{Numbered, Width};
+use super::step::{Act, Order, Place, Step};
+
+/// What a test is made of.
+pub struct Witness<'a> {
+    pub language: Language,
+    pub threads: &'a [Vec<Numbered>],
+    pub placements: &'a [Placement],
+    /// As the engine ran it.
+    pub program: &'a Program,
+    pub outcome: &'a [Value],
+    pub width: Width,
+    /// Whether values have to show which bytes they are of.
+    pub torn: bool,
+}
+
+impl Witness<'_> {
+    /// The test; none where some step is no instruction by itself. `exists` says what is expected.
+    pub fn test(&self, name: &str, exists: bool) -> Option<String> {
+        let mut columns = Vec::new();
+        for (thread, placement) in self.threads.iter().zip(self.placements) {
+            let mut cells = vec![format!("P{}@{placement}", columns.len())];
+            let mut writer = Writer { witness: self, register: 0, shown: None, cells: Vec::new() };
+            for &step in thread {
+                writer.step(step)?;
+            }
+            if thread.iter().any(|numbered| numbered.step == Step::Guard) {
+                writer.cells.push("E:".to_owned());
+            }
+            cells.extend(writer.cells);
+            columns.push(cells);
+        }
+        let widths: Vec<usize> = columns
+            .iter()
+            .map(|column| column.iter().map(String::len).max().unwrap_or(0))
+            .collect();
+        let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
+        let dialect = match self.language {
+            Language::Cxx => "CXX",
+            Language::Ptx => "PTX",
+        };
+        let mut text = format!("{dialect} {name}\n{{\n");
+        let declared: Vec<String> =
+            Place::ALL.iter().map(|place| format!("uint32_t {}=0;", place.name())).collect();
+        writeln!(text, "{}\n}}", declared.join(" ")).ok()?;
+        for row in 0..rows {
+            let cells = columns.iter().zip(&widths).map(|(column, &width)| {
+                format!("{:width$}", column.get(row).map_or("", String::as_str))
+            });
+            writeln!(text, " {} ;", cells.collect::<Vec<_>>().join(" | ")).ok()?;
+        }
+        let all = self.program.observed.iter().zip(self.outcome);
+        let all: Vec<String> = all
+            .map(|(observed, &value)| format!("{}={}", self.name(*observed), self.value(value)))
+            .collect();
+        let quantifier = if exists { "exists" } else { "~exists" };
+        writeln!(text, "{quantifier} ({})", all.join(" /\\ ")).ok()?;
+        Some(text)
+    }
+
+    fn name(&self, observed: Observed) -> String {
+        match observed {
+            Observed::Register { thread, register } => format!("P{}:r{}", thread.0, register.0),
+            Observed::Memory { variable, .. } => {
+                self.program.variables[usize::from(variable.0)].name.clone()
+            }
+        }
+    }
+
+    /// An observed value; by its number where all of its bytes are of one store.
+    fn value(&self, value: Value) -> String {
+        match self.width.number(value) {
+            Some(number) => self.number(number),
+            None => format!("{value:#x}"),
+        }
+    }
+
+    fn number(&self, number: u8) -> String {
+        if self.torn && number > 0 {
+            format!("{:#x}", u32::from(number) * 0x0101_0101)
+        } else {
+            number.to_string()
+        }
+    }
+}
+
+struct Writer<'a> {
+    witness: &'a Witness<'a>,
+    register: u16,
+    /// The register that was written last.
+    shown: Option<u16>,
+    cells: Vec<String>,
+}
+
+impl Writer<'_> {
+    fn register(&mut self) -> u16 {
+        self.register += 1;
+        self.register - 1
+    }
+
+    fn step(&mut self, numbered: Numbered) -> Option<()> {
+        let cxx = self.witness.language == Language::Cxx;
+        let cell = match numbered.step {
+            Step::Access { act, at, order, scope } => {
+                let destination = act.shows().then(|| self.register());
+                if destination.is_some() {
+                    self.shown = destination;
+                }
+                let destination = destination.map(|register| format!("r{register}, "));
+                let value = self.witness.number(numbered.value);
+                let expects = self.witness.number(numbered.expects);
+                let access =
+                    Access { act, at: at.name(), order, scope, destination, value, expects };
+                if cxx { access.cxx()? } else { access.ptx()? }
+            }
+            Step::Fence { order, scope } => {
+                let order = match (order, cxx) {
+                    (FenceOrder::Acquire, _) => "acquire",
+                    (FenceOrder::Release, _) => "release",
+                    (FenceOrder::AcqRel, _) => "acq_rel",
+                    (FenceOrder::Sc, true) => "seq_cst",
+                    (FenceOrder::Sc, false) => "sc",
+                };
+                format!("fence.{order}.{}", if cxx { cxx_scope(scope) } else { scope.name() })
+            }
+            Step::Barrier => "bar.sync 0".to_owned(),
+            Step::ClusterArrive { relaxed: false } => "barrier.cluster.arrive".to_owned(),
+            Step::ClusterArrive { relaxed: true } => "barrier.cluster.arrive.relaxed".to_owned(),
+            Step::ClusterWait => "barrier.cluster.wait".to_owned(),
+            Step::Guard => {
+                let shown = self.shown?;
+                let predicate = self.register();
+                self.cells.push(format!("setp.eq.u32 p{predicate}, r{shown}, 0"));
+                format!("@p{predicate} bra E")
+            }
+        };
+        self.cells.push(cell);
+        Some(())
+    }
+}
+
+fn cxx_scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Cta => "block",
+        Scope::Cluster => "cluster",
+        Scope::Gpu => "device",
+        Scope::Sys => "system",
+    }
+}
+
+struct Access {
+    act: Act,
+    at: &'static str,
+    order: Order,
+    scope: Scope,
+    destination: Option<String>,
+    value: String,
+    expects: String,
+}
+
+impl Access {
+    fn order(&self) -> Option<&'static str> {
+        Some(match self.order {
+            Order::Weak => return None,
+            Order::Unordered => "unordered",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "seq_cst",
+        })
+    }
+
+    fn cxx(&self) -> Option<String> {
+        let suffix = self.order().map_or(String::new(), |order| {
+            let failure = match self.act {
+                Act::CompareExchange(Some(Failure::Relaxed)) => ".relaxed",
+                Act::CompareExchange(Some(Failure::Acquire)) => ".acquire",
+                Act::CompareExchange(Some(Failure::SeqCst)) => ".seq_cst",
+                Act::CompareExchange(None)
+                | Act::Load
+                | Act::Store
+                | Act::Swap
+                | Act::Overwrite
+                | Act::Reduce
+                | Act::Probe => "",
+            };
+            format!(".{order}{failure}.{}", cxx_scope(self.scope))
+        });
+        let Access { at, value, expects, .. } = self;
+        let destination = self.destination.as_deref().unwrap_or("_, ");
+        Some(match self.act {
+            Act::Load => format!("load{suffix} {destination}[{at}]"),
+            Act::Store => format!("store{suffix} [{at}], {value}"),
+            Act::Swap | Act::Overwrite => format!("rmw.exch{suffix} {destination}[{at}], {value}"),
+            Act::CompareExchange(_) => {
+                format!("cmpxchg{suffix} {destination}[{at}], {expects}, {value}")
+            }
+            Act::Reduce | Act::Probe => return None,
+        })
+    }
+
+    fn ptx(&self) -> Option<String> {
+        let suffix = match self.order() {
+            Some(order) => format!("{order}.{}", self.scope),
+            None => "weak".to_owned(),
+        };
+        let Access { at, value, expects, .. } = self;
+        let destination = self.destination.as_deref().unwrap_or("_, ");
+        Some(match self.act {
+            Act::Load => format!("ld.{suffix}.u32 {destination}[{at}]"),
+            Act::Store => format!("st.{suffix}.u32 [{at}], {value}"),
+            Act::Swap | Act::Overwrite => {
+                format!("atom.{suffix}.exch.b32 {destination}[{at}], {value}")
+            }
+            Act::CompareExchange(_) => {
+                format!("atom.{suffix}.cas.b32 {destination}[{at}], {expects}, {value}")
+            }
+            Act::Probe => format!("atom.{suffix}.cas.b32 {destination}[{at}], 0, 0"),
+            // What it computes is not known, and PTX has no `red` that swaps.
+            Act::Reduce => return None,
+        })
+    }
+}
