@@ -263,6 +263,7 @@ impl Machine<'_> {
         let sys = self.level(&entry) == Level::Sys;
         if let Some(value) = self.waiting(state, gpu, cell)
             && (self.options.forward && !sys || self.options.forward_sys)
+            && !self.overtakes(state, &entry)
         {
             self.answered(state, group, value, Step::Forward { thread, cell }, visit);
         }
@@ -273,6 +274,18 @@ impl Machine<'_> {
             let value = state.bytes[slot];
             self.answered(state, group, value, Step::Copy { thread, cell }, visit);
         }
+    }
+
+    /// Whether the load's thread has an older one in the link, which will read at its home: of the
+    /// two, only weak loads may pass each other (reading C2).
+    fn overtakes(&self, state: &State, load: &Entry) -> bool {
+        let weak = |entry: &Entry| self.level(entry) == Level::Weak;
+        self.shape.entries(state).any(|older| {
+            older.list == List::Link
+                && (older.thread, older.cell) == (load.thread, load.cell)
+                && self.site(&older).kind == Kind::Read
+                && !(self.options.weak_pass && weak(&older) && weak(load))
+        })
     }
 
     fn answered(
