@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use litmus::lowering;
-use model::program::{Observed, Program};
+use model::program::Program;
 use model::rel::Model;
 use model::scope::Scope;
 use model::value::Value;
 
-use super::context::{Context, Family, Reach, Slot, contexts};
-use super::program::{Numbered, Width, program};
-use super::step::{Act, Place, Step};
-use super::witness::Witness;
-use super::{contract, mapping};
+use super::context::{Context, Family, Reach, contexts};
+use super::program::Width;
+use super::side::{Side, shown};
+use super::step::{Act, Step};
 use crate::engine::{Engine, Limits, Seen};
 
 /// Which language the source is in.
@@ -328,189 +327,6 @@ impl<'a> Judge<'a> {
         };
         model.axioms.iter().filter(forbids).map(|axiom| axiom.name.clone()).collect()
     }
-}
-
-/// A question in one context.
-struct Side<'a> {
-    question: &'a Question,
-    context: &'a Context,
-}
-
-impl Side<'_> {
-    /// What a step of the context is on the target's side; none where the target has no such scope.
-    fn reference(&self, step: Step) -> Option<Vec<Step>> {
-        let steps = match self.question.language {
-            Language::Cxx => mapping::to_ptx(step),
-            Language::Ptx => vec![step],
-        };
-        let Some(Machine { sm, shared }) = self.question.machine else { return Some(steps) };
-        let lowered = steps.into_iter().map(|step| contract::reference(step, sm, shared));
-        lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
-    }
-
-    fn exists(&self) -> bool {
-        self.context.threads().iter().flatten().all(|slot| match slot {
-            Slot::Step(step) => self.reference(*step).is_some(),
-            Slot::Row | Slot::RowBarrier => true,
-        })
-    }
-
-    fn lower(&self, step: Step) -> Vec<Step> {
-        self.reference(step).unwrap_or_default()
-    }
-
-    fn source(&self) -> Program {
-        self.program(&self.question.source, |step| vec![step])
-    }
-
-    fn target(&self, steps: &[Step]) -> Program {
-        self.program(steps, |step| self.lower(step))
-    }
-
-    fn program(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Program {
-        let threads = self.numbered(row, lower);
-        program(&threads, &self.context.placements, self.question.width)
-    }
-
-    /// Each store of a context, and each of the row, has its own value on both sides.
-    fn numbered(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Vec<Vec<Numbered>> {
-        let mut expects = 0;
-        let mut threads: Vec<Vec<Numbered>> = Vec::new();
-        let mut number = 0;
-        let slots = self.context.threads();
-        let mut rows = 0;
-        for (thread, slots) in slots.iter().enumerate() {
-            let mut steps = Vec::new();
-            for &slot in slots {
-                number += 1;
-                match slot {
-                    Slot::Row => {
-                        let mut writes = 0;
-                        for &step in row {
-                            let value = 64 + 8 * rows + writes;
-                            steps.push(Numbered { step, value, expects: 0 });
-                            let counts = matches!(
-                                step,
-                                Step::Access { act, .. } if act.writes() && act != Act::Probe
-                            );
-                            writes += u8::from(counts);
-                        }
-                        rows += 1;
-                    }
-                    Slot::RowBarrier => {
-                        let all = self.barriers().into_iter();
-                        steps.extend(all.map(|step| Numbered { step, value: 0, expects: 0 }));
-                    }
-                    Slot::Step(step) => {
-                        let y = matches!(
-                            step,
-                            Step::Access { at: Place::Y, act, .. } if act.writes()
-                        );
-                        if y && thread > 0 && expects == 0 {
-                            expects = number;
-                        }
-                        let all = lower(step).into_iter();
-                        steps.extend(all.map(|step| Numbered { step, value: number, expects: 0 }));
-                    }
-                }
-            }
-            threads.push(steps);
-        }
-        if self.context.expects_partner {
-            for step in &mut threads[0] {
-                step.expects = expects;
-            }
-        }
-        threads
-    }
-
-    /// The context and an outcome as two tests.
-    fn tests(
-        &self,
-        target: &Program,
-        outcome: &[Value],
-        torn: bool,
-    ) -> (Option<String>, Option<String>) {
-        let test = |language, row: &[Step], lowered: bool, name: &str, exists| {
-            let threads =
-                self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
-            let program = program(&threads, &self.context.placements, self.question.width);
-            let witness = Witness {
-                language,
-                threads: &threads,
-                placements: &self.context.placements,
-                program: &program,
-                outcome,
-                width: self.question.width,
-                torn,
-            };
-            (program.observed.len() == target.observed.len())
-                .then(|| witness.test(name, exists))
-                .flatten()
-        };
-        let Question { language, source, target: row, .. } = self.question;
-        (
-            test(*language, source, false, "source", false),
-            test(Language::Ptx, row, true, "target", true),
-        )
-    }
-
-    /// The barriers of the row, which its partners meet.
-    fn barriers(&self) -> Vec<Step> {
-        let barrier = |step: &Step| {
-            matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
-        };
-        self.question.source.iter().copied().filter(barrier).collect()
-    }
-
-    /// The context in words, the row as it is in the source.
-    fn text(&self) -> String {
-        let threads = self.numbered(&[], |step| vec![step]);
-        let slots = self.context.threads();
-        let mut text = Vec::new();
-        for (steps, slots) in threads.iter().zip(&slots) {
-            let mut steps = steps.iter();
-            let of = |slot: &Slot, steps: &mut std::slice::Iter<'_, Numbered>| match slot {
-                Slot::Row => "[ROW]".to_owned(),
-                Slot::RowBarrier => {
-                    let all = self.barriers();
-                    let of_step = all.iter().filter_map(|_| steps.next());
-                    of_step.map(|numbered| numbered.step.to_string()).collect::<Vec<_>>().join("; ")
-                }
-                Slot::Step(_) => steps.next().map_or(String::new(), |numbered| {
-                    let writes = matches!(numbered.step, Step::Access { act, .. } if act.writes());
-                    let value =
-                        if writes { format!(", {}", numbered.value) } else { String::new() };
-                    format!("{}{value}", numbered.step)
-                }),
-            };
-            let words: Vec<String> = slots.iter().map(|slot| of(slot, &mut steps)).collect();
-            text.push(words.join("; "));
-        }
-        let cas = if self.context.expects_partner {
-            ", the compare-exchange expects the partner's value"
-        } else {
-            ""
-        };
-        format!("{}, {}{cas}", text.join(" || "), self.context.distance)
-    }
-}
-
-/// An outcome as `T0:r0=1 T1:r0=0 y=1`, stores by their numbers.
-fn shown(program: &Program, outcome: &[Value], width: Width) -> String {
-    let value = |value: Value| match width.number(value) {
-        Some(number) => number.to_string(),
-        None => format!("{value:#010x}"),
-    };
-    let name = |observed: &Observed| match observed {
-        Observed::Register { thread, register } => format!("T{}:r{}", thread.0, register.0),
-        Observed::Memory { variable, .. } => {
-            program.variables[usize::from(variable.0)].name.clone()
-        }
-    };
-    let all = program.observed.iter().zip(outcome);
-    let all: Vec<String> = all.map(|(o, &v)| format!("{}={}", name(o), value(v))).collect();
-    all.join(" ")
 }
 
 /// The widest scope of the steps; the system where they have none.

@@ -18,6 +18,7 @@ pub mod program;
 pub mod ptx;
 pub mod row;
 pub mod rows;
+mod side;
 pub mod step;
 pub mod value;
 pub mod verdict;

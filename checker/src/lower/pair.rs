@@ -19,6 +19,8 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
     let Code { mut items, arch, machine } = target;
     let mut notes = source.notes.clone();
     hand_out(source, &mut items, &mut notes);
+    parameters(source, &mut items, &mut notes);
+    pieces(source, &mut items, &mut notes);
     let done: Vec<&Done> = items
         .iter()
         .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
@@ -46,6 +48,7 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
         notes.extend(agreed.notes.into_iter().map(str::to_owned));
     }
     for (access, target) in source.accesses.iter().zip(&done) {
+        single(access, target)?;
         if target.read_only {
             read_only(access, target, &mut notes)?;
         }
@@ -113,6 +116,64 @@ fn hand_out(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
             "a store of the loaded value to another address is the kernel's use of it".to_owned(),
         );
     }
+}
+
+/// Parameters and results of the function around the row are not its own accesses.
+fn parameters(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
+    if source.accesses.iter().any(|access| access.space == Space::Param) {
+        return;
+    }
+    let before = items.len();
+    items.retain(|item| !matches!(item, Item::Access(done) if done.space.is_param()));
+    if items.len() != before {
+        notes.push("parameters and results of the function are left out".to_owned());
+    }
+}
+
+/// A plain access may be done in pieces, as one that is aligned for less is.
+fn pieces(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
+    let [access] = &source.accesses[..] else { return };
+    let parts: Vec<&Done> = items
+        .iter()
+        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .collect();
+    let [first, _, ..] = parts[..] else { return };
+    let mut whole = first.clone();
+    let alike = |part: &&Done| {
+        (part.act, part.order, &part.base, part.space, part.op, part.read_only)
+            == (first.act, Order::Weak, &first.base, first.space, None, first.read_only)
+    };
+    let mut ranges: Vec<(i64, u32)> = parts.iter().map(|part| (part.offset, part.bytes)).collect();
+    ranges.sort_unstable();
+    let mut end = 0;
+    let tiles = ranges.iter().all(|&(offset, bytes)| {
+        let next = offset == end;
+        end += i64::from(bytes);
+        next
+    });
+    let plain =
+        !access.volatile && !access.atomic && matches!(access.kind, Kind::Load | Kind::Store);
+    if !(plain && tiles && end == i64::from(access.bytes) && parts.iter().all(alike)) {
+        return;
+    }
+    (whole.bytes, whole.offset) = (access.bytes, 0);
+    let at = items.iter().position(|item| matches!(item, Item::Access(_))).expect("there are some");
+    items.retain(|item| !matches!(item, Item::Access(_)));
+    items.insert(at.min(items.len()), Item::Access(Box::new(whole)));
+    notes.push("a plain access in pieces, which only a race could tell from one".to_owned());
+}
+
+/// An atomic scalar is accessed as one: the elements of a vector are accesses of their own.
+fn single(access: &Meaning, target: &Done) -> Read<()> {
+    let vector = target.op.is_none() && target.ty.bytes() < target.bytes;
+    if !(access.atomic && access.ty.lanes.is_none() && vector) {
+        return Ok(());
+    }
+    let why =
+        format!("{} is atomic, and `{}` accesses its parts one by one", access.ty, target.text);
+    let context = "[ROW] || an atomic access of the whole, anywhere".to_owned();
+    let finding = Finding::new(Verdict::Weaker, why);
+    Err(Box::new(Finding { context: Some(context), ..finding }))
 }
 
 pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {

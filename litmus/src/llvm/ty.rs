@@ -52,9 +52,11 @@ impl Scalar {
 }
 
 impl Type {
-    /// How many bytes it has; `None` where its bits fill no whole bytes.
+    /// How many bytes it has in memory, where a scalar fills whole bytes; `None` for a vector that
+    /// does not.
     pub fn bytes(self) -> Option<u32> {
-        let bits = self.scalar.bits().checked_mul(self.lanes.unwrap_or(1))?;
+        let Some(lanes) = self.lanes else { return Some(self.scalar.bits().div_ceil(8)) };
+        let bits = self.scalar.bits().checked_mul(lanes)?;
         bits.is_multiple_of(8).then_some(bits / 8)
     }
 }
