@@ -13,7 +13,7 @@ use litmus::Test;
 use litmus::arbitrary::placed::{Kind, placed};
 use litmus::sass::lower::Lowering;
 use model::machine::form::Family;
-use model::machine::{Home, Options, Reduce};
+use model::machine::{Home, Options, Reduce, Variant};
 use model::ptx;
 use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -153,6 +153,56 @@ fn no_placed_program_leaves_the_axioms() {
         }
     }
     assert!(included.get() > 1000, "{} compared, {} refused", included.get(), refused.get());
+}
+
+/// Programs that say where everything is, each handed to `check` with its text.
+fn placed_programs(cases: u32, check: impl Fn(&Test, &str) -> Result<(), String>) {
+    for kind in Kind::ALL {
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[21; 32]);
+        let result = TestRunner::new_with_rng(config, rng).run(&placed(kind), |program| {
+            let source = program.to_string();
+            let test = litmus::parse("placed", source.as_bytes())
+                .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]));
+            check(&test, &source).map_err(|what| TestCaseError::fail(format!("{what}\n{source}")))
+        });
+        if let Err(error) = result {
+            panic!("{}: {error}", kind.name());
+        }
+    }
+}
+
+/// What machine.md calls a matter of progress or of taste: with it or without, the axioms allow all.
+#[test]
+fn what_no_axiom_asks_for_may_be_otherwise() {
+    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    let model = ptx::model();
+    let default = Options::default();
+    let machines: Vec<Options> = Variant::ALL
+        .into_iter()
+        .map(|variant| Options { variant: Some(variant), ..default })
+        .chain([Options { eviction: false, ..default }, Options { warm: false, ..default }])
+        .collect();
+    let (turn, included) = (Cell::new(0), Cell::new(0));
+    placed_programs(200, |test, _| {
+        let axioms = judged(test, &model);
+        turn.set(turn.get() + 1);
+        let options = machines[turn.get() % machines.len()];
+        let lowering = Lowering::of(90).expect("there is a table");
+        match compare(test, &axioms, lowering, options, LIMITS).0 {
+            Inclusion::Extra(extra) => {
+                let outcome = test.display_outcome(&extra[0].0);
+                return Err(format!("{options:?}: the axioms forbid {outcome}"));
+            }
+            Inclusion::Included { .. } => included.set(included.get() + 1),
+            Inclusion::Undefined(_)
+            | Inclusion::Unsupported(_)
+            | Inclusion::Refused(_)
+            | Inclusion::Limited(_) => {}
+        }
+        Ok(())
+    });
+    assert!(included.get() > 700, "{} compared", included.get());
 }
 
 /// A loop until a flag is set, on a machine that loses no line by itself: who passes L1 sees the flag
@@ -355,43 +405,58 @@ fn what_each_part_is_for() {
 }
 
 /// The reductions forget steps, never outcomes.
-#[test]
-fn no_reduction_loses_an_outcome() {
+fn reductions_agree(test: &Test, sm: u16, options: Options) -> Result<(), String> {
     const LIMITS: Limits = Limits { states: 60_000, runs: false, progress: false };
+    let lowering = Lowering::of(sm).expect("there is a table");
+    let found = |reduce: Reduce| {
+        let options = Options { reduce, ..options };
+        explore(&test.program, lowering, options, LIMITS).ok()
+    };
+    let Some(all) = found(Reduce::None).filter(|all| all.limit.is_none()) else { return Ok(()) };
+    for reduce in [Reduce::Sleep, Reduce::Por, Reduce::All] {
+        let fewer = found(reduce).expect("the other way was possible");
+        if reduce == Reduce::Sleep && fewer.states != all.states {
+            return Err(format!("{} states, {} asleep", all.states, fewer.states));
+        }
+        if !all.outcomes.keys().eq(fewer.outcomes.keys()) {
+            let lost = all.outcomes.keys().find(|outcome| !fewer.outcomes.contains_key(*outcome));
+            let lost = lost.map(|outcome| test.display_outcome(outcome));
+            return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Machines that differ in what the arguments for leaving steps out speak of.
+fn reduced_machines() -> [(u16, Options); 6] {
     let default = Options::default();
-    let machines = [
+    [
         (90, default),
         (90, Options { one_sm: true, ..default }),
         (80, Options { home: Some(Home::Host), ..default }),
         (90, Options { home: Some(Home::Gpu(1)), lazy_all: true, ..default }),
         (90, Options { warm: false, copies: true, home: Some(Home::Host), ..default }),
         (90, Options { one_sm: true, store_buffers: true, ..default }),
-    ];
+    ]
+}
+
+#[test]
+fn no_reduction_loses_an_outcome() {
     agree::law("reductions", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 60, |sketch| {
         let test = agree::parse(sketch);
-        for (sm, options) in machines {
-            let lowering = Lowering::of(sm).expect("there is a table");
-            let found = |reduce: Reduce| {
-                let options = Options { reduce, ..options };
-                explore(&test.program, lowering, options, LIMITS).ok()
-            };
-            let Some(all) = found(Reduce::None) else { continue };
-            if all.limit.is_some() {
-                continue;
-            }
-            for reduce in [Reduce::Sleep, Reduce::Por, Reduce::All] {
-                let fewer = found(reduce).expect("the other way was possible");
-                if reduce == Reduce::Sleep && fewer.states != all.states {
-                    return Err(format!("{} states, {} asleep", all.states, fewer.states));
-                }
-                let (all, fewer) = (all.outcomes.keys(), fewer.outcomes.keys());
-                if !all.clone().eq(fewer.clone()) {
-                    let lost: Vec<_> = all.filter(|o| !fewer.clone().any(|f| f == *o)).collect();
-                    let lost = lost.first().map(|outcome| test.display_outcome(outcome));
-                    return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
-                }
-            }
-        }
-        Ok(())
+        reduced_machines()
+            .into_iter()
+            .try_for_each(|(sm, options)| reductions_agree(&test, sm, options))
+    });
+}
+
+#[test]
+fn no_reduction_loses_an_outcome_of_placed_programs() {
+    let turn = Cell::new(0);
+    placed_programs(80, |test, _| {
+        turn.set(turn.get() + 1);
+        let machines = reduced_machines();
+        let (sm, options) = machines[turn.get() % machines.len()];
+        reductions_agree(test, sm, options)
     });
 }

@@ -85,6 +85,7 @@ impl MachineArgs {
                 Reduction::All => Reduce::All,
             },
             without: self.without,
+            variant: None,
         }
     }
 }

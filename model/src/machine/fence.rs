@@ -3,7 +3,7 @@
 use super::Machine;
 use super::form::Reach;
 use super::local::Phase;
-use super::options::Rule;
+use super::options::{Rule, Variant};
 use super::state::{INVALID, List, State};
 use super::step::Step;
 use super::table::{Ask, Change};
@@ -148,7 +148,8 @@ impl Machine<'_> {
                 List::Buffer | List::Back | List::Loose => false,
             };
             let own = usize::from(entry.thread) == thread;
-            if there && self.is_store(&entry) && (own || !own_only) {
+            let counts = self.is_store(&entry) || self.has(Variant::WaitsForLoads);
+            if there && counts && (own || !own_only) {
                 entry.awaited |= Self::bit(thread);
                 self.shape.set_entry(state, index, entry);
             }
@@ -198,6 +199,12 @@ impl Machine<'_> {
         }
         if self.keeps(Rule::InvalidateCancelsFills) {
             self.cancel_fills(state, |entry, machine| machine.sm[usize::from(entry.thread)] == sm);
+        }
+        if self.has(Variant::DropsReadOnly) {
+            let from = usize::from(sm) * cells;
+            for slot in self.shape.read_only[from..from + cells].iter().flatten() {
+                state.bytes[usize::from(*slot)] = INVALID;
+            }
         }
         if self.options.copies && self.keeps(Rule::InvalidateDropsCopies) {
             let gpu = self.gpu[usize::from(sm)];

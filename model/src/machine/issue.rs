@@ -1,7 +1,7 @@
 //! Rules of issue: what an instruction does when its thread comes to it.
 
 use super::form::{Level, Reach};
-use super::options::Rule;
+use super::options::{Rule, Variant};
 use super::plan::Kind;
 use super::state::{Entry, INVALID, List, State, ValueId};
 use super::step::{Step, Visit};
@@ -70,7 +70,11 @@ impl Machine<'_> {
             return false;
         }
         let class = usize::from(self.class[thread]);
-        let behind = self.known(state, thread).local.behind.is_some();
+        let known = self.known(state, thread);
+        let behind = known.local.behind.is_some();
+        if self.has(Variant::InOrder) && !known.idle {
+            return false;
+        }
         (from..from + u32::from(count)).all(|index| {
             let piece = &self.tables.pieces[index as usize];
             let site = &self.plans[class].sites[usize::from(piece.site)];
@@ -232,6 +236,7 @@ impl Machine<'_> {
     ) -> Option<[ValueId; 16]> {
         let slots = match level {
             Level::Weak | Level::Sm => &self.shape.l1,
+            Level::Gpu if self.has(Variant::StrongHits) => &self.shape.l1,
             Level::ReadOnly => &self.shape.read_only,
             Level::Gpu | Level::Sys | Level::Own => return None,
         };
@@ -275,9 +280,10 @@ impl Machine<'_> {
 
     pub(super) fn store_cell(&mut self, state: &mut State, thread: usize, cell: usize, value: u8) {
         let sm = self.sm[thread];
+        let allocates = self.has(Variant::Allocates);
         if let Some(slot) = self.shape.l1[usize::from(sm) * self.cells.len() + cell] {
             let line = &mut state.bytes[usize::from(slot)];
-            if *line != INVALID {
+            if *line != INVALID || allocates {
                 *line = value;
             }
         }

@@ -38,7 +38,7 @@ use state::{BARRIER, INVALID, Shape, ValueId};
 use table::{Ask, Tables};
 
 pub use crate::memory::Home;
-pub use options::{Options, Reduce, Rule};
+pub use options::{Options, Reduce, Rule, Variant};
 pub use state::State;
 pub use step::{Step, Taken};
 
@@ -226,7 +226,10 @@ impl<'p> Machine<'p> {
             let masks = here.map(|t| mask(self.plans[t].ahead[0]));
             global(cell) && masks.fold(0, |all, mask| all | mask) >> cell & 1 != 0
         };
-        let l1 = slots(self.gpu.len(), &|sm, cell| any(sm, cell, &|future| future.cached));
+        let strong = self.has(Variant::StrongHits);
+        let l1 = slots(self.gpu.len(), &|sm, cell| {
+            any(sm, cell, &|future| if strong { future.read } else { future.cached })
+        });
         let read_only = slots(self.gpu.len(), &|sm, cell| any(sm, cell, &|future| future.loose));
         let copies = slots(self.gpu.len(), &|sm, cell| {
             // One for each GPU: at its first SM.
@@ -354,6 +357,10 @@ impl<'p> Machine<'p> {
             }
         }
         all & low_bytes(length)
+    }
+
+    fn has(&self, variant: Variant) -> bool {
+        self.options.variant == Some(variant)
     }
 
     fn keeps(&self, rule: Rule) -> bool {

@@ -24,6 +24,8 @@ pub struct Options {
     pub eviction: bool,
     /// C16: an `acq_rel` atomic is one unit.
     pub fused: bool,
+    /// Something that could as well be otherwise: see `Variant`.
+    pub variant: Option<Variant>,
     /// All CTAs of a GPU on one SM.
     pub one_sm: bool,
     /// Where global memory is that the test does not place; `None`: on the GPU of the first thread.
@@ -45,6 +47,7 @@ impl Default for Options {
             warm: true,
             eviction: true,
             fused: true,
+            variant: None,
             one_sm: false,
             home: None,
             reduce: Reduce::All,
@@ -56,7 +59,10 @@ impl Default for Options {
 impl Options {
     /// The arguments for leaving steps out suppose every rule, and that lines can be lost.
     pub(super) fn reduced(&self) -> bool {
-        self.reduce >= Reduce::Por && self.without.is_none() && self.eviction
+        self.reduce >= Reduce::Por
+            && self.without.is_none()
+            && self.eviction
+            && self.variant.is_none()
     }
 }
 
@@ -71,6 +77,31 @@ pub enum Reduce {
     Por,
     /// And threads that run the same code are told apart by what they do only.
     All,
+}
+
+/// Machines that differ in what no axiom asks for: what they do, the axioms allow too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Variant {
+    /// `STRONG.GPU` loads are answered by L1. To pass it is a matter of progress.
+    StrongHits,
+    /// `CCTL.IVALL` drops the lines of the read-only path too.
+    DropsReadOnly,
+    /// A store makes a line where there was none.
+    Allocates,
+    /// A thread waits for each load before it goes on.
+    InOrder,
+    /// A `MEMBAR` waits for loads that are in the queues of its SM too.
+    WaitsForLoads,
+}
+
+impl Variant {
+    pub const ALL: [Variant; 5] = [
+        Variant::StrongHits,
+        Variant::DropsReadOnly,
+        Variant::Allocates,
+        Variant::InOrder,
+        Variant::WaitsForLoads,
+    ];
 }
 
 /// A rule of the machine that a broken one can lack: each is there for a run that the axioms
