@@ -460,3 +460,39 @@ fn no_reduction_loses_an_outcome_of_placed_programs() {
         reductions_agree(test, sm, options)
     });
 }
+
+/// What goes on for ever without memory is a limit, for loops of barriers too.
+#[test]
+fn a_loop_of_barriers_is_a_limit() {
+    let lowering = Lowering::of(90).expect("there is a table");
+    for row in ["bar.sync 0", "bar.arrive 0, 64"] {
+        let source = format!(
+            "PTX loop\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n L0: {row} | st.weak.u32 [x], 1 ;\n \
+             bra L0 | ;\nexists (x=1)\n"
+        );
+        let test =
+            litmus::parse("loop", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+        let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+        assert_eq!(explored.expect("it runs").limit, Some("a loop without memory accesses"));
+    }
+}
+
+/// The peers' barriers have instances: threads at two of them wait for each other for ever.
+#[test]
+fn instances_of_a_barrier_are_barriers_of_their_own() {
+    let ends = |first: u8, second: u8| {
+        let source = format!(
+            "PTX crossed\n{{ x=0; P0:r0=0; }}\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+             bar.cta.sync 0 | bar.cta.sync {first} ;\n bar.cta.sync 1 | bar.cta.sync {second} ;\n \
+             ld.weak r0, x | st.weak x, 1 ;\nexists (P0:r0 == 0)\n"
+        );
+        let test =
+            litmus::parse("crossed", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+        let lowering = Lowering::of(90).expect("there is a table");
+        let explored = explore(&test.program, lowering, Options::default(), Limits::states(1000));
+        let explored = explored.expect("it runs");
+        (explored.outcomes.len(), explored.stuck)
+    };
+    assert_eq!(ends(0, 1), (2, 0));
+    assert_eq!(ends(1, 0), (0, 1));
+}

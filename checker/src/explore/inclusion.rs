@@ -62,7 +62,7 @@ pub fn compare(
     }
     let explored = match explore(&test.program, lowering, options, limits) {
         Ok(explored) => explored,
-        Err(refusal) => return (Inclusion::Refused(refusal), None),
+        Err(refusal) => return (refused(refusal), None),
     };
     let inclusion = included(test, judged, &explored);
     if matches!(inclusion, Inclusion::Extra(_)) && !limits.runs {
@@ -70,6 +70,14 @@ pub fn compare(
         return compare(test, judged, lowering, options, Limits { runs: true, ..limits });
     }
     (inclusion, Some(explored))
+}
+
+/// That a family lacks an instruction is a fact of it; that the machine lacks room is ours.
+pub fn refused(refusal: Refusal) -> Inclusion {
+    match refusal {
+        Refusal::Lowering { .. } => Inclusion::Refused(refusal),
+        Refusal::TooLarge(what) => Inclusion::Limited(format!("too many {what}")),
+    }
 }
 
 /// Compares what the machine has with what the axioms allow, of a program with a meaning.

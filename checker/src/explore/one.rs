@@ -161,7 +161,7 @@ pub fn run(
     }
     match search(test, lowering, question, question.limits) {
         Err(refusal) if question.check => {
-            ran.answer = Answer::Compared(Inclusion::Refused(refusal));
+            ran.answer = Answer::Compared(inclusion::refused(refusal));
         }
         Err(refusal) => ran.answer = Answer::Refused(refusal),
         Ok((mut explored, counts)) => {

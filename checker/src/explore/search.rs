@@ -11,6 +11,9 @@ use super::{Explored, Limits};
 /// So many states are gone on from before what they lead to is looked up.
 const TOGETHER: usize = 128;
 
+/// More outcomes than anybody reads: equal threads have very many.
+const MOST_OUTCOMES: usize = 500_000;
+
 /// An end: the state's record, and which thread of it is which of the program's.
 struct End {
     at: u32,
@@ -32,6 +35,7 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     let mut asleep: VecDeque<u64> = VecDeque::from([0]);
     let itself: Vec<u8> = (0..=u8::MAX).take(threads).collect();
     let (mut at, mut state) = (0, State::default());
+    let mut crowded = false;
     while (at as usize) < records.end() {
         for _ in 0..TOGETHER {
             if at as usize >= records.end() {
@@ -43,7 +47,10 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
             let sleeping = if limits.progress { 0 } else { sleeping };
             if machine.is_over(&state) {
                 over.push(at);
-                for naming in machine.namings(&state, &itself) {
+                let room = MOST_OUTCOMES.saturating_sub(ends.len());
+                let namings = machine.namings(&state, &itself, room);
+                crowded |= namings.is_none();
+                for naming in namings.into_iter().flatten() {
                     let outcome = machine.observe(&state, &naming);
                     ends.entry(outcome).or_insert(End { at, naming });
                 }
@@ -70,6 +77,8 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
             explored.limit = Some("the limit of states");
         } else if !room {
             explored.limit = Some("4 GiB of states");
+        } else if crowded {
+            explored.limit = Some("the limit of outcomes");
         }
         if explored.limit.is_some() {
             break;

@@ -4,12 +4,13 @@
 //! memory across the barrier of a cluster is the `MEMBAR` and `CCTL` beside it; threads of one CTA
 //! share their L1 and its queues, and need no more than the order in which they issue.
 
-use super::Machine;
 use super::local::{Cluster, Phase};
 use super::options::Rule;
 use super::state::{Barrier, State};
 use super::step::Step;
 use super::table::{Ask, Change};
+use super::{CtaBarrier, Machine};
+use crate::isa::Instruction;
 
 impl Machine<'_> {
     /// Arrives at a barrier, or goes past the cluster's; whether something changed.
@@ -26,7 +27,7 @@ impl Machine<'_> {
                 if !loads || behind || !stores {
                     return false;
                 }
-                let index = self.cta_barrier(thread, id);
+                let index = self.cta_barrier(thread, line, id);
                 let mut barrier = self.shape.barrier(state, index);
                 barrier.arrivals = barrier.arrivals.saturating_add(1);
                 barrier.votes = barrier.votes.saturating_add(vote.into());
@@ -35,7 +36,7 @@ impl Machine<'_> {
                 self.shape.set_barrier(state, index, barrier);
                 let change = if waits { Change::Phase(Phase::Arrived) } else { Change::Advance };
                 self.change(state, thread, change);
-                self.complete(state, thread, index);
+                self.complete(state, index);
                 true
             }
             Ask::ClusterWait => {
@@ -59,9 +60,26 @@ impl Machine<'_> {
         }
     }
 
-    fn cta_barrier(&self, thread: usize, id: u8) -> usize {
-        let index = usize::from(self.cta[thread]) * 16 + usize::from(id & 15);
-        usize::from(self.barriers[index].expect("its code was looked through"))
+    /// The barrier that a line of the thread's code means by this number.
+    fn cta_barrier(&self, thread: usize, line: u16, id: u8) -> usize {
+        let lines = &self.program.threads[thread].lines;
+        let of = lines.get(usize::from(line)).map(|line| &line.instruction);
+        let instance = if let Some(Instruction::Barrier(of)) = of { of.instance } else { None };
+        let this = CtaBarrier { cta: self.cta[thread], instance, id };
+        let found = self.barriers.iter().position(|barrier| *barrier == this);
+        found.expect("its code was looked through")
+    }
+
+    /// The threads that take part: all of the CTA; of an instance, those whose code has it.
+    fn participants(&self, index: usize) -> Vec<usize> {
+        let barrier = &self.barriers[index];
+        let executes = |thread: usize| {
+            self.program.threads[thread].lines.iter().any(
+                |line| matches!(&line.instruction, Instruction::Barrier(of) if barrier.may_be(of)),
+            )
+        };
+        let mates = (0..self.sm.len()).filter(|&thread| self.cta[thread] == barrier.cta);
+        mates.filter(|&thread| barrier.instance.is_none() || executes(thread)).collect()
     }
 
     fn cluster_barrier(&self, thread: usize) -> Option<usize> {
@@ -80,41 +98,40 @@ impl Machine<'_> {
 
     /// A thread that has ended is not waited for.
     fn complete_all(&mut self, state: &mut State, thread: usize) -> bool {
-        let first = usize::from(self.cta[thread]) * 16;
         let mut any = false;
-        for index in first..first + 16 {
-            if let Some(barrier) = self.barriers[index] {
-                any |= self.complete(state, thread, usize::from(barrier));
+        for index in 0..self.barriers.len() {
+            if self.barriers[index].cta == self.cta[thread] {
+                any |= self.complete(state, index);
             }
         }
         any | self.complete_cluster(state, thread)
     }
 
     /// Lets the threads of a barrier go on if all that it waits for are there.
-    fn complete(&mut self, state: &mut State, thread: usize, index: usize) -> bool {
+    fn complete(&mut self, state: &mut State, index: usize) -> bool {
         let Barrier { arrivals, votes, arrived, count } = self.shape.barrier(state, index);
-        let cta = self.cta[thread];
-        let mates = |machine: &Self| -> Vec<usize> {
-            (0..machine.sm.len()).filter(|&t| machine.cta[t] == cta).collect()
-        };
+        if arrived == 0 {
+            return false;
+        }
+        let mates = self.participants(index);
         // Threads of a barrier count in whole warps on hardware; a test counts its threads.
         let there = if count > 0 {
             arrivals >= count
         } else {
-            mates(self).into_iter().all(|mate| {
+            mates.iter().all(|&mate| {
                 arrived & Self::bit(mate) != 0 || self.known(state, mate).ask == Ask::End
             })
         };
-        if !there || arrived == 0 {
+        if !there {
             return false;
         }
         self.shape.set_barrier(state, index, Barrier::default());
-        for mate in mates(self) {
+        for mate in mates {
             let known = self.known(state, mate);
             let waits = known.local.phase == Phase::Arrived;
             if waits
                 && let Ask::Barrier { id, .. } = known.ask
-                && self.cta_barrier(mate, id) == index
+                && self.cta_barrier(mate, known.local.pc, id) == index
             {
                 let line = known.local.pc;
                 let all = votes == arrivals;

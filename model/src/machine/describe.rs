@@ -1,6 +1,7 @@
 //! Steps in words.
 
-use super::{Machine, Step};
+use super::form::{Form, Level};
+use super::{Machine, Place, Step};
 
 impl Machine<'_> {
     /// A step in words.
@@ -21,7 +22,15 @@ impl Machine<'_> {
                 format!("{} issues {}", name(t), text(t, line))
             }
             Step::Issue { thread: t, line, hit: true } => {
-                format!("{} issues {}: L1[sm{}] answers", name(t), text(t, line), sm(t))
+                let forms = &self.lowered[usize::from(t)][usize::from(line)].forms;
+                let who = if forms.contains(&Form::Access(Level::ReadOnly)) {
+                    format!("the read-only path of sm{}", sm(t))
+                } else if self.options.store_buffers {
+                    format!("its store buffer or L1[sm{}]", sm(t))
+                } else {
+                    format!("L1[sm{}]", sm(t))
+                };
+                format!("{} issues {}: {who} answers", name(t), text(t, line))
             }
             Step::Fence { thread: t, line } => format!("{} fences: {}", name(t), text(t, line)),
             Step::Through { thread: t, line } => {
@@ -31,7 +40,11 @@ impl Machine<'_> {
                 format!("{}'s store to {} leaves its buffer", name(t), cell(c))
             }
             Step::Perform { thread: t, cell: c } => {
-                format!("{}'s access to {} performs at L2", name(t), cell(c))
+                let at = match self.cells[usize::from(c)].place {
+                    Place::Shared { sm, .. } => format!("in the shared memory of sm{sm}"),
+                    Place::Global(_) | Place::Private => "at L2".to_owned(),
+                };
+                format!("{}'s access to {} performs {at}", name(t), cell(c))
             }
             Step::Leave { thread: t, cell: c } => {
                 format!("{}'s access to {} leaves its SM", name(t), cell(c))

@@ -96,9 +96,9 @@ pub struct Machine<'p> {
     /// Whether some class has two.
     symmetric: bool,
     plans: Vec<Plan>,
-    /// By CTA and number, by their first threads: which barrier of the state it is.
-    barriers: Vec<Option<u8>>,
-    /// By cluster.
+    /// Those of CTAs, in the order in which states have them.
+    barriers: Vec<CtaBarrier>,
+    /// By cluster: which barrier of the state it is.
     cluster_barriers: Vec<Option<u8>>,
     shape: Shape,
     /// Whether there is something to do at once even where nothing is left out.
@@ -140,6 +140,9 @@ impl<'p> Machine<'p> {
         if threads > MOST_THREADS {
             return Err(Refusal::TooLarge("threads"));
         }
+        if program.threads.iter().any(|thread| u8::try_from(thread.placement.gpu).is_err()) {
+            return Err(Refusal::TooLarge("GPUs: they are numbered 0 to 255"));
+        }
         let layout = Layout::new(program);
         let (sm, gpu, cta, cluster) = topology::topology(program, options.one_sm);
         let home = options.home.unwrap_or(Home::Gpu(gpu.first().copied().unwrap_or(0)));
@@ -161,8 +164,8 @@ impl<'p> Machine<'p> {
         let alone: Vec<bool> = alone.collect();
         let class = symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
         let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
-        let settles =
-            options.lazy_all || barriers.iter().chain(&cluster_barriers).flatten().next().is_some();
+        let clusters = cluster_barriers.iter().flatten().count();
+        let settles = options.lazy_all || !barriers.is_empty() || clusters > 0;
         let mut machine = Machine {
             program,
             layout,
@@ -237,7 +240,7 @@ impl<'p> Machine<'p> {
             self.options.copies && first && self.is_far(self.gpu[sm], cell)
         });
         let barriers = at;
-        let count = self.barriers.iter().chain(&self.cluster_barriers).flatten().count();
+        let count = self.barriers.len() + self.cluster_barriers.iter().flatten().count();
         let entry = if self.remembers() { 6 } else { 4 };
         let entries = barriers + count * BARRIER;
         Shape { local, memory, l1, read_only, copies, barriers, entries, entry }
@@ -380,37 +383,53 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// The barriers that the code may use, numbered: of each CTA, and of each cluster.
+/// A barrier of a CTA, by its first thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct CtaBarrier {
+    cta: u8,
+    /// Of the peer dialect.
+    instance: Option<u64>,
+    id: u8,
+}
+
+impl CtaBarrier {
+    /// Whether a barrier instruction may be this one.
+    fn may_be(&self, barrier: &Barrier) -> bool {
+        let id = match barrier.id {
+            Operand::Imm(id) => id == self.id.into(),
+            Operand::Reg(_) | Operand::Address(_) => true,
+        };
+        id && barrier.instance == self.instance
+    }
+}
+
+/// The barriers that the code may use: those of CTAs, then, by cluster, which one is its own.
 fn barriers_of(
     program: &Program,
     cta: &[u8],
     cluster: &[u8],
-) -> (Vec<Option<u8>>, Vec<Option<u8>>) {
-    let mut of_ctas = vec![None; cta.len() * 16];
-    let mut of_clusters = vec![None; cluster.len()];
-    let mut count = 0;
-    let mut number = |place: &mut Option<u8>| {
-        place.get_or_insert_with(|| {
-            count += 1;
-            count - 1
-        });
-    };
-    for (thread, code) in program.threads.iter().enumerate() {
-        for line in &code.lines {
-            if let Instruction::Barrier(Barrier { id, .. }) = &line.instruction {
-                let first = usize::from(cta[thread]) * 16;
-                match *id {
-                    Operand::Imm(id @ 0..=15) => {
-                        number(&mut of_ctas[first + usize::from(id.to_le_bytes()[0])]);
-                    }
-                    Operand::Imm(_) => {}
-                    Operand::Reg(_) | Operand::Address(_) => {
-                        of_ctas[first..first + 16].iter_mut().for_each(&mut number);
-                    }
+) -> (Vec<CtaBarrier>, Vec<Option<u8>>) {
+    let mut of_ctas: Vec<CtaBarrier> = Vec::new();
+    let lines = |thread: usize| program.threads[thread].lines.iter().map(|line| &line.instruction);
+    for (thread, &cta) in cta.iter().enumerate() {
+        for instruction in lines(thread) {
+            let Instruction::Barrier(barrier) = instruction else { continue };
+            let all = (0..16).map(|id| CtaBarrier { cta, instance: barrier.instance, id });
+            for one in all.filter(|one| one.may_be(barrier)) {
+                if !of_ctas.contains(&one) {
+                    of_ctas.push(one);
                 }
-            } else if let Instruction::ClusterBarrier(_) = &line.instruction {
-                number(&mut of_clusters[usize::from(cluster[thread])]);
             }
+        }
+    }
+    let mut of_clusters = vec![None; cluster.len()];
+    let mut next = of_ctas.len();
+    for (thread, &cluster) in cluster.iter().enumerate() {
+        let place = &mut of_clusters[usize::from(cluster)];
+        let any = lines(thread).any(|of| matches!(of, Instruction::ClusterBarrier(_)));
+        if any && place.is_none() {
+            *place = u8::try_from(next).ok();
+            next += 1;
         }
     }
     (of_ctas, of_clusters)

@@ -13,6 +13,9 @@ use super::step::Step;
 use super::table::{Ask, Piece};
 use super::{MOST_THREADS, Machine, Place, Reduce};
 
+/// More steps at once than any code without a loop has.
+const ROUNDS: u32 = 10_000;
+
 /// By SM: cells that others have still to write, and to access in any way; and cells that anybody
 /// has still to read through the read-only path.
 #[derive(Default)]
@@ -29,7 +32,11 @@ impl Machine<'_> {
         if self.options.reduce < Reduce::Por && !self.settles {
             return;
         }
-        loop {
+        // A loop of barriers alone would go on for ever.
+        for _ in 0..ROUNDS {
+            if self.tables.overflow.is_some() {
+                return;
+            }
             let mut moved = false;
             for thread in 0..self.sm.len() {
                 if self.settles {
@@ -49,6 +56,7 @@ impl Machine<'_> {
                 return;
             }
         }
+        self.tables.overflow = Some("a loop without memory accesses");
     }
 
     /// Waits and `MEMBAR`s: the sooner one begins the less it finds to wait for, and that it ends
@@ -86,8 +94,10 @@ impl Machine<'_> {
                     && self.nobody_can_tell(state, &entry, &others)
                     && let Some(group) = self.group(state, index)
                 {
+                    let at = self.steps.len();
                     let step = self.advance_group(state, &group);
-                    self.steps.push(step);
+                    // Before what came of it.
+                    self.steps.insert(at, step);
                     return true;
                 }
             }

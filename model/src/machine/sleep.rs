@@ -15,7 +15,7 @@
 use super::form::Level;
 use super::plan::Kind;
 use super::state::{Entry, List};
-use super::{Machine, Place, Reduce};
+use super::{Machine, Place, Reduce, Step};
 
 /// The most names: bits of a word.
 pub(super) const NAMES: usize = 64;
@@ -103,6 +103,23 @@ impl Machine<'_> {
         }
         let cells = ((1_u64 << site.cells) - 1) << first;
         Move { sm, cells, writes: site.kind != Kind::Read }
+    }
+
+    /// What sleeps after all that was done at once: a thread that has gone on does something else
+    /// next, by the same name.
+    pub(super) fn still_asleep(&self, mut asleep: u64) -> u64 {
+        if asleep == 0 {
+            return 0;
+        }
+        for step in &self.steps {
+            if let Step::Issue { thread, .. }
+            | Step::Fence { thread, .. }
+            | Step::Through { thread, .. } = step
+            {
+                asleep &= !(1 << thread);
+            }
+        }
+        asleep
     }
 
     /// Whether a name is to be chosen; if so, what sleeps after it is set.

@@ -124,7 +124,8 @@ impl Machine<'_> {
                 self.tables.overflow = Some("more than 255 accesses on their way");
             }
             self.emitted += 1;
-            visit(Taken { steps: &self.steps, threads: &threads, asleep: self.asleep }, &state);
+            let asleep = self.still_asleep(self.asleep);
+            visit(Taken { steps: &self.steps, threads: &threads, asleep }, &state);
         }
         self.steps.truncate(base);
         self.spare.push(state);

@@ -126,8 +126,8 @@ impl Machine<'_> {
 
     /// Every other way to say which thread of a state is which of the program's: by thread of the
     /// program, that of the state. `base` is one way; threads that are in the same state of their
-    /// own give nothing new.
-    pub fn namings(&self, state: &State, base: &[u8]) -> Vec<Vec<u8>> {
+    /// own give nothing new. `None`: there are more than `most`.
+    pub fn namings(&self, state: &State, base: &[u8], most: usize) -> Option<Vec<Vec<u8>>> {
         let threads = self.sm.len();
         let mut all = vec![base.to_vec()];
         for class in 0..threads {
@@ -139,6 +139,9 @@ impl Machine<'_> {
             let local = |t: u8| self.shape.local(state, t.into());
             let mut pool: Vec<u8> = members.iter().map(|&t| base[t]).collect();
             pool.sort_by_key(|&t| local(t));
+            if count(&pool, &local).saturating_mul(all.len()) > most {
+                return None;
+            }
             let orders = distinct(&pool, &local);
             all = all
                 .into_iter()
@@ -154,8 +157,19 @@ impl Machine<'_> {
                 })
                 .collect();
         }
-        all
+        Some(all)
     }
+}
+
+/// How many orders `distinct` finds.
+fn count(pool: &[u8], key: &dyn Fn(u8) -> u32) -> usize {
+    let (mut all, mut same) = (1_usize, 0);
+    for (index, &one) in pool.iter().enumerate() {
+        same = if index > 0 && key(pool[index - 1]) == key(one) { same + 1 } else { 1 };
+        // n! over the factorials of how many are alike; each step divides.
+        all = all.saturating_mul(index + 1) / same;
+    }
+    all
 }
 
 /// The orders of these that differ in what `key` says.

@@ -114,7 +114,8 @@ impl Text {
     fn compared(&self, item: &Item, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Answer::Compared(inclusion) = &ran.answer else { return Ok(()) };
         let exit = ran.exit();
-        if exit == Exit::AsExpected && !self.verbose && !self.stats {
+        let asked = ran.explored.as_ref().is_some_and(|explored| explored.endless.is_some());
+        if exit == Exit::AsExpected && !self.verbose && !self.stats && !asked {
             return Ok(());
         }
         let label = match (exit, inclusion) {
@@ -178,6 +179,10 @@ impl Text {
         }
         if self.stats {
             let Explored { states, transitions, bytes, .. } = explored;
+            if *states == 0 {
+                // Walks keep none.
+                return writeln!(out, "  {transitions} choices");
+            }
             write!(out, "  {states} states, {transitions} transitions")?;
             match bytes.div_ceil(*states.max(&1)) {
                 0 => writeln!(out)?,
