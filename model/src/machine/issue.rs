@@ -1,4 +1,11 @@
 //! Rules of issue: what an instruction does when its thread comes to it.
+//!
+//! Why they are sound: coherence order is the order in which writes perform at memory. An SM's line
+//! holds what memory held at some time, or the SM's youngest store to it that is still queued; what
+//! an SM does to one location takes effect in the order of issue, since each access waits behind
+//! the SM's older ones, and a line never goes back behind a store, an atomic or a strong load of its
+//! SM. That is all that coherence and SC-per-location ask. A value comes only from a store whose
+//! data was known when it was issued, so nothing comes out of thin air.
 
 use super::form::{Level, Reach};
 use super::options::{Rule, Variant};
@@ -226,7 +233,9 @@ impl Machine<'_> {
         values
     }
 
-    /// Rules Ld-hit and Ld-ro: what the load finds at its SM, if all of it is there.
+    /// Rules Ld-hit and Ld-ro: what the load finds at its SM, if all of it is there. An old line is
+    /// older than no store of the SM, and no axiom wants more of a load that no `CCTL.IVALL`
+    /// precedes. What the read-only path answers the axioms do not cover where anybody writes it.
     pub(super) fn line_of(
         &self,
         state: &State,
@@ -266,7 +275,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Rule St: the SM's own line has the value at once, memory in time.
+    /// Rule St: the SM's own line has the value at once, memory in time. Threads of the SM may see
+    /// it before others do; who is further away sees it in the order of the queue.
     fn store(&mut self, state: &mut State, thread: usize, piece: &Piece) {
         for (cell, value) in piece.cells().zip(piece.values) {
             if piece.here {

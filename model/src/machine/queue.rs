@@ -1,4 +1,8 @@
 //! Rules of the memory system: how accesses leave queues, what they do at memory, what returns.
+//!
+//! Why they are sound: a queue is a FIFO for each location, on the way out of an SM and on the way
+//! out of a GPU, so whoever shares one sees the accesses of one location in one order; between
+//! locations there is none, which is what relaxed accesses may show.
 
 use std::ops::Range;
 
@@ -50,7 +54,8 @@ impl Machine<'_> {
     }
 
     /// Whether nothing that has to go first is before an entry in its queue. Rule Weak-pass: weak
-    /// loads may pass weak loads.
+    /// loads may pass weak loads; two of one thread and a foreign write are not morally strong, so
+    /// no axiom speaks of their order.
     fn is_head(&self, state: &State, index: usize) -> bool {
         let entry = self.shape.entry(state, index);
         let ordered = match entry.list {
@@ -249,7 +254,8 @@ impl Machine<'_> {
     }
 
     /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
-    /// link, or by its GPU's copy (reading C8).
+    /// link, or by its GPU's copy (reading C8). Of all in that link the store performs last, and
+    /// nothing of this GPU comes before it any more: the load sees what it would see behind it.
     fn answered_on_the_way(&mut self, state: &State, group: &Group, visit: Visit<'_>) {
         if group.count != 1 {
             return;
@@ -317,7 +323,8 @@ impl Machine<'_> {
         (self.site(&youngest).kind == Kind::Write).then_some(youngest.data)
     }
 
-    /// Rule Perform: what the pieces of one scalar do at memory.
+    /// Rule Perform: what the pieces of one scalar do at memory, in one step: a single access is
+    /// not torn, and nothing comes between the halves of an atomic.
     fn perform(&mut self, state: &mut State, taken: &[Entry]) {
         let first = taken[0];
         let site = *self.site(&first);
@@ -357,7 +364,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Rule Return: the value is there, and fills its line.
+    /// Rule Return: the value is there, and fills its line; it may not where a newer access of the
+    /// SM has canceled the fill, since the line would go back behind that one.
     fn arrived(&mut self, state: &mut State, entry: Entry) {
         if entry.fill {
             let row = usize::from(self.sm[usize::from(entry.thread)]) * self.cells.len();

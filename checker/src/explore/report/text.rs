@@ -81,7 +81,7 @@ impl Report for Text {
             writeln!(
                 out,
                 "note: the axioms are normative from sm_70; {} {} judged by them all the same \
-                 (docs/machine.md, C11)",
+                 (docs/readings.md, C11)",
                 early.join(", "),
                 if early.len() == 1 { "is" } else { "are" }
             )?;
