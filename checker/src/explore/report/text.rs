@@ -166,6 +166,9 @@ impl Text {
 
     fn remarks(&self, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
+        if ran.outcomes.is_empty() && explored.limit.is_none() {
+            writeln!(out, "  no run comes to an end")?;
+        }
         if explored.stuck > 0 {
             writeln!(out, "  {} states in which no thread can go on", explored.stuck)?;
         }
