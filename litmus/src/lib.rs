@@ -14,6 +14,7 @@ pub mod diagnostic;
 mod draft;
 mod fault;
 mod frame;
+pub mod function;
 mod init;
 mod instruction;
 mod lex;
