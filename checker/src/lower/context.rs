@@ -230,7 +230,7 @@ fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
 }
 
 /// Two threads, from far to near: how far, where, and the narrowest scope that includes both.
-fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
+pub(super) fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
     [
         ("on two GPUs", [at(0, 0, 0), at(1, 0, 0)], Scope::Sys),
         ("in two clusters of a GPU", [at(0, 0, 0), at(0, 1, 1)], Scope::Gpu),
@@ -240,7 +240,7 @@ fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
 }
 
 /// Three threads: each by itself, or two of them in one CTA.
-fn triples() -> Vec<(&'static str, [Placement; 3])> {
+pub(super) fn triples() -> Vec<(&'static str, [Placement; 3])> {
     let mut all = Vec::new();
     for (distance, [here, there], _) in pairs() {
         all.push((distance, [here, there, there]));

@@ -187,7 +187,7 @@ impl<'a> Reader<'_, 'a> {
             return self.parameter(instruction, &guard, &parts);
         }
         let operands = instruction.operands_text();
-        let operands = self.renamed(operands, instruction.memory)?;
+        let operands = self.renamed(&operands, instruction.memory)?;
         let blank = if operands.is_empty() { "" } else { " " };
         let name = if opcode == "ret" { "ret".to_owned() } else { instruction.name.clone() };
         self.rows.push(Row {
@@ -249,10 +249,10 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// Operands with names that a column takes; variables and special registers are noted.
-    fn renamed(&mut self, text: String, memory: bool) -> Result<String, String> {
+    fn renamed(&mut self, text: &str, memory: bool) -> Result<String, String> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
         let mut out = String::new();
-        let mut rest = text.as_str();
+        let mut rest = text;
         while let Some(first) = rest.chars().next() {
             let starts = first.is_ascii_alphabetic() || matches!(first, '_' | '$' | '%');
             let digits = first.is_ascii_digit();
