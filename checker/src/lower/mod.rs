@@ -1,11 +1,13 @@
 //! `causeway lower`: whether a compiler keeps the memory model of its source.
 //!
 //! A lowering of a thread is right when in every frame and context nothing becomes possible that the
-//! source forbids. Both sides become [`step`]s; each side's axioms judge its programs, in the same
+//! source forbids (reading J1). What may be moved, merged or left out is what that accepts: there is
+//! no list of it (reading J4). Both sides become [`step`]s; each side's axioms judge its programs, in the same
 //! [`context`]s.
 
 pub mod alike;
 pub mod asked;
+pub mod code;
 pub mod context;
 pub mod contract;
 pub mod csv;
@@ -14,12 +16,15 @@ pub mod item;
 pub mod llvm;
 pub mod mapping;
 pub mod pair;
+pub mod placed;
 pub mod program;
 pub mod ptx;
 pub mod row;
 pub mod rows;
+pub mod run;
 mod side;
 pub mod step;
+mod token;
 pub mod value;
 pub mod verdict;
 pub mod whole;

@@ -90,7 +90,7 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
     for (index, (row, _)) in table.rows.iter().enumerate() {
         match prepare(row, setting.assumptions) {
             Prepared::Found(finding) => {
-                findings[index] = Some(finding);
+                findings[index] = Some(*finding);
                 progress.inc(1);
             }
             Prepared::Asks(asked) => {
@@ -174,11 +174,18 @@ pub fn print(
 fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let racy = if finding.racy { " where it races" } else { "" };
     writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+    if let Some(by) = finding.by {
+        writeln!(out, "  by: {}", by.name())?;
+    }
     if let Some(context) = &finding.context {
         writeln!(out, "  context: {context}")?;
     }
     if let Some(outcome) = &finding.outcome {
         writeln!(out, "  outcome: {outcome}")?;
+    }
+    if let Some(run) = &finding.run {
+        writeln!(out, "  run of the machine:")?;
+        run.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
     if let Some(sufficient) = &finding.sufficient {
         writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
