@@ -13,7 +13,7 @@ use super::bind::{Bound, Column, Setup, bind};
 use super::partner::{Context, Location, Op};
 use crate::engine::{Engine, Limits, Seen};
 use crate::lower::contract;
-use crate::lower::inclusion::Language as Dialect;
+use crate::lower::inclusion::{Language as Dialect, Machine};
 use crate::lower::mapping;
 use crate::lower::step::{Place as Spot, Step};
 use crate::lower::witness::{Access, fence};
@@ -99,7 +99,9 @@ impl<'a> Case<'a> {
         let cxx = self.source.language == Language::Cxx;
         let steps = if lowered && cxx { mapping::to_ptx(step) } else { vec![step] };
         let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
-        let all = steps.into_iter().map(|step| contract::reference(step, sm, shared));
+        // No listing shows waits: they are granted.
+        let machine = Machine::new(sm, shared, false);
+        let all = steps.into_iter().map(|step| contract::reference(step, machine));
         all.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
 
