@@ -24,7 +24,7 @@ use model::scope::Scope;
 use crate::suite;
 
 /// PTX as it is, and without torn scalars.
-fn models() -> [Model; 2] {
+pub(crate) fn models() -> [Model; 2] {
     let torn = ptx::model();
     let mut whole = torn.clone();
     whole.conventions.tearing = false;
@@ -37,7 +37,7 @@ fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<
     (table, findings)
 }
 
-fn judged(table: &Table) -> Vec<Finding> {
+pub(crate) fn judged(table: &Table) -> Vec<Finding> {
     judged_with(table, Assumptions::default(), true)
 }
 
@@ -212,129 +212,6 @@ fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
     assert!(count * 100 <= judged, "{count} of {judged}: {wrong:?}");
     // Without the reasons the two agree on less.
     assert!(plain_label.1 * 100 >= plain_label.0 * 94, "{plain_label:?}");
-}
-
-/// PTX on `sm_90` and what its table makes of it, names apart by `;`.
-fn tabled() -> Vec<(String, Vec<String>)> {
-    let family = litmus::lowering::families().iter().find(|family| family.name == "hopper");
-    let table = &family.expect("there is a table of sm_90").table;
-    let mut all = Vec::new();
-    let scopes = Scope::ALL.map(Scope::name);
-    let mut add = |opcode: &str, parts: &[&str], operands: &str| {
-        let text = table.find(90, opcode, parts).expect("the table has it");
-        let names = text.split(" ; ").filter(|name| !name.is_empty()).map(str::to_owned);
-        let ptx = format!("{opcode}.{}{operands};", parts.join("."));
-        all.push((ptx, names.collect()));
-    };
-    for scope in scopes {
-        for space in ["global", "shared"] {
-            for order in ["relaxed", "acquire"] {
-                add("ld", &[order, scope, space, "b32"], " r1, [a]");
-            }
-            for order in ["relaxed", "release"] {
-                add("st", &[order, scope, space, "b32"], " [a], r1");
-            }
-            for order in ["relaxed", "acquire", "release", "acq_rel"] {
-                add("atom", &[order, scope, space, "exch", "b32"], " r1, [a], r2");
-            }
-        }
-        for order in ["acquire", "release", "acq_rel", "sc"] {
-            add("fence", &[order, scope], "");
-        }
-    }
-    all
-}
-
-/// A weaker sequence for each instruction that it can be made weaker at.
-fn mutants(names: &[String]) -> Vec<Vec<String>> {
-    let mut all = Vec::new();
-    let mut with = |at: usize, name: Option<String>| {
-        let mut mutant = names.to_vec();
-        match name {
-            Some(name) => mutant[at] = name,
-            None => {
-                mutant.remove(at);
-            }
-        }
-        all.push(mutant);
-    };
-    for (at, name) in names.iter().enumerate() {
-        if name.starts_with("MEMBAR") || name.starts_with("CCTL") {
-            with(at, None);
-        }
-        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".CTA"), (".SC.", ".ALL.")] {
-            if name.starts_with("MEMBAR") && name.contains(from) {
-                with(at, Some(name.replace(from, to)));
-            }
-        }
-        for (from, to) in [(".SYS", ".GPU"), (".GPU", ".SM")] {
-            if name.contains(&format!(".STRONG{from}")) {
-                with(at, Some(name.replace(from, to)));
-            }
-        }
-        if name.contains(".STRONG.SM") && !name.starts_with("ATOM") {
-            with(at, Some(name.replace(".STRONG.SM", "")));
-        }
-    }
-    // An access that comes before its MEMBAR, or after its CCTL.
-    let access = names.iter().position(|name| name.starts_with(['L', 'S', 'A', 'R']));
-    if let Some(access) = access.filter(|_| names.len() > 1) {
-        let mut first = names.to_vec();
-        let name = first.remove(access);
-        let (mut front, mut back) = (first.clone(), first);
-        front.insert(0, name.clone());
-        back.push(name);
-        all.extend([front, back].into_iter().filter(|mutant| mutant != names));
-    }
-    all
-}
-
-#[test]
-fn the_table_of_hopper_keeps_its_promises_and_no_mutant_does() {
-    let row = |source: &str, names: &[String]| {
-        let target = if names.is_empty() { "(none)".to_owned() } else { names.join(" ; ") };
-        (
-            Row { source: source.to_owned(), target, arch: "sm_90".to_owned() },
-            serde_json::Map::new(),
-        )
-    };
-    let (mut kept, mut weaker) = (Vec::new(), Vec::new());
-    for (ptx, names) in tabled() {
-        kept.push(row(&ptx, &names));
-        weaker.extend(mutants(&names).iter().map(|mutant| row(&ptx, mutant)));
-    }
-    let verdicts = |rows: Vec<(Row, _)>| {
-        let table = Table { rows };
-        let findings = judged(&table);
-        let all: Vec<(String, &str)> = table
-            .rows
-            .iter()
-            .zip(&findings)
-            .map(|((row, _), finding)| {
-                assert!(!finding.racy, "{finding:?}");
-                (format!("{} {}", row.source, row.target), finding.verdict.name())
-            })
-            .collect();
-        all
-    };
-    let broken: Vec<_> =
-        verdicts(kept).into_iter().filter(|(_, verdict)| *verdict != "preserved").collect();
-    assert_eq!(broken, []);
-    let all = verdicts(weaker);
-    assert!(all.len() > 150, "only {} mutants", all.len());
-    let survivors: Vec<&str> = all
-        .iter()
-        .filter(|(_, verdict)| *verdict != "weaker")
-        .map(|(row, _)| row.as_str())
-        .collect();
-    // Whoever carries a value out of the cluster that shares the memory does a MEMBAR.SYS itself.
-    let equivalent = [
-        "st.release.sys.shared.b32 [a], r1; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; STS",
-        "atom.release.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH",
-        "atom.acq_rel.sys.shared.exch.b32 r1, [a], r2; MEMBAR.ALL.GPU ; ERRBAR ; CGAERRBAR ; ATOMS.EXCH ; \
-         CCTL.IVALL",
-    ];
-    assert_eq!(survivors, equivalent);
 }
 
 #[test]

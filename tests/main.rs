@@ -9,6 +9,7 @@ mod load_bearing;
 mod lower;
 mod lowering;
 mod machine;
+mod mutants;
 mod oracle;
 mod reach;
 mod rules;

@@ -155,19 +155,36 @@ pub struct Explore {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Architectures(pub Vec<u16>);
 
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["rows", "from"]))]
 pub struct Lower {
     /// A table of lowerings, with the columns `source` (LLVM IR or PTX), `target` (PTX or SASS) and `arch`
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
-    pub rows: PathBuf,
+    pub rows: Option<PathBuf>,
+    /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub from: Option<PathBuf>,
+    /// Functions as a compiler made them: PTX (.ptx), or a listing of nvdisasm or cuobjdump (.sass)
+    #[arg(long, value_name = "FILE", requires = "from")]
+    pub to: Option<PathBuf>,
+    /// The architecture of a listing [default: the listing's]
+    #[arg(long, value_name = "TARGET", value_parser = machine, requires = "from")]
+    pub arch: Option<u16>,
+    /// Execute a loop body of a function at most this many times
+    #[arg(long, value_name = "N", default_value_t = 2, requires = "from", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub bound: u32,
+    /// Accept the findings in this file, the output of `--format json`: only new ones fail
+    #[arg(long, value_name = "FILE.json")]
+    pub baseline: Option<PathBuf>,
     /// How to report
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
-    pub format: LintFormat,
+    #[arg(long, value_enum, default_value_t = LowerFormat::Text)]
+    pub format: LowerFormat,
     /// Assume that no access of an aligned scalar is torn
     #[arg(long)]
     pub no_tearing: bool,
-    /// Let a row fail too whose refutation needs a race of weak accesses in its source, of PTX
+    /// Let a refutation fail too that needs a race of weak accesses in a source of PTX
     #[arg(long)]
     pub racy: bool,
     /// Assume that what is exchanged as a part of a word is accessed in no other way
@@ -176,6 +193,15 @@ pub struct Lower {
     /// How many questions to judge at once [default: one for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LowerFormat {
+    Text,
+    /// One object for each row or function, one a line.
+    Json,
+    /// Annotations, as workflow commands.
+    Github,
 }
 
 #[derive(Args, Debug)]

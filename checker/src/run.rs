@@ -161,7 +161,7 @@ fn lower_command(
         assumptions: lower::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
     };
-    lower::command(command, &setting, &|rows| progress(rows, "rows"), out, err)
+    lower::command(command, &setting, &progress, out, err)
 }
 
 fn explore_command(

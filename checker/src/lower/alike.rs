@@ -1,4 +1,5 @@
-//! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question.
+//! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question. The
+//! source has the axioms as they are (reading J10).
 
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};
@@ -9,7 +10,7 @@ use super::context::Reach;
 use super::inclusion::{Language, Machine, Question, widest};
 use super::item::{Done, Item, steps};
 use super::program::Width;
-use super::row::{Assumptions, Code, Read, found, limited};
+use super::row::{Assumptions, Lowered, Read, found, limited};
 use super::step::Act;
 use super::verdict::{Finding, Verdict};
 
@@ -24,14 +25,14 @@ fn accesses(items: &[Item]) -> Vec<&Done> {
 }
 
 /// Pairs the accesses of both sides, in their order.
-pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> Read<Prepared> {
+pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) -> Read<Prepared> {
     let wanted = accesses(source);
-    if target.machine && wanted.len() == 1 {
+    if target.machine.is_some() && wanted.len() == 1 {
         target.items = merged(target.items, wanted[0]);
     }
     let done = accesses(&target.items);
     if wanted.iter().any(|access| is_private(access.space)) {
-        return private(&wanted, &done, target.machine);
+        return private(&wanted, &done, target.machine.is_some());
     }
     let read_only = wanted.iter().chain(&done).any(|access| access.read_only);
     if target.arch.sm < FIRST && !read_only {
@@ -59,8 +60,9 @@ pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> 
     if let Some(read_only) = wanted.iter().chain(&done).find(|access| access.read_only) {
         return read_only_load(&wanted, read_only);
     }
-    if target.machine {
-        notes.push("by the promises of the machine's instructions; waits are granted".to_owned());
+    if let Some(code) = &target.machine {
+        let waits = if code.waits { "as they are shown" } else { "granted" };
+        notes.push(format!("by the promises of the machine's instructions; waits are {waits}"));
     }
     let shared = wanted.iter().any(|access| access.space.is_shared());
     // A shared location is reached from its cluster at most.
@@ -74,6 +76,8 @@ pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> 
         (_, act) => act,
     });
     let byte = wanted.iter().any(|access| access.bytes == 1);
+    let machine = target.machine.as_ref();
+    let code = machine.and_then(|code| code.clone().matched(&target_steps));
     Ok(Prepared::Asks(Box::new(Asked {
         question: Question {
             language: Language::Ptx,
@@ -81,8 +85,9 @@ pub fn compared(source: &[Item], mut target: Code, assumptions: Assumptions) -> 
             target: target_steps,
             width: if byte { Width::Byte } else { Width::Word },
             reach: Reach { within, alone: false },
-            machine: target.machine.then(|| Machine::new(target.arch.sm, shared)),
+            machine: machine.map(|code| Machine::new(target.arch.sm, shared, code.waits)),
         },
+        code,
         notes,
         cluster: target.arch.sm >= 90,
         part_of_word: part_of_word && !assumptions.cas_only,
@@ -130,7 +135,7 @@ fn private(wanted: &[&Done], done: &[&Done], machine: bool) -> Read<Prepared> {
     if done.is_empty() {
         finding.notes.push("the machine has the value in a register, or as an operand".to_owned());
     }
-    Ok(Prepared::Found(finding))
+    Ok(Prepared::Found(Box::new(finding)))
 }
 
 /// A load of memory that nobody writes is one of such memory still; any other is not.
@@ -144,7 +149,7 @@ fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
             "under the source's promise that nobody writes this memory while the kernel runs"
                 .to_owned(),
         );
-        return Ok(Prepared::Found(finding));
+        return Ok(Prepared::Found(Box::new(finding)));
     }
     let why = format!("`{}` is of memory that nobody writes, and the source is not", access.text);
     Err(found(Verdict::Outside, why))

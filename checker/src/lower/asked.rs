@@ -2,20 +2,24 @@
 
 use std::fmt::Write;
 
+use super::code::Code;
 use super::inclusion::{Answer, Judge, Question, Tally};
 use super::mapping::weakenings;
+use super::run::Ran;
 use super::step::{Order, Step, line};
-use super::verdict::{Finding, Verdict};
+use super::verdict::{By, Finding, Verdict};
 
 /// A row as far as it can be judged without an engine: a finding, or a question with its notes.
 pub enum Prepared {
-    Found(Finding),
+    Found(Box<Finding>),
     Asks(Box<Asked>),
 }
 
 /// A question, and what makes of its answer a finding.
 pub struct Asked {
     pub question: Question,
+    /// The target as the machine has it, where it is of the machine and its accesses are matched.
+    pub code: Option<Code>,
     pub notes: Vec<String>,
     /// Whether fences of one direction and clusters are there.
     pub cluster: bool,
@@ -27,6 +31,7 @@ pub struct Asked {
 impl Asked {
     /// Asks, and what the answer means for the row.
     pub fn finding(&self, judge: &mut Judge<'_>) -> Finding {
+        let mut unconfirmed = None;
         let mut finding = match judge.judge(&self.question) {
             Answer::Refuted(refutation) => {
                 let blamed = match refutation.axioms.len() {
@@ -37,8 +42,12 @@ impl Asked {
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
                 let why =
                     format!("{source} became {target}, which allows what is forbidden by {blamed}");
+                let (by, run, note) = self.confirmed(judge);
+                unconfirmed = note;
                 Finding {
                     racy: refutation.racy,
+                    by: Some(by),
+                    run,
                     forbidden: refutation.forbidden,
                     allowed: refutation.allowed,
                     context: Some(refutation.context),
@@ -74,11 +83,31 @@ impl Asked {
             }
         };
         finding.notes.clone_from(&self.notes);
+        finding.notes.extend(unconfirmed);
         let weak = |step: &Step| matches!(step, Step::Access { order: Order::Weak, .. });
         if self.unordered && self.question.target.iter().any(weak) {
             finding.notes.push("`unordered` became weak".to_owned());
         }
         finding
+    }
+
+    /// Who refutes, with a run of the machine if it has one, and a note if it has none.
+    fn confirmed(&self, judge: &mut Judge<'_>) -> (By, Option<String>, Option<String>) {
+        if self.question.machine.is_none() {
+            return (By::Axioms, None, None);
+        }
+        let ran = self.code.as_ref().map(|code| judge.run(&self.question, code));
+        let why = match ran {
+            Some(Ran::Refuted(run)) => {
+                return (By::ContractAndMachine, Some(run.to_string()), None);
+            }
+            Some(Ran::Included(told)) => {
+                format!("no run of the machine shows it in {told} contexts (readings C4, C9)")
+            }
+            Some(Ran::Undecided(why)) => format!("the machine does not say: {why}"),
+            None => "the machine is not asked: its accesses are not matched".to_owned(),
+        };
+        (By::Contract, None, Some(why))
     }
 
     /// A weaker target that keeps the source too, found by small steps; none where each adds an outcome.

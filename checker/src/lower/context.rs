@@ -4,7 +4,7 @@
 //! Each is written in the language of the source; [`super::mapping`] lowers it for the target's side.
 //! Its operations have the smallest scope that includes all threads which access the location, since
 //! a stronger context hides what it is there to show. Its own accesses are relaxed, or plain behind a
-//! guard: a context that races says nothing about a source of C++.
+//! guard: a context that races says nothing about a source of C++. The lists are the bound: reading J16.
 
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
@@ -182,6 +182,7 @@ fn piece(text: &str) -> Piece {
     let order_of = match order {
         "na" => Order::Weak,
         "acq" => Order::Acquire,
+        "ar" => Order::AcqRel,
         "rel" => Order::Release,
         "sc" => Order::SeqCst,
         _ => Order::Relaxed,
@@ -206,7 +207,7 @@ fn piece(text: &str) -> Piece {
     }
 }
 
-fn shape(text: &'static str) -> Shape {
+pub(super) fn shape(text: &'static str) -> Shape {
     let threads: Vec<Vec<Piece>> =
         text.split(" | ").map(|thread| thread.split("; ").map(piece).collect()).collect();
     let total =
@@ -225,12 +226,12 @@ pub fn shapes(family: Family) -> &'static [Shape] {
     &ALL[family as usize]
 }
 
-fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
+pub(super) fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
     Placement { gpu, cluster: Some(cluster), cta, warp: None, sm: None }
 }
 
 /// Two threads, from far to near: how far, where, and the narrowest scope that includes both.
-fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
+pub(super) fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
     [
         ("on two GPUs", [at(0, 0, 0), at(1, 0, 0)], Scope::Sys),
         ("in two clusters of a GPU", [at(0, 0, 0), at(0, 1, 1)], Scope::Gpu),
@@ -240,7 +241,7 @@ fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
 }
 
 /// Three threads: each by itself, or two of them in one CTA.
-fn triples() -> Vec<(&'static str, [Placement; 3])> {
+pub(super) fn triples() -> Vec<(&'static str, [Placement; 3])> {
     let mut all = Vec::new();
     for (distance, [here, there], _) in pairs() {
         all.push((distance, [here, there, there]));
@@ -273,10 +274,7 @@ pub fn contexts(family: Family, reach: Reach, cas: bool, ptx: bool) -> Vec<Conte
             triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect()
         };
         for (distance, placements) in placements {
-            let mut others = placements[1..].iter();
-            let alone = others.clone().all(|&other| !Scope::Cta.includes(placements[0], other));
-            let near = others.all(|&other| reach.within.includes(placements[0], other));
-            if !near && shape.touches_row(&placements, reach.within) || reach.alone && !alone {
+            if !shape.stands(&placements, reach) {
                 continue;
             }
             if family == Family::Barrier && !Scope::Cluster.includes(placements[0], placements[1]) {
@@ -299,6 +297,18 @@ pub fn contexts(family: Family, reach: Reach, cas: bool, ptx: bool) -> Vec<Conte
 }
 
 impl Shape {
+    pub(super) fn threads(&self) -> usize {
+        self.threads.len()
+    }
+
+    /// Whether threads may be there, as near to the judged one as the row reaches.
+    pub(super) fn stands(&self, placements: &[Placement], reach: Reach) -> bool {
+        let mut others = placements[1..].iter();
+        let alone = others.clone().all(|&other| !Scope::Cta.includes(placements[0], other));
+        let near = others.all(|&other| reach.within.includes(placements[0], other));
+        (near || !self.touches_row(placements, reach.within)) && (alone || !reach.alone)
+    }
+
     /// Whether a partner outside the scope accesses what the judged thread synchronizes through.
     fn touches_row(&self, placements: &[Placement], within: Scope) -> bool {
         self.threads.iter().zip(placements).skip(1).any(|(thread, &placement)| {

@@ -1,67 +1,75 @@
 //! The machine's instructions by what they promise, as operations of PTX: what NVIDIA's own lowering
 //! implies that each form of an instruction does.
 //!
-//! The text shows no waits, so each load is granted that its value is there before what follows
-//! (reading C10 of the machine). It is a claim about instructions, not a run of the machine.
+//! Where the text shows no waits, each load is granted that its value is there before what follows
+//! (readings J14 and C10). It is a claim (reading J12) about instructions, not a run of the machine.
 
 use litmus::lowering;
-use litmus::sass::form;
-use model::isa::atom::AtomicOp;
 use model::isa::fence::FenceOrder;
-use model::isa::{SpaceQualifier, Type, TypeKind};
-use model::machine::form::{Form, Level, Reach};
+use model::machine::form::Reach;
 use model::scope::Scope;
 
+use super::inclusion::Machine;
 use super::item::{Done, Item};
 use super::ptx::Uncovered;
 use super::step::{Act, Order, Place, Step};
-
-/// An instruction, as far as order asks.
-enum Token {
-    Access(Box<Done>),
-    /// Whether it is of all threads' order (`.SC`), and how far it reaches.
-    Membar {
-        sc: bool,
-        scope: Scope,
-    },
-    Invalidate,
-    Step(Step),
-}
+use super::token::{Token, shows_waits, tokens};
 
 /// Reads names separated by `;`, operands or not, as the items that they promise.
 pub fn items(text: &str) -> Result<Vec<Item>, Uncovered> {
-    let tokens = tokens(text)?;
+    Ok(promised(tokens(text)?, shows_waits(text)))
+}
+
+pub(super) fn scope(reach: Reach) -> Scope {
+    match reach {
+        Reach::Cta => Scope::Cta,
+        Reach::Gpu => Scope::Gpu,
+        Reach::Sys => Scope::Sys,
+    }
+}
+
+fn promised(tokens: Vec<Token>, shown: bool) -> Vec<Item> {
     let mut items = Vec::new();
     let mut rest = tokens.into_iter().peekable();
     while let Some(token) = rest.next() {
         match token {
-            Token::Step(step) => items.push(Item::Step(step)),
+            Token::Bar => items.push(Item::Step(Step::Barrier)),
+            Token::ClusterArrive => items.push(Item::Step(Step::ClusterArrive { relaxed: true })),
+            // By itself it orders nothing, and what orders nothing may as well not wait.
+            Token::ClusterWait => {
+                if matches!(rest.peek(), Some(Token::Invalidate)) {
+                    rest.next();
+                    items.push(Item::Step(Step::ClusterWait));
+                }
+            }
             Token::Invalidate => items.push(fence(FenceOrder::Acquire, Scope::Sys)),
-            Token::Access(done) => access(*done, &mut items),
-            Token::Membar { sc, scope: Scope::Cta } => {
+            Token::Wait => items.push(fence(FenceOrder::Acquire, Scope::Cta)),
+            Token::Access(_, done) => access(*done, shown, &mut items),
+            Token::Membar { sc, reach: Reach::Cta } => {
                 items.push(fence(if sc { FenceOrder::Sc } else { FenceOrder::AcqRel }, Scope::Cta));
             }
-            Token::Membar { sc, scope } => match rest.peek() {
+            Token::Membar { sc, reach } => match rest.peek() {
                 Some(Token::Invalidate) => {
                     rest.next();
-                    items.push(fence(if sc { FenceOrder::Sc } else { FenceOrder::AcqRel }, scope));
+                    let order = if sc { FenceOrder::Sc } else { FenceOrder::AcqRel };
+                    items.push(fence(order, scope(reach)));
                 }
-                Some(Token::Access(done)) if done.op.is_some() && !sc => {
-                    let Some(Token::Access(mut done)) = rest.next() else { continue };
+                Some(Token::Access(_, done)) if done.op.is_some() && !sc => {
+                    let Some(Token::Access(_, mut done)) = rest.next() else { continue };
                     if matches!(rest.peek(), Some(Token::Invalidate)) {
                         rest.next();
                         // Reading C16 of the machine: one unit.
-                        (done.order, done.scope) = (Order::AcqRel, done.scope.min(scope));
+                        (done.order, done.scope) = (Order::AcqRel, done.scope.min(scope(reach)));
                     } else {
-                        releases(scope, &mut items);
+                        releases(scope(reach), &mut items);
                     }
-                    access(*done, &mut items);
+                    access(*done, shown, &mut items);
                 }
-                _ => releases(scope, &mut items),
+                _ => releases(scope(reach), &mut items),
             },
         }
     }
-    Ok(items)
+    items
 }
 
 fn fence(order: FenceOrder, scope: Scope) -> Item {
@@ -74,189 +82,26 @@ fn releases(scope: Scope, items: &mut Vec<Item>) {
     items.push(fence(FenceOrder::AcqRel, Scope::Cta));
 }
 
-fn access(done: Done, items: &mut Vec<Item>) {
-    let waits = done.act.shows();
+fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
+    let granted = !shown && done.act.shows();
     items.push(Item::Access(Box::new(done)));
-    if waits {
+    if granted {
         items.push(fence(FenceOrder::Acquire, Scope::Cta));
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut other_spaces = false;
-    for instruction in text.split(';').map(str::trim) {
-        let mut words = instruction.split_whitespace();
-        // Reading J15 of the design: of one thread, the guard is taken.
-        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
-        if name.is_empty() || name == "(none)" {
-            continue;
-        }
-        // The accesses that follow are for addresses of other spaces.
-        if name.starts_with("QSPC") {
-            other_spaces = true;
-            continue;
-        }
-        let form = form::form(name)
-            .map_err(|unknown| Uncovered(format!("`{}` is not covered", unknown.0)))?;
-        let scope = |reach: Reach| match reach {
-            Reach::Cta => Scope::Cta,
-            Reach::Gpu => Scope::Gpu,
-            Reach::Sys => Scope::Sys,
-        };
-        match form {
-            // No text shows a wait.
-            None | Some(Form::AcquireWait) => {}
-            Some(Form::Access(level)) => {
-                let done = done(name, level)?;
-                let atomic =
-                    |token: &Token| matches!(token, Token::Access(done) if done.op.is_some());
-                // The path of a generic atomic for local memory.
-                let other = done.op.is_none() && tokens.iter().any(atomic);
-                if !other && !other_spaces {
-                    tokens.push(Token::Access(Box::new(done)));
-                }
-            }
-            Some(Form::Membar(reach)) => {
-                tokens.push(Token::Membar { sc: true, scope: scope(reach) });
-                if name.ends_with("IVALLD") {
-                    tokens.push(Token::Invalidate);
-                }
-            }
-            Some(Form::MembarAll(reach)) => {
-                tokens.push(Token::Membar { sc: false, scope: scope(reach) });
-            }
-            Some(Form::Invalidate) => tokens.push(Token::Invalidate),
-            Some(Form::Bar) => tokens.push(Token::Step(Step::Barrier)),
-            Some(Form::ClusterArrive) => {
-                tokens.push(Token::Step(Step::ClusterArrive { relaxed: true }));
-            }
-            Some(Form::ClusterWait) => tokens.push(Token::Step(Step::ClusterWait)),
-        }
-    }
-    Ok(begin_of_loops(tokens))
-}
-
-/// A load before a compare-exchange is what the loop around it begins with.
-fn begin_of_loops(mut tokens: Vec<Token>) -> Vec<Token> {
-    let accesses: Vec<usize> =
-        (0..tokens.len()).filter(|&index| matches!(tokens[index], Token::Access(_))).collect();
-    if let [first, second] = accesses[..] {
-        let (Token::Access(load), Token::Access(cas)) = (&tokens[first], &tokens[second]) else {
-            return tokens;
-        };
-        if load.act == Act::Load && cas.op == Some(AtomicOp::Cas) {
-            let weak = load.order == Order::Weak;
-            if let Token::Access(cas) = &mut tokens[second] {
-                cas.looped = Some(weak);
-            }
-            tokens.remove(first);
-        }
-    }
-    tokens
-}
-
-fn done(name: &str, level: Level) -> Result<Done, Uncovered> {
-    let mut parts = name.split('.');
-    let opcode = parts.next().unwrap_or("");
-    let modifiers: Vec<&str> = parts.collect();
-    let has = |wanted: &str| modifiers.contains(&wanted);
-    let space = match opcode {
-        "LDG" | "STG" | "ATOMG" | "REDG" | "RED" => SpaceQualifier::Global,
-        "LDS" | "STS" | "ATOMS" => SpaceQualifier::Shared,
-        "LDL" | "STL" => SpaceQualifier::Local,
-        "LDC" => SpaceQualifier::Const,
-        _ => SpaceQualifier::Generic,
-    };
-    let (order, scope) = match level {
-        Level::Weak | Level::ReadOnly => (Order::Weak, Scope::Sys),
-        Level::Own if space == SpaceQualifier::Local => (Order::Weak, Scope::Sys),
-        Level::Own | Level::Sys => (Order::Relaxed, Scope::Sys),
-        Level::Gpu => (Order::Relaxed, Scope::Gpu),
-        Level::Sm => (Order::Relaxed, Scope::Cta),
-    };
-    let atomic = matches!(opcode, "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG");
-    let op = atomic.then(|| operation(&modifiers)).flatten();
-    if atomic && op.is_none() {
-        return Err(Uncovered(format!("the operation of `{name}` is not covered")));
-    }
-    let (kind, bits) = value(&modifiers);
-    let act = match (opcode, op) {
-        (_, Some(AtomicOp::Cas)) => Act::CompareExchange(None),
-        ("RED" | "REDG", _) => Act::Reduce,
-        (_, Some(_)) => Act::Swap,
-        _ if opcode.starts_with("ST") => Act::Store,
-        _ => Act::Load,
-    };
-    Ok(Done {
-        text: name.to_owned(),
-        act,
-        order,
-        scope,
-        op,
-        ty: Type { kind, bits },
-        bytes: u32::from(bits) / 8,
-        space,
-        base: String::new(),
-        offset: 0,
-        defines: String::new(),
-        stores: String::new(),
-        read_only: level == Level::ReadOnly && space != SpaceQualifier::Const,
-        looped: has("SPIN").then_some(true),
-    })
-}
-
-fn operation(modifiers: &[&str]) -> Option<AtomicOp> {
-    modifiers.iter().find_map(|name| {
-        Some(match *name {
-            "ADD" => AtomicOp::Add,
-            "AND" => AtomicOp::And,
-            "OR" => AtomicOp::Or,
-            "XOR" => AtomicOp::Xor,
-            "MIN" => AtomicOp::Min,
-            "MAX" => AtomicOp::Max,
-            "INC" => AtomicOp::Inc,
-            "DEC" => AtomicOp::Dec,
-            "EXCH" => AtomicOp::Exch,
-            "CAS" | "CAST" => AtomicOp::Cas,
-            _ => return None,
-        })
-    })
-}
-
-/// The kind of the values and their bits, of all elements together.
-fn value(modifiers: &[&str]) -> (TypeKind, u16) {
-    let known = |name: &&str| {
-        Some(match *name {
-            "U8" => (TypeKind::Unsigned, 8),
-            "S8" => (TypeKind::Signed, 8),
-            "U16" => (TypeKind::Unsigned, 16),
-            "S16" => (TypeKind::Signed, 16),
-            "S32" => (TypeKind::Signed, 32),
-            "S64" => (TypeKind::Signed, 64),
-            "64" | "U64" => (TypeKind::Unsigned, 64),
-            "128" => (TypeKind::Unsigned, 128),
-            "256" => (TypeKind::Unsigned, 256),
-            "F32" => (TypeKind::Float, 32),
-            "F64" => (TypeKind::Float, 64),
-            "F16x2" | "F16X2" => (TypeKind::FloatPair, 32),
-            "BF16_V2" => (TypeKind::BFloatPair, 32),
-            _ => return None,
-        })
-    };
-    let all: Vec<(TypeKind, u16)> = modifiers.iter().filter_map(known).collect();
-    // `F32x2` and the like: a width beside the element.
-    let bits = all.iter().map(|one| one.1).max();
-    all.last().map_or((TypeKind::Unsigned, 32), |one| (one.0, bits.unwrap_or(one.1)))
-}
-
-/// What the table of a target makes of a step of PTX, by its promises; `None` where it has no row.
-pub fn reference(step: Step, sm: u16, shared: bool) -> Option<Vec<Step>> {
+/// What a table makes of an access or a fence of PTX, as text; `None` where it has no row.
+/// `remote`: the access is to shared memory of another CTA.
+pub(super) fn sass(step: Step, machine: Machine, remote: bool) -> Option<String> {
     let families = lowering::families().iter();
-    let family = families.clone().find(|family| family.table.targets.contains(&sm))?;
+    let family = families.clone().find(|family| family.table.targets.contains(&machine.sm))?;
     let (opcode, parts): (&str, Vec<&str>) = match step {
         Step::Access { act, at, order, scope } => {
-            let space = if shared && at == Place::Y { "shared" } else { "global" };
+            let space = match (machine.shared && at == Place::Y, remote) {
+                (false, _) => "global",
+                (true, false) => "shared",
+                (true, true) => "shared::cluster",
+            };
             let (opcode, operation): (&str, &[&str]) = match act {
                 Act::Load => ("ld", &[]),
                 Act::Store => ("st", &[]),
@@ -282,14 +127,38 @@ pub fn reference(step: Step, sm: u16, shared: bool) -> Option<Vec<Step>> {
             ("fence", vec![order, scope.name()])
         }
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
-            return Some(vec![step]);
+            return None;
         }
     };
-    let text = family.table.find(sm, opcode, &parts)?;
+    family.table.find(machine.sm, opcode, &parts)
+}
+
+/// Whether a step is an acquire, which waits for what it loads though no text shows it.
+fn acquires(step: Step) -> bool {
+    match step {
+        Step::Access { act, order, .. } => {
+            let orders = matches!(order, Order::Acquire | Order::AcqRel | Order::SeqCst);
+            orders && !matches!(act, Act::Reduce | Act::Store)
+        }
+        Step::Fence { order, .. } => order != FenceOrder::Release,
+        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => false,
+    }
+}
+
+/// What the table of a target makes of a step of PTX, by its promises; `None` where it has no row.
+pub fn reference(step: Step, machine: Machine) -> Option<Vec<Step>> {
+    if !matches!(step, Step::Access { .. } | Step::Fence { .. }) {
+        return Some(vec![step]);
+    }
+    let text = sass(step, machine, false)?;
+    let mut tokens = tokens(&text).ok()?;
+    if machine.waits && acquires(step) && !tokens.iter().any(|one| matches!(one, Token::Invalidate))
+    {
+        tokens.push(Token::Wait);
+    }
     let place =
         if let Step::Access { at, act, .. } = step { (at, act) } else { (Place::Y, Act::Load) };
-    let items = items(&text).ok()?;
-    let steps = items.into_iter().map(|item| match item {
+    let steps = promised(tokens, machine.waits).into_iter().map(|item| match item {
         Item::Access(done) => Step::access(place.1, place.0, done.order, done.scope),
         Item::Step(step) => step,
         Item::Label(_) | Item::Branch { .. } => Step::Guard,
@@ -306,6 +175,10 @@ mod tests {
     fn lifted(text: &str) -> String {
         let items = items(text).unwrap_or_else(|why| panic!("{text}: {why:?}"));
         line(&steps(&items, |done, _| done.act))
+    }
+
+    fn on(sm: u16, shared: bool) -> Machine {
+        Machine { sm, shared, waits: false }
     }
 
     #[test]
@@ -329,15 +202,26 @@ mod tests {
             "fence.acq_rel.cta; red.relaxed.cta y"
         );
         assert_eq!(lifted("(none)"), "nothing");
+        assert_eq!(lifted("UCGABAR_WAIT ; CCTL.IVALL"), "cluster.wait");
+        assert_eq!(lifted("CCTL.IVALL ; UCGABAR_WAIT"), "fence.acquire.sys");
+    }
+
+    #[test]
+    fn waits_that_are_shown_are_not_granted() {
+        let shown = "LDG.E.STRONG.SM R2, [R4] &wr=0 ; NOP &req={0}";
+        assert_eq!(lifted(shown), "ld.relaxed.cta y; fence.acquire.cta");
+        assert_eq!(lifted("LDG.E.STRONG.SM R2, [R4] &wr=0"), "ld.relaxed.cta y");
+        let after = "LDG.E &wr=0 ; STG.E.STRONG.SM &req={0}";
+        assert_eq!(lifted(after), "ld.weak y; fence.acquire.cta; st.relaxed.cta y");
     }
 
     #[test]
     fn the_tables_lower_what_contexts_are_made_of() {
         let load = Step::access(Act::Load, Place::X, Order::Acquire, Scope::Gpu);
-        let steps = reference(load, 90, false).expect("the table has it");
+        let steps = reference(load, on(90, false)).expect("the table has it");
         assert_eq!(line(&steps), "ld.relaxed.gpu x; fence.acquire.cta; fence.acquire.sys");
         let narrow = Step::access(Act::Store, Place::X, Order::Release, Scope::Cluster);
-        assert!(reference(narrow, 70, false).is_none());
+        assert!(reference(narrow, on(70, false)).is_none());
         for family in lowering::families().iter().filter(|family| family.name != "maxwell") {
             let first = family.table.targets[0];
             // What a question of one target says is said of its family.
@@ -347,8 +231,8 @@ mod tests {
                         for act in [Act::Load, Act::Store, Act::Swap] {
                             let step = Step::access(act, Place::Y, order, scope);
                             assert_eq!(
-                                reference(step, sm, false),
-                                reference(step, first, false),
+                                reference(step, on(sm, false)),
+                                reference(step, on(first, false)),
                                 "{step} on sm_{sm}"
                             );
                         }
@@ -360,7 +244,7 @@ mod tests {
             for scope in [Scope::Cta, Scope::Gpu, Scope::Sys] {
                 for act in [Act::Load, Act::Store, Act::Swap] {
                     let step = Step::access(act, Place::Y, Order::Relaxed, scope);
-                    assert!(reference(step, sm, true).is_some(), "{step} on sm_{sm}");
+                    assert!(reference(step, on(sm, true)).is_some(), "{step} on sm_{sm}");
                 }
             }
         }

@@ -14,6 +14,7 @@ use model::value::Value;
 
 use super::context::{Context, Family, Reach, contexts};
 use super::program::Width;
+use super::run::Runs;
 use super::side::{Side, shown};
 use super::step::{Act, Step};
 use crate::engine::{Engine, Limits, Seen};
@@ -25,7 +26,7 @@ pub enum Language {
     Ptx,
 }
 
-/// Source and target, in steps; rows that ask the same are one question.
+/// Source and target, in steps; rows that ask the same are one question: reading J17.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Question {
     pub language: Language,
@@ -44,14 +45,25 @@ pub struct Machine {
     pub sm: u16,
     /// Whether `y` is in shared memory.
     pub shared: bool,
+    /// Whether waits for loads are shown, and so not granted.
+    pub waits: bool,
 }
 
 impl Machine {
-    pub fn new(sm: u16, shared: bool) -> Machine {
+    pub fn new(sm: u16, shared: bool, waits: bool) -> Machine {
         let families = lowering::families().iter();
         let family = families.clone().find(|family| family.table.targets.contains(&sm));
         let first = family.and_then(|family| family.table.targets.first().copied());
-        Machine { sm: first.unwrap_or(sm), shared }
+        Machine { sm: first.unwrap_or(sm), shared, waits }
+    }
+
+    /// How far away `y` can be accessed: shared memory from its cluster, or its CTA.
+    pub fn far(self) -> Scope {
+        match self.shared {
+            false => Scope::Sys,
+            true if self.sm >= 90 => Scope::Cluster,
+            true => Scope::Cta,
+        }
     }
 }
 
@@ -92,23 +104,24 @@ pub enum Answer {
     Undecided(String),
 }
 
-type Outcome = Box<[Value]>;
+pub(super) type Outcome = Box<[Value]>;
 
 /// Whether some execution of the source has a race.
-type Races = bool;
+pub(super) type Races = bool;
 
 /// What the source allows in one context.
 #[derive(Clone)]
-enum Allowed {
+pub(super) enum Allowed {
     Outcomes(Arc<BTreeSet<Outcome>>, Races),
-    /// It races: anything.
+    /// It races: anything (reading J6).
     Anything,
     Limited(&'static str),
 }
 
-/// Judges questions and remembers the answers.
+/// Judges questions and remembers the answers: reading J18.
 pub struct Judge<'a> {
     pub engine: &'a dyn Engine,
+    /// With its release sequences: reading J8.
     pub cxx: &'a Model,
     /// PTX where no scalar is torn: what it refutes has the plainer outcome.
     pub whole: &'a Model,
@@ -116,6 +129,7 @@ pub struct Judge<'a> {
     pub torn: Option<&'a Model>,
     answers: BTreeMap<Question, Answer>,
     source: Option<Known>,
+    pub(super) runs: Runs,
 }
 
 /// What each context allows the source of the latest question.
@@ -143,7 +157,15 @@ impl<'a> Judge<'a> {
         whole: &'a Model,
         torn: Option<&'a Model>,
     ) -> Judge<'a> {
-        Judge { engine, cxx, whole, torn, answers: BTreeMap::new(), source: None }
+        Judge {
+            engine,
+            cxx,
+            whole,
+            torn,
+            answers: BTreeMap::new(),
+            source: None,
+            runs: Runs::default(),
+        }
     }
 
     pub fn judge(&mut self, question: &Question) -> Answer {
@@ -164,6 +186,7 @@ impl<'a> Judge<'a> {
     /// Forgets all answers; they are of use to questions of one source.
     pub fn forget(&mut self) {
         self.answers.clear();
+        self.runs.forget();
     }
 
     fn ask(&mut self, question: &Question, torn: bool) -> Answer {
@@ -221,7 +244,7 @@ impl<'a> Judge<'a> {
                 Err(why) => return Answer::Undecided(why.to_owned()),
                 Ok(None) => tally.told += 1,
                 Ok(Some(outcome)) => {
-                    // Where the published mapping of the source fails too, the context is at fault.
+                    // Reading J13: where the mapping of the source fails too, the context is at fault.
                     let mapped: Vec<Step> =
                         question.source.iter().flat_map(|&s| side.lower(s)).collect();
                     let base = mapped != question.target
@@ -263,7 +286,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
+    pub(super) fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
         let limits = limits();

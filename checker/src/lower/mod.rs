@@ -1,11 +1,13 @@
 //! `causeway lower`: whether a compiler keeps the memory model of its source.
 //!
 //! A lowering of a thread is right when in every frame and context nothing becomes possible that the
-//! source forbids. Both sides become [`step`]s; each side's axioms judge its programs, in the same
+//! source forbids (reading J1). What may be moved, merged or left out is what that accepts: there is
+//! no list of it (reading J4). Both sides become [`step`]s; each side's axioms judge its programs, in the same
 //! [`context`]s.
 
 pub mod alike;
 pub mod asked;
+pub mod code;
 pub mod context;
 pub mod contract;
 pub mod csv;
@@ -14,17 +16,23 @@ pub mod item;
 pub mod llvm;
 pub mod mapping;
 pub mod pair;
+pub mod placed;
 pub mod program;
 pub mod ptx;
 pub mod row;
 pub mod rows;
+pub mod run;
 mod side;
 pub mod step;
+mod token;
 pub mod value;
 pub mod verdict;
+pub mod whole;
 pub mod witness;
 
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::Duration;
 
 use indicatif::ProgressBar;
 
@@ -32,19 +40,53 @@ pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
 
+use self::whole::Unread;
+use self::whole::ask::Asker;
+use self::whole::report::Baseline;
 use crate::cli::Lower;
 use crate::exit::Exit;
 
-/// Judges the rows of a file. `bar` makes a progress bar of so many.
+/// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(
     command: &Lower,
     setting: &Setting<'_>,
-    bar: &dyn Fn(usize) -> ProgressBar,
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let path = command.rows.display();
-    let text = match std::fs::read_to_string(&command.rows) {
+    let baseline = match command.baseline.as_deref().map(baseline).transpose() {
+        Ok(baseline) => baseline.unwrap_or_default(),
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            writeln!(err, "help: a baseline is what `--format json` prints")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    match (&command.rows, &command.from, &command.to) {
+        (Some(rows), ..) => of_rows(rows, command, (setting, &baseline), bar, out, err),
+        (None, Some(from), Some(to)) => {
+            of_functions([from, to], command, (setting, &baseline), bar, out, err)
+        }
+        (None, ..) => Ok(Exit::BadInput),
+    }
+}
+
+fn baseline(path: &Path) -> Result<Baseline, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+    Baseline::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))
+}
+
+fn of_rows(
+    rows: &Path,
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let path = rows.display();
+    let text = match std::fs::read_to_string(rows) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;
@@ -59,8 +101,47 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
-    let progress = bar(table.rows.len());
+    let progress = bar(table.rows.len(), "rows");
     let findings = judge(&table, setting, &progress);
     progress.finish_and_clear();
-    rows::print(&table, &findings, (command.format, command.racy), out)
+    let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path: rows };
+    rows::print(&table, &findings, &manner, out)
+}
+
+/// How long one program of a function and a context may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+fn of_functions(
+    [from, to]: [&Path; 2],
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let mut sides = Vec::new();
+    for path in [from, to] {
+        match whole::functions(path) {
+            Ok(functions) => sides.push(functions),
+            Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
+            Err(Unread::Diagnostics(all)) => {
+                all.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}\n"))?;
+            }
+        }
+    }
+    let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(Exit::BadInput) };
+    let pairs = whole::paired(source, target);
+    let asker = Asker {
+        engine: setting.engine,
+        cxx: setting.cxx,
+        ptx: setting.whole,
+        bound: command.bound,
+        patience: PATIENCE,
+    };
+    let progress = bar(pairs.len(), "functions");
+    let said = whole::judge_all(&pairs, asker, setting.jobs, &progress);
+    progress.finish_and_clear();
+    let (format, racy) = (command.format, command.racy);
+    let manner = whole::report::Manner { format, racy, baseline, source: from, target: to };
+    whole::report::print(&said, &manner, out)
 }

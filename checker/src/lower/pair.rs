@@ -1,4 +1,4 @@
-//! Accesses of source and target in pairs: what differs in value, and what is left to ask.
+//! Accesses of source and target in pairs, by their place (reading J3): what differs in value, and what is left to ask.
 
 use litmus::llvm::Kind;
 use model::scope::Scope;
@@ -9,14 +9,14 @@ use super::inclusion::{Language, Machine, Question, widest};
 use super::item::{Done, Item, steps};
 use super::llvm::{Meaning, Source, Space};
 use super::program::Width;
-use super::row::{Assumptions, Code, Read, limited};
+use super::row::{Assumptions, Lowered, Read, limited};
 use super::step::{Act, Order, Step};
 use super::value;
 use super::verdict::{Finding, Verdict};
 
 /// Accesses in pairs; then what is left is order.
-pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read<Prepared> {
-    let Code { mut items, arch, machine } = target;
+pub fn compared(source: &Source, target: Lowered, assumptions: Assumptions) -> Read<Prepared> {
+    let Lowered { mut items, arch, machine } = target;
     let mut notes = source.notes.clone();
     hand_out(source, &mut items, &mut notes);
     parameters(source, &mut items, &mut notes);
@@ -59,6 +59,7 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
         (Kind::Load, Act::CompareExchange(_)) => Act::Probe,
         (_, act) => act,
     });
+    let code = machine.clone().and_then(|code| code.matched(&target));
     let cluster = arch.sm >= 90;
     let shared = source.accesses.iter().any(|access| access.space == Space::Shared);
     let reached = if cluster { Scope::Cluster } else { Scope::Cta };
@@ -80,8 +81,9 @@ pub fn compared(source: &Source, target: Code, assumptions: Assumptions) -> Read
             target,
             width,
             reach: Reach { within, alone: source.alone },
-            machine: machine.then(|| Machine::new(arch.sm, shared)),
+            machine: machine.as_ref().map(|code| Machine::new(arch.sm, shared, code.waits)),
         },
+        code,
         notes,
         cluster,
         part_of_word: part_of_word && !assumptions.cas_only,
@@ -176,6 +178,7 @@ fn single(access: &Meaning, target: &Done) -> Read<()> {
     Err(Box::new(Finding { context: Some(context), ..finding }))
 }
 
+/// What is said of accesses that are not as many; of volatile ones that is progress: reading J7.
 pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
     let (wanted, found) = (source.accesses.len(), done.len());
     let volatile = source.accesses.iter().any(|access| access.volatile);
@@ -226,7 +229,8 @@ fn private(
         Space::Const | Space::Param => "nobody writes this memory",
         Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => "",
     };
-    Ok(Prepared::Found(Finding { notes, ..Finding::new(Verdict::Preserved, why) }))
+    let finding = Finding { notes, ..Finding::new(Verdict::Preserved, why) };
+    Ok(Prepared::Found(Box::new(finding)))
 }
 
 /// A load of memory that nobody writes, where the source has this access.

@@ -22,6 +22,22 @@ pub struct Numbered {
     pub value: u8,
     /// What a compare-exchange compares with.
     pub expects: u8,
+    /// Which of the row's steps it is; none of a context.
+    pub row: Option<usize>,
+}
+
+/// How many lines of a program each step is.
+pub fn lines(steps: &[Numbered]) -> Vec<usize> {
+    let mut shown = false;
+    let count = |numbered: &Numbered| match numbered.step {
+        Step::Guard => 2 * usize::from(shown),
+        Step::Access { act, .. } => {
+            shown |= act.shows();
+            1
+        }
+        Step::Fence { .. } | Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait => 1,
+    };
+    steps.iter().map(count).collect()
 }
 
 /// How wide the locations are.
@@ -111,7 +127,37 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
     program
 }
 
-fn variable(place: Place) -> VariableId {
+/// Puts `y` into the shared memory of the first thread's CTA.
+pub fn share(program: &mut Program) {
+    let y = variable(Place::Y);
+    program.variables[usize::from(y.0)].space = Space::Shared;
+    let first = program.threads[0].placement;
+    for thread in program.threads.iter_mut().filter(|t| !t.placement.same_cta(first)) {
+        let register = Reg(u16::try_from(thread.registers.len()).expect("a question is short"));
+        let initial = Initial::Address { variable: y, thread: ThreadId(0) };
+        thread.registers.push(Register { name: "y".to_owned(), initial, bits: 64 });
+        for line in &mut thread.lines {
+            let address = match &mut line.instruction {
+                Instruction::Load(load) => Some(&mut load.address),
+                Instruction::Store(store) => Some(&mut store.address),
+                Instruction::Atomic(atomic) => Some(&mut atomic.address),
+                Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Cvta(_)
+                | Instruction::Branch(_)
+                | Instruction::Unsupported(_) => None,
+            };
+            if let Some(address) = address.filter(|to| to.base == Operand::Address(y)) {
+                address.base = Operand::Reg(register);
+            }
+        }
+    }
+}
+
+pub fn variable(place: Place) -> VariableId {
     VariableId(match place {
         Place::X => 0,
         Place::Y => 1,

@@ -161,7 +161,7 @@ fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
     Ok(Item::Access(Box::new(done)))
 }
 
-/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Reading R43.
+/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings J20 and R43.
 fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
     loop {
         let back = items.iter().enumerate().find_map(|(end, item)| {

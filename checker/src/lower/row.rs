@@ -5,6 +5,7 @@ use litmus::{Diagnostic, diagnostic};
 use model::isa::version::Target;
 
 use super::asked::Prepared;
+use super::code::Code;
 use super::item::Item;
 use super::verdict::{Finding, Verdict};
 use super::{alike, contract, llvm, pair, ptx};
@@ -26,11 +27,11 @@ pub struct Assumptions {
 
 /// The target's side.
 #[derive(Clone, Debug)]
-pub struct Code {
+pub struct Lowered {
     pub items: Vec<Item>,
     pub arch: Target,
-    /// Whether it is code of the machine, by what it promises.
-    pub machine: bool,
+    /// Where the items are what code of the machine promises: that code.
+    pub machine: Option<Code>,
 }
 
 /// `Err` is a finding that nothing can change.
@@ -55,7 +56,7 @@ pub fn limited(accesses: usize) -> Read<()> {
 
 /// Reads both sides and compares what needs no context.
 pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
-    read(row, assumptions).unwrap_or_else(|finding| Prepared::Found(*finding))
+    read(row, assumptions).unwrap_or_else(Prepared::Found)
 }
 
 fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
@@ -96,13 +97,13 @@ fn is_machine(text: &str) -> bool {
         || opcode.len() > 1 && opcode.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-fn target(row: &Row, arch: Target) -> Read<Code> {
+fn target(row: &Row, arch: Target) -> Read<Lowered> {
     if is_machine(&row.target) {
         let items = contract::items(&row.target);
         let items = items.map_err(|why| found(Verdict::Unsupported, why.0))?;
-        return Ok(Code { items, arch, machine: true });
+        return Ok(Lowered { items, arch, machine: Code::new(&row.target).ok() });
     }
-    Ok(Code { items: ptx_items("target", &row.target, arch)?, arch, machine: false })
+    Ok(Lowered { items: ptx_items("target", &row.target, arch)?, arch, machine: None })
 }
 
 fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {

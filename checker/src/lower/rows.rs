@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,8 @@ use super::csv;
 use super::inclusion::{Judge, Question};
 use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
-use crate::cli::LintFormat;
+use super::whole::report::{Baseline, escaped};
+use crate::cli::LowerFormat;
 use crate::engine::Engine;
 use crate::exit::Exit;
 
@@ -88,7 +90,7 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
     for (index, (row, _)) in table.rows.iter().enumerate() {
         match prepare(row, setting.assumptions) {
             Prepared::Found(finding) => {
-                findings[index] = Some(finding);
+                findings[index] = Some(*finding);
                 progress.inc(1);
             }
             Prepared::Asks(asked) => {
@@ -120,25 +122,45 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
     findings.into_iter().map(|finding| finding.expect("every row was judged")).collect()
 }
 
+/// How to print, and what counts.
+pub struct Manner<'a> {
+    pub format: LowerFormat,
+    pub racy: bool,
+    pub baseline: &'a Baseline,
+    pub path: &'a Path,
+}
+
 /// Prints the findings, and how many there are of each verdict.
 pub fn print(
     table: &Table,
     findings: &[Finding],
-    (format, racy): (LintFormat, bool),
+    manner: &Manner<'_>,
     out: &mut dyn Write,
 ) -> io::Result<Exit> {
     let mut exit = Exit::AsExpected;
     for (row, (finding, (_, columns))) in (1..).zip(findings.iter().zip(&table.rows)) {
-        exit = exit.max(finding.exit(racy));
-        match format {
-            LintFormat::Json => {
+        let known = manner.baseline.knows(&row.to_string(), finding);
+        let here = if known { Exit::AsExpected } else { finding.exit(manner.racy) };
+        exit = exit.max(here);
+        match manner.format {
+            LowerFormat::Json => {
                 serde_json::to_writer(&mut *out, &Object { row, finding, columns })?;
                 writeln!(out)?;
             }
-            LintFormat::Text => text(row, finding, out)?,
+            LowerFormat::Text => text(row, finding, out)?,
+            LowerFormat::Github => {
+                let level = match here {
+                    Exit::AsExpected => continue,
+                    Exit::Differs => "error",
+                    Exit::Undecided | Exit::BadInput | Exit::Disagreement => "warning",
+                };
+                let (file, verdict) = (manner.path.display(), finding.verdict.name());
+                let why = escaped(&format!("row {row}: {}", finding.why));
+                writeln!(out, "::{level} file={file},title={verdict}::{why}")?;
+            }
         }
     }
-    if format == LintFormat::Text {
+    if manner.format == LowerFormat::Text {
         let counts = Verdict::ALL.iter().filter_map(|&verdict| {
             let count = findings.iter().filter(|finding| finding.verdict == verdict).count();
             (count > 0).then(|| format!("{count} {}", verdict.name()))
@@ -152,11 +174,18 @@ pub fn print(
 fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let racy = if finding.racy { " where it races" } else { "" };
     writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+    if let Some(by) = finding.by {
+        writeln!(out, "  by: {}", by.name())?;
+    }
     if let Some(context) = &finding.context {
         writeln!(out, "  context: {context}")?;
     }
     if let Some(outcome) = &finding.outcome {
         writeln!(out, "  outcome: {outcome}")?;
+    }
+    if let Some(run) = &finding.run {
+        writeln!(out, "  run of the machine:")?;
+        run.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
     if let Some(sufficient) = &finding.sufficient {
         writeln!(out, "  sufficient, up to the bound: {sufficient}")?;

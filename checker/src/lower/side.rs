@@ -4,7 +4,7 @@ use model::program::{Observed, Program};
 use model::value::Value;
 
 use super::context::{Context, Slot};
-use super::inclusion::{Language, Machine, Question};
+use super::inclusion::{Language, Question};
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Place, Step};
 use super::witness::Witness;
@@ -19,13 +19,18 @@ pub(super) struct Side<'a> {
 impl Side<'_> {
     /// What a step of the context is on the target's side; none where the target has no such scope.
     pub(super) fn reference(&self, step: Step) -> Option<Vec<Step>> {
-        let steps = match self.question.language {
+        let steps = self.mapped(step);
+        let Some(machine) = self.question.machine else { return Some(steps) };
+        let lowered = steps.into_iter().map(|step| contract::reference(step, machine));
+        lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
+    }
+
+    /// What a step is in PTX.
+    pub(super) fn mapped(&self, step: Step) -> Vec<Step> {
+        match self.question.language {
             Language::Cxx => mapping::to_ptx(step),
             Language::Ptx => vec![step],
-        };
-        let Some(Machine { sm, shared }) = self.question.machine else { return Some(steps) };
-        let lowered = steps.into_iter().map(|step| contract::reference(step, sm, shared));
-        lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
+        }
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -52,8 +57,13 @@ impl Side<'_> {
         program(&threads, &self.context.placements, self.question.width)
     }
 
-    /// Each store of a context, and each of the row, has its own value on both sides.
-    fn numbered(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Vec<Vec<Numbered>> {
+    /// Each store of a context, and each of the row, has its own value on both sides: reading J2.
+    pub(super) fn numbered(
+        &self,
+        row: &[Step],
+        lower: impl Fn(Step) -> Vec<Step>,
+    ) -> Vec<Vec<Numbered>> {
+        let numbered = |step, value| Numbered { step, value, expects: 0, row: None };
         let mut expects = 0;
         let mut threads: Vec<Vec<Numbered>> = Vec::new();
         let mut number = 0;
@@ -66,9 +76,9 @@ impl Side<'_> {
                 match slot {
                     Slot::Row => {
                         let mut writes = 0;
-                        for &step in row {
+                        for (at, &step) in row.iter().enumerate() {
                             let value = 64 + 8 * rows + writes;
-                            steps.push(Numbered { step, value, expects: 0 });
+                            steps.push(Numbered { step, value, expects: 0, row: Some(at) });
                             let counts = matches!(
                                 step,
                                 Step::Access { act, .. } if act.writes() && act != Act::Probe
@@ -79,7 +89,7 @@ impl Side<'_> {
                     }
                     Slot::RowBarrier => {
                         let all = self.barriers().into_iter();
-                        steps.extend(all.map(|step| Numbered { step, value: 0, expects: 0 }));
+                        steps.extend(all.map(|step| numbered(step, 0)));
                     }
                     Slot::Step(step) => {
                         let y = matches!(
@@ -90,7 +100,7 @@ impl Side<'_> {
                             expects = number;
                         }
                         let all = lower(step).into_iter();
-                        steps.extend(all.map(|step| Numbered { step, value: number, expects: 0 }));
+                        steps.extend(all.map(|step| numbered(step, number)));
                     }
                 }
             }

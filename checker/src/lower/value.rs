@@ -1,4 +1,5 @@
 //! Whether an access of the target does to values what the source's does: width, space, operation.
+//! Reading J19: this comes before anything is run.
 
 use litmus::llvm::{Kind, RmwOp};
 use model::isa::atom::AtomicOp;

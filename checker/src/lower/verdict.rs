@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 
-/// From best to worst is another order: see [`Verdict::exit`].
+/// From best to worst is another order: see [`Verdict::exit`]. Reading J21: what labels mean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -60,13 +60,41 @@ impl Verdict {
     }
 }
 
+/// Who refuted a lowering.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub enum By {
+    /// The axioms of both sides' models, where no side is code of the machine.
+    #[serde(rename = "axioms")]
+    Axioms,
+    /// The axioms, by what the machine's instructions promise; no run of the machine was found.
+    #[serde(rename = "contract")]
+    Contract,
+    /// Both: the promises do not keep the source, and a run of the machine shows it.
+    #[serde(rename = "contract+machine")]
+    ContractAndMachine,
+}
+
+impl By {
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Axioms => "axioms",
+            By::Contract => "contract",
+            By::ContractAndMachine => "contract+machine",
+        }
+    }
+}
+
 /// A verdict with its reasons.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Finding {
     pub verdict: Verdict,
     pub why: String,
-    /// Whether the outcome needs a race of weak accesses in the source.
+    /// Whether the outcome needs a race of weak accesses in the source: reading J5.
     pub racy: bool,
+    /// Who found the outcome.
+    pub by: Option<By>,
+    /// A run of the machine with an outcome that the source forbids: its context, and its steps.
+    pub run: Option<String>,
     /// Where the target allows more.
     pub context: Option<String>,
     /// What it allows there.
@@ -92,6 +120,8 @@ impl Finding {
             verdict,
             why: why.into(),
             racy: false,
+            by: None,
+            run: None,
             context: None,
             outcome: None,
             forbidden: None,

@@ -121,20 +121,11 @@ impl Writer<'_> {
                 let destination = destination.map(|register| format!("r{register}, "));
                 let value = self.witness.number(numbered.value);
                 let expects = self.witness.number(numbered.expects);
-                let access =
-                    Access { act, at: at.name(), order, scope, destination, value, expects };
+                let (at, bits) = (at.name(), 32);
+                let access = Access { act, at, bits, order, scope, destination, value, expects };
                 if cxx { access.cxx()? } else { access.ptx()? }
             }
-            Step::Fence { order, scope } => {
-                let order = match (order, cxx) {
-                    (FenceOrder::Acquire, _) => "acquire",
-                    (FenceOrder::Release, _) => "release",
-                    (FenceOrder::AcqRel, _) => "acq_rel",
-                    (FenceOrder::Sc, true) => "seq_cst",
-                    (FenceOrder::Sc, false) => "sc",
-                };
-                format!("fence.{order}.{}", if cxx { cxx_scope(scope) } else { scope.name() })
-            }
+            Step::Fence { order, scope } => fence(self.witness.language, order, scope),
             Step::Barrier => "bar.sync 0".to_owned(),
             Step::ClusterArrive { relaxed: false } => "barrier.cluster.arrive".to_owned(),
             Step::ClusterArrive { relaxed: true } => "barrier.cluster.arrive.relaxed".to_owned(),
@@ -151,6 +142,19 @@ impl Writer<'_> {
     }
 }
 
+/// A fence as one instruction.
+pub(super) fn fence(language: Language, order: FenceOrder, scope: Scope) -> String {
+    let cxx = language == Language::Cxx;
+    let order = match (order, cxx) {
+        (FenceOrder::Acquire, _) => "acquire",
+        (FenceOrder::Release, _) => "release",
+        (FenceOrder::AcqRel, _) => "acq_rel",
+        (FenceOrder::Sc, true) => "seq_cst",
+        (FenceOrder::Sc, false) => "sc",
+    };
+    format!("fence.{order}.{}", if cxx { cxx_scope(scope) } else { scope.name() })
+}
+
 fn cxx_scope(scope: Scope) -> &'static str {
     match scope {
         Scope::Cta => "block",
@@ -160,17 +164,21 @@ fn cxx_scope(scope: Scope) -> &'static str {
     }
 }
 
-struct Access {
-    act: Act,
-    at: &'static str,
-    order: Order,
-    scope: Scope,
-    destination: Option<String>,
-    value: String,
-    expects: String,
+/// An access as one instruction.
+pub(super) struct Access<'a> {
+    pub(super) act: Act,
+    /// What stands in brackets, and how many bits are there.
+    pub(super) at: &'a str,
+    pub(super) bits: u32,
+    pub(super) order: Order,
+    pub(super) scope: Scope,
+    /// The register, with its comma.
+    pub(super) destination: Option<String>,
+    pub(super) value: String,
+    pub(super) expects: String,
 }
 
-impl Access {
+impl Access<'_> {
     fn order(&self) -> Option<&'static str> {
         Some(match self.order {
             Order::Weak => return None,
@@ -183,7 +191,7 @@ impl Access {
         })
     }
 
-    fn cxx(&self) -> Option<String> {
+    pub(super) fn cxx(&self) -> Option<String> {
         let suffix = self.order().map_or(String::new(), |order| {
             let failure = match self.act {
                 Act::CompareExchange(Some(Failure::Relaxed)) => ".relaxed",
@@ -199,6 +207,9 @@ impl Access {
             };
             format!(".{order}{failure}.{}", cxx_scope(self.scope))
         });
+        // Without a type it has 32 bits.
+        let ty = if self.bits == 32 { String::new() } else { format!(".u{}", self.bits) };
+        let suffix = suffix + &ty;
         let Access { at, value, expects, .. } = self;
         let destination = self.destination.as_deref().unwrap_or("_, ");
         Some(match self.act {
@@ -212,23 +223,23 @@ impl Access {
         })
     }
 
-    fn ptx(&self) -> Option<String> {
+    pub(super) fn ptx(&self) -> Option<String> {
         let suffix = match self.order() {
             Some(order) => format!("{order}.{}", self.scope),
             None => "weak".to_owned(),
         };
-        let Access { at, value, expects, .. } = self;
+        let Access { at, bits, value, expects, .. } = self;
         let destination = self.destination.as_deref().unwrap_or("_, ");
         Some(match self.act {
-            Act::Load => format!("ld.{suffix}.u32 {destination}[{at}]"),
-            Act::Store => format!("st.{suffix}.u32 [{at}], {value}"),
+            Act::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
+            Act::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
             Act::Swap | Act::Overwrite => {
-                format!("atom.{suffix}.exch.b32 {destination}[{at}], {value}")
+                format!("atom.{suffix}.exch.b{bits} {destination}[{at}], {value}")
             }
             Act::CompareExchange(_) => {
-                format!("atom.{suffix}.cas.b32 {destination}[{at}], {expects}, {value}")
+                format!("atom.{suffix}.cas.b{bits} {destination}[{at}], {expects}, {value}")
             }
-            Act::Probe => format!("atom.{suffix}.cas.b32 {destination}[{at}], 0, 0"),
+            Act::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
             // What it computes is not known, and PTX has no `red` that swaps.
             Act::Reduce => return None,
         })

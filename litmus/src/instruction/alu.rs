@@ -210,31 +210,62 @@ impl<'a> Reader<'_> {
         found.map(|(_, comparison)| *comparison)
     }
 
-    /// `mad.lo` is a product, kept aside, and a sum.
+    /// `mad` is a product, kept aside, and a sum; `.wide` has operands of half the bits of its result.
     pub(super) fn mad(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
-        if cell.part(1) != "lo" {
-            return Some(vec![Self::unsupported(cell, "this arithmetic")]);
-        }
+        let wide = match cell.part(1) {
+            "lo" => false,
+            "wide" => true,
+            _ => return Some(vec![Self::unsupported(cell, "this arithmetic")]),
+        };
+        let sums = cell.opcode() == "mad";
         let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let ty = match self.alu_form(cell, &parts)? {
-            Form::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
-            Form::Typed(ty) => ty,
-            Form::Halves => return Some(vec![Self::unsupported(cell, "this arithmetic")]),
+            Form::Typed(ty) if !wide || ty.kind != TypeKind::Bits && ty.bits <= 32 => ty,
+            Form::Typed(_) | Form::Outside(_) | Form::Halves => {
+                return Some(vec![Self::unsupported(cell, "this arithmetic")]);
+            }
         };
         let args = self.args(cell)?;
-        let [destination, a, b, c] = &args[..] else {
-            self.count(cell, &args, "r0, r1, r2, r3");
-            return None;
+        let (destination, a, b, c) = match &args[..] {
+            [destination, a, b, c] if sums => (destination, a, b, Some(c)),
+            [destination, a, b] if !sums => (destination, a, b, None),
+            _ => {
+                self.count(cell, &args, if sums { "r0, r1, r2, r3" } else { "r0, r1, r2" });
+                return None;
+            }
         };
-        let factors = vec![self.operand(a)?, self.operand(b)?];
-        let addend = self.operand(c)?;
-        let product = Arg::Name("%mad product", cell.name_at());
-        let product = self.alu_destination(&product, ty.bits, AluOp::Mul, &factors)?;
-        let sum = vec![Operand::Reg(product), addend];
-        let destination = self.alu_destination(destination, ty.bits, AluOp::Add, &sum)?;
-        Some(vec![
-            Instruction::Alu(Alu { op: AluOp::Mul, ty, destination: product, sources: factors }),
-            Instruction::Alu(Alu { op: AluOp::Add, ty, destination, sources: sum }),
-        ])
+        let mut steps = Vec::new();
+        let mut factors = vec![self.operand(a)?, self.operand(b)?];
+        let result = if wide { Type { bits: 2 * ty.bits, ..ty } } else { ty };
+        if wide {
+            for (factor, name) in factors.iter_mut().zip(["%mad factor", "%mad other factor"]) {
+                let aside = Arg::Name(name, cell.name_at());
+                let aside = self.alu_destination(&aside, result.bits, AluOp::Mul, &[*factor])?;
+                let sources = vec![std::mem::replace(factor, Operand::Reg(aside))];
+                let op = AluOp::Mov;
+                steps.push(Instruction::Alu(Alu { op, ty, destination: aside, sources }));
+            }
+        }
+        let addend = match c {
+            Some(c) => Some(self.operand(c)?),
+            None => None,
+        };
+        let aside = Arg::Name("%mad product", cell.name_at());
+        let product = if addend.is_some() { &aside } else { destination };
+        let product = self.alu_destination(product, result.bits, AluOp::Mul, &factors)?;
+        let op = AluOp::Mul;
+        steps.push(Instruction::Alu(Alu {
+            op,
+            ty: result,
+            destination: product,
+            sources: factors,
+        }));
+        if let Some(addend) = addend {
+            let op = AluOp::Add;
+            let sources = vec![Operand::Reg(product), addend];
+            let destination = self.alu_destination(destination, result.bits, op, &sources)?;
+            steps.push(Instruction::Alu(Alu { op, ty: result, destination, sources }));
+        }
+        Some(steps)
     }
 }

@@ -64,7 +64,7 @@ impl<'a> Reader<'_> {
         }
     }
 
-    /// The instructions of a cell: none after an error, two for `mad`.
+    /// The instructions of a cell: none after an error, several for `mad`.
     fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let cxx = self.draft.dialect == Dialect::Cxx;
@@ -87,6 +87,7 @@ impl<'a> Reader<'_> {
             }
             "createpolicy" => self.policy(cell),
             "mad" => return self.mad(cell).unwrap_or_default(),
+            "mul" if cell.part(1) == "wide" => return self.mad(cell).unwrap_or_default(),
             "cvt" => return self.convert(cell).unwrap_or_default(),
             "mov" if Self::moves_vector(cell) => {
                 return self.vector_move(cell).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! PTX modules: read whole, memory instructions judged by their rules, the rest kept as it stands.
 
 mod constant;
+mod function;
 mod lex;
 mod lint;
 mod parse;
@@ -93,6 +94,15 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
     let mut report = Report::of_many();
     let tree = parse::Parser::new(text, &mut report).module();
     (Some(Module { text, tree }), report.finish(path, text))
+}
+
+impl Instruction<'_> {
+    /// What stands behind the name, in one way however it is written.
+    pub fn operands_text(&self) -> String {
+        let whole = self.to_string();
+        let name = whole.find(&self.name).map_or(0, |at| at + self.name.len());
+        whole[name..].trim().to_owned()
+    }
 }
 
 impl<'a> Module<'a> {

@@ -7,7 +7,7 @@ use model::isa::{SpaceQualifier, Type};
 
 use super::lex::{self, Flaw, Lexer, Token};
 use super::symbols::Symbols;
-use super::syntax::{Function, Module, Statement, Symbol};
+use super::syntax::{Function, Module, Range, Statement, Symbol, Variable};
 use crate::cursor::short;
 use crate::report::{Bytes, Report};
 
@@ -23,12 +23,19 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) alone: bool,
     /// Instructions without their module: those of other kinds are kept unread.
     pub(super) excerpt: bool,
+    /// Of the function that is read: a register that hides another one.
+    shadowed: Option<Bytes>,
+    /// How many blocks of its body are open.
+    depth: usize,
 }
 
 /// Something that was no good was reported; the statement is given up.
 pub(super) struct Lost;
 
 pub(super) type Read<T> = Result<T, Lost>;
+
+/// So many registers of a range are looked up in the blocks around it.
+const SHADOWS: u32 = 1024;
 
 /// Blocks may be nested so deep.
 const DEEPEST: usize = 10_000;
@@ -48,6 +55,8 @@ impl<'a, 'r> Parser<'a, 'r> {
             symbols,
             alone: false,
             excerpt: false,
+            shadowed: None,
+            depth: 0,
         };
         parser.bump();
         parser
@@ -298,13 +307,37 @@ impl<'a, 'r> Parser<'a, 'r> {
             if !self.eat(">") {
                 return Err(self.expected("`>`"));
             }
+            let prefix = name.of(self.lexer.text);
+            let register = |index: u32| {
+                matches!(
+                    self.symbols.find(&format!("{prefix}{index}")),
+                    Some(Symbol::Register(_) | Symbol::Predicate)
+                )
+            };
+            if self.depth > 0 && (0..count.min(SHADOWS)).any(register) {
+                self.shadowed.get_or_insert(name);
+            }
             self.symbols.declare_range(name.of(self.lexer.text), count, symbol);
             return Ok(());
         }
-        while self.is("[") {
-            self.skip_balanced("[", "]");
+        let hides = matches!(
+            self.symbols.find(name.of(self.lexer.text)),
+            Some(Symbol::Register(_) | Symbol::Predicate)
+        );
+        if self.depth > 0 && hides {
+            self.shadowed.get_or_insert(name);
         }
-        if self.eat("=") {
+        let mut count = Some(u32::from(what.vector.unwrap_or(1)));
+        while self.is("[") {
+            let open = self.token.at;
+            self.skip_balanced("[", "]");
+            let extent =
+                &self.lexer.text[open.end as usize..self.last.start.max(open.end) as usize];
+            let extent = extent.trim().parse::<u32>().ok();
+            count = count.zip(extent).and_then(|(count, extent)| count.checked_mul(extent));
+        }
+        let initialized = self.eat("=");
+        if initialized {
             let mut depth = 0_usize;
             while !self.at_end() && !self.is(";") && (depth > 0 || !self.is(",")) {
                 depth += usize::from(self.is("{") || self.is("("));
@@ -313,6 +346,11 @@ impl<'a, 'r> Parser<'a, 'r> {
             }
         }
         self.symbols.declare(name.of(self.lexer.text), symbol);
+        if let Some(space) = space {
+            let bytes = count.zip(what.ty).and_then(|(count, ty)| count.checked_mul(ty.bytes()));
+            let points_to = what.points_to;
+            self.module.variables.push(Variable { name, space, bytes, initialized, points_to });
+        }
         Ok(())
     }
 
@@ -339,7 +377,11 @@ impl<'a, 'r> Parser<'a, 'r> {
                 (_, Some(Qualifier::Type(ty))) => what.ty = Some(ty),
                 (_, Some(Qualifier::Vector(count))) => what.vector = Some(count),
                 // `.ptr .global .align 16` of a parameter speaks of what it points to.
-                ("ptr", _) => pointed = true,
+                ("ptr", _) => {
+                    pointed = true;
+                    what.points_to = Some(SpaceQualifier::Generic);
+                }
+                (_, Some(Qualifier::Space(space))) if pointed => what.points_to = Some(space),
                 _ => {}
             }
         }
@@ -354,16 +396,26 @@ impl<'a, 'r> Parser<'a, 'r> {
             Kind::Device | Kind::Unknown => SpaceQualifier::ParamFunc,
         };
         let mut name = None;
-        let read = self.signature(space, &mut name);
+        let first = self.module.variables.len();
+        let mut results = first;
+        let read = self.signature(space, &mut name, &mut results);
         let name = name.unwrap_or(self.last);
         if read.is_err() {
             self.give_up();
         } else if self.is("{") {
             let open = self.bump().at;
-            let start = self.module.functions.len();
-            self.module.functions.push(Function { kind, name, statements: Vec::new() });
+            let inside = self.module.variables.len();
+            self.shadowed = None;
             let statements = self.body(open);
-            self.module.functions[start].statements = statements;
+            self.module.functions.push(Function {
+                kind,
+                name,
+                results: Range::new(first, results),
+                parameters: Range::new(results, inside),
+                variables: Range::new(inside, self.module.variables.len()),
+                shadowed: self.shadowed,
+                statements,
+            });
         } else if !self.eat(";") {
             self.expected("`{` or `;`");
             self.give_up();
@@ -374,10 +426,17 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     /// Results, name, parameters, and the directives up to the body.
-    fn signature(&mut self, space: SpaceQualifier, name: &mut Option<Bytes>) -> Read<()> {
+    /// `results` is where those end among the variables.
+    fn signature(
+        &mut self,
+        space: SpaceQualifier,
+        name: &mut Option<Bytes>,
+        results: &mut usize,
+    ) -> Read<()> {
         if self.is("(") {
             self.parameters(space)?;
         }
+        *results = self.module.variables.len();
         while self.token.kind == lex::Kind::Dotted {
             // `.attribute(.unified(1, 2))`
             self.bump();
@@ -428,7 +487,7 @@ impl<'a, 'r> Parser<'a, 'r> {
     /// The statements up to the `}` that closes the function.
     fn body(&mut self, open: Bytes) -> Vec<Statement> {
         let mut statements = Vec::new();
-        let mut depth = 0_usize;
+        self.depth = 0;
         loop {
             match self.token.kind {
                 lex::Kind::End => {
@@ -454,21 +513,21 @@ impl<'a, 'r> Parser<'a, 'r> {
                 lex::Kind::Dotted => self.declaration_or_other(),
                 lex::Kind::Sign if self.is("{") => {
                     self.bump();
-                    depth += 1;
-                    if depth > DEEPEST {
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
                         let message = format!("blocks are nested {DEEPEST} deep at most");
                         self.report.error("nesting", self.last, message);
-                        depth -= 1;
+                        self.depth -= 1;
                     } else {
                         self.symbols.open();
                     }
                 }
                 lex::Kind::Sign if self.is("}") => {
                     self.bump();
-                    if depth == 0 {
+                    if self.depth == 0 {
                         return statements;
                     }
-                    depth -= 1;
+                    self.depth -= 1;
                     self.symbols.close();
                 }
                 lex::Kind::Sign if self.is(";") => drop(self.bump()),
@@ -481,7 +540,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 }
             }
         }
-        for _ in 0..depth {
+        for _ in 0..std::mem::take(&mut self.depth) {
             self.symbols.close();
         }
         statements
@@ -518,6 +577,8 @@ struct Attributes {
     unified: bool,
     /// In the parentheses of a function.
     parameter: bool,
+    /// Of a parameter that is an address.
+    points_to: Option<SpaceQualifier>,
 }
 
 impl Attributes {

@@ -3,9 +3,9 @@
 //! Everything refers to the text by byte ranges. Memory instructions are read operand by operand;
 //! all others are kept as they stand, with the names they define and use.
 
-use model::isa::Type;
 use model::isa::shape::{Declared, Opcode};
 use model::isa::version::{Function as Kind, PtxIsa, Target};
+use model::isa::{SpaceQualifier, Type};
 
 use crate::report::Bytes;
 
@@ -25,6 +25,8 @@ pub(crate) struct Module {
     pub(crate) elements: Vec<Element>,
     /// What all other instructions define and use.
     pub(crate) names: Vec<Named>,
+    /// All that has a name and is memory, in the order of the text.
+    pub(crate) variables: Vec<Variable>,
     /// How many names of memory instructions are declared nowhere: reported, and no trouble to read.
     pub(crate) undeclared: usize,
 }
@@ -47,10 +49,30 @@ impl Range {
     }
 }
 
+/// A declaration of memory: a variable, a parameter, or the result of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: Bytes,
+    pub(crate) space: SpaceQualifier,
+    /// Of all elements; none where it is not written as numbers.
+    pub(crate) bytes: Option<u32>,
+    /// Whether it has a value.
+    pub(crate) initialized: bool,
+    /// Of a parameter: where it points to.
+    pub(crate) points_to: Option<SpaceQualifier>,
+}
+
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) kind: Kind,
     pub(crate) name: Bytes,
+    /// In [`Module::variables`], as the two that follow.
+    pub(crate) results: Range,
+    pub(crate) parameters: Range,
+    /// What its body declares.
+    pub(crate) variables: Range,
+    /// A register of a block that has the name of another one around it.
+    pub(crate) shadowed: Option<Bytes>,
     pub(crate) statements: Vec<Statement>,
 }
 

@@ -35,34 +35,36 @@ pub struct Options {
     pub without: Option<Rule>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            store_buffers: false,
-            weak_pass: true,
-            lazy_all: false,
-            forward: true,
-            forward_sys: false,
-            copies: false,
-            warm: true,
-            eviction: true,
-            fused: true,
-            variant: None,
-            one_sm: false,
-            home: None,
-            reduce: Reduce::All,
-            without: None,
-        }
-    }
-}
-
 impl Options {
+    pub const DEFAULT: Options = Options {
+        store_buffers: false,
+        weak_pass: true,
+        lazy_all: false,
+        forward: true,
+        forward_sys: false,
+        copies: false,
+        warm: true,
+        eviction: true,
+        fused: true,
+        variant: None,
+        one_sm: false,
+        home: None,
+        reduce: Reduce::All,
+        without: None,
+    };
+
     /// The arguments for leaving steps out suppose every rule, and that lines can be lost.
     pub(super) fn reduced(&self) -> bool {
         self.reduce >= Reduce::Por
             && self.without.is_none()
             && self.eviction
             && self.variant.is_none()
+    }
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options::DEFAULT
     }
 }
 

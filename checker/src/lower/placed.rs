@@ -1,0 +1,117 @@
+//! Contexts that the machine is asked in: with weak accesses, since old lines answer only those;
+//! with neighbours on the judged thread's SM; and with memory at other homes.
+//!
+//! They are the list of reading J15: each line refuted some mutant of a table that those before it
+//! did not.
+
+use std::sync::LazyLock;
+
+use model::memory::Home;
+use model::scope::{Placement, Scope};
+
+use super::context::{Context, Family, Reach, Shape, at, pairs, shape, triples};
+use super::step::Place;
+
+const ACCESS: &[&str] = &[
+    "st.na x; R | ld.acq y; ld.na x",
+    "R; ld.na x | st x; st.rel y | ld.na x",
+    "ld.na x; R | ld.acq y; st.rel z | ld.acq z; st x",
+    "R; ld.na x | st x; st.rel y",
+    "ld.na x; R | ld.acq y; st x",
+    "R; ld.na y | st y",
+    "R; ld.na x | st x; st.rel y | swap.ar y",
+    "R; st.na x | ld.na x; st.rel y",
+    "st.na x; R | ld.acq y; st.rel z | ld.acq z; ld.na x",
+    "st.na x; R | swap.ar y | ld.acq y; ld.na x",
+    "ld.na y; R | st y",
+    "R; R | st y",
+];
+
+const FENCE: &[&str] = &[
+    "st.na x; R; st y | ld.acq y; ld.na x",
+    "ld y; R; ld.na x | st x; st.rel y",
+    "ld x; R; st y | swap.acq y; st.rel z | swap.acq z; st x",
+    "st x; R; ld y | st y; f.sc; ld x",
+    "ld y; R; ld.na x | st x; st.rel y | swap.ar y",
+    "ld y; R; ld.na x | st x; st.rel y | ld.na x",
+    "ld.na x; R; st y | ld.acq y; st.rel z | ld.acq z; st x",
+    "st.na x; R; st y | ld.acq y; st.rel z | ld.acq z; ld.na x",
+];
+
+const BARRIER: &[&str] = &[
+    "st.na x; R | B; ld.na x",
+    "ld.na x; R | B; st.na x",
+    "R; ld.na x | st.na x; B",
+    "R; st.na x | ld.na x; B",
+    "ld.na x; R; ld.na y | st.na y; B; ld.na x | ld.na y",
+];
+
+/// A context, and where memory is in it: by place, its home.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    pub context: Context,
+    pub homes: Vec<[Option<Home>; 3]>,
+}
+
+fn shapes(family: Family) -> &'static [Shape] {
+    static ALL: LazyLock<[Vec<Shape>; 4]> = LazyLock::new(|| {
+        [&[ACCESS][..], &[FENCE], &[ACCESS, FENCE], &[BARRIER]]
+            .map(|lists| lists.concat().into_iter().map(shape).collect())
+    });
+    &ALL[family as usize]
+}
+
+/// Where the threads of a shape may be.
+fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
+    if threads == 2 {
+        return pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect();
+    }
+    let mut all: Vec<(&'static str, Vec<Placement>)> =
+        triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect();
+    let on = |sm: u32, placement: Placement| Placement { sm: Some(sm), ..placement };
+    let neighbour = vec![on(0, at(0, 0, 0)), on(1, at(0, 0, 1)), on(0, at(0, 1, 2))];
+    all.push(("in two CTAs of a cluster, a third thread on the first one's SM", neighbour));
+    all
+}
+
+/// Memory is at the first thread's GPU; or that of `x` or of `y` or of both at the partner's, or in
+/// the host. Of one GPU it makes no difference.
+fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
+    let Some(there) = placements.iter().find(|other| other.gpu != placements[0].gpu) else {
+        return vec![[None; 3]];
+    };
+    let far = u8::try_from(there.gpu).ok().map(Home::Gpu);
+    let host = Some(Home::Host);
+    let of = |x, y| {
+        let mut homes = [None; 3];
+        (homes[Place::X as usize], homes[Place::Y as usize]) = (x, y);
+        homes
+    };
+    vec![[None; 3], of(far, None), of(far, far), of(None, far), [host; 3]]
+}
+
+/// Every context of a family, in the order in which they are tried. `far` is how far away `y` can be
+/// accessed at all; partners that the row's scope does not include come last, since only one who
+/// stands between can make them of use.
+pub fn contexts(family: Family, reach: Reach, far: Scope) -> Vec<Placed> {
+    let (mut all, mut last) = (Vec::new(), Vec::new());
+    for shape in shapes(family) {
+        for (distance, placements) in placements(shape.threads()) {
+            let within = placements.iter().all(|&p| Scope::Cluster.includes(placements[0], p));
+            let barrier = family == Family::Barrier;
+            if barrier && !within && !distance.ends_with("SM") {
+                continue;
+            }
+            let possible = Reach { within: far, ..reach };
+            if !barrier && !shape.stands(&placements, possible) {
+                continue;
+            }
+            let near = barrier || shape.stands(&placements, reach);
+            let homes = homes(&placements);
+            let context = Context { shape, placements, distance, expects_partner: false };
+            if near { &mut all } else { &mut last }.push(Placed { context, homes });
+        }
+    }
+    all.extend(last);
+    all
+}

@@ -1,0 +1,239 @@
+//! The machine asked: whether it has a run, in some context, whose outcome the source forbids there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use litmus::lowering;
+use litmus::sass::form::sequence;
+use litmus::sass::lower::Lowering;
+use model::machine::form::{self, Lowered};
+use model::machine::{Machine, Options, Step as Taken, lower};
+use model::memory::Home;
+use model::program::Program;
+use model::scope::Scope;
+use model::value::Value;
+
+use super::code::Code;
+use super::context::Family;
+use super::contract;
+use super::inclusion::{Allowed, Judge, Outcome, Question};
+use super::placed::{self, Placed};
+use super::program::{lines, program, share, variable};
+use super::side::{Side, shown};
+use super::step::{Place, Step};
+use crate::explore::{Limits, explore};
+
+/// A run of the machine that the source forbids.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Run {
+    pub context: String,
+    pub outcome: String,
+    pub steps: Vec<String>,
+}
+
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.context)?;
+        for (number, step) in (1..).zip(&self.steps) {
+            writeln!(f, "{number:>3}. {step}")?;
+        }
+        write!(f, "     {}", self.outcome)
+    }
+}
+
+/// What the machine says of a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Ran {
+    /// It has no such run in so many contexts.
+    Included(usize),
+    Refuted(Box<Run>),
+    /// It could not be asked, or not to the end.
+    Undecided(&'static str),
+}
+
+/// Readings J11 and C3: the machine of `causeway explore`, loads going past a `MEMBAR.ALL`; and the
+/// same with store buffers. Each is held to the axioms, so a run of any of them refutes.
+const MACHINES: [(&str, Options); 2] = {
+    let lazy = Options { lazy_all: true, ..Options::DEFAULT };
+    [("", lazy), (", with store buffers", Options { store_buffers: true, ..lazy })]
+};
+
+/// What a question may take; those of single operations have a few hundred states.
+const STATES: usize = 100_000;
+
+const NONE: &str = "the machine has no room for it";
+
+type Outcomes = BTreeSet<Outcome>;
+
+/// What the source allows in each context, and what was answered.
+#[derive(Default)]
+pub(super) struct Runs {
+    answers: BTreeMap<(Question, String), Ran>,
+    source: Option<(Question, Vec<Option<Allowed>>)>,
+}
+
+impl Runs {
+    pub(super) fn forget(&mut self) {
+        self.answers.clear();
+    }
+}
+
+/// A program on the machine, and where the threads and memory are.
+struct Loaded {
+    program: Program,
+    lowered: Vec<Vec<Lowered>>,
+}
+
+impl Judge<'_> {
+    /// Runs the code in each context, and compares with what the axioms allow the source there.
+    pub fn run(&mut self, question: &Question, code: &Code) -> Ran {
+        let key = (question.clone(), format!("{:?}", code.lines));
+        if let Some(answer) = self.runs.answers.get(&key) {
+            return answer.clone();
+        }
+        let source = Question { target: Vec::new(), ..question.clone() };
+        let family = Family::of(&question.source, &question.target);
+        let Some(machine) = question.machine else { return Ran::Undecided(NONE) };
+        let contexts = placed::contexts(family, question.reach, machine.far());
+        let known = self.runs.source.take().filter(|(known, _)| *known == source);
+        let mut known = known.unwrap_or_else(|| (source, vec![None; contexts.len()]));
+        // Another target of the source may have another family.
+        known.1.resize(contexts.len(), None);
+        let answer = self.run_each(question, code, &contexts, &mut known.1);
+        self.runs.source = Some(known);
+        self.runs.answers.insert(key, answer.clone());
+        answer
+    }
+
+    fn run_each(
+        &self,
+        question: &Question,
+        code: &Code,
+        contexts: &[Placed],
+        known: &mut [Option<Allowed>],
+    ) -> Ran {
+        let mut told = 0;
+        let mut limit = None;
+        for (Placed { context, homes }, known) in contexts.iter().zip(known) {
+            let side = Side { question, context };
+            if !side.exists() {
+                continue;
+            }
+            let allowed = known.get_or_insert_with(|| self.allowed(&side, false));
+            let Allowed::Outcomes(allowed, _) = allowed else { continue };
+            for home in homes {
+                let Some(loaded) = load(&side, Some(code), *home) else { continue };
+                for (name, options) in MACHINES {
+                    match extra(&loaded, question, options, allowed) {
+                        Ok(None) => told += 1,
+                        Err(why) => limit = Some(why),
+                        Ok(Some((outcome, steps))) => {
+                            // Reading J13: where the table's own lowering fails too, it is at fault.
+                            let base = load(&side, None, *home);
+                            let base = base.map(|base| extra(&base, question, options, allowed));
+                            if matches!(base, Some(Ok(Some(_)))) {
+                                continue;
+                            }
+                            let context = format!("{}{}{name}", side.text(), at(*home));
+                            let outcome = shown(&loaded.program, &outcome, question.width);
+                            return Ran::Refuted(Box::new(Run { context, outcome, steps }));
+                        }
+                    }
+                }
+            }
+        }
+        match limit {
+            Some(why) => Ran::Undecided(why),
+            None if told == 0 => Ran::Undecided("no context is one that the machine has"),
+            None => Ran::Included(told),
+        }
+    }
+}
+
+/// Homes other than the first thread's GPU, in words.
+fn at(homes: [Option<Home>; 3]) -> String {
+    let named = Place::ALL.iter().zip(homes).filter_map(|(place, home)| {
+        Some(match home? {
+            Home::Gpu(gpu) => format!(", {} on GPU {gpu}", place.name()),
+            Home::Host => format!(", {} in the host", place.name()),
+        })
+    });
+    named.collect()
+}
+
+/// The program of a side: the code, or what the table makes of the source; and what its lines become.
+fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Option<Loaded> {
+    let machine = side.question.machine?;
+    let family = form::Family::of(machine.sm)?;
+    let row: Vec<Step> = match code {
+        Some(code) => code.lines.iter().map(|line| line.step).collect(),
+        None => side.question.source.iter().flat_map(|&step| side.mapped(step)).collect(),
+    };
+    let threads = side.numbered(&row, |step| side.mapped(step));
+    let mut program = program(&threads, &side.context.placements, side.question.width);
+    let first = side.context.placements[0];
+    let mut lowered = Vec::new();
+    for (steps, thread) in threads.iter().zip(&mut program.threads) {
+        let mut all = Vec::new();
+        let mut into = thread.lines.iter_mut();
+        let remote = !Scope::Cta.includes(first, thread.placement);
+        for (numbered, count) in steps.iter().zip(lines(steps)) {
+            let of_code = code.zip(numbered.row).map(|(code, at)| &code.lines[at]);
+            for line in into.by_ref().take(count) {
+                all.push(match (of_code, numbered.step) {
+                    (Some(of_code), _) => {
+                        line.text.clone_from(&of_code.text);
+                        of_code.lowered.clone()
+                    }
+                    (None, step @ (Step::Access { .. } | Step::Fence { .. })) => {
+                        let remote = remote && at_y(step);
+                        let text = contract::sass(step, machine, remote)?;
+                        sequence(&line.instruction, &text).ok()?
+                    }
+                    (None, _) => lower::lower(&line.instruction, family).ok()?,
+                });
+            }
+        }
+        lowered.push(all);
+    }
+    for (place, home) in Place::ALL.into_iter().zip(homes) {
+        program.variables[usize::from(variable(place).0)].home = home;
+    }
+    if machine.shared {
+        share(&mut program);
+    }
+    Some(Loaded { program, lowered })
+}
+
+fn at_y(step: Step) -> bool {
+    matches!(step, Step::Access { at: Place::Y, .. })
+}
+
+/// An outcome of the machine that is not among these, with the steps of a shortest run.
+#[expect(clippy::type_complexity, reason = "an outcome and its run, or why there is none")]
+fn extra(
+    loaded: &Loaded,
+    question: &Question,
+    options: Options,
+    allowed: &Outcomes,
+) -> Result<Option<(Vec<Value>, Vec<String>)>, &'static str> {
+    let machine = question.machine.ok_or(NONE)?;
+    let families = lowering::families().iter();
+    let family = form::Family::of(machine.sm).ok_or(NONE)?;
+    let mut tables = families.filter(|named| named.name == family.name());
+    let table = &tables.next().ok_or(NONE)?.table;
+    let lowering = Lowering { table, sm: machine.sm, family, direct: Some(&loaded.lowered) };
+    let limits = Limits::states(STATES);
+    let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
+    let is_extra = |outcome: &&Vec<Value>| !allowed.contains(outcome.as_slice());
+    let Some(outcome) = explored.outcomes.keys().find(is_extra) else {
+        return explored.limit.map_or(Ok(None), Err);
+    };
+    let limits = Limits { runs: true, ..limits };
+    let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
+    let steps: &[Taken] = explored.outcomes.get(outcome).map_or(&[], |steps| steps);
+    let machine = Machine::new(&loaded.program, loaded.lowered.clone(), options, true);
+    let machine = machine.map_err(|_| NONE)?;
+    let steps = steps.iter().map(|step| machine.describe(*step)).collect();
+    Ok(Some((outcome.clone(), steps)))
+}

@@ -1,0 +1,200 @@
+//! Names of the machine's instructions as what they are to memory.
+
+use litmus::sass::form;
+use model::isa::atom::AtomicOp;
+use model::isa::{SpaceQualifier, Type, TypeKind};
+use model::machine::form::{Form, Level, Reach};
+use model::scope::Scope;
+
+use super::item::Done;
+use super::ptx::Uncovered;
+use super::step::{Act, Order};
+
+/// An instruction, as far as order asks.
+pub(super) enum Token {
+    /// To which level it goes, and what it promises.
+    Access(Level, Box<Done>),
+    Membar {
+        /// Whether it is of all threads' order (`.SC`).
+        sc: bool,
+        reach: Reach,
+    },
+    Invalidate,
+    /// What needs a scoreboard: all loads before it are there.
+    Wait,
+    Bar,
+    ClusterArrive,
+    ClusterWait,
+}
+
+/// Whether the text says which instruction waits for which load, as annotations (`&wr=0`, `?WAIT1`) do; else each load
+/// is granted that its value is there before what follows (reading C10 of the machine).
+pub(super) fn shows_waits(text: &str) -> bool {
+    text.contains(['&', '?'])
+}
+
+/// Reads names separated by `;`, operands or not.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut other_spaces = false;
+    for instruction in text.split(';').map(str::trim) {
+        let mut words = instruction.split_whitespace();
+        // Reading J15: of one thread, the guard is taken.
+        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+        if name.is_empty() || name == "(none)" {
+            continue;
+        }
+        // The accesses that follow are for addresses of other spaces.
+        if name.starts_with("QSPC") {
+            other_spaces = true;
+            continue;
+        }
+        let form = form::form(name)
+            .map_err(|unknown| Uncovered(format!("`{}` is not covered", unknown.0)))?;
+        if words.any(|word| word.starts_with("&req=")) {
+            tokens.push(Token::Wait);
+        }
+        match form {
+            // No text shows a wait.
+            None | Some(Form::AcquireWait) => {}
+            Some(Form::Access(level)) => {
+                let done = done(name, level)?;
+                let atomic =
+                    |token: &Token| matches!(token, Token::Access(_, done) if done.op.is_some());
+                // The path of a generic atomic for local memory.
+                let other = done.op.is_none() && tokens.iter().any(atomic);
+                if !other && !other_spaces {
+                    tokens.push(Token::Access(level, Box::new(done)));
+                }
+            }
+            Some(Form::Membar(reach)) => {
+                tokens.push(Token::Membar { sc: true, reach });
+                if name.ends_with("IVALLD") {
+                    tokens.push(Token::Invalidate);
+                }
+            }
+            Some(Form::MembarAll(reach)) => {
+                tokens.push(Token::Membar { sc: false, reach });
+            }
+            Some(Form::Invalidate) => tokens.push(Token::Invalidate),
+            Some(Form::Bar) => tokens.push(Token::Bar),
+            Some(Form::ClusterArrive) => tokens.push(Token::ClusterArrive),
+            Some(Form::ClusterWait) => tokens.push(Token::ClusterWait),
+        }
+    }
+    Ok(begin_of_loops(tokens))
+}
+
+/// A load before a compare-exchange is what the loop around it begins with.
+fn begin_of_loops(mut tokens: Vec<Token>) -> Vec<Token> {
+    let accesses: Vec<usize> =
+        (0..tokens.len()).filter(|&index| matches!(tokens[index], Token::Access(..))).collect();
+    if let [first, second] = accesses[..] {
+        let (Token::Access(_, load), Token::Access(_, cas)) = (&tokens[first], &tokens[second])
+        else {
+            return tokens;
+        };
+        if load.act == Act::Load && cas.op == Some(AtomicOp::Cas) {
+            let weak = load.order == Order::Weak;
+            if let Token::Access(_, cas) = &mut tokens[second] {
+                cas.looped = Some(weak);
+            }
+            tokens.remove(first);
+        }
+    }
+    tokens
+}
+
+fn done(name: &str, level: Level) -> Result<Done, Uncovered> {
+    let mut parts = name.split('.');
+    let opcode = parts.next().unwrap_or("");
+    let modifiers: Vec<&str> = parts.collect();
+    let has = |wanted: &str| modifiers.contains(&wanted);
+    let space = match opcode {
+        "LDG" | "STG" | "ATOMG" | "REDG" | "RED" => SpaceQualifier::Global,
+        "LDS" | "STS" | "ATOMS" => SpaceQualifier::Shared,
+        "LDL" | "STL" => SpaceQualifier::Local,
+        "LDC" => SpaceQualifier::Const,
+        _ => SpaceQualifier::Generic,
+    };
+    let (order, scope) = match level {
+        Level::Weak | Level::ReadOnly => (Order::Weak, Scope::Sys),
+        Level::Own if space == SpaceQualifier::Local => (Order::Weak, Scope::Sys),
+        Level::Own | Level::Sys => (Order::Relaxed, Scope::Sys),
+        Level::Gpu => (Order::Relaxed, Scope::Gpu),
+        Level::Sm => (Order::Relaxed, Scope::Cta),
+    };
+    let atomic = matches!(opcode, "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG");
+    let op = atomic.then(|| operation(&modifiers)).flatten();
+    if atomic && op.is_none() {
+        return Err(Uncovered(format!("the operation of `{name}` is not covered")));
+    }
+    let (kind, bits) = value(&modifiers);
+    let act = match (opcode, op) {
+        (_, Some(AtomicOp::Cas)) => Act::CompareExchange(None),
+        ("RED" | "REDG", _) => Act::Reduce,
+        (_, Some(_)) => Act::Swap,
+        _ if opcode.starts_with("ST") => Act::Store,
+        _ => Act::Load,
+    };
+    Ok(Done {
+        text: name.to_owned(),
+        act,
+        order,
+        scope,
+        op,
+        ty: Type { kind, bits },
+        bytes: u32::from(bits) / 8,
+        space,
+        base: String::new(),
+        offset: 0,
+        defines: String::new(),
+        stores: String::new(),
+        read_only: level == Level::ReadOnly && space != SpaceQualifier::Const,
+        looped: has("SPIN").then_some(true),
+    })
+}
+
+fn operation(modifiers: &[&str]) -> Option<AtomicOp> {
+    modifiers.iter().find_map(|name| {
+        Some(match *name {
+            "ADD" => AtomicOp::Add,
+            "AND" => AtomicOp::And,
+            "OR" => AtomicOp::Or,
+            "XOR" => AtomicOp::Xor,
+            "MIN" => AtomicOp::Min,
+            "MAX" => AtomicOp::Max,
+            "INC" => AtomicOp::Inc,
+            "DEC" => AtomicOp::Dec,
+            "EXCH" => AtomicOp::Exch,
+            "CAS" | "CAST" => AtomicOp::Cas,
+            _ => return None,
+        })
+    })
+}
+
+/// The kind of the values and their bits, of all elements together.
+fn value(modifiers: &[&str]) -> (TypeKind, u16) {
+    let known = |name: &&str| {
+        Some(match *name {
+            "U8" => (TypeKind::Unsigned, 8),
+            "S8" => (TypeKind::Signed, 8),
+            "U16" => (TypeKind::Unsigned, 16),
+            "S16" => (TypeKind::Signed, 16),
+            "S32" => (TypeKind::Signed, 32),
+            "S64" => (TypeKind::Signed, 64),
+            "64" | "U64" => (TypeKind::Unsigned, 64),
+            "128" => (TypeKind::Unsigned, 128),
+            "256" => (TypeKind::Unsigned, 256),
+            "F32" => (TypeKind::Float, 32),
+            "F64" => (TypeKind::Float, 64),
+            "F16x2" | "F16X2" => (TypeKind::FloatPair, 32),
+            "BF16_V2" => (TypeKind::BFloatPair, 32),
+            _ => return None,
+        })
+    };
+    let all: Vec<(TypeKind, u16)> = modifiers.iter().filter_map(known).collect();
+    // `F32x2` and the like: a width beside the element.
+    let bits = all.iter().map(|one| one.1).max();
+    all.last().map_or((TypeKind::Unsigned, 32), |one| (one.0, bits.unwrap_or(one.1)))
+}

@@ -1,0 +1,501 @@
+//! One setup of a function and its lowering: both put in a context, and their outcomes compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use litmus::function::{Function, Language, Refused};
+use model::program::{Initial, Observed, Program, Thread, ThreadId};
+use model::rel::Model;
+use model::value::{Value, low_bits};
+
+use super::bind::{Bound, Column, Setup, bind};
+use super::partner::{Context, Location, Op};
+use crate::engine::{Engine, Limits, Seen};
+use crate::lower::contract;
+use crate::lower::inclusion::{Language as Dialect, Machine};
+use crate::lower::mapping;
+use crate::lower::step::{Place as Spot, Step};
+use crate::lower::witness::{Access, fence};
+
+/// What judges, and how far.
+#[derive(Clone, Copy)]
+pub struct Asker<'a> {
+    pub engine: &'a dyn Engine,
+    pub cxx: &'a Model,
+    pub ptx: &'a Model,
+    /// How often a loop body is executed.
+    pub bound: u32,
+    /// For one program.
+    pub patience: Duration,
+}
+
+/// A function and its lowering, with what both begin with.
+pub struct Case<'a> {
+    pub asker: Asker<'a>,
+    pub setup: Setup,
+    pub source: &'a Function,
+    pub target: &'a Function,
+    pub locations: Vec<Location>,
+    /// Memory that an outcome shows: the variable, the offset, and how many bytes.
+    pub shown: Vec<(usize, u32, u32)>,
+    bound: BTreeMap<(bool, Vec<String>, Vec<String>), Bound>,
+}
+
+pub type Outcome = Vec<Value>;
+
+/// What a context shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shown {
+    /// No outcome is added.
+    Nothing,
+    /// The source is undefined here.
+    Silent,
+    /// There is no such context for the target.
+    Absent,
+    /// The target allows this, the source does not; whether the source races.
+    Extra {
+        outcome: Outcome,
+        racy: bool,
+    },
+    /// The target has no meaning here, and the source has one: why.
+    Undefined(String),
+    Undecided(&'static str),
+}
+
+/// What a program allows.
+struct Allowed {
+    outcomes: BTreeSet<Outcome>,
+    races: bool,
+    undefined: Option<String>,
+    cut: bool,
+}
+
+fn dialect(language: Language) -> Dialect {
+    match language {
+        Language::Cxx => Dialect::Cxx,
+        Language::Ptx | Language::Sass(_) => Dialect::Ptx,
+    }
+}
+
+impl<'a> Case<'a> {
+    pub fn new(
+        asker: Asker<'a>,
+        setup: Setup,
+        sides: [&'a Function; 2],
+        locations: Vec<Location>,
+        shown: Vec<(usize, u32, u32)>,
+    ) -> Case<'a> {
+        let [source, target] = sides;
+        Case { asker, setup, source, target, locations, shown, bound: BTreeMap::new() }
+    }
+
+    fn function(&self, lowered: bool) -> &'a Function {
+        if lowered { self.target } else { self.source }
+    }
+
+    /// An operation of a context as steps of a side; none where the target has no such scope.
+    fn steps(&self, step: Step, shared: bool, lowered: bool) -> Option<Vec<Step>> {
+        let cxx = self.source.language == Language::Cxx;
+        let steps = if lowered && cxx { mapping::to_ptx(step) } else { vec![step] };
+        let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
+        // No listing shows waits: they are granted.
+        let machine = Machine::new(sm, shared, false);
+        let all = steps.into_iter().map(|step| contract::reference(step, machine));
+        all.collect::<Option<Vec<_>>>().map(|all| all.concat())
+    }
+
+    /// The cells of a thread of a context, with registers of this prefix. `None` where the language
+    /// has no such operation.
+    fn cells(
+        &self,
+        context: &Context,
+        ops: &[Op],
+        prefix: &str,
+        lowered: bool,
+    ) -> Option<Vec<String>> {
+        // A listing is read as a listing, and what stands around it is PTX by its promises.
+        let language = dialect(self.function(lowered).language);
+        let (mut cells, mut registers, mut last) = (Vec::new(), 0, None);
+        for op in ops {
+            match *op {
+                Op::Barrier => cells.push("bar.sync 0".to_owned()),
+                Op::Guard => {
+                    let (register, at) = last.clone()?;
+                    let location: &Location = &self.locations[at];
+                    let initial =
+                        self.setup.memory[location.place.memory].initial_of(location.place.offset);
+                    let bits = if location.place.bytes == 8 { 64 } else { 32 };
+                    cells.push(format!("setp.eq.u{bits} {prefix}p, {register}, {initial}"));
+                    cells.push(format!("@{prefix}p bra {prefix}end"));
+                }
+                Op::Fence(order) => {
+                    let scope = context.scope_of_fence(ops, &self.locations);
+                    let step = Step::Fence { order, scope };
+                    for step in self.steps(step, false, lowered)? {
+                        cells.push(cell(step, "", 32, 0, None, language)?);
+                    }
+                }
+                Op::Access { act, at, order, value } => {
+                    let location = &self.locations[at];
+                    let scope = context.scope_of(at, location);
+                    let spot = if location.shared { Spot::Y } else { Spot::X };
+                    let step = Step::access(act, spot, order, scope);
+                    let memory = &self.setup.memory[location.place.memory].name;
+                    let name = match location.place.offset {
+                        0 => memory.clone(),
+                        offset => format!("{memory}+{offset}"),
+                    };
+                    for step in self.steps(step, location.shared, lowered)? {
+                        let destination = match step {
+                            Step::Access { act, .. } if act.shows() => {
+                                registers += 1;
+                                let register = format!("{prefix}{}", registers - 1);
+                                last = Some((register.clone(), at));
+                                Some(register)
+                            }
+                            Step::Access { .. }
+                            | Step::Fence { .. }
+                            | Step::Barrier
+                            | Step::ClusterArrive { .. }
+                            | Step::ClusterWait
+                            | Step::Guard => None,
+                        };
+                        let bits = 8 * location.place.bytes;
+                        cells.push(cell(step, &name, bits, value, destination, language)?);
+                    }
+                }
+            }
+        }
+        if ops.contains(&Op::Guard) {
+            cells.push(format!("{prefix}end:"));
+        }
+        Some(cells)
+    }
+
+    /// The columns of a side, the first being the function's.
+    fn columns(&self, context: &Context, lowered: bool) -> Option<(Column, Vec<Column>)> {
+        let function = self.function(lowered);
+        let frame = [
+            self.cells(context, &context.before, "before", lowered)?,
+            self.cells(context, &context.behind, "behind", lowered)?,
+        ];
+        let first = self.setup.column(function, &frame);
+        let mut others = Vec::new();
+        if context.twin {
+            others.push(self.setup.column(function, &Default::default()));
+        }
+        for ops in &context.partners {
+            let cells = self.cells(context, ops, "c", lowered)?;
+            others.push(Column { cells, initial: Vec::new() });
+        }
+        Some((first, others))
+    }
+
+    /// The function in this frame as a thread.
+    pub fn bound(&mut self, context: &Context, lowered: bool) -> Result<Option<&Bound>, Refused> {
+        let before = self.cells(context, &context.before, "before", lowered);
+        let behind = self.cells(context, &context.behind, "behind", lowered);
+        let (Some(before), Some(behind)) = (before, behind) else { return Ok(None) };
+        let key = (lowered, before, behind);
+        if !self.bound.contains_key(&key) {
+            let frame = [key.1.clone(), key.2.clone()];
+            let bound = bind(&self.setup, self.function(lowered), &frame)?;
+            self.bound.insert(key.clone(), bound);
+        }
+        Ok(self.bound.get(&key))
+    }
+
+    /// The program of a side; none where the target has no such context.
+    pub fn program(
+        &mut self,
+        context: &Context,
+        lowered: bool,
+    ) -> Result<Option<Program>, Refused> {
+        let Some((_, others)) = self.columns(context, lowered) else { return Ok(None) };
+        let result = self.function(lowered).result.clone();
+        let language = match dialect(self.function(lowered).language) {
+            Dialect::Cxx => Language::Cxx,
+            Dialect::Ptx => Language::Ptx,
+        };
+        let partners: Vec<_> = others[usize::from(context.twin)..].to_vec();
+        let placements = context.placements.clone();
+        let others = (!partners.is_empty()).then(|| {
+            let at = &placements[1 + usize::from(context.twin)..];
+            let columns: Vec<_> = at.iter().copied().zip(&partners).collect();
+            let name = &self.setup.memory[0].name;
+            self.setup.test("partners", language, &columns, &format!("exists ([{name}]=0)"))
+        });
+        let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
+        let mut program = Program { constants: Vec::new(), ..bound.program.clone() };
+        if context.twin {
+            program.threads.push(renumbered(program.threads[0].clone(), 1));
+        }
+        if let Some(others) = others {
+            let read = litmus::parse("partners", others.as_bytes())
+                .map_err(|all| Refused { line: 0, why: format!("{others}{}", all[0].message) })?;
+            program.threads.extend(read.program.threads);
+        }
+        for (thread, &placement) in program.threads.iter_mut().zip(&placements) {
+            thread.placement = placement;
+        }
+        program.observed = self.observed(&program, context, result.as_ref());
+        Ok(Some(program))
+    }
+
+    /// What an outcome shows: results, what contexts read, and memory.
+    fn observed(
+        &self,
+        program: &Program,
+        context: &Context,
+        result: Option<&(String, u16)>,
+    ) -> Vec<Observed> {
+        let mut all = Vec::new();
+        for (index, thread) in (0u8..).zip(&program.threads) {
+            let of = |name: &str| {
+                let found = thread.registers.iter().position(|register| register.name == name);
+                found.map(|register| Observed::Register {
+                    thread: ThreadId(index),
+                    register: model::isa::Reg(u16::try_from(register).expect("few registers")),
+                })
+            };
+            let function = index == 0 || index == 1 && context.twin;
+            if let (true, Some((name, _))) = (function, result) {
+                all.extend(of(name));
+            }
+            let prefixes: &[&str] = if function { &["before", "behind"] } else { &["c"] };
+            for prefix in prefixes {
+                all.extend((0..).map_while(|number| of(&format!("{prefix}{number}"))));
+            }
+        }
+        // The context's own memory is there only where it is used.
+        let used = |memory: usize| {
+            let own = self.locations.iter().position(|at| at.own && at.place.memory == memory);
+            own.is_none_or(|own| context.accesses(own))
+        };
+        for &(memory, offset, length) in self.shown.iter().filter(|shown| used(shown.0)) {
+            all.push(Observed::Memory {
+                variable: model::memory::VariableId(u16::try_from(memory).expect("few variables")),
+                thread: ThreadId(0),
+                offset,
+                length,
+            });
+        }
+        all
+    }
+
+    /// Results may be of less bits than their registers.
+    fn masks(&self, program: &Program) -> Vec<Value> {
+        let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
+        let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
+        let name = |function: &Function| function.result.as_ref().map(|(name, _)| name.clone());
+        let names = [name(self.source), name(self.target)];
+        let of = |observed: &Observed| {
+            let Observed::Register { thread, register } = observed else { return Value::MAX };
+            let thread = &program.threads[usize::from(thread.0)];
+            let name = &thread.registers[usize::from(register.0)].name;
+            let is_result = names.iter().flatten().any(|result| result == name);
+            result.filter(|_| is_result).map_or(Value::MAX, low_bits)
+        };
+        program.observed.iter().map(of).collect()
+    }
+
+    pub fn model(&self, lowered: bool) -> &'a Model {
+        match dialect(self.function(lowered).language) {
+            Dialect::Cxx => self.asker.cxx,
+            Dialect::Ptx => self.asker.ptx,
+        }
+    }
+
+    fn limits(&self, bound: u32) -> Limits {
+        Limits { bound, deadline: Some(Instant::now() + self.asker.patience) }
+    }
+
+    /// Visits the outcomes of a program until `visit` has seen enough.
+    fn each(
+        &self,
+        program: &Program,
+        model: &Model,
+        bound: u32,
+        visit: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+    ) -> Result<Seen, &'static str> {
+        let masks = self.masks(program);
+        let mut seen = Seen::default();
+        let limits = self.limits(bound);
+        let result =
+            self.asker.engine.outcomes(model, program, &limits, &mut seen, &mut |values, _| {
+                visit(values.iter().zip(&masks).map(|(value, mask)| value & mask).collect())
+            });
+        result.map_err(crate::engine::Limit::text).map(|()| seen)
+    }
+
+    fn allowed(&self, program: &Program, bound: u32) -> Result<Allowed, &'static str> {
+        let mut outcomes = BTreeSet::new();
+        let seen = self.each(program, self.model(false), bound, &mut |outcome| {
+            outcomes.insert(outcome);
+            ControlFlow::Continue(())
+        })?;
+        Ok(Allowed {
+            outcomes,
+            races: !seen.races.is_empty(),
+            undefined: seen.undefined.map(|undefined| undefined.reason),
+            cut: seen.bound_reached,
+        })
+    }
+
+    /// Asks whether the target adds an outcome in a context.
+    pub fn ask(&mut self, context: &Context) -> Result<Shown, Refused> {
+        let Some(source) = self.program(context, false)? else { return Ok(Shown::Absent) };
+        let Some(target) = self.program(context, true)? else { return Ok(Shown::Absent) };
+        Ok(self.compare(&source, &target))
+    }
+
+    /// The same for programs that were made already.
+    pub fn compare(&self, source: &Program, target: &Program) -> Shown {
+        let bound = self.asker.bound;
+        let allowed = match self.allowed(source, bound) {
+            Ok(allowed) => allowed,
+            Err(why) => return Shown::Undecided(why),
+        };
+        if allowed.undefined.is_some() {
+            return Shown::Silent;
+        }
+        let mut extra = None;
+        let result = self.each(target, self.model(true), bound, &mut |outcome| {
+            if allowed.outcomes.contains(&outcome) {
+                return ControlFlow::Continue(());
+            }
+            extra = Some(outcome);
+            ControlFlow::Break(())
+        });
+        match (result, extra) {
+            (Err(why), _) => Shown::Undecided(why),
+            (Ok(seen), _) if seen.undefined.is_some() => {
+                Shown::Undefined(seen.undefined.map_or(String::new(), |undefined| undefined.reason))
+            }
+            (Ok(_), None) => Shown::Nothing,
+            (Ok(_), Some(outcome)) if allowed.cut => self.confirm(source, outcome, &allowed),
+            (Ok(_), Some(outcome)) => Shown::Extra { outcome, racy: allowed.races },
+        }
+    }
+
+    /// Where loops of the source were cut, the outcome may be one of more iterations.
+    fn confirm(&self, source: &Program, outcome: Outcome, allowed: &Allowed) -> Shown {
+        match self.allowed(source, 2 * self.asker.bound + 1) {
+            Err(why) => Shown::Undecided(why),
+            Ok(more) if more.outcomes.contains(&outcome) => Shown::Nothing,
+            Ok(more) if more.cut && more.outcomes != allowed.outcomes => {
+                Shown::Undecided("a loop of the source was cut before the outcome was decided")
+            }
+            Ok(more) => Shown::Extra { outcome, racy: more.races },
+        }
+    }
+
+    /// The axioms of the source's model each of which alone forbids the outcome.
+    pub fn blame(&self, source: &Program, outcome: &Outcome) -> Vec<String> {
+        let model = self.model(false);
+        let forbids = |axiom: &&model::rel::Axiom| {
+            let mut alone = model.clone();
+            alone.axioms.retain(|other| other.name == axiom.name);
+            let mut possible = false;
+            let result = self.each(source, &alone, self.asker.bound, &mut |found| {
+                possible |= found == *outcome;
+                if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            result.is_ok() && !possible
+        };
+        model.axioms.iter().filter(forbids).map(|axiom| axiom.name.clone()).collect()
+    }
+
+    /// A side in a context as a litmus test, where this outcome is said to be there or not. None of
+    /// listings: their contexts are PTX.
+    pub fn test(&mut self, context: &Context, lowered: bool, outcome: &Outcome) -> Option<String> {
+        let language = self.function(lowered).language;
+        if matches!(language, Language::Sass(_)) {
+            return None;
+        }
+        let program = self.program(context, lowered).ok()??;
+        let (first, others) = self.columns(context, lowered)?;
+        let all = std::iter::once(&first).chain(&others);
+        let columns: Vec<_> = context.placements.iter().copied().zip(all).collect();
+        let claims: Vec<String> = program
+            .observed
+            .iter()
+            .zip(outcome)
+            .map(|(observed, value)| format!("{}={value}", self.name(&program, observed)))
+            .collect();
+        let quantifier = if lowered { "exists" } else { "~exists" };
+        let name = if lowered { "target" } else { "source" };
+        let condition = format!("{quantifier} ({})", claims.join(" /\\ "));
+        Some(self.setup.test(name, language, &columns, &condition))
+    }
+
+    fn name(&self, program: &Program, observed: &Observed) -> String {
+        match *observed {
+            Observed::Register { thread, register } => {
+                let of = &program.threads[usize::from(thread.0)];
+                format!("P{}:{}", thread.0, of.registers[usize::from(register.0)].name)
+            }
+            Observed::Memory { variable, offset, .. } => {
+                let memory = &self.setup.memory[usize::from(variable.0)].name;
+                if offset == 0 { format!("[{memory}]") } else { format!("[{memory}+{offset}]") }
+            }
+        }
+    }
+
+    /// An outcome in words.
+    pub fn outcome(&self, program: &Program, outcome: &Outcome) -> String {
+        let all = program.observed.iter().zip(outcome);
+        let all: Vec<String> = all
+            .map(|(observed, value)| format!("{}={value}", self.name(program, observed)))
+            .collect();
+        all.join(" ")
+    }
+
+    /// A context in words, the function as itself.
+    pub fn words(&self, context: &Context) -> String {
+        let lowered = self.source.language != Language::Cxx;
+        let cells = |ops: &[Op], prefix: &str| {
+            self.cells(context, ops, prefix, lowered).unwrap_or_default()
+        };
+        let name = format!("[{}]", self.source.name);
+        let mut first = cells(&context.before, "before");
+        first.push(name.clone());
+        first.extend(cells(&context.behind, "behind"));
+        let mut threads = vec![first.join("; ")];
+        threads.extend(context.twin.then_some(name));
+        threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
+        format!("{}, {}", threads.join(" || "), context.distance)
+    }
+}
+
+/// A step as a cell.
+fn cell(
+    step: Step,
+    at: &str,
+    bits: u32,
+    value: u64,
+    destination: Option<String>,
+    language: Dialect,
+) -> Option<String> {
+    match step {
+        Step::Fence { order, scope } => Some(fence(language, order, scope)),
+        Step::Access { act, order, scope, .. } => {
+            let destination = destination.map(|register| format!("{register}, "));
+            let (value, expects) = (value.to_string(), "0".to_owned());
+            let access = Access { act, at, bits, order, scope, destination, value, expects };
+            if language == Dialect::Cxx { access.cxx() } else { access.ptx() }
+        }
+        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
+    }
+}
+
+/// A thread that was the first, as another one.
+fn renumbered(mut thread: Thread, to: u8) -> Thread {
+    for register in &mut thread.registers {
+        if let Initial::Address { thread, .. } = &mut register.initial {
+            *thread = ThreadId(to);
+        }
+    }
+    thread
+}

@@ -1,0 +1,286 @@
+//! What a function and its lowering have in common: what parameters are, and which memory there is.
+//! With that, each becomes the first thread of a program.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use litmus::function::{Function, Initial, Language, Refused};
+use litmus::{Diagnostic, Test};
+use model::isa::alu::AluOp;
+use model::isa::{Instruction, Operand, Reg};
+use model::memory::Space;
+use model::program::{Program, Thread};
+use model::scope::Placement;
+
+/// Memory of a question; its index is that of the program's variable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Memory {
+    pub name: String,
+    pub space: Space,
+    /// Bytes of an element, and how many there are.
+    pub element: u32,
+    pub count: u32,
+    /// Elements that do not begin as 0.
+    pub initial: Vec<(u32, u64)>,
+}
+
+impl Memory {
+    pub fn initial_of(&self, offset: u32) -> u64 {
+        let found = self.initial.iter().find(|(index, _)| *index == offset / self.element);
+        found.map_or(0, |(_, value)| *value)
+    }
+
+    fn declaration(&self) -> String {
+        let mut text = format!(".{} .u{} {}", self.space.name(), 8 * self.element, self.name);
+        if self.count > 1 || !self.initial.is_empty() {
+            write!(text, "[{}]", self.count).expect("a string takes it");
+        }
+        if let Some(last) = self.initial.iter().map(|(index, _)| *index).max() {
+            let values: Vec<String> =
+                (0..=last).map(|index| self.initial_of(index * self.element).to_string()).collect();
+            write!(text, "={{{}}}", values.join(",")).expect("a string takes it");
+        }
+        text + ";"
+    }
+}
+
+/// What a parameter is given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Argument {
+    /// The address of this memory.
+    Pointer(usize),
+    Integer(u64),
+}
+
+/// What both sides of a question begin with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    pub memory: Vec<Memory>,
+    pub arguments: Vec<Argument>,
+}
+
+/// A column of a test: cells, and what registers hold in the beginning.
+#[derive(Clone, Debug)]
+pub struct Column {
+    pub cells: Vec<String>,
+    pub initial: Vec<(String, String)>,
+}
+
+impl Setup {
+    /// A test of these columns in one language.
+    pub fn test(
+        &self,
+        name: &str,
+        language: Language,
+        columns: &[(Placement, &Column)],
+        condition: &str,
+    ) -> String {
+        let mut text = match language {
+            Language::Cxx => format!("CXX {name}\n{{\n"),
+            Language::Ptx => format!("PTX {name}\n{{\n"),
+            Language::Sass(sm) => format!("SASS {name}\nArch=sm_{sm}\n{{\n"),
+        };
+        let declared: Vec<String> = self.memory.iter().map(Memory::declaration).collect();
+        text.push_str(&declared.join(" "));
+        for (index, (_, column)) in columns.iter().enumerate() {
+            for (register, value) in &column.initial {
+                write!(text, " P{index}:{register}={value};").expect("a string takes it");
+            }
+        }
+        text.push_str("\n}\n");
+        let cells: Vec<Vec<String>> = columns
+            .iter()
+            .enumerate()
+            .map(|(index, (placement, column))| {
+                let first = format!("P{index}@{placement}");
+                std::iter::once(first).chain(column.cells.iter().cloned()).collect()
+            })
+            .collect();
+        let widths: Vec<usize> =
+            cells.iter().map(|column| column.iter().map(String::len).max().unwrap_or(0)).collect();
+        for row in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
+            let line = cells.iter().zip(&widths).map(|(column, &width)| {
+                format!("{:width$}", column.get(row).map_or("", String::as_str))
+            });
+            let line: Vec<String> = line.collect();
+            writeln!(text, " {} ;", line.join(" | ")).expect("a string takes it");
+        }
+        text + condition + "\n"
+    }
+
+    /// The column of a function, with these cells before it and behind it.
+    pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> Column {
+        let initial = function.initial.iter().map(|(register, initial)| {
+            let value = match initial {
+                Initial::Parameter(index) => match self.arguments.get(*index) {
+                    Some(Argument::Pointer(memory)) => self.memory[*memory].name.clone(),
+                    Some(Argument::Integer(value)) => value.to_string(),
+                    None => "0".to_owned(),
+                },
+                Initial::Value(value) => value.to_string(),
+                Initial::Address(name) => name.clone(),
+                Initial::Special(name) => special(name).to_string(),
+            };
+            (register.clone(), value)
+        });
+        let mut cells: Vec<String> = frame[0].clone();
+        let body = function.rows.iter().map(|row| row.cell.as_str());
+        if frame[1].is_empty() {
+            cells.extend(body.map(str::to_owned));
+        } else {
+            // What stands behind the function is reached from each of its ends.
+            cells.extend(body.map(|cell| leaving(cell).unwrap_or_else(|| cell.to_owned())));
+            cells.push(format!("{END}:"));
+            cells.extend(frame[1].iter().cloned());
+        }
+        Column { cells, initial: initial.collect() }
+    }
+}
+
+/// A label that no function has.
+const END: &str = "function_end";
+
+/// A return, with its label and guard, as a jump to what stands behind the function.
+fn leaving(cell: &str) -> Option<String> {
+    let before = cell.strip_suffix("ret").or_else(|| cell.strip_suffix("exit"))?;
+    let word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    (!word).then(|| format!("{before}bra {END}"))
+}
+
+/// What a special register holds in the thread that is judged: the first of a grid of one.
+fn special(name: &str) -> u64 {
+    let count = ["ntid", "nctaid", "nclusterid", "cluster_nctaid", "cluster_nctarank", "nwarpid"];
+    let one = count.iter().any(|first| name.starts_with(first));
+    match name {
+        "WARP_SZ" => 32,
+        "lanemask_eq" | "lanemask_le" => 1,
+        "lanemask_ge" => 0xffff_ffff,
+        "lanemask_gt" => 0xffff_fffe,
+        _ => u64::from(one),
+    }
+}
+
+/// A function as a thread.
+pub struct Bound {
+    /// Of this thread alone.
+    pub program: Program,
+    /// For each of its lines, the row of the function.
+    pub rows: Vec<Option<usize>>,
+}
+
+impl Bound {
+    pub fn thread(&self) -> &Thread {
+        &self.program.threads[0]
+    }
+
+    /// Where in its file a line of the thread is.
+    pub fn line(&self, function: &Function, line: usize) -> usize {
+        let row = self.rows.get(line).copied().flatten();
+        row.map_or(function.line, |row| function.rows[row].line)
+    }
+}
+
+/// Where the judged thread is, while it is alone.
+pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
+
+/// Reads the column of a function.
+pub fn bind(
+    setup: &Setup,
+    function: &Function,
+    frame: &[Vec<String>; 2],
+) -> Result<Bound, Refused> {
+    let column = setup.column(function, frame);
+    let anything = setup.memory.first().map_or("true".to_owned(), |m| format!("[{}]=0", m.name));
+    let text = setup.test(
+        "function",
+        function.language,
+        &[(HERE, &column)],
+        &format!("exists ({anything})"),
+    );
+    // Cells follow the line of placements.
+    let first = text.lines().position(|line| line.starts_with(" P0@")).unwrap_or(0) + 2;
+    let row_at = |line: usize| {
+        let cell = line.checked_sub(first + frame[0].len())?;
+        (cell < function.rows.len()).then_some(cell)
+    };
+    let read = litmus::parse(&function.name, text.as_bytes())
+        .map_err(|diagnostics| unread(&diagnostics, function, &row_at))?;
+    let Test { program, line_numbers, .. } = read;
+    let rows: Vec<Option<usize>> = line_numbers[0].iter().map(|&line| row_at(line)).collect();
+    let bound = Bound { program, rows };
+    if let Some((_, line, why)) = bound.program.unsupported() {
+        return Err(Refused { line: bound.line(function, line), why: why.to_owned() });
+    }
+    Ok(bound)
+}
+
+fn unread(
+    diagnostics: &[Diagnostic],
+    function: &Function,
+    row_at: &dyn Fn(usize) -> Option<usize>,
+) -> Refused {
+    let Some(first) = diagnostics.first() else {
+        return Refused { line: function.line, why: "it cannot be read".to_owned() };
+    };
+    let row = row_at(first.span.line).map(|row| &function.rows[row]);
+    let line = row.map_or(function.line, |row| row.line);
+    let cell = row.map_or(String::new(), |row| format!("`{}`: ", row.cell));
+    Refused { line, why: format!("{cell}{}", first.message) }
+}
+
+/// The parameters that some access has its address from. Sums and moves keep an address; where two
+/// could be it, the first one is.
+pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<usize> {
+    let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
+    let mut from: Vec<Option<usize>> = vec![None; thread.registers.len()];
+    for (name, initial) in &function.initial {
+        if let (Initial::Parameter(parameter), Some(register)) = (initial, index(name)) {
+            let wide = function.parameters.get(*parameter).is_some_and(|p| p.bits == 64);
+            from[register] = wide.then_some(*parameter);
+        }
+    }
+    let of = |from: &[Option<usize>], operand: &Operand| match operand {
+        Operand::Reg(Reg(register)) => from[usize::from(*register)],
+        Operand::Imm(_) | Operand::Address(_) => None,
+    };
+    for _ in 0..thread.lines.len() {
+        let mut changed = false;
+        for line in &thread.lines {
+            let (destination, source) = match &line.instruction {
+                Instruction::Alu(alu) => {
+                    let keeps = matches!(
+                        alu.op,
+                        AluOp::Mov
+                            | AluOp::Add
+                            | AluOp::Sub
+                            | AluOp::Selp
+                            | AluOp::Extract(_)
+                            | AluOp::Concat(_)
+                    );
+                    let source = alu.sources.iter().find_map(|source| of(&from, source));
+                    (alu.destination, source.filter(|_| keeps))
+                }
+                Instruction::Cvta(cvta) => (cvta.destination, of(&from, &cvta.source)),
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Branch(_)
+                | Instruction::Unsupported(_) => continue,
+            };
+            let known = &mut from[usize::from(destination.0)];
+            if known.is_none() && source.is_some() {
+                *known = source;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let accesses = thread.lines.iter().filter_map(|line| line.instruction.access());
+    accesses.filter_map(|(address, ..)| of(&from, &address.base)).collect()
+}

@@ -1,0 +1,461 @@
+//! A function and its lowering: every setup, every context, until one refutes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use litmus::function::{Function, Language, Refused};
+use model::memory::Space;
+
+use super::ask::{Asker, Case, Shown};
+use super::bind::{Argument, Memory, Setup, bind, pointers};
+use super::partner::{Context, Location, contexts};
+use super::scan::{Place, Scan, Stop, scan};
+use super::{mend, progress};
+use crate::lower::verdict::{Finding, Verdict};
+
+/// Bytes that a pointer leads to: the first of these that the function stays in.
+const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
+
+/// Contexts beyond which a function is given up; the largest have some thousands.
+const MOST: usize = 200_000;
+
+/// What a function was judged in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Tally {
+    told: usize,
+    silent: usize,
+    setups: usize,
+}
+
+/// What is wrong with one of the two sides.
+fn refused(side: &str, refused: &Refused) -> Box<Finding> {
+    let why = format!("line {} of the {side}: {}", refused.line, refused.why);
+    Box::new(Finding::new(Verdict::Unsupported, why))
+}
+
+const SIDES: [&str; 2] = ["source", "target"];
+
+/// Judges a lowering of a function; and the line of the target that is at fault, if one is.
+pub fn judge(source: &Function, target: &Function, asker: Asker<'_>) -> (Finding, Option<usize>) {
+    let (mut finding, at) = match judged(source, target, asker) {
+        Ok(finding) => finding,
+        Err(finding) => (*finding, None),
+    };
+    for note in source.notes.iter().chain(&target.notes) {
+        if !finding.notes.contains(note) {
+            finding.notes.push(note.clone());
+        }
+    }
+    (finding, at)
+}
+
+/// A finding, and the line of the target that is at fault.
+type Found = (Finding, Option<usize>);
+
+type Judged<T> = Result<T, Box<Finding>>;
+
+fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Found> {
+    signatures(source, target)?;
+    let setups = setups(source, target)?;
+    let (mut tally, mut racy, mut outside) = (Tally::default(), None, None);
+    let mut limits: Vec<&'static str> = Vec::new();
+    let mut late = Vec::new();
+    for setup in &setups {
+        let (mut case, scans) = case(setup, [source, target], asker)?;
+        late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
+        let wanted = wanted(&scans[0]);
+        let all = contexts(
+            &scans[0],
+            &case.locations,
+            &wanted,
+            !source.kernel,
+            source.language == Language::Cxx,
+        );
+        if all.len() > MOST {
+            return Err(found(Verdict::Undecided, "it accesses too many places"));
+        }
+        tally.setups += 1;
+        for context in &all {
+            let shown = case.ask(context).map_err(|why| refused("context", &why))?;
+            match shown {
+                Shown::Nothing => tally.told += 1,
+                Shown::Silent => tally.silent += 1,
+                Shown::Undecided(why) => {
+                    if !limits.contains(&why) {
+                        limits.push(why);
+                    }
+                }
+                Shown::Undefined(why) => {
+                    outside.get_or_insert_with(|| (why, case.words(context)));
+                }
+                Shown::Extra { outcome, racy: true } if racy.is_none() => {
+                    racy = Some(refuted(&mut case, context, &outcome, true)?);
+                }
+                Shown::Absent | Shown::Extra { racy: true, .. } => {}
+                Shown::Extra { outcome, racy: false } => {
+                    return refuted(&mut case, context, &outcome, false);
+                }
+            }
+        }
+    }
+    if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
+        return Ok((late.swap_remove(finding), None));
+    }
+    if let Some((why, context)) = outside {
+        let why = format!("the target has no meaning where the source has one: {why}");
+        let finding = Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) };
+        return Ok((finding, None));
+    }
+    if let Some(finding) = racy {
+        return Ok(finding);
+    }
+    if let Some(why) = limits.first() {
+        return Ok((Finding::new(Verdict::Undecided, *why), None));
+    }
+    let mut finding = Finding::new(Verdict::Preserved, preserved(tally, asker.bound));
+    finding.notes = late.into_iter().flat_map(|finding| finding.notes).collect();
+    finding.notes.dedup();
+    Ok((finding, None))
+}
+
+fn preserved(Tally { told, silent, setups }: Tally, bound: u32) -> String {
+    let mut why = format!("no outcome is added in {told} contexts");
+    if silent > 0 {
+        write!(why, "; in {silent} the source races").expect("a string takes it");
+    }
+    if setups > 1 {
+        write!(why, "; {setups} choices of arguments and memory").expect("a string takes it");
+    }
+    write!(why, "; loops up to {bound} times").expect("a string takes it");
+    why
+}
+
+fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
+    Box::new(Finding::new(verdict, why))
+}
+
+/// Both sides have to take and to return the same.
+fn signatures(source: &Function, target: &Function) -> Judged<()> {
+    let (ours, theirs) = (source.parameters.len(), target.parameters.len());
+    if ours != theirs {
+        let why = format!("the source has {ours} parameters and the target {theirs}");
+        return Err(found(Verdict::Unsupported, why));
+    }
+    match (&source.result, &target.result) {
+        (Some(_), None) => Err(found(Verdict::WrongValue, "the target returns nothing")),
+        (None, Some(_)) => Err(found(Verdict::WrongValue, "the source returns nothing")),
+        (Some(_), Some(_)) | (None, None) => Ok(()),
+    }
+}
+
+/// Words of all cells, which memory cannot be called.
+fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for function in functions {
+        for row in &function.rows {
+            let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+            all.extend(row.cell.split(word).map(str::to_owned));
+        }
+        all.extend(function.initial.iter().map(|(name, _)| name.clone()));
+    }
+    all
+}
+
+fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut name = name.to_owned();
+    while !taken.insert(name.clone()) {
+        name.push('_');
+    }
+    name
+}
+
+/// The choices of arguments, aliases and initial memory, the plainest first.
+fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
+    let base = base(source, target)?;
+    let sizes = SIZES.iter();
+    let mut fitted = None;
+    for &size in sizes {
+        let mut setup = base.clone();
+        for argument in &setup.arguments {
+            if let Argument::Pointer(memory) = argument {
+                setup.memory[*memory].count = size / setup.memory[*memory].element;
+            }
+        }
+        match scans(&setup, [source, target]) {
+            Ok(scans) => {
+                fitted = Some((setup, scans));
+                break;
+            }
+            Err((side, Stop::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
+                let why = format!(
+                    "line {line} of the {side}: its address is not that of a parameter or a variable"
+                );
+                return Err(found(Verdict::Unsupported, why));
+            }
+            Err((_, Stop::Outside { .. })) => {}
+            Err((side, Stop::Fault { line, why })) => {
+                let why = format!("line {line} of the {side}: {why}");
+                return Err(found(Verdict::Unsupported, why));
+            }
+            Err((side, Stop::Limit(why))) => {
+                return Err(found(Verdict::Undecided, format!("the {side}: {why}")));
+            }
+        }
+    }
+    let Some((setup, scans)) = fitted else {
+        return Err(found(Verdict::Unsupported, "its addresses are not known"));
+    };
+    let mut all = vec![setup.clone()];
+    let integers = setup.arguments.iter().any(|argument| matches!(argument, Argument::Integer(_)));
+    if integers {
+        let zero = |argument: &Argument| match argument {
+            Argument::Integer(_) => Argument::Integer(0),
+            Argument::Pointer(memory) => Argument::Pointer(*memory),
+        };
+        let arguments = setup.arguments.iter().map(zero).collect();
+        all.push(Setup { arguments, ..setup.clone() });
+    }
+    // What a function clears, or waits for, may be there from the beginning.
+    let wanted = wanted(&scans[0]);
+    if scans[0].clears || !wanted.is_empty() {
+        let mut begun = setup.clone();
+        for one in scans[0].uses.iter().filter(|one| !one.plain) {
+            let Place { memory, offset, .. } = one.place;
+            let memory = &mut begun.memory[memory];
+            let shared = memory.space == Space::Shared;
+            if offset % memory.element == 0 && !shared {
+                let value = wanted.first().copied().unwrap_or(1);
+                memory.initial.push((offset / memory.element, value));
+            }
+        }
+        if begun != setup {
+            all.push(begun);
+        }
+    }
+    let pointed = |argument: &Argument| match argument {
+        Argument::Pointer(memory) => Some(*memory),
+        Argument::Integer(_) => None,
+    };
+    let pointers: Vec<(usize, usize)> = setup
+        .arguments
+        .iter()
+        .enumerate()
+        .filter_map(|(index, argument)| Some((index, pointed(argument)?)))
+        .collect();
+    for (at, &(_, first)) in pointers.iter().enumerate() {
+        for &(second, memory) in &pointers[at + 1..] {
+            let same = setup.memory[first].space == setup.memory[memory].space;
+            if same && first != memory {
+                let mut equal = setup.clone();
+                equal.arguments[second] = Argument::Pointer(first);
+                all.push(equal);
+            }
+        }
+    }
+    // An alias, or other arguments, may lead outside.
+    all.retain(|setup| self::scans(setup, [source, target]).is_ok());
+    Ok(all)
+}
+
+/// Values that a function may wait for: of what it compares with, the first few.
+fn wanted(scan: &Scan) -> Vec<u64> {
+    scan.constants.iter().copied().take(2).collect()
+}
+
+/// Memory for every pointer and variable, and small integers.
+fn base(source: &Function, target: &Function) -> Judged<Setup> {
+    let mut taken = taken([source, target]);
+    let mut setup = Setup { memory: Vec::new(), arguments: Vec::new() };
+    for function in [source, target] {
+        for variable in &function.variables {
+            let known = setup.memory.iter_mut().find(|memory| memory.name == variable.name);
+            let element =
+                [4, 2, 1].into_iter().find(|size| variable.bytes % size == 0).unwrap_or(1);
+            match known {
+                Some(memory) if memory.space != variable.space => {
+                    let why = format!("`{}` is in two state spaces", variable.name);
+                    return Err(found(Verdict::Unsupported, why));
+                }
+                Some(memory) => {
+                    memory.count = memory.count.max(variable.bytes / memory.element);
+                }
+                None => setup.memory.push(Memory {
+                    name: variable.name.clone(),
+                    space: variable.space,
+                    element,
+                    count: variable.bytes / element,
+                    initial: Vec::new(),
+                }),
+            }
+        }
+    }
+    for (index, parameter) in source.parameters.iter().enumerate() {
+        let pointer = parameter.points_to.or_else(|| {
+            let theirs = target.parameters[index].points_to;
+            let wide = parameter.bits == 64 && source.language != Language::Cxx;
+            theirs.or(wide.then_some(Space::Global))
+        });
+        setup.arguments.push(match pointer {
+            Some(space) => {
+                setup.memory.push(Memory {
+                    name: unique(&parameter.name, &mut taken),
+                    space: if space == Space::Shared { space } else { Space::Global },
+                    element: 4,
+                    count: SIZES[0] / 4,
+                    initial: Vec::new(),
+                });
+                Argument::Pointer(setup.memory.len() - 1)
+            }
+            None => Argument::Integer(1 + index as u64),
+        });
+    }
+    for name in ["x", "z"] {
+        let name = unique(name, &mut taken);
+        setup.memory.push(Memory {
+            name,
+            space: Space::Global,
+            element: 4,
+            count: 1,
+            initial: Vec::new(),
+        });
+    }
+    // Of wide parameters that no access has its address from, nothing says that they are addresses.
+    if source.language != Language::Cxx {
+        let mut used = BTreeSet::new();
+        for (side, function) in SIDES.into_iter().zip([source, target]) {
+            let bound =
+                bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
+            used.extend(pointers(function, bound.thread()));
+        }
+        for (index, argument) in setup.arguments.iter_mut().enumerate() {
+            let declared = source.parameters[index].points_to.is_some();
+            if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&index) {
+                *argument = Argument::Integer(1 + index as u64);
+            }
+        }
+    }
+    Ok(setup)
+}
+
+/// Loops of threads by themselves are followed so far.
+const ROUNDS: u32 = 2;
+
+fn scans(setup: &Setup, sides: [&Function; 2]) -> Result<[Scan; 2], (&'static str, Stop)> {
+    let one = |side: usize| {
+        let function = sides[side];
+        let stop = |stop| (SIDES[side], stop);
+        let bound = bind(setup, function, &Default::default())
+            .map_err(|why| stop(Stop::Fault { line: why.line, why: "it cannot be read" }))?;
+        let promised = |line: usize| {
+            let row = bound.rows.get(line).copied().flatten();
+            row.is_some_and(|row| function.rows[row].read_only)
+        };
+        let conventions = model::rel::Conventions { tearing: false, failed_cas_writes: false };
+        scan(&bound.program, &promised, conventions, ROUNDS).map_err(|why| {
+            stop(match why {
+                Stop::Outside { line } => Stop::Outside { line: bound.line(function, line) },
+                Stop::Fault { line, why } => Stop::Fault { line: bound.line(function, line), why },
+                Stop::Limit(why) => Stop::Limit(why),
+            })
+        })
+    };
+    Ok([one(0)?, one(1)?])
+}
+
+/// One setup, with the places that threads meet at.
+fn case<'a>(
+    setup: &Setup,
+    sides: [&'a Function; 2],
+    asker: Asker<'a>,
+) -> Judged<(Case<'a>, [Scan; 2])> {
+    for (side, function) in SIDES.into_iter().zip(sides) {
+        bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
+    }
+    let scans = scans(setup, sides)
+        .map_err(|(side, stop)| found(Verdict::Unsupported, format!("the {side}: {stop:?}")))?;
+    let mut setup = setup.clone();
+    let all = || scans.iter().flat_map(|scan| &scan.uses);
+    // Elements are as narrow as the narrowest access.
+    for (index, memory) in setup.memory.iter_mut().enumerate() {
+        let narrowest =
+            all().filter(|one| one.place.memory == index).map(|one| one.place.bytes).min();
+        let element = narrowest.unwrap_or(memory.element).min(8);
+        if memory.initial.is_empty() {
+            let bytes = memory.element * memory.count;
+            (memory.element, memory.count) = (element, bytes.div_ceil(element));
+        }
+    }
+    let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
+    let mut locations: Vec<Location> = scans[0]
+        .uses
+        .iter()
+        .map(|one| Location {
+            place: one.place,
+            reads: one.reads,
+            writes: one.writes,
+            plain: one.plain,
+            shared: shared(one.place.memory),
+            own: false,
+            promised: one.promised,
+        })
+        .collect();
+    for memory in [setup.memory.len() - 2, setup.memory.len() - 1] {
+        let place = Place { memory, offset: 0, bytes: 4 };
+        locations.push(Location {
+            place,
+            reads: true,
+            writes: true,
+            plain: false,
+            shared: false,
+            own: true,
+            promised: false,
+        });
+    }
+    let mut shown = BTreeSet::new();
+    let own = locations[locations.len() - 2..].iter().map(|location| location.place);
+    for place in all().map(|one| one.place).chain(own) {
+        let element = setup.memory[place.memory].element;
+        for offset in (place.offset..place.offset + place.bytes).step_by(element as usize) {
+            shown.insert((place.memory, offset - offset % element, element));
+        }
+    }
+    let shown = shown.into_iter().collect();
+    Ok((Case::new(asker, setup, sides, locations, shown), scans))
+}
+
+/// What is said of an outcome that the target adds.
+fn refuted(
+    case: &mut Case<'_>,
+    context: &Context,
+    outcome: &super::ask::Outcome,
+    racy: bool,
+) -> Judged<Found> {
+    let program = |case: &mut Case<'_>, lowered: bool| {
+        let program = case.program(context, lowered).map_err(|why| refused("context", &why))?;
+        program.ok_or_else(|| found(Verdict::Undecided, "the context is gone"))
+    };
+    let (source, target) = (program(case, false)?, program(case, true)?);
+    let axioms = case.blame(&source, outcome);
+    let by = match axioms.len() {
+        0 => "several axioms of the source's model together".to_owned(),
+        _ => axioms.join(", and alone by "),
+    };
+    let missing = mend::missing(case, context, &source, &target);
+    let at = missing.as_ref().map(|(line, _)| *line);
+    let why = match missing {
+        Some((_, missing)) => format!("{missing}: the target allows what is forbidden by {by}"),
+        None => format!("the target allows what is forbidden by {by}"),
+    };
+    let (forbidden, allowed) =
+        (case.test(context, false, outcome), case.test(context, true, outcome));
+    let finding = Finding {
+        racy,
+        context: Some(case.words(context)),
+        outcome: Some(case.outcome(&target, outcome)),
+        forbidden,
+        allowed,
+        axioms,
+        ..Finding::new(Verdict::Weaker, why)
+    };
+    Ok((finding, at))
+}

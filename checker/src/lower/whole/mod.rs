@@ -1,0 +1,146 @@
+//! Whole functions: `causeway lower --from f.ll --to f.ptx`, `--from f.ptx --to f.sass`.
+//!
+//! A function is its own frame; one that others may call has a frame besides. Both sides become the
+//! first thread of a program, and are put in the same [`partner`]s' contexts.
+
+pub mod ask;
+pub mod bind;
+pub mod judge;
+mod mend;
+pub mod partner;
+mod progress;
+pub mod report;
+pub mod scan;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::ProgressBar;
+use litmus::Diagnostic;
+use litmus::function::{Function, Functions, Refused};
+
+use self::ask::Asker;
+use crate::lower::verdict::{Finding, Verdict};
+
+/// A function of the source and what became of it.
+pub struct Pair {
+    pub name: String,
+    pub source: Option<Result<Function, Refused>>,
+    pub target: Option<Result<Function, Refused>>,
+}
+
+/// What is said of a pair.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Said {
+    pub name: String,
+    /// Where it begins in the source, and where in the target the fault is, or it begins.
+    pub source_line: Option<usize>,
+    pub target_line: Option<usize>,
+    pub finding: Finding,
+}
+
+/// Why a file gives no functions.
+pub enum Unread {
+    /// No such file, or no kind of file that is read.
+    Path(String),
+    Diagnostics(Vec<Diagnostic>),
+}
+
+/// Reads the functions of a file, by its ending.
+pub fn functions(path: &Path) -> Result<Functions, Unread> {
+    let shown = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("ptx") => {
+            let (module, diagnostics) = litmus::ptx::read(&shown, &bytes);
+            match module {
+                Some(module) if diagnostics.is_empty() => Ok(module.columns()),
+                _ => Err(Unread::Diagnostics(diagnostics)),
+            }
+        }
+        _ => Err(Unread::Path(format!(
+            "{shown}: what it is in is told by its ending: .ll, .ptx or .sass"
+        ))),
+    }
+}
+
+/// Functions of two files by their names, in the order of the source.
+pub fn paired(source: Functions, target: Functions) -> Vec<Pair> {
+    let mut theirs: BTreeMap<String, Result<Function, Refused>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for (name, function) in target {
+        order.push(name.clone());
+        theirs.insert(name, function);
+    }
+    let mut all: Vec<Pair> = source
+        .into_iter()
+        .map(|(name, function)| {
+            let target = theirs.remove(&name);
+            Pair { name, source: Some(function), target }
+        })
+        .collect();
+    all.extend(order.into_iter().filter_map(|name| {
+        let target = theirs.remove(&name)?;
+        Some(Pair { name, source: None, target: Some(target) })
+    }));
+    all
+}
+
+/// Judges one pair.
+pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
+    let refused = |side: &str, refused: &Refused| {
+        let why = format!("line {} of the {side}: {}", refused.line, refused.why);
+        (Finding::new(Verdict::Unsupported, why), None)
+    };
+    let absent = |side: &str| {
+        let why = format!("the {side} has no function of this name");
+        (Finding::new(Verdict::Unsupported, why), None)
+    };
+    let line = |side: &Option<Result<Function, Refused>>| {
+        side.as_ref().map(|side| match side {
+            Ok(function) => function.line,
+            Err(refused) => refused.line,
+        })
+    };
+    let (finding, at) = match (&pair.source, &pair.target) {
+        (None, _) => absent("source"),
+        (_, None) => absent("target"),
+        (Some(Err(why)), _) => refused("source", why),
+        (_, Some(Err(why))) => refused("target", why),
+        (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, asker),
+    };
+    Said {
+        name: pair.name.clone(),
+        source_line: line(&pair.source),
+        target_line: at.or(line(&pair.target)),
+        finding,
+    }
+}
+
+/// Judges all pairs, so many at once; the answers are in the order of the pairs.
+pub fn judge_all(
+    pairs: &[Pair],
+    asker: Asker<'_>,
+    jobs: usize,
+    progress: &ProgressBar,
+) -> Vec<Said> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<Option<Said>>> = Mutex::new(vec![None; pairs.len()]);
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(pairs.len()) {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(pair) = pairs.get(index) else { break };
+                    let said = judge(pair, asker);
+                    done.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(said);
+                    progress.inc(1);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.into_iter().flatten().collect()
+}

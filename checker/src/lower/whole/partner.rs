@@ -1,0 +1,339 @@
+//! Contexts of a function: what stands before and behind it in its thread, which threads run beside
+//! it, and where.
+//!
+//! A partner goes through two places of the function in the opposite order, since that closes a
+//! cycle; it has one device that orders its own accesses. Its scopes are the smallest that include
+//! all who access a place.
+
+use model::isa::fence::FenceOrder;
+use model::scope::{Placement, Scope};
+
+use super::bind::HERE;
+use super::scan::{Place, Scan};
+use crate::lower::context::{pairs, triples};
+use crate::lower::step::{Act, Order};
+
+/// A place that threads meet at.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Location {
+    pub place: Place,
+    pub reads: bool,
+    pub writes: bool,
+    /// Whether the function accesses it by weak accesses only.
+    pub plain: bool,
+    /// Whether it is in shared memory, which one CTA has.
+    pub shared: bool,
+    /// Whether it is a context's own: in the frame, or between partners.
+    pub own: bool,
+    /// Whether nobody writes there, as the program promises.
+    pub promised: bool,
+}
+
+/// An operation of a context.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    Access {
+        act: Act,
+        at: usize,
+        order: Order,
+        value: u64,
+    },
+    Fence(FenceOrder),
+    /// The thread ends here if what it read last was not written by anyone.
+    Guard,
+    Barrier,
+}
+
+/// What surrounds a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Context {
+    /// In the thread of the function.
+    pub before: Vec<Op>,
+    pub behind: Vec<Op>,
+    pub partners: Vec<Vec<Op>>,
+    /// Whether the function runs in one more thread, the second.
+    pub twin: bool,
+    pub placements: Vec<Placement>,
+    pub distance: &'static str,
+}
+
+/// Partners of a function that accesses `p` and later `q`; threads are separated by `|`. `z` is
+/// between partners. Only C++ has `sc` accesses.
+const PAIRS: &[&str] = &[
+    "ld.acq q; if; ld p",
+    "st q; st.rel p",
+    "ld.acq q; if; st p",
+    "ld q; st.rel p",
+    "ld.acq q; ld p",
+    "ld.acq q; st p",
+    "swap.acq q; if; ld p",
+    "st q; swap.rel p",
+    "st q; f.sc; ld p",
+    "st q; f.sc; st p",
+    "ld q; f.sc; st p",
+    "st.sc q; ld.sc p",
+    "st.sc q; st.sc p",
+    "ld.sc q; st.sc p",
+    "swap q | ld.acq q; if; ld p",
+    "st q; st.rel p | swap p",
+    "ld.acq q; if; st.rel z | ld.acq z; if; ld p",
+    "st q; st.rel z | ld.acq z; if; st.rel p",
+];
+
+/// Partners at one place.
+const SINGLES: &[&str] = &["st q", "swap q", "ld q; ld q", "st q; ld q", "st q; st q"];
+
+/// Stores of a context have numbers from here, which no function is likely to store.
+const FRESH: u64 = 101;
+
+struct Maker<'a> {
+    locations: &'a [Location],
+    /// The context's own places: of the frame, and between partners.
+    frame: usize,
+    link: usize,
+    /// Values that the function may wait for.
+    wanted: &'a [u64],
+    all: Vec<Context>,
+}
+
+/// Every context of a function, in the order in which they are tried.
+///
+/// `locations` are those of the scan, then that of the frame, then the link. `framed` says whether
+/// other code may stand around the function.
+pub fn contexts(
+    scan: &Scan,
+    locations: &[Location],
+    wanted: &[u64],
+    framed: bool,
+    cxx: bool,
+) -> Vec<Context> {
+    let (frame, link) = (locations.len() - 2, locations.len() - 1);
+    let mut maker = Maker { locations, frame, link, wanted, all: Vec::new() };
+    let places = 0..scan.uses.len();
+    let shapes: Vec<Vec<Vec<&str>>> = PAIRS
+        .iter()
+        .map(|text| text.split(" | ").map(|t| t.split("; ").collect()).collect())
+        .collect();
+    maker.barriers(scan);
+    for shape in &shapes {
+        let total = shape.iter().flatten().any(|word| word.contains(".sc "));
+        if total && !cxx {
+            continue;
+        }
+        for &(p, q) in scan.ordered.iter().filter(|(p, q)| p != q) {
+            maker.pair(shape, [p, q], [&[], &[]]);
+        }
+        if framed {
+            for place in places.clone() {
+                for act in [Act::Store, Act::Load] {
+                    let op = Op::Access { act, at: frame, order: Order::Relaxed, value: FRESH };
+                    maker.pair(shape, [frame, place], [&[op], &[]]);
+                    maker.pair(shape, [place, frame], [&[], &[op]]);
+                }
+            }
+        }
+    }
+    for shape in SINGLES {
+        let shape: Vec<Vec<&str>> = vec![shape.split("; ").collect()];
+        for place in places.clone() {
+            maker.pair(&shape, [place, place], [&[], &[]]);
+        }
+    }
+    maker.twins();
+    maker.all
+}
+
+impl Maker<'_> {
+    /// What a word of a shape does; none where the place cannot be accessed so.
+    fn op(&self, word: &str, [p, q]: [usize; 2], value: u64) -> Option<Op> {
+        let (name, at) = word.split_once(' ').unwrap_or((word, ""));
+        let at = match at {
+            "p" => p,
+            "z" => self.link,
+            _ => q,
+        };
+        let (name, order) = name.split_once('.').unwrap_or((name, ""));
+        let act = match name {
+            "if" => return Some(Op::Guard),
+            "f" => return Some(Op::Fence(FenceOrder::Sc)),
+            "ld" => Act::Load,
+            "st" => Act::Store,
+            _ => Act::Swap,
+        };
+        let location = self.locations[at];
+        // What nobody else writes is not worth reading.
+        if act == Act::Load && !location.writes && !location.own {
+            return None;
+        }
+        if act.writes() && location.promised {
+            return None;
+        }
+        let order = match order {
+            "acq" => Order::Acquire,
+            "rel" => Order::Release,
+            "sc" => Order::SeqCst,
+            _ if location.plain && act != Act::Swap => Order::Weak,
+            _ => Order::Relaxed,
+        };
+        let fits = act != Act::Swap || location.place.bytes >= 4;
+        (fits && !(location.plain && order != Order::Weak)).then_some(Op::Access {
+            act,
+            at,
+            order,
+            value,
+        })
+    }
+
+    fn pair(&mut self, shape: &[Vec<&str>], [p, q]: [usize; 2], frame: [&[Op]; 2]) {
+        let mut value = FRESH;
+        let mut partners = Vec::new();
+        for thread in shape {
+            let mut ops = Vec::new();
+            for word in thread {
+                value += 1;
+                let Some(op) = self.op(word, [p, q], value) else { return };
+                ops.push(op);
+            }
+            partners.push(ops);
+        }
+        // A weak access without a guard or a release beside it races, and says nothing.
+        let weak = |op: &Op| matches!(op, Op::Access { order: Order::Weak, .. });
+        let ordered = |ops: &Vec<Op>| {
+            let device =
+                |op: &Op| matches!(op, Op::Guard | Op::Access { order: Order::Release, .. });
+            !ops.iter().any(weak) || ops.iter().any(device)
+        };
+        if !partners.iter().all(ordered) {
+            return;
+        }
+        let link = partners
+            .iter()
+            .flatten()
+            .any(|op| matches!(op, Op::Access { at, .. } if *at == self.link));
+        let frame_used = frame.iter().any(|ops| !ops.is_empty());
+        debug_assert!(!frame_used || p == self.frame || q == self.frame);
+        self.place(&partners, frame);
+        // What the function waits for is stored by the operation that stands for "done".
+        let last = |op: &Op| {
+            matches!(op, Op::Access { act: Act::Store | Act::Swap, at, .. }
+            if !self.locations[*at].own)
+        };
+        if link && partners.len() > 1 && !partners[1].iter().any(last) {
+            return;
+        }
+        for &wanted in self.wanted {
+            let mut varied = partners.clone();
+            let found = varied.iter_mut().flatten().rev().find(|op| last(op));
+            let Some(Op::Access { value, at, .. }) = found else { return };
+            if wanted >> (8 * u64::from(self.locations[*at].place.bytes).min(7)) != 0 {
+                continue;
+            }
+            *value = wanted;
+            self.place(&varied, frame);
+        }
+    }
+
+    /// At every distance that a shared place allows.
+    fn place(&mut self, partners: &[Vec<Op>], [before, behind]: [&[Op]; 2]) {
+        let shared = partners
+            .iter()
+            .flatten()
+            .any(|op| matches!(op, Op::Access { at, .. } if self.locations[*at].shared));
+        let all: Vec<(&'static str, Vec<Placement>)> = if partners.len() == 1 {
+            pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
+        } else {
+            triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect()
+        };
+        for (distance, placements) in all {
+            let same = placements.iter().all(|&other| Scope::Cta.includes(HERE, other));
+            if shared && !same {
+                continue;
+            }
+            self.all.push(Context {
+                before: before.to_vec(),
+                behind: behind.to_vec(),
+                partners: partners.to_vec(),
+                twin: false,
+                placements,
+                distance,
+            });
+        }
+    }
+
+    /// The function beside itself.
+    fn twins(&mut self) {
+        for (distance, placements, _) in pairs() {
+            self.all.push(Context {
+                before: Vec::new(),
+                behind: Vec::new(),
+                partners: Vec::new(),
+                twin: true,
+                placements: placements.to_vec(),
+                distance,
+            });
+        }
+    }
+
+    /// Partners that meet the function at its barriers, and access a place between two of them.
+    fn barriers(&mut self, scan: &Scan) {
+        let Some(count) = scan.barriers.filter(|count| (1..=4).contains(count)) else { return };
+        let here = pairs().into_iter().find(|(_, two, _)| two[0] == two[1]);
+        let Some((distance, placements, _)) = here else { return };
+        for at in 0..scan.uses.len() {
+            for behind in 0..=count {
+                for act in [Act::Load, Act::Store] {
+                    let location = self.locations[at];
+                    if act == Act::Load && !location.writes || act.writes() && location.promised {
+                        continue;
+                    }
+                    let order = if location.plain { Order::Weak } else { Order::Relaxed };
+                    let mut ops = vec![Op::Barrier; behind];
+                    ops.push(Op::Access { act, at, order, value: FRESH });
+                    ops.extend(vec![Op::Barrier; count - behind]);
+                    self.all.push(Context {
+                        before: Vec::new(),
+                        behind: Vec::new(),
+                        partners: vec![ops],
+                        twin: false,
+                        placements: placements.to_vec(),
+                        distance,
+                    });
+                }
+            }
+        }
+    }
+}
+
+impl Context {
+    /// Whether the context itself accesses a place.
+    pub fn accesses(&self, at: usize) -> bool {
+        let ops = self.before.iter().chain(&self.behind).chain(self.partners.iter().flatten());
+        ops.into_iter().any(|op| matches!(op, Op::Access { at: there, .. } if *there == at))
+    }
+
+    /// The narrowest scope that includes all threads which access a place.
+    pub fn scope_of(&self, at: usize, location: &Location) -> Scope {
+        let accesses = |ops: &[Op]| {
+            ops.iter().any(|op| matches!(op, Op::Access { at: there, .. } if *there == at))
+        };
+        let mut there = Vec::new();
+        if !location.own || accesses(&self.before) || accesses(&self.behind) {
+            there.push(self.placements[0]);
+        }
+        let partners = self.partners.iter().zip(&self.placements[1..]);
+        there.extend(partners.filter(|(ops, _)| accesses(ops)).map(|(_, &placement)| placement));
+        let includes_all =
+            |scope: &Scope| there.iter().all(|&a| there.iter().all(|&b| scope.includes(a, b)));
+        Scope::ALL.into_iter().find(includes_all).unwrap_or(Scope::Sys)
+    }
+
+    /// The scope of a fence: the widest of the places of its thread.
+    pub fn scope_of_fence(&self, ops: &[Op], locations: &[Location]) -> Scope {
+        let places = ops.iter().filter_map(|op| match op {
+            Op::Access { at, .. } => Some(self.scope_of(*at, &locations[*at])),
+            Op::Fence(_) | Op::Guard | Op::Barrier => None,
+        });
+        places.max().unwrap_or(Scope::Cta)
+    }
+}

@@ -1,0 +1,131 @@
+//! What outcomes do not show: accesses that are observable by themselves, and loops that wait.
+//!
+//! Reading J7: volatile accesses are as many and in the same order on both sides; a loop that ends
+//! by a strong load is a loop with a strong load of the same place.
+
+use std::collections::BTreeSet;
+
+use litmus::function::Refused;
+use model::isa::{Instruction, Reg};
+use model::program::Thread;
+
+use super::ask::Case;
+use super::bind::bind;
+use super::scan::{Accessed, Place, Scan};
+use crate::lower::verdict::{Finding, Verdict};
+
+/// A loop that waits for a place.
+struct Wait {
+    place: Place,
+    /// Where its load is, in the thread.
+    line: usize,
+}
+
+/// Compares a function and its lowering: `weaker`, or notes.
+pub(super) fn compare(case: &Case<'_>, scans: &[Scan; 2]) -> Result<Vec<Finding>, Refused> {
+    let [source, target] = [case.source, case.target];
+    let nothing = Default::default();
+    let bounds = [bind(&case.setup, source, &nothing)?, bind(&case.setup, target, &nothing)?];
+    let volatile = |line: usize| {
+        let row = bounds[0].rows.get(line).copied().flatten();
+        row.is_some_and(|row| source.rows[row].volatile)
+    };
+    let mut all = Vec::new();
+    let places: BTreeSet<Place> = scans[0]
+        .paths
+        .iter()
+        .flatten()
+        .filter(|one| volatile(one.line))
+        .map(|one| one.place)
+        .collect();
+    if let Some(why) = lost(scans, &places, case) {
+        all.push(Finding::new(Verdict::Weaker, format!("progress: {why}")));
+    }
+    let waits = waits(bounds[0].thread(), &scans[0]);
+    let kept = self::waits(bounds[1].thread(), &scans[1]);
+    for wait in waits.iter().filter(|wait| kept.iter().all(|kept| kept.place != wait.place)) {
+        let line = bounds[0].line(source, wait.line);
+        let name = &case.setup.memory[wait.place.memory].name;
+        let why = format!(
+            "the loop that waits for `{name}` at line {line} of the source is no loop in the target"
+        );
+        all.push(if volatile(wait.line) {
+            Finding::new(Verdict::Weaker, format!("progress: {why}"))
+        } else {
+            let mut finding = Finding::new(Verdict::Preserved, String::new());
+            finding.notes.push(format!("progress: {why}"));
+            finding
+        });
+    }
+    Ok(all)
+}
+
+/// What is said where volatile accesses are not the same.
+fn lost(scans: &[Scan; 2], places: &BTreeSet<Place>, case: &Case<'_>) -> Option<String> {
+    let strong = |one: &&Accessed| one.strong && places.contains(&one.place);
+    let sequences = |scan: &Scan| -> BTreeSet<Vec<(Place, bool)>> {
+        let of = |path: &Vec<Accessed>| {
+            path.iter().filter(strong).map(|one| (one.place, one.writes)).collect()
+        };
+        scan.paths.iter().map(of).collect()
+    };
+    let (ours, theirs) = (sequences(&scans[0]), sequences(&scans[1]));
+    if scans.iter().any(|scan| scan.bound_reached) || ours == theirs {
+        return None;
+    }
+    let only = ours.difference(&theirs).next().or_else(|| theirs.difference(&ours).next())?;
+    let shown: Vec<String> = only
+        .iter()
+        .map(|(place, writes)| {
+            let act = if *writes { "store" } else { "load" };
+            format!("{act} `{}`", case.setup.memory[place.memory].name)
+        })
+        .collect();
+    let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
+    let side = if ours.contains(only) { "source" } else { "target" };
+    Some(format!("volatile accesses differ: only the {side} has a path with {shown}"))
+}
+
+/// Loops that a strong load, or an atomic, may end.
+fn waits(thread: &Thread, scan: &Scan) -> Vec<Wait> {
+    let mut all: Vec<Wait> = Vec::new();
+    for (end, line) in thread.lines.iter().enumerate() {
+        let Some(branch) = line.instruction.as_branch() else { continue };
+        if branch.target > end {
+            continue;
+        }
+        let region = branch.target..=end;
+        for one in scan.paths.iter().flatten() {
+            let reads = !one.writes && one.strong && region.contains(&one.line);
+            let known = all.iter().any(|wait| (wait.place, wait.line) == (one.place, one.line));
+            if reads && !known && decides(thread, one.line, &region) {
+                all.push(Wait { place: one.place, line: one.line });
+            }
+        }
+    }
+    all
+}
+
+/// Whether a branch of the region depends on what this line reads.
+fn decides(thread: &Thread, read: usize, region: &std::ops::RangeInclusive<usize>) -> bool {
+    let mut tainted: BTreeSet<Reg> = thread.lines[read].instruction.destinations().collect();
+    let lines = &thread.lines[region.clone()];
+    for _ in 0..lines.len() {
+        let before = tainted.len();
+        for line in lines {
+            if matches!(line.instruction, Instruction::Alu(_) | Instruction::Cvta(_))
+                && line.instruction.sources().any(|source| tainted.contains(&source))
+            {
+                tainted.extend(line.instruction.destinations());
+            }
+        }
+        if tainted.len() == before {
+            break;
+        }
+    }
+    lines.iter().any(|line| {
+        let branch = line.instruction.as_branch().is_some();
+        let guard = line.guard.is_some_and(|guard| tainted.contains(&guard.predicate));
+        branch && (guard || line.instruction.sources().any(|source| tainted.contains(&source)))
+    })
+}

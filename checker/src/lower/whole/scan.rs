@@ -1,0 +1,201 @@
+//! Which memory a thread accesses, in which order, whoever runs beside it.
+
+use std::collections::BTreeSet;
+
+use model::event::EventKind;
+use model::isa::alu::AluOp;
+use model::isa::atom::AtomicOp;
+use model::isa::{Instruction, Operand};
+use model::memory::Space;
+use model::path::{End, Path};
+use model::program::Program;
+use model::rel::Conventions;
+use model::unfold::{UnfoldLimit, Unfolded};
+
+/// Bytes that a thread accesses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Place {
+    /// Index of the memory.
+    pub memory: usize,
+    pub offset: u32,
+    pub bytes: u32,
+}
+
+/// How a place is accessed.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Use {
+    pub place: Place,
+    pub reads: bool,
+    pub writes: bool,
+    /// Whether all accesses are weak: a partner's has to be ordered, or it races.
+    pub plain: bool,
+    /// Whether the program promises that nobody writes there.
+    pub promised: bool,
+}
+
+/// What is known of a thread by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Scan {
+    pub uses: Vec<Use>,
+    /// Indices of `uses`: on some path the first is accessed before the second.
+    pub ordered: BTreeSet<(usize, usize)>,
+    /// Values that it compares with or stores.
+    pub constants: BTreeSet<u64>,
+    /// Whether it stores a 0.
+    pub clears: bool,
+    /// How often it arrives at a barrier of its CTA; none where that differs between paths.
+    pub barriers: Option<usize>,
+    /// Whether a loop was cut.
+    pub bound_reached: bool,
+    /// What it accesses on each path to its end.
+    pub paths: Vec<Vec<Accessed>>,
+}
+
+/// One access on a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Accessed {
+    /// Of the thread.
+    pub line: usize,
+    pub place: Place,
+    pub writes: bool,
+    pub strong: bool,
+}
+
+/// Why a thread is not judged.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// An address is outside of the memory that it was given; more might do.
+    Outside {
+        line: usize,
+    },
+    Fault {
+        line: usize,
+        why: &'static str,
+    },
+    Limit(&'static str),
+}
+
+/// Lists what the one thread of a program accesses.
+///
+/// `promised` says whether a line reads what the program promises that nobody writes.
+pub fn scan(
+    program: &Program,
+    promised: &dyn Fn(usize) -> bool,
+    conventions: Conventions,
+    bound: u32,
+) -> Result<Scan, Stop> {
+    let unfolded = Unfolded::new(program, conventions, bound).map_err(|limit| {
+        Stop::Limit(match limit {
+            UnfoldLimit::Paths => "it has more paths than are listed",
+            UnfoldLimit::Events => "it has more accesses than an engine can hold",
+            UnfoldLimit::Barriers | UnfoldLimit::Time => "it takes too long",
+        })
+    })?;
+    let mut scan = Scan { bound_reached: unfolded.bound_reached, ..Scan::default() };
+    let paths = &unfolded.paths[0];
+    let mut fault = None;
+    let mut barriers = BTreeSet::new();
+    for path in paths {
+        match path.end {
+            End::Fault { reason: "an address outside every declared location", line } => {
+                return Err(Stop::Outside { line: line.into() });
+            }
+            End::Fault { reason, line } => {
+                fault.get_or_insert(Stop::Fault { line: line.into(), why: reason });
+            }
+            End::Finished | End::Cut => {}
+        }
+        let arrives = |event: &&model::event::PathEvent| event.kind == EventKind::Arrive;
+        barriers.insert(path.events.iter().filter(arrives).count());
+        scan.path(path, promised, &unfolded);
+    }
+    if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != End::Finished)) {
+        return Err(fault);
+    }
+    scan.barriers = barriers.first().copied().filter(|_| barriers.len() == 1);
+    scan.constants(program);
+    Ok(scan)
+}
+
+impl Scan {
+    fn path(&mut self, path: &Path, promised: &dyn Fn(usize) -> bool, unfolded: &Unfolded<'_>) {
+        let mut seen: Vec<usize> = Vec::new();
+        let mut accessed = Vec::new();
+        for event in &path.events {
+            let Some(access) = event.access else { continue };
+            let object = &unfolded.layout.virtuals[usize::from(access.va.object)];
+            if !matches!(object.space, Space::Global | Space::Shared) {
+                continue;
+            }
+            let place = Place {
+                memory: usize::from(object.variable.0),
+                offset: access.va.start,
+                bytes: access.va.length,
+            };
+            let index = self.uses.iter().position(|one| one.place == place).unwrap_or_else(|| {
+                let nothing =
+                    Use { place, reads: false, writes: false, plain: true, promised: false };
+                self.uses.push(nothing);
+                self.uses.len() - 1
+            });
+            let one = &mut self.uses[index];
+            one.reads |= event.kind == EventKind::Read;
+            one.writes |= event.kind == EventKind::Write;
+            accessed.push(Accessed {
+                line: event.line.into(),
+                place,
+                writes: event.kind == EventKind::Write,
+                strong: event.tags.scope().is_some(),
+            });
+            one.promised |= promised(event.line.into());
+            one.plain &= event.tags.scope().is_none();
+            for &before in &seen {
+                self.ordered.insert((before, index));
+            }
+            if !seen.contains(&index) {
+                seen.push(index);
+            }
+        }
+        if path.end == End::Finished {
+            self.paths.push(accessed);
+        }
+    }
+
+    fn constants(&mut self, program: &Program) {
+        for line in &program.threads[0].lines {
+            let imm = |operand: &Operand| match operand {
+                Operand::Imm(value) => Some(*value),
+                Operand::Reg(_) | Operand::Address(_) => None,
+            };
+            let list: Vec<u64> = match &line.instruction {
+                Instruction::Alu(alu) if matches!(alu.op, AluOp::Setp(_) | AluOp::Mov) => {
+                    let list: Vec<u64> = alu.sources.iter().filter_map(imm).collect();
+                    // What is stored may be moved to a register first.
+                    self.clears |= alu.op == AluOp::Mov && list.contains(&0);
+                    list
+                }
+                Instruction::Atomic(atomic) if atomic.op == AtomicOp::Cas => {
+                    atomic.operands.iter().filter_map(imm).collect()
+                }
+                Instruction::Store(store) => {
+                    let list: Vec<u64> = store.sources.iter().filter_map(imm).collect();
+                    self.clears |= list.contains(&0);
+                    list
+                }
+                Instruction::Load(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Cvta(_)
+                | Instruction::Branch(_)
+                | Instruction::Unsupported(_) => Vec::new(),
+            };
+            let small = |value: &u64| *value != 0 && u32::try_from(*value).is_ok();
+            self.constants.extend(list.into_iter().filter(small));
+        }
+    }
+}
