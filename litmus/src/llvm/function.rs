@@ -74,13 +74,14 @@ impl Lines {
     }
 }
 
-/// A word that a litmus test takes: as `llc` writes a dot.
+/// A word that a litmus test takes: that of the symbol which `llc` makes of the name.
 pub(super) fn word(name: &str) -> String {
     let mut word = String::new();
     for c in name.chars() {
         match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '$' => word.push(c),
-            '.' | '@' => word.push_str("_$_"),
+            'a'..='z' | 'A'..='Z' | '0'..='9' => word.push(c),
+            // `llc` writes `_$_`.
+            '.' | '@' => word.push_str("___"),
             _ => word.push('_'),
         }
     }
@@ -108,7 +109,7 @@ pub(super) fn translate<'a>(
         values: BTreeMap::new(),
         steps: BTreeMap::new(),
         slots: BTreeSet::new(),
-        names: BTreeSet::new(),
+        names: module.globals.keys().map(|name| word(name)).collect(),
         labels: BTreeMap::new(),
         pending: Vec::new(),
         at: definition.at,
@@ -207,7 +208,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// A register that nothing else uses.
     pub(super) fn register(&mut self, like: &str) -> Cell {
-        format!("%{}", self.fresh(like))
+        self.fresh(like)
     }
 
     pub(super) fn temporary(&mut self) -> Cell {

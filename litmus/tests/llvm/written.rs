@@ -68,6 +68,6 @@ fn notes_say_what_was_assumed() {
         "define void @f(ptr %p) {\n  fence syncscope(\"agent\") seq_cst\n  \
          store atomic i32 1, ptr %p syncscope(\"singlethread\") release, align 4\n  ret void\n}\n",
     );
-    assert_eq!(column::cells(&function), "fence.seq_cst.system\nstore.u32 [%p], 1\n");
+    assert_eq!(column::cells(&function), "fence.seq_cst.system\nstore.u32 [p], 1\n");
     assert_eq!(function.notes.len(), 2, "{:?}", function.notes);
 }
