@@ -323,16 +323,37 @@ impl<'a> Reader<'a, '_> {
         Some(())
     }
 
+    /// `r0`; in tests in SASS also `c[0x0][0x210]` and `SR_TID.X`, which hold what a kernel finds when
+    /// it begins.
+    fn register_name(&mut self, cursor: &mut Cursor<'a>) -> Option<(String, Bytes)> {
+        let (name, mut at) = cursor.word()?;
+        let mut name = name.to_owned();
+        while self.draft.sass {
+            if cursor.eat(".").is_some() {
+                let (word, end) = cursor.word()?;
+                name = format!("{name}.{word}");
+                at = at.to(end);
+            } else if cursor.eat("[").is_some() {
+                let (number, _) = cursor.number(self.report)?;
+                name = format!("{name}[{number:#x}]");
+                at = at.to(cursor.eat("]")?);
+            } else {
+                break;
+            }
+        }
+        Some((name, at))
+    }
+
     /// `P0:r0=1`, `0:r0=x`, `P1:r1=&x@P0`.
     fn register(&mut self, cursor: &mut Cursor<'a>, ty: &Type) -> Option<()> {
         let token = cursor.advance()?;
         let thread = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
         cursor.eat(":")?;
-        let Some((name, at)) = cursor.word() else {
+        let Some((name, at)) = self.register_name(cursor) else {
             cursor.expected("a register", self.report);
             return None;
         };
-        let thread = thread?;
+        let (name, thread) = (name.as_str(), thread?);
         let owner = self.draft.thread(thread);
         if owner.known_register(name).is_some_and(|r| owner.draft(r).initial.is_some()) {
             self.report.error(

@@ -25,6 +25,8 @@ pub struct Listing<'a> {
 pub struct Function<'a> {
     /// Empty in a file of instructions alone.
     pub name: &'a str,
+    /// Where it begins in the file, from 1.
+    pub line: usize,
     pub lines: Vec<Line<'a>>,
 }
 
@@ -49,6 +51,7 @@ pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> 
         labels: Vec::new(),
         bare: is_bare(text),
         code: false,
+        data: false,
         arch,
     };
     let mut start = 0;
@@ -95,6 +98,8 @@ struct Reader<'a> {
     bare: bool,
     /// Whether this is a part of a function.
     code: bool,
+    /// Whether this is a section of something else.
+    data: bool,
     arch: Option<u16>,
 }
 
@@ -104,7 +109,7 @@ impl<'a> Reader<'a> {
         let line = whole.trim();
         let start = at.start as usize + (whole.len() - whole.trim_start().len());
         let here = Bytes::new(start, start + line.len());
-        if line.is_empty() || self.heading(line) {
+        if line.is_empty() || self.heading(number, line) || self.data {
             return;
         }
         if let Some(label) = label(line) {
@@ -129,15 +134,17 @@ impl<'a> Reader<'a> {
     }
 
     /// A line that says what follows.
-    fn heading(&mut self, line: &'a str) -> bool {
+    fn heading(&mut self, at: usize, line: &'a str) -> bool {
         let name = |rest: &'a str| rest.trim_start_matches([' ', ':', '\t']);
         if let Some(rest) = line.strip_prefix("Function :") {
-            self.begin(name(rest));
-        } else if let Some(rest) = line.strip_prefix(".section") {
+            self.begin(at, name(rest));
+        } else if let Some(rest) = line.strip_prefix(".section")
+            && rest.starts_with([' ', '\t'])
+        {
             let section = name(rest).split([',', ' ', '\t']).next().unwrap_or("");
-            match section.strip_prefix(".text.") {
-                Some(function) => self.begin(function),
-                None => self.code = false,
+            (self.code, self.data) = (false, true);
+            if let Some(function) = section.strip_prefix(".text.") {
+                self.begin(at, function);
             }
         } else if let Some(rest) =
             line.strip_prefix("code for sm_").or_else(|| line.strip_prefix("arch = sm_"))
@@ -145,6 +152,10 @@ impl<'a> Reader<'a> {
             self.listing.sm = number(rest);
         } else if let Some((_, rest)) = line.split_once("EF_CUDA_SM") {
             self.listing.sm = number(rest);
+        } else if let Some(rest) = line.strip_prefix(".target").map(name)
+            && let Some(digits) = rest.strip_prefix("sm_")
+        {
+            self.listing.sm = number(digits);
         } else {
             // Directives begin with a dot, as labels do that end with a colon.
             return line.starts_with('.') && !line.ends_with(':');
@@ -152,10 +163,10 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn begin(&mut self, name: &'a str) {
-        self.code = true;
+    fn begin(&mut self, line: usize, name: &'a str) {
+        (self.code, self.data) = (true, false);
         self.labels.clear();
-        self.listing.functions.push(Function { name, lines: Vec::new() });
+        self.listing.functions.push(Function { name, line, lines: Vec::new() });
     }
 
     /// The instructions of a line: one, or two in braces where two are issued at once.

@@ -4,6 +4,7 @@ pub(crate) mod column;
 pub mod decode;
 pub mod encode;
 pub mod form;
+pub mod function;
 pub mod ldg;
 pub mod listing;
 pub mod lower;
@@ -17,6 +18,7 @@ mod spa5;
 pub mod syntax;
 pub mod uses;
 
+pub use function::functions;
 pub use listing::listing;
 pub use parse::instructions;
 pub use single::{Options, Single, instruction};

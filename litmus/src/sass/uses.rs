@@ -66,7 +66,11 @@ impl Instruction<'_> {
                 // `ISETP P0, PT, …`, `IADD3 R2, P0, …`, `SHFL P0, R2, …`, `R2P PR, …`
                 match (first.is_some(), is(0, true), is(1, true), is(1, false)) {
                     (true, true, true, _) => 2,
-                    (true, true, _, true) if matches!(self.opcode.text, "SHFL" | "MATCH") => 2,
+                    (true, true, _, true)
+                        if matches!(self.opcode.text, "SHFL" | "MATCH" | "LOP3" | "ULOP3") =>
+                    {
+                        2
+                    }
                     (true, false, true, _) if self.operands.len() > 3 => 2,
                     _ => 1,
                 }
@@ -93,9 +97,14 @@ impl Instruction<'_> {
         let double = matches!(self.opcode.text, "DADD" | "DMUL" | "DFMA" | "DSETP" | "DMNMX");
         let access = class(self.opcode.text) != Some(Class::Arithmetic);
         let has = |names: &[&str]| access && names.iter().any(|name| self.has(name));
+        let pair = match self.opcode.text {
+            "CS2R" => !self.has("32"),
+            "MOV" | "UMOV" | "IADD" | "UIADD" => self.has("64"),
+            _ => false,
+        };
         if has(&["128", "256"]) {
             4
-        } else if double || has(&["64", "U64", "S64", "F64"]) {
+        } else if double || pair || has(&["64", "U64", "S64", "F64"]) {
             2
         } else {
             1
@@ -157,6 +166,9 @@ mod tests {
             ("DADD R2, -R4, R6", "R2 R3", "R4 R5 R6 R7"),
             ("SHFL.BFLY P0, R0, R2, 0x10, 0x1f", "R0 P0", "R2"),
             ("S2R R0, SR_TID.X", "R0", ""),
+            ("CS2R R2, SRZ", "R2 R3", ""),
+            ("MOV.64 R2, UR4", "R2 R3", "UR4 UR5"),
+            ("LOP3.LUT P0, R3, R0, R4, RZ, 0xc, !PT", "R3 P0", "R0 R4"),
             ("BRA `(.L_1)", "", ""),
             ("DEPBAR.LE SB0, 0x0", "", "SB0"),
         ] {

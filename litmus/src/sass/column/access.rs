@@ -6,7 +6,7 @@ use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::reach::Reach;
 use model::isa::st::{Store, StoreOrder};
-use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::machine::form::{Family, Form, Level, Lowered};
 use model::memory::Proxy;
 use model::scope::Scope;
@@ -28,7 +28,7 @@ fn unsigned(bits: u16) -> Type {
 }
 
 /// What is loaded or stored.
-fn size(instruction: &text::Instruction<'_>) -> Got<Type> {
+pub(super) fn size(instruction: &text::Instruction<'_>) -> Got<Type> {
     let sizes = [
         ("U8", unsigned(8)),
         ("S8", signed(8)),
@@ -79,6 +79,9 @@ impl Column<'_> {
     }
 
     pub(super) fn load(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+        if self.given_constant(instruction)? {
+            return Ok(());
+        }
         let level = self.level(instruction)?;
         let operands = &instruction.operands;
         let Some(place) = operands.iter().position(|one| one.indexed().is_some()) else {
@@ -118,39 +121,6 @@ impl Column<'_> {
             self.alu(AluOp::Mov, super::BIT, status, &[Operand::Imm(there)]);
         }
         Ok(())
-    }
-
-    /// `c[0x3][0x8]`, `c[0x0][0x210]`: constant memory, and parameters of the kernel.
-    fn bank(&mut self, operand: &text::Operand<'_>) -> Got<(SpaceQualifier, Place)> {
-        let Some(indexed) = operand.indexed().filter(|indexed| indexed.name == "c") else {
-            return unsupported("a constant of this form");
-        };
-        let number = |terms: &[text::Term<'_>]| match terms {
-            [one] => match one.value.atom {
-                text::Atom::Number(number) => number.value,
-                text::Atom::Register(_) | text::Atom::Indexed(_) | text::Atom::Name(_) => None,
-            },
-            _ => None,
-        };
-        let [bank, offset] = &indexed.brackets[..] else {
-            return unsupported("a constant of this form");
-        };
-        let (Some(bank), Some(offset)) = (number(bank), number(offset)) else {
-            return unsupported("a constant at an address that is computed");
-        };
-        let parameters = match self.family {
-            Family::Maxwell => 0x140,
-            Family::Volta | Family::Ampere => 0x160,
-            Family::Hopper => 0x210,
-            Family::Blackwell => 0x380,
-        };
-        let (space, offset) = match bank {
-            3 => (SpaceQualifier::Const, offset),
-            0 if offset >= parameters => (SpaceQualifier::ParamEntry, offset - parameters),
-            _ => return unsupported("a bank of constants that a test cannot have"),
-        };
-        let address = Address { base: Operand::Imm(offset), offset: 0 };
-        Ok((space, Place { address, variable: None }))
     }
 
     /// Whether a place is in a page that is marked as sparse.
@@ -230,9 +200,8 @@ impl Column<'_> {
             return unsupported("a wide value that is no register");
         };
         let half = |column: &mut Self, ahead: u16| {
-            let low = column.read_next(first, ahead, operand.at);
-            let high = column.read_next(first, ahead + 1, operand.at);
-            column.computed(AluOp::Concat(32), Type::U64, &[low, high])
+            let number = first.number.map(|number| number.saturating_add(ahead));
+            column.pair(Register { number, ..first }, operand.at)
         };
         let low = half(self, 0);
         if ty.bits == 64 {

@@ -47,15 +47,18 @@ impl Column<'_> {
             return unsupported("no address in brackets");
         };
         let terms = indexed.brackets.last().map_or(&[][..], |terms| &terms[..]);
-        let (mut base, mut offset) = (None, 0_i64);
+        let (mut registers, mut offset) = (Vec::new(), 0_i64);
         for term in terms {
             match term.value.atom {
                 Atom::Number(number) => offset = offset.wrapping_add(distance(term, number.value)?),
                 Atom::Register(register) if register.number.is_none() => {}
-                Atom::Register(register) if register.file == File::General && base.is_none() => {
-                    base = Some((register, wide(instruction, term)?));
+                Atom::Register(register) => {
+                    if term.negative || !term.value.signs.is_empty() {
+                        return unsupported("a register that is subtracted");
+                    }
+                    registers.push((register, shape(instruction, term)?));
                 }
-                Atom::Register(_) | Atom::Indexed(_) | Atom::Name(_) => {
+                Atom::Indexed(_) | Atom::Name(_) => {
                     return unsupported("an address of this form");
                 }
             }
@@ -64,9 +67,9 @@ impl Column<'_> {
             return unsupported("an offset of more than 32 bits");
         }
         let mask = !(u64::from(bytes) - 1);
-        let beyond = base.is_some_and(|(register, _)| {
+        let beyond = registers.first().is_some_and(|&(register, _)| {
             let limit = self.registers.zip(register.number);
-            limit.is_some_and(|(limit, number)| number >= limit)
+            limit.is_some_and(|(limit, number)| number >= limit && register.file == File::General)
         });
         if beyond {
             // As without a register: the field of the offset, extended with zeros.
@@ -75,26 +78,42 @@ impl Column<'_> {
             let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
             return Ok(self.absolute(field.cast_unsigned() & mask, bytes, space));
         }
-        let Some((base, wide)) = base else {
-            return Ok(self.absolute(offset.cast_unsigned() & mask, bytes, space));
-        };
+        let own = space == SpaceQualifier::SharedCta && !self.shared().is_empty();
         let aligned = offset & mask.cast_signed();
-        if let Some(variable) = self.fixed(base, wide) {
-            let address = Address { base: Operand::Address(variable), offset: aligned };
-            return Ok(Place { address, variable: Some(variable) });
-        }
-        let mut sum = self.read(base, operand.at);
+        let wide = registers.iter().any(|one| one.1 == Shape::Wide);
+        let mut sum = match registers[..] {
+            [] if own => Operand::Imm(0),
+            [] => return Ok(self.absolute(aligned.cast_unsigned(), bytes, space)),
+            [(base, Shape::Wide | Shape::Narrow)] => {
+                if let Some(variable) = self.fixed(base, wide) {
+                    let address = Address { base: Operand::Address(variable), offset: aligned };
+                    return Ok(Place { address, variable: Some(variable) });
+                }
+                if wide { self.pair(base, operand.at) } else { self.read(base, operand.at) }
+            }
+            _ if wide => return unsupported("an address of two registers"),
+            _ => {
+                let mut sum = Operand::Imm(0);
+                for &(register, shape) in &registers {
+                    let mut value = self.read(register, operand.at);
+                    if let Shape::Scaled(by) = shape {
+                        value = self.computed(AluOp::Shl, Type::U32, &[value, Operand::Imm(by)]);
+                    }
+                    sum = self.computed(AluOp::Add, Type::U32, &[sum, value]);
+                }
+                sum
+            }
+        };
         let ty = if wide { Type::U64 } else { Type::U32 };
-        if wide {
-            let high = self.read_next(base, 1, operand.at);
-            sum = self.computed(AluOp::Concat(32), Type::U64, &[sum, high]);
-        }
         if offset != 0 {
             sum = self.computed(AluOp::Add, ty, &[sum, Operand::Imm(offset.cast_unsigned())]);
         }
         let bits = if self.family == Family::Maxwell && wide { EXTENDED } else { u64::MAX };
         if mask & bits != u64::MAX {
             sum = self.computed(AluOp::And, ty, &[sum, Operand::Imm(mask & bits)]);
+        }
+        if own {
+            sum = self.own_shared(sum);
         }
         Ok(Place { address: Address { base: sum, offset: 0 }, variable: None })
     }
@@ -147,12 +166,24 @@ fn distance(term: &Term<'_>, value: Option<u64>) -> Got<i64> {
     Ok(if negative { -value } else { value })
 }
 
-/// Whether an address is in two registers.
-fn wide(instruction: &text::Instruction<'_>, term: &Term<'_>) -> Got<bool> {
+/// What of a register is a summand of an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// It and the one behind it.
+    Wide,
+    Narrow,
+    /// Shifted by so many bits.
+    Scaled(u64),
+}
+
+fn shape(instruction: &text::Instruction<'_>, term: &Term<'_>) -> Got<Shape> {
     match &term.value.suffixes[..] {
-        [] => Ok(instruction.has("E")),
-        ["64"] => Ok(true),
-        ["U32"] => Ok(false),
+        [] if instruction.has("E") => Ok(Shape::Wide),
+        ["64"] => Ok(Shape::Wide),
+        [] | ["U32"] => Ok(Shape::Narrow),
+        ["X4"] => Ok(Shape::Scaled(2)),
+        ["X8"] => Ok(Shape::Scaled(3)),
+        ["X16"] => Ok(Shape::Scaled(4)),
         _ => unsupported("a scaled address"),
     }
 }

@@ -7,6 +7,10 @@
 mod access;
 mod address;
 mod arithmetic;
+pub(crate) mod constant;
+mod control;
+mod integer;
+mod lane;
 mod order;
 
 use std::collections::BTreeSet;
@@ -19,7 +23,7 @@ use model::program::ThreadId;
 use super::opcode::{Class, class};
 use super::parse;
 use super::single::{self, Options};
-use super::syntax::{self as text, AnnotationKind, Atom, File, OperandKind, Register, Value};
+use super::syntax::{self as text, AnnotationKind, Atom, File, OperandKind, Register};
 use crate::cursor::Cursor;
 use crate::draft::Draft;
 use crate::instruction;
@@ -94,6 +98,8 @@ pub(crate) fn read(
         hidden: 0,
         scoreboards: 0,
         guard,
+        meetings: control::meetings(cells),
+        merged: BTreeSet::new(),
         text: String::new(),
     };
     column.initial();
@@ -124,6 +130,10 @@ struct Column<'r> {
     scoreboards: u8,
     /// Of the instruction that is read.
     guard: Option<Guard>,
+    /// Where `BSSY` and `SSY` say that threads meet.
+    meetings: Vec<(Option<String>, String)>,
+    /// Cells that an instruction before them has done; by how many are left.
+    merged: BTreeSet<usize>,
     text: String,
 }
 
@@ -156,6 +166,9 @@ impl Column<'_> {
             }
         }
         let Some(instruction) = &cell.instruction else { return 1 };
+        if self.merged.contains(&cells.len()) {
+            return 1;
+        }
         self.text = instruction.to_string();
         self.guard = None;
         self.waits(instruction);
@@ -163,7 +176,12 @@ impl Column<'_> {
             // `@!PT`: in no thread.
             Some(guard) if guard.predicate.number.is_none() && guard.negated => return 1,
             Some(guard) if guard.predicate.number.is_some() => {
-                let predicate = self.register(guard.predicate, guard.at);
+                let mut predicate = self.register(guard.predicate, guard.at);
+                let all = instruction.registers();
+                if all.is_none_or(|registers| registers.writes.contains(&guard.predicate)) {
+                    // An instruction may be several lines, and all have the guard of before.
+                    predicate = self.predicate(Operand::Reg(predicate));
+                }
                 self.guard = Some(Guard { predicate, negated: guard.negated });
             }
             Some(_) | None => {}
@@ -199,14 +217,17 @@ impl Column<'_> {
             }
             Some(Class::Barrier) => self.barrier(instruction)?,
             Some(Class::Arithmetic) => self.arithmetic(instruction)?,
-            Some(Class::Branch) => self.branch(instruction)?,
+            Some(Class::Branch) => self.branch(instruction, cells)?,
+            Some(Class::Exit) if !instruction.operands.is_empty() => {
+                return unsupported("an exit that depends on flags");
+            }
             Some(Class::Exit) => {
                 let branch = Branch { target: usize::MAX, condition: None };
                 self.emit(Instruction::Branch(branch), Lowered::default());
             }
             Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => {}
             Some(Class::View) => return unsupported("a fence of another proxy"),
-            Some(Class::Special) => return unsupported("a value that is known in a run only"),
+            Some(Class::Special) => self.special(instruction)?,
             Some(Class::Other) => return unsupported("another unit than the caches' own"),
             None => return unsupported("not known"),
         }
@@ -229,28 +250,6 @@ impl Column<'_> {
                 self.scoreboards |= 1 << one;
             }
         }
-    }
-
-    fn branch(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
-        if instruction.opcode.text != "BRA" || !instruction.modifiers.is_empty() {
-            return unsupported("control flow other than `BRA` and `EXIT`");
-        }
-        let [to] = &instruction.operands[..] else {
-            return unsupported("a branch with more than a label");
-        };
-        let label = match &to.kind {
-            OperandKind::Label(label) => label,
-            OperandKind::Value(Value { atom: Atom::Name(name), .. }) => name,
-            OperandKind::Value(_) | OperandKind::List(_) | OperandKind::Opaque(_) => {
-                return unsupported("a branch to an address");
-            }
-        };
-        let label = label.trim_start_matches('.').to_owned();
-        let thread = self.draft.thread(self.thread);
-        thread.jumps.push((thread.lines.len(), label, to.at));
-        let branch = Branch { target: usize::MAX, condition: None };
-        self.emit(Instruction::Branch(branch), Lowered::default());
-        Ok(())
     }
 
     fn emit(&mut self, instruction: Instruction, lowered: Lowered) {
@@ -292,6 +291,13 @@ impl Column<'_> {
         Operand::Reg(to)
     }
 
+    /// A predicate that the text does not have.
+    fn predicate(&mut self, value: Operand) -> Reg {
+        let to = self.hidden(1);
+        self.alu(AluOp::Mov, BIT, to, &[value]);
+        to
+    }
+
     /// What a register has; zero of `RZ`, true of `PT`.
     fn read(&mut self, register: Register, at: Bytes) -> Operand {
         match (register.number, register.file) {
@@ -327,36 +333,30 @@ impl Column<'_> {
             return unsupported("a part of a register, or its absolute value");
         }
         let u32 = Type::U32;
-        match (&value.atom, value.signs) {
-            (Atom::Number(number), signs) => {
+        let plain = match &value.atom {
+            Atom::Number(number) => {
                 let Some(bits) = number.value.and_then(|value| u32::try_from(value).ok()) else {
                     return unsupported("a number that is no integer of 32 bits");
                 };
-                let bits = match signs {
+                return Ok(Operand::Imm(u64::from(match value.signs {
                     "" | "+" => bits,
                     "-" => bits.wrapping_neg(),
                     "~" => !bits,
                     _ => return unsupported("a sign of this form"),
-                };
-                Ok(Operand::Imm(bits.into()))
+                })));
             }
-            (Atom::Register(register), "") => Ok(self.read(*register, operand.at)),
-            (Atom::Register(register), "!") if register.file.is_of_predicates() => {
-                let value = self.read(*register, operand.at);
-                Ok(self.computed(AluOp::Xor, BIT, &[value, Operand::Imm(1)]))
-            }
-            (Atom::Register(register), "-") => {
-                let value = self.read(*register, operand.at);
-                Ok(self.computed(AluOp::Sub, u32, &[Operand::Imm(0), value]))
-            }
-            (Atom::Register(register), "~") => {
-                let value = self.read(*register, operand.at);
-                Ok(self.computed(AluOp::Xor, u32, &[value, Operand::Imm(0xffff_ffff)]))
-            }
-            (Atom::Indexed(_), _) => unsupported(
-                "constants of the kernel; give a register its value in the initial state",
-            ),
-            (Atom::Register(_) | Atom::Name(_), _) => unsupported("a source of this form"),
+            Atom::Register(register) => self.read(*register, operand.at),
+            Atom::Indexed(indexed) if indexed.name == "c" => self.constant(indexed)?,
+            Atom::Indexed(_) | Atom::Name(_) => return unsupported("a source of this form"),
+        };
+        let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
+        match value.signs {
+            "" => Ok(plain),
+            "!" if predicate && plain == Operand::Imm(1) => Ok(Operand::Imm(0)),
+            "!" if predicate => Ok(self.computed(AluOp::Xor, BIT, &[plain, Operand::Imm(1)])),
+            "-" => Ok(self.computed(AluOp::Sub, u32, &[Operand::Imm(0), plain])),
+            "~" => Ok(self.computed(AluOp::Xor, u32, &[plain, Operand::Imm(0xffff_ffff)])),
+            _ => unsupported("a sign of this form"),
         }
     }
 }

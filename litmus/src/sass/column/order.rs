@@ -23,6 +23,11 @@ fn scope(reach: Reach) -> Scope {
     }
 }
 
+/// `LDC`, which every thread may do at any time.
+fn is_constant(instruction: &text::Instruction<'_>) -> bool {
+    matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC")
+}
+
 /// The first cell behind the first that does something, if no label and no other guard is between: how
 /// far it is.
 fn next<'c, 'a>(cells: &'c [Cell<'a>]) -> Option<(usize, &'c text::Instruction<'a>)> {
@@ -36,6 +41,9 @@ fn next<'c, 'a>(cells: &'c [Cell<'a>]) -> Option<(usize, &'c text::Instruction<'
         let Some(instruction) = &cell.instruction else { continue };
         match class(instruction.opcode.text) {
             Some(Class::ErrorBarrier | Class::Nothing) => {}
+            // What no memory is touched by may stand between, unless it changes the guard.
+            Some(Class::Arithmetic | Class::Special) if first.is_none() => {}
+            Some(Class::Load) if first.is_none() && is_constant(instruction) => {}
             _ => return Some((index, instruction)).filter(|(_, one)| guard(one) == first),
         }
     }
@@ -66,7 +74,9 @@ impl Column<'_> {
             .filter(|(_, one)| form::of(one, Some(self.family)) == Ok(Some(Form::Invalidate)));
         match form {
             Form::Membar(reach) | Form::MembarAll(reach) => {
-                Ok(self.membar(instruction, (form, reach), behind))
+                let left = cells.len();
+                self.membar(instruction, (form, reach), left, behind);
+                Ok(1)
             }
             Form::Invalidate => {
                 self.fenced(FenceOrder::Acquire, Scope::Sys, &[Form::Invalidate]);
@@ -85,7 +95,8 @@ impl Column<'_> {
                 Some((used, _)) => {
                     let barrier = Instruction::ClusterBarrier(ClusterBarrier::Wait);
                     self.emit(barrier, lowered(&[Form::ClusterWait, Form::Invalidate]));
-                    Ok(used + 1)
+                    self.merged.insert(cells.len() - used);
+                    Ok(1)
                 }
                 None => unsupported("a wait of the cluster without `CCTL.IVALL` behind it"),
             },
@@ -95,39 +106,37 @@ impl Column<'_> {
         }
     }
 
-    /// A `MEMBAR` with what completes it: how many cells that takes.
+    /// A `MEMBAR` with what completes it; `left` is how many cells there are from it on.
     fn membar(
         &mut self,
         instruction: &text::Instruction<'_>,
         (membar, reach): (Form, Reach),
+        left: usize,
         behind: Option<(usize, &text::Instruction<'_>)>,
-    ) -> usize {
+    ) {
         let all = instruction.has("ALL");
         let order = if all { FenceOrder::AcqRel } else { FenceOrder::Sc };
         if reach == Reach::Cta {
-            self.fenced(order, Scope::Cta, &[membar]);
-            return 1;
+            return self.fenced(order, Scope::Cta, &[membar]);
         }
         let does = |one| form::of(one, Some(self.family));
         match behind.map(|(used, one)| (used, does(one))) {
             _ if instruction.has("IVALLD") => {
                 self.fenced(order, scope(reach), &[membar, Form::Invalidate]);
-                1
             }
             Some((used, Ok(Some(Form::Invalidate)))) => {
                 self.fenced(order, scope(reach), &[membar, Form::Invalidate]);
-                used + 1
+                self.merged.insert(left - used);
             }
             Some((used, Ok(Some(Form::ClusterArrive)))) if self.family >= Family::Hopper => {
                 let barrier = Instruction::ClusterBarrier(ClusterBarrier::ArriveRelease);
                 self.emit(barrier, lowered(&[membar, Form::ClusterArrive]));
-                used + 1
+                self.merged.insert(left - used);
             }
             _ => {
                 self.fenced(FenceOrder::Release, scope(reach), &[membar]);
                 // It waits for the thread's loads, too.
                 self.fenced(FenceOrder::AcqRel, Scope::Cta, &[Form::MembarAll(Reach::Cta)]);
-                1
             }
         }
     }
