@@ -40,9 +40,11 @@ pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
 
-use self::whole::Unread;
+use litmus::function::Functions;
+
 use self::whole::ask::Asker;
 use self::whole::report::Baseline;
+use self::whole::{Listing, Unread};
 use crate::cli::Lower;
 use crate::exit::Exit;
 
@@ -119,9 +121,10 @@ fn of_functions(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let mut sides = Vec::new();
+    let mut sides: Vec<Functions> = Vec::new();
     for path in [from, to] {
-        match whole::functions(path) {
+        let source = sides.first().map_or(&[][..], Vec::as_slice);
+        match whole::functions(path, Listing { source, arch: command.arch }) {
             Ok(functions) => sides.push(functions),
             Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
             Err(Unread::Diagnostics(all)) => {

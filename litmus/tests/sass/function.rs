@@ -9,6 +9,7 @@ fn signature() -> Signature {
         name: name.to_owned(),
         bits,
         points_to,
+        no_alias: false,
     };
     let variable = |name: &str, space| Variable { name: name.to_owned(), space, bytes: 4 };
     Signature {
