@@ -119,15 +119,16 @@ pub(super) fn translate<'a>(
         variables: Vec::new(),
         notes: Vec::new(),
     };
-    let parameters = translator.parameters()?;
+    let mut parameters = translator.parameters()?;
     translator.names_of(blocks)?;
+    translator.converted(blocks, &mut parameters)?;
     if translator.report.count() > before {
         return Err(translator.refused("it is no LLVM IR"));
     }
     translator.blocks(blocks)?;
     let at = definition.at;
     Ok(Function {
-        name: definition.name.to_owned(),
+        name: definition.symbol(),
         line: lines.number(at),
         language: Language::Cxx,
         kernel: definition.kernel,
@@ -275,6 +276,21 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         Ok(parameters)
+    }
+
+    /// A generic pointer that is made one of a state space is known to lead there.
+    fn converted(&mut self, blocks: &[Block<'a>], parameters: &mut [Parameter]) -> Made<()> {
+        for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+            if let Step::Cast { op: "addrspacecast", from: (Ty::Ptr(0), from), to: Ty::Ptr(to) } =
+                &instruction.step
+                && let Root::Parameter(index) = self.root(from)
+                && *to != 0
+            {
+                self.at = instruction.at;
+                parameters[index].points_to = Some(self.space(*to)?);
+            }
+        }
+        Ok(())
     }
 
     /// Gives every value its registers, and every block its label.
