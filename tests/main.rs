@@ -6,6 +6,7 @@ mod cli;
 mod cxx;
 mod document;
 mod functions;
+mod llvm;
 mod load_bearing;
 mod lower;
 mod lowering;

@@ -156,20 +156,27 @@ pub struct Explore {
 pub struct Architectures(pub Vec<u16>);
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
-#[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("what").required(true).args(["rows", "from"]))]
+#[derive(Args, Clone, Debug)]
+#[command(
+    group = clap::ArgGroup::new("what").required(true).args(["rows", "from"]),
+    group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true)
+)]
 pub struct Lower {
     /// A table of lowerings, with the columns `source` (LLVM IR or PTX), `target` (PTX or SASS) and `arch`
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: Option<PathBuf>,
     /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)
-    #[arg(long, value_name = "FILE", requires = "to")]
+    #[arg(long, value_name = "FILE", requires = "made")]
     pub from: Option<PathBuf>,
     /// Functions as a compiler made them: PTX (.ptx), or a listing of nvdisasm or cuobjdump (.sass)
     #[arg(long, value_name = "FILE", requires = "from")]
     pub to: Option<PathBuf>,
-    /// The architecture of a listing [default: the listing's]
+    /// Compile the source with this `llc`, for `--arch`, and judge what it makes; `--to` says where that is
+    /// kept
+    #[arg(long, value_name = "PATH", requires = "from")]
+    pub llc: Option<PathBuf>,
+    /// The architecture of a listing, or to compile for [default: the listing's; `sm_70`]
     #[arg(long, value_name = "TARGET", value_parser = machine, requires = "from")]
     pub arch: Option<u16>,
     /// Execute a loop body of a function at most this many times

@@ -169,7 +169,7 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     for definition in &module.functions {
         let mut blocks = definition.blocks(text, &mut report);
         let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
-        functions.push((definition.name.to_owned(), made));
+        functions.push((definition.symbol(), made));
     }
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(functions) }
 }
