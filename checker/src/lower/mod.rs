@@ -35,6 +35,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use litmus::function::Functions;
 
 pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
@@ -119,9 +120,12 @@ fn of_functions(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
+    let source = whole::functions(from);
+    let none = Functions::new();
+    let target = whole::lowered(to, source.as_ref().unwrap_or(&none), command.arch);
     let mut sides = Vec::new();
-    for path in [from, to] {
-        match whole::functions(path) {
+    for side in [source, target] {
+        match side {
             Ok(functions) => sides.push(functions),
             Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
             Err(Unread::Diagnostics(all)) => {

@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use litmus::Diagnostic;
 use litmus::function::{Function, Functions, Refused};
+use litmus::sass::function::Signature;
 
 use self::ask::Asker;
 use crate::lower::verdict::{Finding, Verdict};
@@ -64,6 +65,34 @@ pub fn functions(path: &Path) -> Result<Functions, Unread> {
             "{shown}: what it is in is told by its ending: .ll, .ptx or .sass"
         ))),
     }
+}
+
+/// Reads what became of functions: a listing needs their signatures, and its machine if it does not
+/// say it.
+pub fn lowered(path: &Path, source: &Functions, arch: Option<u16>) -> Result<Functions, Unread> {
+    if path.extension().is_none_or(|ending| ending != "sass") {
+        return functions(path);
+    }
+    let shown = path.display().to_string();
+    let text =
+        std::fs::read_to_string(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    listed(&shown, &text, source, arch).map_err(Unread::Diagnostics)
+}
+
+/// The functions of a listing, by the signatures of what it was made of.
+pub fn listed(
+    path: &str,
+    text: &str,
+    source: &Functions,
+    arch: Option<u16>,
+) -> Result<Functions, Vec<Diagnostic>> {
+    let signature = |name: &str| {
+        let found = source.iter().find(|(known, _)| known == name)?;
+        let function = found.1.as_ref().ok()?;
+        let (parameters, variables) = (function.parameters.clone(), function.variables.clone());
+        function.kernel.then_some(Signature { parameters, variables })
+    };
+    litmus::sass::functions(path, text, arch, &signature)
 }
 
 /// Functions of two files by their names, in the order of the source.
