@@ -5,6 +5,7 @@ mod broken;
 mod cli;
 mod cxx;
 mod document;
+mod functions;
 mod load_bearing;
 mod lower;
 mod lowering;

@@ -45,6 +45,8 @@ pub struct Parameter {
     pub bits: u16,
     /// Whether it is known to be an address, and of which space; a generic one is of global memory.
     pub points_to: Option<Space>,
+    /// Whether the program promises that no other pointer leads to what this one does: `noalias`.
+    pub no_alias: bool,
 }
 
 /// Memory with a name.

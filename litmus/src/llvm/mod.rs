@@ -1,17 +1,31 @@
-//! LLVM IR: straight-line code, one instruction a line, as far as a lowering of memory operations
-//! needs it.
+//! LLVM IR, as far as a lowering of memory operations needs it.
 //!
-//! Memory operations, fences and barriers are read in full; arithmetic is known by its opcode, and what
-//! it computes is not looked into. `[kernel arg %p: noalias readonly]` behind an instruction says what
-//! is known of a pointer that the line does not show.
+//! [`read`] takes straight-line code, one instruction a line: memory operations, fences and barriers are
+//! read in full; arithmetic is known by its opcode, and what it computes is not looked into.
+//! `[kernel arg %p: noalias readonly]` behind an instruction says what is known of a pointer that the
+//! line does not show. [`functions`] takes a module, and makes of each function a column of operations
+//! of C++.
 
+mod access;
+mod body;
+mod call;
+mod compute;
+mod control;
+mod function;
 mod lex;
+mod memory;
+mod module;
+mod operand;
 mod parse;
+mod parts;
+mod step;
 mod ty;
+mod value;
 
 pub use ty::{Scalar, Type};
 
 use crate::diagnostic::Diagnostic;
+use crate::function::Functions;
 use crate::report::Report;
 
 /// An atomic ordering.
@@ -143,6 +157,21 @@ pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<D
     let mut report = Report::default();
     let instructions = parse::Parser::new(text, &mut report).instructions();
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(instructions) }
+}
+
+/// Reads the functions of a module, or says everything that is wrong with it. What is right and not
+/// covered refuses its function alone.
+pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
+    let mut report = Report::of_many();
+    let module = module::read(text, &mut report);
+    let lines = function::Lines::of(text);
+    let mut functions = Functions::new();
+    for definition in &module.functions {
+        let mut blocks = definition.blocks(text, &mut report);
+        let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
+        functions.push((definition.name.to_owned(), made));
+    }
+    if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(functions) }
 }
 
 #[cfg(test)]

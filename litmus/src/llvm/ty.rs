@@ -1,5 +1,6 @@
-//! The types of what is loaded and stored.
+//! Types: of what is loaded and stored, and of everything else.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -80,5 +81,214 @@ impl fmt::Display for Scalar {
             Scalar::Double => f.write_str("double"),
             Scalar::Ptr => f.write_str("ptr"),
         }
+    }
+}
+
+/// The type of any value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Ty {
+    Void,
+    /// None of an address.
+    Scalar(Scalar),
+    /// With the number of its address space.
+    Ptr(u32),
+    Vector(u32, Box<Ty>),
+    Array(u64, Box<Ty>),
+    Struct {
+        packed: bool,
+        fields: Vec<Ty>,
+    },
+    /// `%name`, without the sign.
+    Named(String),
+    /// Of functions, labels, metadata, and what no GPU has.
+    Other,
+}
+
+/// What names of types stand for; `None` for an opaque one.
+pub(super) type Types<'a> = BTreeMap<&'a str, Option<Ty>>;
+
+/// Names stand for names no further.
+const DEEPEST: u32 = 100;
+
+/// How many parts of a type are looked at, itself among them; none has more in practice, and names
+/// of types may lead in a circle.
+const PATIENCE: u32 = 2000;
+
+impl Ty {
+    pub(super) const BIT: Ty = Ty::Scalar(Scalar::Int(1));
+
+    /// A type that is one word, but for pointers.
+    pub(super) fn named(name: &str) -> Option<Ty> {
+        Some(match name {
+            "void" => Ty::Void,
+            "label" | "metadata" | "token" | "x86_fp80" | "fp128" | "ppc_fp128" | "x86_mmx"
+            | "x86_amx" | "opaque" | "target" => Ty::Other,
+            "ptr" => return None,
+            _ => Ty::Scalar(Scalar::named(name)?),
+        })
+    }
+
+    /// How many elements a vector has.
+    pub(super) fn lanes(&self) -> Option<u32> {
+        if let Ty::Vector(lanes, _) = self { Some(*lanes) } else { None }
+    }
+
+    /// What the elements of a vector are.
+    pub(super) fn one_of_vector(&self) -> Option<&Ty> {
+        if let Ty::Vector(_, element) = self { Some(element) } else { None }
+    }
+
+    /// As a value of memory, if it is a scalar or a vector of scalars.
+    pub(super) fn loaded(&self) -> Option<Type> {
+        let scalar = |ty: &Ty| match ty {
+            Ty::Scalar(scalar) => Some(*scalar),
+            Ty::Ptr(_) => Some(Scalar::Ptr),
+            Ty::Void
+            | Ty::Vector(..)
+            | Ty::Array(..)
+            | Ty::Struct { .. }
+            | Ty::Named(_)
+            | Ty::Other => None,
+        };
+        if let Ty::Vector(lanes, element) = self {
+            return Some(Type { scalar: scalar(element)?, lanes: Some(*lanes) });
+        }
+        Some(Type { scalar: scalar(self)?, lanes: None })
+    }
+
+    /// The scalars that it is made of, in order; `None` for too many, or what has none.
+    pub(super) fn parts(&self, types: &Types<'_>) -> Option<Vec<Scalar>> {
+        let mut parts = Vec::new();
+        self.collect(types, &mut { PATIENCE }, &mut parts)?;
+        Some(parts)
+    }
+
+    fn collect(
+        &self,
+        types: &Types<'_>,
+        patience: &mut u32,
+        parts: &mut Vec<Scalar>,
+    ) -> Option<()> {
+        *patience = patience.checked_sub(1)?;
+        let mut repeat = |count: u64, element: &Ty| {
+            (0..count).try_for_each(|_| element.collect(types, patience, parts))
+        };
+        match self {
+            Ty::Void | Ty::Other => None,
+            Ty::Scalar(scalar) => {
+                parts.push(*scalar);
+                Some(())
+            }
+            Ty::Ptr(_) => {
+                parts.push(Scalar::Ptr);
+                Some(())
+            }
+            Ty::Vector(count, element) => repeat((*count).into(), element),
+            Ty::Array(count, element) => repeat(*count, element),
+            Ty::Struct { fields, .. } => fields.iter().try_for_each(|field| repeat(1, field)),
+            Ty::Named(name) => repeat(1, types.get(name.as_str())?.as_ref()?),
+        }
+    }
+
+    /// The element of this index, and how many parts stand before it.
+    pub(super) fn element<'t>(
+        &'t self,
+        index: u64,
+        types: &'t Types<'_>,
+    ) -> Option<(&'t Ty, usize)> {
+        match self.resolved(types)? {
+            Ty::Vector(count, element) if index < u64::from(*count) => {
+                Some((element, element.parts(types)?.len() * usize::try_from(index).ok()?))
+            }
+            Ty::Array(count, element) if index < *count => {
+                let before = usize::try_from(index).ok()?;
+                Some((element, element.parts(types)?.len().checked_mul(before)?))
+            }
+            Ty::Struct { fields, .. } => {
+                let index = usize::try_from(index).ok()?;
+                let field = fields.get(index)?;
+                let before =
+                    fields[..index].iter().map(|field| field.parts(types).map(|p| p.len()));
+                Some((field, before.sum::<Option<usize>>()?))
+            }
+            Ty::Void
+            | Ty::Scalar(_)
+            | Ty::Ptr(_)
+            | Ty::Vector(..)
+            | Ty::Array(..)
+            | Ty::Named(_)
+            | Ty::Other => None,
+        }
+    }
+
+    /// What a name stands for.
+    pub(super) fn resolved<'t>(&'t self, types: &'t Types<'_>) -> Option<&'t Ty> {
+        let mut ty = self;
+        for _ in 0..DEEPEST {
+            let Ty::Named(name) = ty else { return Some(ty) };
+            ty = types.get(name.as_str())?.as_ref()?;
+        }
+        None
+    }
+
+    /// Its bytes in memory, padding behind it not included, and its alignment.
+    pub(super) fn layout(&self, types: &Types<'_>) -> Option<(u64, u64)> {
+        self.laid_out(types, &mut { PATIENCE })
+    }
+
+    fn laid_out(&self, types: &Types<'_>, patience: &mut u32) -> Option<(u64, u64)> {
+        *patience = patience.checked_sub(1)?;
+        let own = |bits: u64| {
+            let bytes = bits.div_ceil(8);
+            Some((bytes, bytes.checked_next_power_of_two()?.min(16)))
+        };
+        match self {
+            Ty::Void | Ty::Other => None,
+            Ty::Scalar(scalar) => own(scalar.bits().into()),
+            Ty::Ptr(_) => Some((8, 8)),
+            Ty::Vector(lanes, element) => {
+                let bits = u64::from(element.loaded()?.scalar.bits()) * u64::from(*lanes);
+                let bytes = bits.div_ceil(8);
+                Some((bytes, bytes.checked_next_power_of_two()?))
+            }
+            Ty::Array(count, element) => {
+                let (bytes, align) = element.laid_out(types, patience)?;
+                Some((bytes.checked_next_multiple_of(align)?.checked_mul(*count)?, align))
+            }
+            Ty::Struct { packed, fields } => {
+                let (mut end, mut most) = (0_u64, 1);
+                for field in fields {
+                    let (bytes, natural) = field.laid_out(types, patience)?;
+                    let align = if *packed { 1 } else { natural };
+                    end = end.checked_next_multiple_of(align)?;
+                    end = end.checked_add(bytes.checked_next_multiple_of(natural)?)?;
+                    most = most.max(align);
+                }
+                Some((end.checked_next_multiple_of(most)?, most))
+            }
+            Ty::Named(name) => types.get(name.as_str())?.as_ref()?.laid_out(types, patience),
+        }
+    }
+
+    /// From one element of an array of these to the next.
+    pub(super) fn stride(&self, types: &Types<'_>) -> Option<u64> {
+        let (bytes, align) = self.layout(types)?;
+        bytes.checked_next_multiple_of(align)
+    }
+
+    /// Where a field of a structure begins, and its type.
+    pub(super) fn field<'t>(&'t self, index: u64, types: &'t Types<'_>) -> Option<(u64, &'t Ty)> {
+        let Ty::Struct { packed, fields } = self.resolved(types)? else { return None };
+        let index = usize::try_from(index).ok()?;
+        let mut at = 0_u64;
+        for (here, field) in fields.iter().enumerate() {
+            let (bytes, natural) = field.layout(types)?;
+            at = at.checked_next_multiple_of(if *packed { 1 } else { natural })?;
+            if here == index {
+                return Some((at, field));
+            }
+            at = at.checked_add(bytes.checked_next_multiple_of(natural)?)?;
+        }
+        None
     }
 }

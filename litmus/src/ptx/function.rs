@@ -154,6 +154,7 @@ impl<'a> Reader<'_, 'a> {
                 name: plain(name),
                 bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
                 points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
+                no_alias: false,
             });
         }
         let results = self.declared(self.function.results);

@@ -62,6 +62,9 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     let mut late = Vec::new();
     for setup in &setups {
         let (mut case, scans) = case(setup, [source, target], asker)?;
+        if let Some(found) = invented(&case, &scans) {
+            return Ok(found);
+        }
         late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
         let wanted = wanted(&scans[0]);
         let all = contexts(
@@ -242,10 +245,11 @@ fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
         .enumerate()
         .filter_map(|(index, argument)| Some((index, pointed(argument)?)))
         .collect();
-    for (at, &(_, first)) in pointers.iter().enumerate() {
+    for (at, &(of, first)) in pointers.iter().enumerate() {
         for &(second, memory) in &pointers[at + 1..] {
             let same = setup.memory[first].space == setup.memory[memory].space;
-            if same && first != memory {
+            let alone = source.parameters[second].no_alias || source.parameters[of].no_alias;
+            if same && first != memory && !alone {
                 let mut equal = setup.clone();
                 equal.arguments[second] = Argument::Pointer(first);
                 all.push(equal);
@@ -421,6 +425,26 @@ fn case<'a>(
     }
     let shown = shown.into_iter().collect();
     Ok((Case::new(asker, setup, sides, locations, shown), scans))
+}
+
+/// A store of the target to bytes that the source never writes.
+fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
+    let written = |scan: &Scan| -> BTreeSet<(usize, u32)> {
+        let places = scan.uses.iter().filter(|one| one.writes).map(|one| one.place);
+        let bytes =
+            places.flat_map(|at| (at.offset..at.offset + at.bytes).map(move |b| (at.memory, b)));
+        bytes.collect()
+    };
+    let (ours, theirs) = (written(&scans[0]), written(&scans[1]));
+    let &(memory, byte) = theirs.difference(&ours).next()?;
+    let at = |place: Place| {
+        place.memory == memory && (place.offset..place.offset + place.bytes).contains(&byte)
+    };
+    let line = scans[1].paths.iter().flatten().find(|one| one.writes && at(one.place))?.line;
+    let bound = bind(&case.setup, case.target, &Default::default()).ok()?;
+    let name = &case.setup.memory[memory].name;
+    let why = format!("the target writes byte {byte} of `{name}`, and the source never does");
+    Some((Finding::new(Verdict::WrongValue, why), Some(bound.line(case.target, line))))
 }
 
 /// What is said of an outcome that the target adds.

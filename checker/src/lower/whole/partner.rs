@@ -123,6 +123,11 @@ pub fn contexts(
         }
         for &(p, q) in scan.ordered.iter().filter(|(p, q)| p != q) {
             maker.pair(shape, [p, q], [&[], &[]]);
+            // What was read there before is what a read of the function may not go back behind.
+            for at in [p, q].into_iter().filter(|&at| framed && !locations[at].plain) {
+                let op = Op::Access { act: Act::Load, at, order: Order::Relaxed, value: FRESH };
+                maker.pair(shape, [p, q], [&[op], &[]]);
+            }
         }
         if framed {
             for place in places.clone() {
@@ -211,8 +216,6 @@ impl Maker<'_> {
             .iter()
             .flatten()
             .any(|op| matches!(op, Op::Access { at, .. } if *at == self.link));
-        let frame_used = frame.iter().any(|ops| !ops.is_empty());
-        debug_assert!(!frame_used || p == self.frame || q == self.frame);
         self.place(&partners, frame);
         // What the function waits for is stored by the operation that stands for "done".
         let last = |op: &Op| {

@@ -1,0 +1,384 @@
+//! Memory operations: accesses, fences, local variables.
+
+use super::function::{Cell, Made, Root, Translator};
+use super::operand::Value;
+use super::step::{Instruction, Step, Typed};
+use super::ty::{Scalar, Ty};
+use super::{Access, Kind, Operation, Order, RmwOp};
+use crate::cursor::short;
+use crate::function::{Initial, Variable};
+use model::memory::Space;
+
+/// Elements of a vector of local variables, at most.
+const MOST: u64 = 1 << 16;
+
+/// How an order is written in a column.
+fn order_name(order: Order) -> &'static str {
+    match order {
+        Order::Monotonic => "relaxed",
+        Order::Unordered | Order::Acquire | Order::Release | Order::AcqRel | Order::SeqCst => {
+            order.name()
+        }
+    }
+}
+
+impl<'a, 'm> Translator<'a, 'm> {
+    pub(super) fn memory(
+        &mut self,
+        operation: &'m Operation<'a>,
+        values: &'m [Value<'a>],
+        result: Option<&'a str>,
+    ) -> Made<()> {
+        match operation {
+            Operation::Fence { order, scope } => {
+                self.fence(*order, scope);
+                Ok(())
+            }
+            Operation::Access(access) => self.access(access, values, result),
+            Operation::Barrier(_) | Operation::Pure | Operation::Unsupported(_) => {
+                self.no("this is no memory operation")
+            }
+        }
+    }
+
+    /// A fence that only its own thread sees orders nothing.
+    fn fence(&mut self, order: Order, scope: &str) {
+        if let Some(scope) = self.scope(scope) {
+            self.row(format!("fence.{}.{scope}", order.name()));
+        }
+    }
+
+    /// The scope of this name (reading R44); `None` for one that includes no other thread.
+    fn scope(&mut self, name: &str) -> Option<&'static str> {
+        match name {
+            "" => Some("system"),
+            "device" => Some("device"),
+            "cluster" => Some("cluster"),
+            "block" => Some("block"),
+            "singlethread" => {
+                self.note("`singlethread` synchronizes with no other thread".to_owned());
+                None
+            }
+            _ => {
+                let name = short(name);
+                self.note(format!("the scope `{name}` is unknown, and read as the system"));
+                Some("system")
+            }
+        }
+    }
+
+    /// Orders and scope as parts of an instruction, each with its dot; none for a plain access.
+    fn strength(&mut self, access: &Access<'a>, private: bool) -> String {
+        let atomic = matches!(access.kind, Kind::Rmw(_) | Kind::CmpXchg { .. });
+        let Some(order) = access.order else {
+            // Reading R42.
+            let strong = access.volatile && !private;
+            return if strong { ".relaxed.system".to_owned() } else { String::new() };
+        };
+        let scope = self.scope(access.scope);
+        if !atomic && private {
+            return String::new();
+        }
+        let order =
+            if order == Order::Unordered && access.volatile { Order::Monotonic } else { order };
+        let Some(scope) = scope else {
+            // No other thread may be at it at the same time, so that a race is one of plain accesses.
+            return if atomic || access.volatile {
+                ".relaxed.block".to_owned()
+            } else {
+                String::new()
+            };
+        };
+        match access.kind {
+            Kind::CmpXchg { failure, .. } => {
+                format!(".{}.{}.{scope}", order_name(order), order_name(failure))
+            }
+            Kind::Load | Kind::Store | Kind::Rmw(_) => format!(".{}.{scope}", order_name(order)),
+        }
+    }
+
+    fn access(
+        &mut self,
+        access: &'m Access<'a>,
+        values: &'m [Value<'a>],
+        result: Option<&'a str>,
+    ) -> Made<()> {
+        let [pointer, operands @ ..] = values else {
+            return self.no("an access without an address");
+        };
+        if let Value::Local(name) = pointer
+            && self.slots.contains(name)
+        {
+            return self.slot(name, access, operands, result);
+        }
+        self.space(access.space)?;
+        for operand in operands {
+            self.kept_inside(operand)?;
+        }
+        // Of memory that only this thread sees, or that nobody writes.
+        let private =
+            matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
+        if private && matches!(access.kind, Kind::Rmw(_) | Kind::CmpXchg { .. }) {
+            return self.no("an atomic operation on local or constant memory is not covered");
+        }
+        if access.kind == Kind::Store && access.space == 4 {
+            return self.no("a store to constant memory is not covered");
+        }
+        if access.volatile && access.ty.lanes.is_some() {
+            return self.no("a volatile vector is not covered");
+        }
+        let (base, offset) = self.constant_address(pointer)?;
+        let strength = self.strength(access, private);
+        let read_only = access.kind == Kind::Load
+            && (access.promises_read_only() || self.never_written(pointer, access.space));
+        let at = move |more: i64| match offset.wrapping_add(more) {
+            0 => format!("[{base}]"),
+            offset @ ..0 => format!("[{base}{offset}]"),
+            offset => format!("[{base}+{offset}]"),
+        };
+        let volatile = access.volatile;
+        let done = self.rows.len();
+        match access.kind {
+            Kind::Load => self.load(access, &at, &strength, result)?,
+            Kind::Store => self.store(access, &at, &strength, &operands[0])?,
+            Kind::Rmw(op) => self.rmw(access, op, &at(0), &strength, (&operands[0], result))?,
+            Kind::CmpXchg { .. } => {
+                self.compare_exchange(access, &at(0), &strength, operands, result)?;
+            }
+        }
+        for row in &mut self.rows[done..] {
+            let memory = row.cell.contains('[');
+            row.volatile = volatile && memory;
+            row.read_only = read_only && memory;
+        }
+        Ok(())
+    }
+
+    /// The type of one element as a column writes it, and its bytes.
+    fn width(&self, scalar: Scalar) -> Made<(&'static str, i64)> {
+        Ok(match scalar.bits() {
+            1 | 8 => ("u8", 1),
+            16 => ("u16", 2),
+            32 => ("u32", 4),
+            64 => ("u64", 8),
+            _ => return self.no(format!("an access of type {scalar} is not covered")),
+        })
+    }
+
+    fn load(
+        &mut self,
+        access: &Access<'a>,
+        at: &dyn Fn(i64) -> String,
+        strength: &str,
+        result: Option<&'a str>,
+    ) -> Made<()> {
+        let (ty, bytes) = self.width(access.ty.scalar)?;
+        let bit = access.ty.scalar.bits() == 1;
+        if bit && access.ty.lanes.is_some() {
+            return self.no("a vector of bits in memory is not covered");
+        }
+        let count = access.ty.lanes.unwrap_or(1);
+        let parts: Vec<Cell> = match result {
+            Some(name) => self.values[name].parts.iter().map(|part| part.1.clone()).collect(),
+            None => (0..count).map(|_| self.temporary()).collect(),
+        };
+        for (part, index) in parts.iter().zip(0_i64..) {
+            let place = at(index * bytes);
+            if bit {
+                let byte = self.temporary();
+                self.row(format!("load{strength}.{ty} {byte}, {place}"));
+                self.row(format!("setp.ne.u32 {part}, {byte}, 0"));
+            } else {
+                self.row(format!("load{strength}.{ty} {part}, {place}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        access: &Access<'a>,
+        at: &dyn Fn(i64) -> String,
+        strength: &str,
+        value: &Value<'a>,
+    ) -> Made<()> {
+        let (ty, bytes) = self.width(access.ty.scalar)?;
+        let bit = access.ty.scalar.bits() == 1;
+        if bit && access.ty.lanes.is_some() {
+            return self.no("a vector of bits in memory is not covered");
+        }
+        for (mut cell, index) in self.defined(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
+            if bit {
+                cell = self.number_of(&cell);
+            }
+            self.row(format!("store{strength}.{ty} {}, {cell}", at(index * bytes)));
+        }
+        Ok(())
+    }
+
+    /// The scalars of an operand, all of which have a value.
+    pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Vec<Cell>> {
+        let cells = self.cells(ty, value)?;
+        if cells.iter().any(|cell| cell == super::value::UNDEFINED) {
+            return self.no("`undef` is not covered");
+        }
+        Ok(cells)
+    }
+
+    fn rmw(
+        &mut self,
+        access: &Access<'a>,
+        op: RmwOp,
+        at: &str,
+        strength: &str,
+        (value, result): (&Value<'a>, Option<&'a str>),
+    ) -> Made<()> {
+        if access.ty.lanes.is_some() {
+            return self.no("an atomic operation on a vector is not covered");
+        }
+        let scalar = access.ty.scalar;
+        let (unsigned, _) = self.width(scalar)?;
+        let ty = match (op, scalar) {
+            (RmwOp::Max | RmwOp::Min, _) => unsigned.replace('u', "s"),
+            (RmwOp::FAdd, Scalar::Float) => "f32".to_owned(),
+            (RmwOp::FAdd, Scalar::Double) => "f64".to_owned(),
+            _ => unsigned.to_owned(),
+        };
+        let name = match op {
+            RmwOp::Xchg => "exch",
+            RmwOp::Add | RmwOp::Sub => "add",
+            RmwOp::FAdd if matches!(scalar, Scalar::Float | Scalar::Double) => "add",
+            RmwOp::And => "and",
+            RmwOp::Or => "or",
+            RmwOp::Xor => "xor",
+            RmwOp::Max | RmwOp::UMax => "max",
+            RmwOp::Min | RmwOp::UMin => "min",
+            RmwOp::UIncWrap => "inc",
+            RmwOp::UDecWrap => "dec",
+            RmwOp::Nand
+            | RmwOp::FAdd
+            | RmwOp::FSub
+            | RmwOp::FMax
+            | RmwOp::FMin
+            | RmwOp::USubCond
+            | RmwOp::USubSat => return self.no("this operation of an `atomicrmw` is not covered"),
+        };
+        let mut operand = self.one(&access.ty.any(), value)?;
+        if op == RmwOp::Sub {
+            let negated = self.temporary();
+            let bits = self.container(scalar)?;
+            self.row(format!("sub.u{bits} {negated}, 0, {operand}"));
+            operand = self.masked(scalar, negated);
+        }
+        let old = self.result_or_none(result);
+        self.row(format!("rmw.{name}{strength}.{ty} {old}, {at}, {operand}"));
+        Ok(())
+    }
+
+    /// The register of a scalar result, or the sign for none.
+    fn result_or_none(&self, result: Option<&'a str>) -> Cell {
+        let part = result.and_then(|name| self.values.get(name)?.parts.first());
+        part.map_or("_".to_owned(), |(_, cell)| cell.clone())
+    }
+
+    fn compare_exchange(
+        &mut self,
+        access: &Access<'a>,
+        at: &str,
+        strength: &str,
+        operands: &[Value<'a>],
+        result: Option<&'a str>,
+    ) -> Made<()> {
+        let scalar = access.ty.scalar;
+        let (ty, _) = self.width(scalar)?;
+        let any = access.ty.any();
+        let expected = self.one(&any, &operands[0])?;
+        let value = self.one(&any, &operands[1])?;
+        if access.kind_is_weak() {
+            self.note(
+                "a `cmpxchg weak` is read as one that fails only where it compares".to_owned(),
+            );
+        }
+        let parts = result.map(|name| self.values[name].parts.clone()).unwrap_or_default();
+        let old = parts.first().map_or("_".to_owned(), |part| part.1.clone());
+        self.row(format!("cmpxchg{strength}.{ty} {old}, {at}, {expected}, {value}"));
+        if let Some((_, success)) = parts.get(1) {
+            let bits = self.container(scalar)?;
+            self.row(format!("setp.eq.u{bits} {success}, {old}, {expected}"));
+        }
+        Ok(())
+    }
+
+    /// A load or store of a local variable in a register.
+    fn slot(
+        &mut self,
+        name: &'a str,
+        access: &Access<'a>,
+        operands: &[Value<'a>],
+        result: Option<&'a str>,
+    ) -> Made<()> {
+        let held = self.values[name].parts[0].1.clone();
+        match (operands.first(), result) {
+            (Some(value), _) => {
+                let cell = self.one(&access.ty.any(), value)?;
+                self.mov(access.ty.scalar, &held, &cell)
+            }
+            (None, Some(result)) => {
+                let to = self.values[result].parts[0].1.clone();
+                self.mov(access.ty.scalar, &to, &held)
+            }
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// The local variable that this is a plain load or store of, and nothing else.
+    pub(super) fn slot_of(&self, step: &Step<'a>) -> Option<&'a str> {
+        let Step::Memory(Operation::Access(access), values) = step else { return None };
+        let (Value::Local(name), false) = (values.first()?, access.volatile) else { return None };
+        let plain = matches!(access.kind, Kind::Load | Kind::Store) && access.ty.lanes.is_none();
+        let itself = values[1..].contains(&values[0]);
+        let same = self.made(name).is_some_and(|step| {
+            matches!(step, Step::Alloca { ty, count: None } if ty.loaded() == Some(access.ty))
+        });
+        (plain && same && !itself).then_some(name)
+    }
+
+    pub(super) fn alloca(
+        &mut self,
+        instruction: &'m Instruction<'a>,
+        (ty, count): (&Ty, Option<&Typed<'a>>),
+        first: bool,
+    ) -> Made<()> {
+        let Some(name) = instruction.result else { return Ok(()) };
+        if self.slots.contains(name) {
+            return Ok(());
+        }
+        if !first {
+            return self.no("a local variable that is made after the first block is not covered");
+        }
+        let count = match count {
+            None => Some(1),
+            Some((_, Value::Literal(text))) => {
+                text.parse::<u64>().ok().filter(|n| (1..=MOST).contains(n))
+            }
+            Some(_) => None,
+        };
+        let stride = ty.stride(&self.module.types);
+        let bytes =
+            count.zip(stride).and_then(|(n, stride)| u32::try_from(n.checked_mul(stride)?).ok());
+        let Some(bytes) = bytes.filter(|bytes| *bytes > 0) else {
+            return self.no("the size of this local variable is not covered");
+        };
+        let variable = self.fresh(&format!("local_{name}"));
+        self.variables.push(Variable { name: variable.clone(), space: Space::Local, bytes });
+        let register = self.values[name].parts[0].1.clone();
+        self.initial.push((register, Initial::Address(variable)));
+        Ok(())
+    }
+}
+
+impl Access<'_> {
+    fn kind_is_weak(&self) -> bool {
+        matches!(self.kind, Kind::CmpXchg { weak: true, .. })
+    }
+}

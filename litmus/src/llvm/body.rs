@@ -1,0 +1,485 @@
+//! The lines of a function become blocks of instructions.
+
+use super::Operation;
+use super::lex::{Kind as TokenKind, Token};
+use super::operand::Value;
+use super::parse::{Parser, Read, Stop};
+use super::step::{Block, End, Instruction, Part, Step, Typed};
+use super::ty::Ty;
+use crate::cursor::short;
+use crate::report::Report;
+
+const BINARY: &[&str] = &[
+    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor",
+    "fadd", "fsub", "fmul", "fdiv", "frem",
+];
+
+const CASTS: &[&str] = &[
+    "trunc",
+    "zext",
+    "sext",
+    "bitcast",
+    "ptrtoint",
+    "ptrtoaddr",
+    "inttoptr",
+    "addrspacecast",
+    "fpext",
+    "fptrunc",
+    "sitofp",
+    "uitofp",
+    "fptosi",
+    "fptoui",
+];
+
+/// Real opcodes that are not covered.
+const OTHER: &[&str] = &[
+    "fneg",
+    "fcmp",
+    "shufflevector",
+    "va_arg",
+    "indirectbr",
+    "invoke",
+    "callbr",
+    "resume",
+    "landingpad",
+    "catchswitch",
+    "catchpad",
+    "cleanuppad",
+    "catchret",
+    "cleanupret",
+];
+
+/// Words between an opcode and its first type.
+const FLAGS: &[&str] = &["nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "inbounds", "nusw"];
+
+/// Words that let floats be computed in another way.
+const FAST: &[&str] = &["fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"];
+
+/// How many brackets these tokens leave open.
+pub(super) fn depth(text: &str, tokens: &[Token]) -> i64 {
+    let signs = tokens.iter().filter(|token| token.kind == TokenKind::Sign);
+    signs.fold(0, |depth, token| match token.at.of(text) {
+        "(" | "[" | "{" => depth + 1,
+        ")" | "]" | "}" => depth - 1,
+        _ => depth,
+    })
+}
+
+/// Reads the lines between the braces of a function.
+pub(super) fn read<'a>(text: &'a str, lines: &[Vec<Token>], report: &mut Report) -> Vec<Block<'a>> {
+    let mut parser = Parser::new(text, report);
+    let mut blocks: Vec<Block<'a>> = Vec::new();
+    let mut lines = lines.iter();
+    while let Some(line) = lines.next() {
+        let mut tokens = line.clone();
+        // A `switch` has a line for each of its cases.
+        while depth(text, &tokens) > 0 {
+            let Some(more) = lines.next() else { break };
+            tokens.extend(more);
+        }
+        parser.begin(tokens);
+        let at = parser.here();
+        let ended = |block: &Block<'_>| {
+            block.instructions.last().is_some_and(|i| matches!(i.step, Step::End(_)))
+        };
+        if let Some(label) = parser.label() {
+            blocks.push(Block { label: Some(label), at, instructions: Vec::new() });
+        } else if blocks.last().is_none_or(ended) {
+            blocks.push(Block { label: None, at, instructions: Vec::new() });
+        }
+        if parser.text_at(0).is_empty() || parser.text_at(0).starts_with("#dbg") {
+            continue;
+        }
+        let at = parser.here();
+        let Ok(result) = parser.result() else { continue };
+        let step = match parser.step() {
+            Ok(step) => step,
+            Err(Stop::Uncovered(what)) => Step::Unsupported(what),
+            Err(Stop::Reported) => continue,
+        };
+        if let Some(block) = blocks.last_mut() {
+            block.instructions.push(Instruction { at, result, step });
+        }
+    }
+    blocks
+}
+
+impl<'a> Parser<'a, '_> {
+    /// `entry:`, without the colon.
+    fn label(&mut self) -> Option<&'a str> {
+        if self.text_at(1) != ":" {
+            return None;
+        }
+        let label = self.text_at(0).trim_matches('"');
+        self.next += 2;
+        Some(label)
+    }
+
+    /// `%r =`, without the sign.
+    fn result(&mut self) -> Read<'a, Option<&'a str>> {
+        let quoted = self.text_at(0) == "%" && self.text_at(2) == "=";
+        if self.text_at(1) != "=" && !quoted {
+            return Ok(None);
+        }
+        if !self.text_at(0).starts_with('%') {
+            let at = self.here();
+            self.report.error("syntax", at, "a result begins with `%`").help("%r = …");
+            return Err(Stop::Reported);
+        }
+        let name = self.name()?;
+        self.expect("=")?;
+        Ok(Some(name))
+    }
+
+    fn step(&mut self) -> Read<'a, Step<'a>> {
+        while matches!(self.text_at(0), "tail" | "musttail" | "notail") {
+            self.next += 1;
+        }
+        let (opcode, at) = self.word("an instruction")?;
+        let step = match opcode {
+            "load" | "store" | "atomicrmw" | "cmpxchg" | "fence" => {
+                let operation = self.memory(opcode)?;
+                let mut values = Vec::new();
+                if let Operation::Access(access) = &operation {
+                    let texts =
+                        std::iter::once(access.pointer).chain(access.values.iter().copied());
+                    values.extend(texts.filter_map(Value::again));
+                }
+                return Ok(Step::Memory(operation, values));
+            }
+            "call" => return self.called(),
+            "br" => Step::End(self.br()?),
+            "switch" => Step::End(self.switch()?),
+            "ret" => {
+                if self.text_at(0) == "void" {
+                    self.next += 1;
+                    Step::End(End::Return(None))
+                } else {
+                    Step::End(End::Return(Some(self.typed()?)))
+                }
+            }
+            "unreachable" => Step::End(End::Unreachable),
+            "phi" => self.phi()?,
+            "select" => {
+                self.flags();
+                let condition = self.typed()?;
+                self.expect(",")?;
+                Step::Select { condition, operands: self.two()? }
+            }
+            "icmp" => {
+                self.flags();
+                let relation = self.word("a comparison")?.0;
+                Step::Compare { relation, operands: self.pair()? }
+            }
+            "getelementptr" => {
+                self.flags();
+                let source = self.any_type()?;
+                self.expect(",")?;
+                let base = self.typed()?;
+                let mut indices = Vec::new();
+                while self.text_at(0) == "," && !self.text_at(1).starts_with('!') {
+                    self.next += 1;
+                    indices.push(self.typed()?);
+                }
+                Step::Address { source, base, indices }
+            }
+            "extractvalue" => {
+                let from = self.typed()?;
+                Step::Part(Part::Extract { from, path: self.path()? })
+            }
+            "insertvalue" => {
+                let (into, element) = self.two()?;
+                Step::Part(Part::Insert { into, element, path: self.path()? })
+            }
+            "extractelement" => {
+                let (from, index) = self.two()?;
+                Step::Part(Part::ExtractElement { from, index })
+            }
+            "insertelement" => {
+                let (into, element) = self.two()?;
+                self.expect(",")?;
+                Step::Part(Part::InsertElement { into, element, index: self.typed()? })
+            }
+            "freeze" => Step::Freeze(self.typed()?),
+            "alloca" => self.alloca()?,
+            _ if BINARY.contains(&opcode) => {
+                let fast = self.flags();
+                Step::Binary { op: opcode, fast, operands: self.pair()? }
+            }
+            _ if CASTS.contains(&opcode) => {
+                self.flags();
+                let from = self.typed()?;
+                self.expect("to")?;
+                Step::Cast { op: opcode, from, to: self.any_type()? }
+            }
+            _ if OTHER.contains(&opcode) => return Ok(Step::Unsupported(opcode)),
+            _ => {
+                let known = ["load", "store", "atomicrmw", "cmpxchg", "fence", "call", "br", "ret"];
+                let more = ["icmp", "select", "phi", "switch", "getelementptr", "alloca"];
+                let known = known.iter().chain(&more).chain(BINARY).chain(CASTS).copied();
+                let near = self.report.nearest(opcode, known);
+                let message = format!("there is no instruction `{}`", short(opcode));
+                self.report
+                    .error("llvm-opcode", at, message)
+                    .help_if(near.map(|near| format!("`{near}`")));
+                return Err(Stop::Reported);
+            }
+        };
+        self.metadata()?;
+        Ok(step)
+    }
+
+    /// Passes over flags; whether one is of fast mathematics.
+    fn flags(&mut self) -> bool {
+        let mut fast = false;
+        loop {
+            let word = self.text_at(0);
+            fast |= FAST.contains(&word);
+            if !FLAGS.contains(&word) && !FAST.contains(&word) && word != "inrange" {
+                return fast;
+            }
+            self.next += 1;
+            if self.text_at(0) == "(" && self.group().is_err() {
+                return fast;
+            }
+        }
+    }
+
+    /// `, !dbg !5` up to the end.
+    fn metadata(&mut self) -> Read<'a, ()> {
+        while self.text_at(0) == "," && self.text_at(1).starts_with('!') {
+            self.next += 2;
+            self.node()?;
+        }
+        self.end()
+    }
+
+    /// `i32 %a, i32 %b`
+    fn two(&mut self) -> Read<'a, (Typed<'a>, Typed<'a>)> {
+        let first = self.typed()?;
+        self.expect(",")?;
+        Ok((first, self.typed()?))
+    }
+
+    /// `i32 %a, %b`
+    fn pair(&mut self) -> Read<'a, (Typed<'a>, Typed<'a>)> {
+        let (ty, first) = self.typed()?;
+        self.expect(",")?;
+        let second = self.operand()?;
+        Ok(((ty.clone(), first), (ty, second)))
+    }
+
+    /// `, 0, 1`
+    fn path(&mut self) -> Read<'a, Vec<u64>> {
+        let mut path = Vec::new();
+        while self.text_at(0) == "," && !self.text_at(1).starts_with('!') {
+            self.next += 1;
+            path.push(self.count("an index")?);
+        }
+        Ok(path)
+    }
+
+    /// `label %b`
+    fn target(&mut self) -> Read<'a, &'a str> {
+        self.expect("label")?;
+        self.local("%block")
+    }
+
+    fn local(&mut self, example: &str) -> Read<'a, &'a str> {
+        if !self.text_at(0).starts_with('%') {
+            self.expected("a name with `%`").help(example);
+            return Err(Stop::Reported);
+        }
+        self.name()
+    }
+
+    fn br(&mut self) -> Read<'a, End<'a>> {
+        if self.text_at(0) == "label" {
+            return Ok(End::Jump(self.target()?));
+        }
+        let condition = self.typed()?;
+        self.expect(",")?;
+        let then = self.target()?;
+        self.expect(",")?;
+        Ok(End::Branch { condition, then, otherwise: self.target()? })
+    }
+
+    fn switch(&mut self) -> Read<'a, End<'a>> {
+        let on = self.typed()?;
+        self.expect(",")?;
+        let default = self.target()?;
+        self.expect("[")?;
+        let mut cases = Vec::new();
+        while !self.eat("]") {
+            let case = self.typed()?;
+            self.expect(",")?;
+            cases.push((case, self.target()?));
+        }
+        Ok(End::Switch { on, default, cases })
+    }
+
+    fn phi(&mut self) -> Read<'a, Step<'a>> {
+        self.flags();
+        let ty = self.any_type()?;
+        let mut incoming = Vec::new();
+        loop {
+            self.expect("[")?;
+            let value = self.operand()?;
+            self.expect(",")?;
+            incoming.push((value, self.local("[ 0, %block ]")?));
+            self.expect("]")?;
+            if self.text_at(0) != "," || self.text_at(1).starts_with('!') {
+                return Ok(Step::Phi { ty, incoming });
+            }
+            self.next += 1;
+        }
+    }
+
+    fn alloca(&mut self) -> Read<'a, Step<'a>> {
+        self.eat("inalloca");
+        let ty = self.any_type()?;
+        let mut count = None;
+        while self.text_at(0) == "," && !self.text_at(1).starts_with('!') {
+            self.next += 1;
+            match self.text_at(0) {
+                "align" => self.next += 2,
+                "addrspace" => drop(self.space()?),
+                _ => count = Some(self.typed()?),
+            }
+        }
+        Ok(Step::Alloca { ty, count })
+    }
+
+    /// A call; its arguments only where somebody is called by name.
+    fn called(&mut self) -> Read<'a, Step<'a>> {
+        self.flags();
+        while !self.at_type() {
+            if self.text_at(0).is_empty() {
+                self.expected("whom to call").help("call void @llvm.nvvm.barrier0()");
+                return Err(Stop::Reported);
+            }
+            self.next += 1;
+            if self.text_at(0) == "(" {
+                self.group()?;
+            }
+        }
+        let result = self.called_type()?;
+        if !self.text_at(0).starts_with('@') {
+            let what = if self.text_at(0) == "asm" { "asm" } else { "call" };
+            return Ok(Step::Unsupported(what));
+        }
+        let from = self.here();
+        self.name()?;
+        let callee = self.since(from);
+        if !callee.starts_with("@llvm.") {
+            return Ok(Step::Unsupported(callee));
+        }
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        while !self.eat(")") {
+            if self.eat(",") {
+                continue;
+            }
+            let ty = self.any_type()?;
+            if self.text_at(0).starts_with('!') || ty == Ty::Other {
+                // Metadata: what a debugger is told.
+                while !matches!(self.text_at(0), "," | ")" | "") {
+                    self.next += 1;
+                    if self.text_at(0) == "(" {
+                        self.group()?;
+                    }
+                }
+                continue;
+            }
+            self.attributes()?;
+            arguments.push((ty, self.operand()?));
+        }
+        Ok(Step::Call { result, callee: &callee[1..], arguments })
+    }
+
+    /// The type of a result, or that of the whole function, as `i32 (ptr, ...)`.
+    fn called_type(&mut self) -> Read<'a, Ty> {
+        let mut parser_next = self.next;
+        let ty = self.any_type()?;
+        if ty != Ty::Other {
+            return Ok(ty);
+        }
+        std::mem::swap(&mut parser_next, &mut self.next);
+        let result = self.result_type();
+        self.next = parser_next;
+        result
+    }
+
+    /// What attributes a parameter or an argument has, by name.
+    pub(super) fn attributes(&mut self) -> Read<'a, Vec<&'a str>> {
+        let mut attributes = Vec::new();
+        loop {
+            let text = self.text_at(0);
+            let attribute = text.starts_with(|c: char| c.is_ascii_lowercase())
+                && ATTRIBUTES.contains(&text)
+                || text.starts_with('"');
+            if !attribute {
+                return Ok(attributes);
+            }
+            attributes.push(text);
+            self.next += 1;
+            match self.text_at(0) {
+                "(" => self.group()?,
+                "=" => self.next += 2,
+                _ if text == "align" => self.next += 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Attributes of parameters.
+const ATTRIBUTES: &[&str] = &[
+    "align",
+    "allocalign",
+    "allocptr",
+    "byref",
+    "byval",
+    "captures",
+    "dead_on_return",
+    "dead_on_unwind",
+    "dereferenceable",
+    "dereferenceable_or_null",
+    "elementtype",
+    "immarg",
+    "inalloca",
+    "initializes",
+    "inreg",
+    "nest",
+    "noalias",
+    "nocapture",
+    "noext",
+    "nofpclass",
+    "nofree",
+    "nonnull",
+    "noundef",
+    "preallocated",
+    "range",
+    "readnone",
+    "readonly",
+    "returned",
+    "signext",
+    "sret",
+    "swiftasync",
+    "swifterror",
+    "swiftself",
+    "writable",
+    "writeonly",
+    "zeroext",
+];
+
+impl<'a> Value<'a> {
+    /// An operand that was read before, from its text.
+    fn again(text: &'a str) -> Option<Value<'a>> {
+        let mut report = Report::default();
+        let tokens = super::lex::lines(text, &mut report).concat();
+        let mut parser = Parser::new(text, &mut report);
+        parser.begin(tokens);
+        parser.operand().ok()
+    }
+}

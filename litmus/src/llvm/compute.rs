@@ -1,0 +1,390 @@
+//! Instructions that compute from registers alone.
+
+use super::function::{Cell, Made, Translator};
+use super::step::{Instruction, Step, Typed};
+use super::ty::{Scalar, Ty};
+use super::value::UNDEFINED;
+use crate::cursor::short;
+
+/// The low bits of a number.
+fn ones(bits: u32) -> u64 {
+    if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+impl<'a, 'm> Translator<'a, 'm> {
+    /// An instruction that ends no block; `first` says that it is in the first one.
+    pub(super) fn step(&mut self, instruction: &'m Instruction<'a>, first: bool) -> Made<()> {
+        let step = &instruction.step;
+        if let Step::Memory(operation, values) = step {
+            return self.memory(operation, values, instruction.result);
+        }
+        let to = |this: &Self| -> Vec<(Scalar, Cell)> {
+            let held = instruction.result.and_then(|name| this.values.get(name));
+            held.map_or(Vec::new(), |held| held.parts.clone())
+        };
+        if let Step::Call { callee, arguments, .. } = step {
+            let result = to(self).into_iter().next();
+            return self.call(callee, arguments, result);
+        }
+        if let Step::Alloca { ty, count } = step {
+            return self.alloca(instruction, (ty, count.as_ref()), first);
+        }
+        if instruction.result.is_none() {
+            return Ok(());
+        }
+        let to = to(self);
+        match step {
+            Step::Binary { op, fast, operands: (a, b) } => {
+                let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
+                for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
+                    self.binary(op, *fast, *scalar, (to, a, b))?;
+                }
+                Ok(())
+            }
+            Step::Compare { relation, operands: (a, b) } => {
+                let scalars = a.0.parts(&self.module.types).unwrap_or_default();
+                let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
+                for (index, (_, to)) in to.iter().enumerate() {
+                    let (a, b) = (&left[index], &right[index]);
+                    self.compare(relation, scalars[index], (to, a, b))?;
+                }
+                Ok(())
+            }
+            Step::Select { condition, operands: (a, b) } => {
+                self.kept_inside(&a.1)?;
+                self.kept_inside(&b.1)?;
+                let condition = self.cell(condition)?;
+                let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
+                for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
+                    self.select(*scalar, (to, a, b), &condition)?;
+                }
+                Ok(())
+            }
+            Step::Cast { op, from, .. } => {
+                let scalars = from.0.parts(&self.module.types).unwrap_or_default();
+                let cells = self.defined(&from.0, &from.1)?;
+                if scalars.len() != to.len() {
+                    return self.no(format!("this `{op}` of a vector is not covered"));
+                }
+                self.kept(op, from)?;
+                for ((old, from), (new, to)) in scalars.iter().zip(&cells).zip(&to) {
+                    self.cast(op, (*old, from), (*new, to))?;
+                }
+                Ok(())
+            }
+            Step::Address { source, base, indices } => {
+                let [(Scalar::Ptr, to)] = &to[..] else {
+                    return self.no("a vector of addresses is not covered");
+                };
+                self.address(to, source, base, indices)
+            }
+            Step::Phi { incoming, .. } => {
+                for (value, _) in incoming {
+                    self.kept_inside(value)?;
+                }
+                Ok(())
+            }
+            Step::Freeze(of) => {
+                let cells = self.defined(&of.0, &of.1)?;
+                to.iter()
+                    .zip(&cells)
+                    .try_for_each(|((scalar, to), from)| self.mov(*scalar, to, from))
+            }
+            Step::Part(part) => self.part(part, instruction.result, &to),
+            Step::Unsupported(what) => self.no(format!("`{}` is not covered", short(what))),
+            Step::Memory(..) | Step::Call { .. } | Step::Alloca { .. } | Step::End(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn mov(&mut self, scalar: Scalar, to: &str, from: &str) -> Made<()> {
+        if from == UNDEFINED {
+            return self.no("`undef` is not covered");
+        }
+        match self.container(scalar)? {
+            1 => self.row(format!("mov.pred {to}, {from}")),
+            bits => self.row(format!("mov.b{bits} {to}, {from}")),
+        };
+        Ok(())
+    }
+
+    /// A predicate as a number.
+    pub(super) fn number_of(&mut self, predicate: &str) -> Cell {
+        let number = self.temporary();
+        self.row(format!("selp.u32 {number}, 1, 0, {predicate}"));
+        number
+    }
+
+    /// A value whose register is wider, with zeros above it.
+    pub(super) fn masked(&mut self, scalar: Scalar, cell: Cell) -> Cell {
+        let bits = scalar.bits();
+        if matches!(bits, 32 | 64) {
+            return cell;
+        }
+        let masked = self.temporary();
+        let width = if bits < 32 { 32 } else { 64 };
+        self.row(format!("and.b{width} {masked}, {cell}, {}", ones(bits)));
+        masked
+    }
+
+    /// The same in place.
+    fn mask(&mut self, scalar: Scalar, cell: &str) {
+        let bits = scalar.bits();
+        if !matches!(bits, 32 | 64) {
+            let width = if bits < 32 { 32 } else { 64 };
+            self.row(format!("and.b{width} {cell}, {cell}, {}", ones(bits)));
+        }
+    }
+
+    /// A value whose register is wider, with its sign above it.
+    fn signed(&mut self, scalar: Scalar, cell: &str) -> Made<Cell> {
+        let width = self.container(scalar)?.max(32);
+        let (bits, from) = match scalar.bits() {
+            1 => (1, self.number_of(cell)),
+            bits => (bits, cell.to_owned()),
+        };
+        if bits == width {
+            return Ok(from);
+        }
+        let (up, down) = (self.temporary(), self.temporary());
+        self.row(format!("shl.b{width} {up}, {from}, {}", width - bits));
+        self.row(format!("shr.s{width} {down}, {up}, {}", width - bits));
+        Ok(down)
+    }
+
+    pub(super) fn binary(
+        &mut self,
+        op: &str,
+        fast: bool,
+        scalar: Scalar,
+        (to, a, b): (&str, &str, &str),
+    ) -> Made<()> {
+        let uncovered = || format!("`{op}` of {scalar} is not covered");
+        if scalar.is_float() {
+            let (name, ty) = match (op, scalar) {
+                ("fadd", _) => ("add", scalar),
+                ("fsub", _) => ("sub", scalar),
+                ("fmul", _) => ("mul", scalar),
+                _ => return self.no(uncovered()),
+            };
+            let ty = match ty {
+                Scalar::Half => "f16",
+                Scalar::Float => "f32",
+                Scalar::Double => "f64",
+                Scalar::BFloat | Scalar::Int(_) | Scalar::Ptr => return self.no(uncovered()),
+            };
+            if fast {
+                return self
+                    .no(format!("`{op}` that may be computed in another way is not covered"));
+            }
+            self.row(format!("{name}.rn.{ty} {to}, {a}, {b}"));
+            return Ok(());
+        }
+        let width = self.container(scalar)?;
+        if width == 1 {
+            return match op {
+                "and" | "or" | "xor" => {
+                    self.row(format!("{op}.pred {to}, {a}, {b}"));
+                    Ok(())
+                }
+                _ => self.no(uncovered()),
+            };
+        }
+        let power = b.parse::<u64>().ok().filter(|b| b.is_power_of_two());
+        match (op, power) {
+            ("add" | "sub", _) => self.row(format!("{op}.u{width} {to}, {a}, {b}")),
+            ("mul", _) => self.row(format!("mul.lo.u{width} {to}, {a}, {b}")),
+            ("and" | "or" | "xor" | "shl", _) => self.row(format!("{op}.b{width} {to}, {a}, {b}")),
+            ("lshr", _) => self.row(format!("shr.u{width} {to}, {a}, {b}")),
+            ("ashr", _) => {
+                let a = self.signed(scalar, a)?;
+                self.row(format!("shr.s{width} {to}, {a}, {b}"))
+            }
+            ("udiv", Some(by)) => {
+                self.row(format!("shr.u{width} {to}, {a}, {}", by.trailing_zeros()))
+            }
+            ("urem", Some(by)) => self.row(format!("and.b{width} {to}, {a}, {}", by - 1)),
+            _ => return self.no(uncovered()),
+        };
+        if matches!(op, "add" | "sub" | "mul" | "shl" | "ashr") {
+            self.mask(scalar, to);
+        }
+        Ok(())
+    }
+
+    /// Whether two values of a type are equal, as a predicate.
+    pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> Made<Cell> {
+        let parts = ty.parts(&self.module.types);
+        let Some([scalar]) = parts.as_deref() else {
+            return self.no("a value that is no scalar is not covered here");
+        };
+        let to = self.temporary();
+        self.compare("eq", *scalar, (&to, a, b))?;
+        Ok(to)
+    }
+
+    pub(super) fn compare(
+        &mut self,
+        relation: &str,
+        scalar: Scalar,
+        (to, a, b): (&str, &str, &str),
+    ) -> Made<()> {
+        let (name, signed) = match relation {
+            "eq" | "ne" => (relation, false),
+            "ugt" | "uge" | "ult" | "ule" => (&relation[1..], false),
+            "sgt" | "sge" | "slt" | "sle" => (&relation[1..], true),
+            _ => {
+                let message = format!("`{}` is no comparison", short(relation));
+                return self.wrong("llvm-comparison", message);
+            }
+        };
+        let width = self.container(scalar)?.max(32);
+        let (a, b) = if signed {
+            (self.signed(scalar, a)?, self.signed(scalar, b)?)
+        } else if scalar.bits() == 1 {
+            (self.number_of(a), self.number_of(b))
+        } else {
+            (a.to_owned(), b.to_owned())
+        };
+        let sign = if signed { 's' } else { 'u' };
+        self.row(format!("setp.{name}.{sign}{width} {to}, {a}, {b}"));
+        Ok(())
+    }
+
+    pub(super) fn select(
+        &mut self,
+        scalar: Scalar,
+        (to, a, b): (&str, &str, &str),
+        condition: &str,
+    ) -> Made<()> {
+        if condition == "1" || condition == "0" {
+            return self.mov(scalar, to, if condition == "1" { a } else { b });
+        }
+        match self.container(scalar)? {
+            1 => {
+                let (yes, not, no) = (self.temporary(), self.temporary(), self.temporary());
+                self.row(format!("and.pred {yes}, {condition}, {a}"));
+                self.row(format!("not.pred {not}, {condition}"));
+                self.row(format!("and.pred {no}, {not}, {b}"));
+                self.row(format!("or.pred {to}, {yes}, {no}"));
+            }
+            width => {
+                self.row(format!("selp.b{width} {to}, {a}, {b}, {condition}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// That a conversion does not let the address of a local variable go, nor one of a state space
+    /// become a number.
+    fn kept(&self, op: &str, from: &Typed<'a>) -> Made<()> {
+        match (op, &from.0) {
+            ("ptrtoint" | "ptrtoaddr", Ty::Ptr(0 | 1)) => self.kept_inside(&from.1),
+            ("ptrtoint" | "ptrtoaddr", _) => {
+                self.no("an address of a state space as a number is not covered")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cast(
+        &mut self,
+        op: &str,
+        (old, from): (Scalar, &str),
+        (new, to): (Scalar, &str),
+    ) -> Made<()> {
+        let (narrow, wide) = (self.container(old)?, self.container(new)?);
+        let bits = (old.bits(), new.bits());
+        let wrong = |this: &mut Self| {
+            this.wrong("llvm-type", format!("there is no `{op}` from {old} to {new}"))
+        };
+        match op {
+            "bitcast" | "addrspacecast" | "ptrtoint" | "ptrtoaddr" | "inttoptr"
+                if bits.0 == bits.1 =>
+            {
+                self.mov(new, to, from)
+            }
+            "trunc" | "ptrtoint" | "ptrtoaddr" if bits.1 < bits.0 => {
+                if wide == 1 {
+                    let low = self.temporary();
+                    self.row(format!("and.b{narrow} {low}, {from}, 1"));
+                    self.row(format!("setp.ne.u{narrow} {to}, {low}, 0"));
+                    return Ok(());
+                }
+                if narrow == wide {
+                    self.row(format!("and.b{wide} {to}, {from}, {}", ones(bits.1)));
+                } else {
+                    self.row(format!("cvt.u{wide}.u{narrow} {to}, {from}"));
+                    self.mask(new, to);
+                }
+                Ok(())
+            }
+            "zext" | "sext" if narrow == 1 && bits.1 > 1 => {
+                let yes = if op == "zext" { 1 } else { ones(bits.1) };
+                self.row(format!("selp.b{wide} {to}, {yes}, 0, {from}"));
+                Ok(())
+            }
+            "zext" | "inttoptr" if bits.1 > bits.0 => {
+                if narrow == wide {
+                    return self.mov(new, to, from);
+                }
+                self.row(format!("cvt.u{wide}.u{narrow} {to}, {from}"));
+                Ok(())
+            }
+            "sext" if bits.1 > bits.0 => {
+                let signed = self.signed(old, from)?;
+                if narrow == wide {
+                    self.mov(new, to, &signed)?;
+                } else {
+                    self.row(format!("cvt.s{wide}.s{narrow} {to}, {signed}"));
+                }
+                self.mask(new, to);
+                Ok(())
+            }
+            "trunc" | "zext" | "sext" | "bitcast" => wrong(self),
+            _ => self.no(format!("`{op}` from {old} to {new} is not covered")),
+        }
+    }
+
+    /// `getelementptr`
+    fn address(
+        &mut self,
+        to: &str,
+        source: &Ty,
+        base: &Typed<'a>,
+        indices: &[Typed<'a>],
+    ) -> Made<()> {
+        let mut sum = self.cell(base)?;
+        let (offset, variable) = self.offsets(source, indices)?;
+        let mut terms = Vec::new();
+        for (index, stride) in variable {
+            let parts = index.0.parts(&self.module.types);
+            let Some([scalar @ Scalar::Int(_)]) = parts.as_deref() else {
+                return self.no("an index that is no integer is not covered");
+            };
+            let cell = self.cell(&index)?;
+            let mut wide = self.signed(*scalar, &cell)?;
+            if scalar.bits() <= 32 {
+                let extended = self.temporary();
+                self.row(format!("cvt.s64.s32 {extended}, {wide}"));
+                wide = extended;
+            }
+            if stride != 1 {
+                let scaled = self.temporary();
+                self.row(format!("mul.lo.u64 {scaled}, {wide}, {stride}"));
+                wide = scaled;
+            }
+            terms.push(wide);
+        }
+        if offset != 0 {
+            terms.push(offset.to_string());
+        }
+        let Some(last) = terms.pop() else { return self.mov(Scalar::Ptr, to, &sum) };
+        for term in terms {
+            let next = self.temporary();
+            self.row(format!("add.u64 {next}, {sum}, {term}"));
+            sum = next;
+        }
+        self.row(format!("add.u64 {to}, {sum}, {last}"));
+        Ok(())
+    }
+}

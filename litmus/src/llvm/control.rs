@@ -1,0 +1,200 @@
+//! Ends of blocks: branches, with what phis of the next block are given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::function::{Cell, Made, Root, Translator, scalar_bits};
+use super::operand::Value;
+use super::step::{Block, End, Step, Typed};
+use super::ty::{Scalar, Ty};
+use crate::cursor::short;
+
+/// What a register is given where one block leads to another.
+struct Move {
+    to: Cell,
+    from: Cell,
+    scalar: Scalar,
+}
+
+type Blocks<'a, 'm> = BTreeMap<&'a str, &'m Block<'a>>;
+
+impl<'a, 'm> Translator<'a, 'm> {
+    /// The end of the block `here`; `next` is the one that the column goes on with.
+    pub(super) fn control(
+        &mut self,
+        end: &'m End<'a>,
+        here: &'a str,
+        next: Option<&'a str>,
+        blocks: &Blocks<'a, 'm>,
+    ) -> Made<()> {
+        match end {
+            End::Jump(target) => {
+                let moves = self.moves(here, target, blocks)?;
+                self.jump(&moves, target, next)
+            }
+            End::Branch { condition, then, otherwise } => {
+                self.branch(condition, (then, otherwise), (here, next), blocks)
+            }
+            End::Switch { on, default, cases } => {
+                self.switch(on, (default, cases), (here, next), blocks)
+            }
+            End::Return(value) => self.returns(value.as_ref(), next.is_none()),
+            End::Unreachable => self.no("`unreachable` can be reached"),
+        }
+    }
+
+    /// What the phis of `to` are given by `from`.
+    fn moves(&mut self, from: &str, to: &str, blocks: &Blocks<'a, 'm>) -> Made<Vec<Move>> {
+        let mut moves = Vec::new();
+        let instructions = blocks.get(to).map_or(&[][..], |block| &block.instructions);
+        for instruction in instructions {
+            let (Step::Phi { ty, incoming }, Some(name)) = (&instruction.step, instruction.result)
+            else {
+                continue;
+            };
+            let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
+                let message = format!("this phi has no value for the block `%{}`", short(from));
+                return self.wrong("llvm-phi", message);
+            };
+            let sources = self.cells(ty, value)?;
+            let targets = self.values[name].parts.clone();
+            for ((scalar, to), from) in targets.into_iter().zip(sources) {
+                if to != from {
+                    moves.push(Move { to, from, scalar });
+                }
+            }
+        }
+        Ok(moves)
+    }
+
+    /// All at once: what is still needed is kept aside before it is overwritten.
+    fn assign(&mut self, moves: &[Move]) -> Made<()> {
+        let written: BTreeSet<&Cell> = moves.iter().map(|one| &one.to).collect();
+        let conflict = moves.len() > 1 && moves.iter().any(|one| written.contains(&one.from));
+        let mut aside = Vec::new();
+        for one in moves {
+            if conflict {
+                let kept = self.temporary();
+                self.mov(one.scalar, &kept, &one.from)?;
+                aside.push(kept);
+            } else {
+                self.mov(one.scalar, &one.to, &one.from)?;
+            }
+        }
+        for (one, kept) in moves.iter().zip(aside) {
+            self.mov(one.scalar, &one.to, &kept)?;
+        }
+        Ok(())
+    }
+
+    fn jump(&mut self, moves: &[Move], target: &str, next: Option<&str>) -> Made<()> {
+        self.assign(moves)?;
+        if next != Some(target) {
+            let label = self.label(target);
+            self.row(format!("bra {label}"));
+        }
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        condition: &'m Typed<'a>,
+        (then, otherwise): (&'a str, &'a str),
+        (here, next): (&'a str, Option<&'a str>),
+        blocks: &Blocks<'a, 'm>,
+    ) -> Made<()> {
+        let cell = self.cell(condition)?;
+        let (yes, no) = (self.moves(here, then, blocks)?, self.moves(here, otherwise, blocks)?);
+        if then == otherwise || cell == "1" {
+            return self.jump(&yes, then, next);
+        }
+        if cell == "0" {
+            return self.jump(&no, otherwise, next);
+        }
+        if yes.is_empty() {
+            let label = self.label(then);
+            self.row(format!("@{cell} bra {label}"));
+            return self.jump(&no, otherwise, next);
+        }
+        if no.is_empty() {
+            let label = self.label(otherwise);
+            self.row(format!("@!{cell} bra {label}"));
+            return self.jump(&yes, then, next);
+        }
+        let edge = self.fresh("edge");
+        self.row(format!("@{cell} bra {edge}"));
+        self.jump(&no, otherwise, None)?;
+        self.place(edge);
+        self.jump(&yes, then, next)
+    }
+
+    fn switch(
+        &mut self,
+        on: &'m Typed<'a>,
+        (default, cases): (&'a str, &'m [(Typed<'a>, &'a str)]),
+        (here, next): (&'a str, Option<&'a str>),
+        blocks: &Blocks<'a, 'm>,
+    ) -> Made<()> {
+        let cell = self.cell(on)?;
+        let mut edges = Vec::new();
+        for (case, target) in cases {
+            let wanted = self.cell(case)?;
+            let equal = self.equal(&on.0, &cell, &wanted)?;
+            let moves = self.moves(here, target, blocks)?;
+            if moves.is_empty() {
+                let label = self.label(target);
+                self.row(format!("@{equal} bra {label}"));
+            } else {
+                let edge = self.fresh("edge");
+                self.row(format!("@{equal} bra {edge}"));
+                edges.push((edge, moves, *target));
+            }
+        }
+        let moves = self.moves(here, default, blocks)?;
+        self.jump(&moves, default, if edges.is_empty() { next } else { None })?;
+        for (edge, moves, target) in edges {
+            self.place(edge);
+            self.jump(&moves, target, None)?;
+        }
+        Ok(())
+    }
+
+    fn returns(&mut self, value: Option<&'m Typed<'a>>, last: bool) -> Made<()> {
+        let ty = value.map_or(&Ty::Void, |value| &value.0);
+        let result = &self.definition.result;
+        let pointers = matches!((ty, result), (Ty::Ptr(_), Ty::Ptr(_)));
+        if ty != result && !pointers {
+            return self.wrong("llvm-type", "what is returned is of another type".to_owned());
+        }
+        if let Some(value) = value {
+            let parts = value.0.parts(&self.module.types);
+            let Some([scalar]) = parts.as_deref() else {
+                return self.no("a result that is no scalar is not covered");
+            };
+            self.kept_inside(&value.1)?;
+            let from = self.cell(value)?;
+            let name = match &self.result {
+                Some((name, _)) => name.clone(),
+                None => self.register("result"),
+            };
+            if *scalar == Scalar::Int(1) {
+                self.row(format!("selp.u32 {name}, 1, 0, {from}"));
+            } else {
+                self.mov(*scalar, &name, &from)?;
+            }
+            self.result = Some((name, scalar_bits(*scalar)));
+        }
+        if !last {
+            self.row("ret");
+        }
+        Ok(())
+    }
+
+    /// That the address of a local variable goes nowhere else.
+    pub(super) fn kept_inside(&self, value: &Value<'a>) -> Made<()> {
+        if let Root::Alloca(name) = self.root(value) {
+            let name = short(name);
+            return self.no(format!("the address of the local variable `%{name}` is passed on"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,525 @@
+//! A function of LLVM IR becomes a column of operations of C++.
+//!
+//! Each value is a register for each scalar that it is made of. Integers of other widths than 32 and
+//! 64 are in wider registers, with zeros above; values of one bit are predicates.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::memory::Space;
+
+use super::call;
+use super::module::{Definition, Module};
+use super::operand::Value;
+use super::step::{Block, Instruction, Part, Step};
+use super::ty::{Scalar, Ty};
+use crate::cursor::short;
+use crate::function::{Function, Initial, Language, Parameter, Refused, Row, Variable};
+use crate::report::{Bytes, Report};
+
+/// A register, or a number.
+pub(super) type Cell = String;
+
+pub(super) type Made<T> = Result<T, Refused>;
+
+/// What a name of a function stands for.
+pub(super) struct Held {
+    pub(super) ty: Ty,
+    pub(super) parts: Vec<(Scalar, Cell)>,
+}
+
+/// Where a pointer was made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root<'a> {
+    Parameter(usize),
+    Alloca(&'a str),
+    Global(&'a str),
+    Unknown,
+}
+
+pub(super) struct Translator<'a, 'm> {
+    pub(super) module: &'m Module<'a>,
+    pub(super) definition: &'m Definition<'a>,
+    report: &'m mut Report,
+    lines: &'m Lines,
+    pub(super) values: BTreeMap<&'a str, Held>,
+    /// Where each value is made.
+    steps: BTreeMap<&'a str, &'m Step<'a>>,
+    /// Local variables that are kept in registers.
+    pub(super) slots: BTreeSet<&'a str>,
+    /// Words that are taken.
+    names: BTreeSet<String>,
+    labels: BTreeMap<&'a str, String>,
+    /// Labels of the next row.
+    pending: Vec<String>,
+    /// Where the instruction is that is translated.
+    at: Bytes,
+    pub(super) result: Option<(String, u16)>,
+    pub(super) rows: Vec<Row>,
+    pub(super) initial: Vec<(String, Initial)>,
+    pub(super) variables: Vec<Variable>,
+    notes: Vec<String>,
+}
+
+/// Where lines begin.
+pub(super) struct Lines(Vec<u32>);
+
+impl Lines {
+    pub(super) fn of(text: &str) -> Lines {
+        let bytes = text.bytes().zip(0_u32..);
+        Lines(bytes.filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect())
+    }
+
+    pub(super) fn number(&self, at: Bytes) -> usize {
+        1 + self.0.partition_point(|&end| end < at.start)
+    }
+}
+
+/// A word that a litmus test takes: as `llc` writes a dot.
+pub(super) fn word(name: &str) -> String {
+    let mut word = String::new();
+    for c in name.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '$' => word.push(c),
+            '.' | '@' => word.push_str("_$_"),
+            _ => word.push('_'),
+        }
+    }
+    if word.starts_with(|c: char| c.is_ascii_digit()) || word.is_empty() || word == "_" {
+        word.insert(0, 'v');
+    }
+    word
+}
+
+/// Translates a function, or says why it is not covered; what LLVM would reject is reported.
+pub(super) fn translate<'a>(
+    module: &Module<'a>,
+    definition: &Definition<'a>,
+    blocks: &mut [Block<'a>],
+    lines: &Lines,
+    report: &mut Report,
+) -> Made<Function> {
+    let before = report.count();
+    number(definition, blocks);
+    let mut translator = Translator {
+        module,
+        definition,
+        report,
+        lines,
+        values: BTreeMap::new(),
+        steps: BTreeMap::new(),
+        slots: BTreeSet::new(),
+        names: BTreeSet::new(),
+        labels: BTreeMap::new(),
+        pending: Vec::new(),
+        at: definition.at,
+        result: None,
+        rows: Vec::new(),
+        initial: Vec::new(),
+        variables: Vec::new(),
+        notes: Vec::new(),
+    };
+    let parameters = translator.parameters()?;
+    translator.names_of(blocks)?;
+    if translator.report.count() > before {
+        return Err(translator.refused("it is no LLVM IR"));
+    }
+    translator.blocks(blocks)?;
+    let at = definition.at;
+    Ok(Function {
+        name: definition.name.to_owned(),
+        line: lines.number(at),
+        language: Language::Cxx,
+        kernel: definition.kernel,
+        parameters,
+        variables: translator.variables,
+        rows: translator.rows,
+        initial: translator.initial,
+        result: translator.result,
+        notes: translator.notes,
+    })
+}
+
+/// Gives blocks and results the numbers that are not written.
+fn number<'a>(definition: &Definition<'a>, blocks: &mut [Block<'a>]) {
+    let mut next = 0;
+    let mut pass = |name: Option<&'a str>| -> Option<&'a str> {
+        let Some(name) = name else {
+            next += 1;
+            return NUMBERS.get(next - 1).copied();
+        };
+        next = name.parse().map_or(next, |number: usize| number.saturating_add(1));
+        None
+    };
+    for parameter in &definition.parameters {
+        pass((!parameter.name.is_empty()).then_some(parameter.name));
+    }
+    for block in blocks {
+        let counted = pass(block.label);
+        block.label = block.label.or(counted);
+        for instruction in &mut block.instructions {
+            if instruction.result.is_some() || instruction.step.result().is_some() {
+                let counted = pass(instruction.result);
+                instruction.result = instruction.result.or(counted);
+            }
+        }
+    }
+}
+
+/// The numbers that a name may have without being written.
+static NUMBERS: [&str; 64] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
+    "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32",
+    "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48",
+    "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63",
+];
+
+impl<'a, 'm> Translator<'a, 'm> {
+    pub(super) fn refused(&self, why: impl Into<String>) -> Refused {
+        Refused { line: self.lines.number(self.at), why: why.into() }
+    }
+
+    pub(super) fn no<T>(&self, why: impl Into<String>) -> Made<T> {
+        Err(self.refused(why))
+    }
+
+    /// What LLVM would reject; the function is no more looked at.
+    pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> Made<T> {
+        self.report.error(code, self.at, message);
+        Err(self.refused("it is no LLVM IR"))
+    }
+
+    pub(super) fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// A word like this one that nothing else has.
+    pub(super) fn fresh(&mut self, like: &str) -> String {
+        let mut name = word(like);
+        let mut next = 1;
+        while !self.names.insert(name.clone()) {
+            next += 1;
+            name = format!("{}_{next}", word(like));
+        }
+        name
+    }
+
+    /// A register that nothing else uses.
+    pub(super) fn register(&mut self, like: &str) -> Cell {
+        format!("%{}", self.fresh(like))
+    }
+
+    pub(super) fn temporary(&mut self) -> Cell {
+        self.register("t")
+    }
+
+    /// Adds a row to the column.
+    pub(super) fn row(&mut self, cell: impl Into<String>) -> &mut Row {
+        let mut text: String = self.pending.drain(..).map(|label| label + ": ").collect();
+        text.push_str(&cell.into());
+        let line = self.lines.number(self.at);
+        self.rows.push(Row { cell: text, line, ..Row::default() });
+        self.rows.last_mut().expect("one was pushed")
+    }
+
+    fn parameters(&mut self) -> Made<Vec<Parameter>> {
+        let definition = self.definition;
+        if self.module.short_pointers {
+            return self.no("pointers of 32 bits are not covered");
+        }
+        if definition.variadic {
+            return self.no("`...` is not covered");
+        }
+        // The registers have their names before anything else can.
+        let mut parameters = Vec::new();
+        let mut next = 0;
+        for (index, parameter) in definition.parameters.iter().enumerate() {
+            let by_value = ["byval", "byref", "inalloca", "preallocated"];
+            if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
+                return self.no(format!("a parameter with `{how}` is not covered"));
+            }
+            let parts = parameter.ty.parts(&self.module.types);
+            let Some([scalar]) = parts.as_deref() else {
+                return self.no("a parameter that is no scalar is not covered");
+            };
+            self.container(*scalar)?;
+            let name = match parameter.name {
+                "" => {
+                    let name = NUMBERS.get(next).copied().unwrap_or("");
+                    next += 1;
+                    name
+                }
+                name => {
+                    next = name.parse().map_or(next, |number: usize| number.saturating_add(1));
+                    name
+                }
+            };
+            let mut points_to = None;
+            if let Ty::Ptr(space) = parameter.ty {
+                points_to = Some(self.space(space)?);
+            }
+            let register = self.register(name);
+            let bits = scalar_bits(*scalar);
+            let mut shown = word(name);
+            while self.module.globals.keys().any(|global| word(global) == shown) {
+                shown.push('_');
+            }
+            parameters.push(Parameter { name: shown, bits, points_to });
+            self.initial.push((register.clone(), Initial::Parameter(index)));
+            let held = Held { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
+            if self.values.insert(name, held).is_some() {
+                return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
+            }
+        }
+        Ok(parameters)
+    }
+
+    /// Gives every value its registers, and every block its label.
+    fn names_of(&mut self, blocks: &'m [Block<'a>]) -> Made<()> {
+        for block in blocks {
+            self.at = block.at;
+            let Some(label) = block.label else {
+                return self.no("blocks without labels, more than are counted");
+            };
+            let name = self.fresh(label);
+            if self.labels.insert(label, name).is_some() {
+                return self
+                    .wrong("llvm-label", format!("the label `{}` is there twice", short(label)));
+            }
+        }
+        let mut refused = None;
+        for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+            self.at = instruction.at;
+            if let Err(why) = self.name_of(instruction) {
+                refused.get_or_insert(why);
+            }
+        }
+        refused.map_or(Ok(()), Err)?;
+        self.uses(blocks);
+        Ok(())
+    }
+
+    fn name_of(&mut self, instruction: &'m Instruction<'a>) -> Made<()> {
+        if let Step::Unsupported(what) = instruction.step {
+            return self.no(format!("`{}` is not covered", short(what)));
+        }
+        let mut ty = instruction.step.result();
+        if let Step::Part(Part::Extract { from, path }) = &instruction.step {
+            let mut part = &from.0;
+            for index in path {
+                let Some((element, _)) = part.element(*index, &self.module.types) else {
+                    let message = format!("there is no element {index} in this");
+                    return self.wrong("llvm-index", message);
+                };
+                part = element;
+            }
+            ty = Some(part.clone());
+        }
+        let (Some(name), Some(ty)) = (instruction.result, ty) else {
+            return match instruction.result {
+                Some(name) => {
+                    self.wrong("llvm-value", format!("`%{}` is given no value", short(name)))
+                }
+                None => Ok(()),
+            };
+        };
+        let Some(scalars) = ty.parts(&self.module.types) else {
+            return self.no("a value of this type is not covered");
+        };
+        let mut parts = Vec::new();
+        for (index, scalar) in scalars.iter().enumerate() {
+            self.container(*scalar)?;
+            let name = if scalars.len() == 1 { name.to_owned() } else { format!("{name}_{index}") };
+            parts.push((*scalar, self.register(&name)));
+        }
+        self.steps.insert(name, &instruction.step);
+        if self.values.insert(name, Held { ty, parts }).is_some() {
+            return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
+        }
+        Ok(())
+    }
+
+    /// Reports names that stand for nothing, and finds local variables that registers can hold.
+    fn uses(&mut self, blocks: &'m [Block<'a>]) {
+        let mut elsewhere = BTreeSet::new();
+        let mut unknown = Vec::new();
+        for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+            let mut operands = instruction.step.operands();
+            if let Step::Phi { incoming, .. } = &instruction.step {
+                operands.extend(incoming.iter().map(|(value, _)| value));
+            }
+            let mut stack = operands;
+            let slot = self.slot_of(&instruction.step);
+            // What is only told of a variable is no use of its address.
+            let told = matches!(&instruction.step, Step::Call { callee, .. } if call::does_nothing(callee));
+            while let Some(value) = stack.pop() {
+                match value {
+                    Value::Local(name) if !self.values.contains_key(name) => {
+                        unknown.push((instruction.at, *name));
+                    }
+                    Value::Local(name) if slot != Some(*name) && !told => {
+                        elsewhere.insert(*name);
+                    }
+                    Value::Aggregate(elements) => stack.extend(elements.iter().map(|e| &e.1)),
+                    Value::Local(_)
+                    | Value::Global(_)
+                    | Value::Literal(_)
+                    | Value::Address { .. }
+                    | Value::Cast { .. }
+                    | Value::Other(_) => {}
+                }
+            }
+        }
+        for (at, name) in unknown {
+            let message = format!("nothing gives `%{}` a value", short(name));
+            let near = self.report.nearest(name, self.values.keys().copied());
+            let help = near.map(|near| format!("`%{near}`"));
+            self.report.error("llvm-value", at, message).help_if(help);
+        }
+        let made = self.steps.iter();
+        let slots = made.filter(|(name, step)| {
+            matches!(step, Step::Alloca { ty, count: None } if ty.parts(&self.module.types).is_some_and(|p| p.len() == 1))
+                && !elsewhere.contains(*name)
+        });
+        self.slots = slots.map(|(name, _)| *name).collect();
+    }
+
+    /// Where a pointer comes from, as far as it is not computed from others.
+    pub(super) fn root(&self, pointer: &Value<'a>) -> Root<'a> {
+        let mut value = pointer;
+        // A chain that is longer leads in a circle.
+        for _ in 0..1000 {
+            match value {
+                Value::Local(name) => match self.steps.get(name) {
+                    Some(Step::Address { base: (_, base), .. }) => value = base,
+                    Some(Step::Cast {
+                        op: "bitcast" | "addrspacecast", from: (_, from), ..
+                    }) => {
+                        value = from;
+                    }
+                    Some(Step::Freeze((_, of))) => value = of,
+                    Some(Step::Alloca { .. }) => return Root::Alloca(name),
+                    Some(_) => return Root::Unknown,
+                    None => {
+                        let cell = self.values.get(name).and_then(|held| held.parts.first());
+                        let place = self
+                            .initial
+                            .iter()
+                            .find(|held| cell.is_some_and(|(_, cell)| held.0 == *cell));
+                        return match place {
+                            Some((_, Initial::Parameter(index))) => Root::Parameter(*index),
+                            _ => Root::Unknown,
+                        };
+                    }
+                },
+                Value::Global(name) => return Root::Global(name),
+                Value::Address { base, .. } => value = &base.1,
+                Value::Cast { op: "bitcast" | "addrspacecast", from, .. } => value = &from.1,
+                Value::Literal(_) | Value::Aggregate(_) | Value::Cast { .. } | Value::Other(_) => {
+                    return Root::Unknown;
+                }
+            }
+        }
+        Root::Unknown
+    }
+
+    /// The instruction that makes a value.
+    pub(super) fn made(&self, name: &str) -> Option<&'m Step<'a>> {
+        self.steps.get(name).copied()
+    }
+
+    /// The state space of an address space's number; a generic pointer is one to global memory.
+    pub(super) fn space(&self, number: u32) -> Made<Space> {
+        Ok(match number {
+            0 | 1 => Space::Global,
+            3 | 7 => Space::Shared,
+            4 => Space::Const,
+            5 => Space::Local,
+            _ => return self.no(format!("address space {number} is not covered")),
+        })
+    }
+
+    /// How many bits a register has that holds such a scalar: 1 for a predicate.
+    pub(super) fn container(&self, scalar: Scalar) -> Made<u32> {
+        match scalar.bits() {
+            1 => Ok(1),
+            2..=32 => Ok(32),
+            33..=64 => Ok(64),
+            _ => self.no(format!("values of type {scalar} are not covered")),
+        }
+    }
+
+    /// All blocks that can be reached, in the order of the file.
+    fn blocks(&mut self, blocks: &'m [Block<'a>]) -> Made<()> {
+        let Some(first) = blocks.first() else {
+            return self.wrong("llvm-block", "this function has no block".to_owned());
+        };
+        let by_label: BTreeMap<&str, &Block<'a>> =
+            blocks.iter().filter_map(|block| Some((block.label?, block))).collect();
+        let mut reached: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![first.label.unwrap_or("")];
+        let mut targets = BTreeSet::new();
+        while let Some(label) = open.pop() {
+            if !reached.insert(label) {
+                continue;
+            }
+            let Some(block) = by_label.get(label) else {
+                let message = format!("there is no block `%{}`", short(label));
+                return self.wrong("llvm-label", message);
+            };
+            let last = block.instructions.last();
+            let Some((at, end)) = last.and_then(Instruction::end) else {
+                self.at = block.at;
+                return self.wrong(
+                    "llvm-block",
+                    "a block ends with `br`, `switch`, `ret` or `unreachable`".to_owned(),
+                );
+            };
+            self.at = at;
+            let next = end.targets();
+            targets.extend(next.iter().copied());
+            open.extend(next);
+        }
+        let order: Vec<&Block<'a>> = blocks
+            .iter()
+            .filter(|block| block.label.is_some_and(|l| reached.contains(l)))
+            .collect();
+        for (index, block) in order.iter().enumerate() {
+            let label = block.label.unwrap_or("");
+            if targets.contains(label) {
+                let label = self.labels[label].clone();
+                self.pending.push(label);
+            }
+            let next = order.get(index + 1).and_then(|block| block.label);
+            for instruction in &block.instructions {
+                self.at = instruction.at;
+                if let Step::End(end) = &instruction.step {
+                    self.control(end, label, next, &by_label)?;
+                    break;
+                }
+                self.step(instruction, index == 0)?;
+            }
+        }
+        if !self.pending.is_empty() {
+            let labels: Vec<String> = self.pending.drain(..).map(|label| label + ":").collect();
+            let line = self.lines.number(self.at);
+            self.rows.push(Row { cell: labels.join(" "), line, ..Row::default() });
+        }
+        Ok(())
+    }
+
+    pub(super) fn label(&self, block: &str) -> String {
+        self.labels.get(block).cloned().unwrap_or_default()
+    }
+
+    /// Labels the next row.
+    pub(super) fn place(&mut self, label: String) {
+        self.pending.push(label);
+    }
+}
+
+/// Bits of a scalar, as far as registers have them.
+pub(super) fn scalar_bits(scalar: Scalar) -> u16 {
+    u16::try_from(scalar.bits()).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,268 @@
+//! `load store atomicrmw cmpxchg fence`, with what LLVM itself would reject.
+
+use super::lex::{Kind as TokenKind, Token};
+use super::parse::{Parser, Read, Stop};
+use super::{Access, Kind, Operation, Order, RmwOp, Type};
+use crate::cursor::short;
+
+const ORDERS: &[(&str, Order)] = &[
+    ("unordered", Order::Unordered),
+    ("monotonic", Order::Monotonic),
+    ("acquire", Order::Acquire),
+    ("release", Order::Release),
+    ("acq_rel", Order::AcqRel),
+    ("seq_cst", Order::SeqCst),
+];
+
+const OPERATIONS: &[(&str, RmwOp)] = &[
+    ("xchg", RmwOp::Xchg),
+    ("add", RmwOp::Add),
+    ("sub", RmwOp::Sub),
+    ("and", RmwOp::And),
+    ("nand", RmwOp::Nand),
+    ("or", RmwOp::Or),
+    ("xor", RmwOp::Xor),
+    ("max", RmwOp::Max),
+    ("min", RmwOp::Min),
+    ("umax", RmwOp::UMax),
+    ("umin", RmwOp::UMin),
+    ("fadd", RmwOp::FAdd),
+    ("fsub", RmwOp::FSub),
+    ("fmax", RmwOp::FMax),
+    ("fmin", RmwOp::FMin),
+    ("uinc_wrap", RmwOp::UIncWrap),
+    ("udec_wrap", RmwOp::UDecWrap),
+    ("usub_cond", RmwOp::USubCond),
+    ("usub_sat", RmwOp::USubSat),
+];
+
+impl<'a> Parser<'a, '_> {
+    /// What follows one of the five opcodes.
+    pub(super) fn memory(&mut self, opcode: &str) -> Read<'a, Operation<'a>> {
+        match opcode {
+            "load" => self.load(),
+            "store" => self.store(),
+            "atomicrmw" => self.rmw(),
+            "cmpxchg" => self.cmpxchg(),
+            _ => self.fence(),
+        }
+    }
+
+    /// `syncscope("device")`; empty where there is none.
+    fn syncscope(&mut self) -> Read<'a, &'a str> {
+        if !self.eat("syncscope") {
+            return Ok("");
+        }
+        self.expect("(")?;
+        let Some(&Token { kind: TokenKind::String, at }) = self.tokens.get(self.next) else {
+            self.expected("the name of a scope").help("syncscope(\"device\")");
+            return Err(Stop::Reported);
+        };
+        self.next += 1;
+        self.expect(")")?;
+        Ok(at.of(self.text).trim_matches('"'))
+    }
+
+    /// One of `allowed`, or what is wrong with what is there.
+    fn order(&mut self, of: &str, allowed: &[Order]) -> Read<'a, Order> {
+        let (name, at) = self.word("an ordering")?;
+        let known = ORDERS.iter().find(|(known, _)| *known == name).map(|known| known.1);
+        if let Some(order) = known.filter(|order| allowed.contains(order)) {
+            return Ok(order);
+        }
+        let list: Vec<&str> = allowed.iter().map(|order| order.name()).collect();
+        let message = match known {
+            Some(_) => format!("{of} is not `{name}`"),
+            None => format!("`{}` is no ordering", short(name)),
+        };
+        self.report.error("llvm-order", at, message).note(format!("one of {}", list.join(", ")));
+        Err(Stop::Reported)
+    }
+
+    /// What stands behind the operands: alignment, metadata, what is known of the pointer.
+    fn tail(&mut self, access: &mut Access<'a>) -> Read<'a, ()> {
+        while self.eat(",") {
+            if self.eat("align") {
+                let (number, at) = self.word("an alignment")?;
+                let align = number.parse().ok().filter(|align: &u64| align.is_power_of_two());
+                if align.is_none() {
+                    self.report
+                        .error("llvm-align", at, "an alignment is a power of two")
+                        .help("align 4");
+                    return Err(Stop::Reported);
+                }
+                access.align = align;
+            } else if let Some(name) = self.text_at(0).strip_prefix('!') {
+                access.metadata.push(name);
+                self.next += 1;
+                self.node()?;
+            } else {
+                self.expected("`align` or metadata");
+                return Err(Stop::Reported);
+            }
+        }
+        if self.eat("[") {
+            self.expect("kernel")?;
+            self.expect("arg")?;
+            let (name, at) = self.word("a pointer")?;
+            self.expect(":")?;
+            let mut attributes = Vec::new();
+            while !self.eat("]") {
+                attributes.push(self.word("an attribute or `]`")?.0);
+            }
+            if name != access.pointer {
+                let message = format!("`{}` is not the pointer of this access", short(name));
+                self.report
+                    .error("llvm-argument", at, message)
+                    .help(format!("[kernel arg {}: …]", access.pointer));
+                return Err(Stop::Reported);
+            }
+            access.argument = Some(attributes);
+        }
+        self.end()
+    }
+
+    pub(super) fn end(&mut self) -> Read<'a, ()> {
+        if self.next >= self.tokens.len() {
+            return Ok(());
+        }
+        self.expected("the end of the line");
+        Err(Stop::Reported)
+    }
+
+    fn load(&mut self) -> Read<'a, Operation<'a>> {
+        let (atomic, volatile) = (self.eat("atomic"), self.eat("volatile"));
+        let ty = self.ty()?;
+        self.expect(",")?;
+        let (space, pointer) = self.pointer()?;
+        let access = Access { volatile, space, ..plain(Kind::Load, ty, pointer) };
+        let orders = [Order::Unordered, Order::Monotonic, Order::Acquire, Order::SeqCst];
+        self.plain_or_atomic(access, atomic, "a load", &orders)
+    }
+
+    fn store(&mut self) -> Read<'a, Operation<'a>> {
+        let (atomic, volatile) = (self.eat("atomic"), self.eat("volatile"));
+        let ty = self.ty()?;
+        let value = self.value()?;
+        self.expect(",")?;
+        let (space, pointer) = self.pointer()?;
+        let access =
+            Access { volatile, space, values: vec![value], ..plain(Kind::Store, ty, pointer) };
+        let orders = [Order::Unordered, Order::Monotonic, Order::Release, Order::SeqCst];
+        self.plain_or_atomic(access, atomic, "a store", &orders)
+    }
+
+    fn plain_or_atomic(
+        &mut self,
+        mut access: Access<'a>,
+        atomic: bool,
+        of: &str,
+        orders: &[Order],
+    ) -> Read<'a, Operation<'a>> {
+        let from = self.here();
+        access.scope = self.syncscope()?;
+        let named = ORDERS.iter().any(|(name, _)| *name == self.text_at(0));
+        if atomic {
+            access.order = Some(self.order(of, orders)?);
+        } else if named || !access.scope.is_empty() {
+            let message = format!("{of} with an ordering or a scope is `atomic`");
+            self.report
+                .error("llvm-atomic", from, message)
+                .help("load atomic i32, ptr %p monotonic, align 4");
+            return Err(Stop::Reported);
+        }
+        self.tail(&mut access)?;
+        if atomic && access.align.is_none() {
+            let here = self.here();
+            let align = access.ty.bytes().unwrap_or(4);
+            self.report
+                .error("llvm-align", here, format!("{of} that is atomic says its alignment"))
+                .help(format!(", align {align}"));
+            return Err(Stop::Reported);
+        }
+        Ok(Operation::Access(access))
+    }
+
+    fn rmw(&mut self) -> Read<'a, Operation<'a>> {
+        let volatile = self.eat("volatile");
+        let (name, at) = self.word("an operation")?;
+        let Some(&(_, op)) = OPERATIONS.iter().find(|(known, _)| *known == name) else {
+            let near = self.report.nearest(name, OPERATIONS.iter().map(|(name, _)| *name));
+            let message = format!("`{}` is no operation of `atomicrmw`", short(name));
+            self.report
+                .error("llvm-operation", at, message)
+                .help_if(near.map(|near| format!("`{near}`")));
+            return Err(Stop::Reported);
+        };
+        let (space, pointer) = self.pointer()?;
+        self.expect(",")?;
+        let ty = self.ty()?;
+        let value = self.value()?;
+        let mut access =
+            Access { volatile, space, values: vec![value], ..plain(Kind::Rmw(op), ty, pointer) };
+        access.scope = self.syncscope()?;
+        let orders =
+            [Order::Monotonic, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        access.order = Some(self.order("an `atomicrmw`", &orders)?);
+        self.tail(&mut access)?;
+        Ok(Operation::Access(access))
+    }
+
+    fn cmpxchg(&mut self) -> Read<'a, Operation<'a>> {
+        let (weak, volatile) = (self.eat("weak"), self.eat("volatile"));
+        let (space, pointer) = self.pointer()?;
+        self.expect(",")?;
+        let ty = self.ty()?;
+        let expected = self.value()?;
+        self.expect(",")?;
+        let at = self.here();
+        let other = self.ty()?;
+        if other != ty {
+            let message = format!("a `cmpxchg` is of one type: {ty} and {other}");
+            self.report.error("llvm-type", at, message).help(ty.to_string());
+            return Err(Stop::Reported);
+        }
+        let value = self.value()?;
+        let scope = self.syncscope()?;
+        let orders =
+            [Order::Monotonic, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let order = self.order("a `cmpxchg`", &orders)?;
+        let failure = self
+            .order("a `cmpxchg` that fails", &[Order::Monotonic, Order::Acquire, Order::SeqCst])?;
+        let mut access = Access {
+            volatile,
+            space,
+            scope,
+            order: Some(order),
+            values: vec![expected, value],
+            ..plain(Kind::CmpXchg { weak, failure }, ty, pointer)
+        };
+        self.tail(&mut access)?;
+        Ok(Operation::Access(access))
+    }
+
+    fn fence(&mut self) -> Read<'a, Operation<'a>> {
+        let scope = self.syncscope()?;
+        let orders = [Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let order = self.order("a fence", &orders)?;
+        self.end()?;
+        Ok(Operation::Fence { order, scope })
+    }
+}
+
+/// An access that is neither volatile nor atomic, of the generic space.
+fn plain(kind: Kind, ty: Type, pointer: &str) -> Access<'_> {
+    Access {
+        kind,
+        volatile: false,
+        order: None,
+        scope: "",
+        ty,
+        space: 0,
+        pointer,
+        align: None,
+        values: Vec::new(),
+        metadata: Vec::new(),
+        argument: None,
+    }
+}

@@ -1,0 +1,331 @@
+//! A module of LLVM IR: its types, its variables, and where its functions are.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::body;
+use super::lex::{self, Token};
+use super::operand::Value;
+use super::parse::{Parser, Read, Stop};
+use super::step::Block;
+use super::ty::{Ty, Types};
+use crate::cursor::short;
+use crate::report::{Bytes, Report};
+
+/// A variable of the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Global {
+    pub(super) ty: Ty,
+    pub(super) space: u32,
+    pub(super) constant: bool,
+    /// Whether it begins as something else than zeros.
+    pub(super) initialized: bool,
+    /// What of it is not covered: an alias, one for each thread.
+    pub(super) unusual: Option<&'static str>,
+}
+
+/// A parameter as the signature has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Parameter<'a> {
+    pub(super) ty: Ty,
+    /// Without its sign; empty where it has a number that is not written.
+    pub(super) name: &'a str,
+    pub(super) attributes: Vec<&'a str>,
+}
+
+/// A function that the module defines.
+#[derive(Clone, Debug)]
+pub(super) struct Definition<'a> {
+    pub(super) name: &'a str,
+    pub(super) at: Bytes,
+    pub(super) kernel: bool,
+    pub(super) variadic: bool,
+    pub(super) result: Ty,
+    pub(super) parameters: Vec<Parameter<'a>>,
+    /// The lines between its braces.
+    body: Vec<Vec<Token>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Module<'a> {
+    pub(super) types: Types<'a>,
+    pub(super) globals: BTreeMap<&'a str, Global>,
+    pub(super) functions: Vec<Definition<'a>>,
+    /// Whether some pointers have 32 bits.
+    pub(super) short_pointers: bool,
+    /// Functions that annotations call kernels.
+    kernels: BTreeSet<&'a str>,
+}
+
+/// What begins a line of a module that says nothing of what its functions do.
+const IGNORED: &[&str] = &["source_filename", "declare", "attributes", "module", "uselistorder"];
+
+/// Conventions of calling that kernels have, by name and number.
+const KERNEL: &[&str] = &["ptx_kernel", "71"];
+
+/// Reads everything but the bodies of functions.
+pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
+    let lines = lex::lines(text, report);
+    let mut module = Module::default();
+    let mut annotations = Vec::new();
+    let mut nodes: BTreeMap<&'a str, &'a str> = BTreeMap::new();
+    let mut parser = Parser::new(text, report);
+    let mut lines = lines.into_iter();
+    while let Some(mut tokens) = lines.next() {
+        // What is written over several lines.
+        while body::depth(text, &tokens) > 0 && tokens[0].at.of(text) != "define" {
+            let Some(more) = lines.next() else { break };
+            tokens.extend(more);
+        }
+        parser.begin(tokens);
+        let first = parser.text_at(0);
+        let second = parser.text_at(1);
+        let read = match first {
+            "define" => {
+                let (header, body, closed) =
+                    parts(text, std::mem::take(&mut parser.tokens), &mut lines);
+                if !closed {
+                    let at = header.first().map_or(Bytes::default(), |token| token.at);
+                    parser.report.error("llvm-define", at, "this function has no end").help("}");
+                }
+                parser.begin(header);
+                parser.define(body).map(|function| module.functions.push(function))
+            }
+            "target" => {
+                let layout = parser.tokens.last().map_or("", |token| token.at.of(text));
+                module.short_pointers |= second == "datalayout" && short_pointers(layout);
+                Ok(())
+            }
+            "!nvvm.annotations" => {
+                annotations.extend(parser.tokens.iter().map(|token| token.at.of(text)));
+                Ok(())
+            }
+            _ if IGNORED.contains(&first)
+                || first.starts_with(['!', '$', '^'])
+                || first.starts_with("uselistorder") =>
+            {
+                let word = |token: &Token| token.at.of(text);
+                if first.starts_with('!') && parser.tokens.iter().any(|t| word(t) == "\"kernel\"") {
+                    let named = parser.tokens.iter().find(|token| word(token).starts_with('@'));
+                    nodes.extend(named.map(|token| (first, quoted(text, token.at))));
+                }
+                Ok(())
+            }
+            _ if first.starts_with('%') => parser.type_definition(&mut module),
+            _ if first.starts_with('@') => parser.global(&mut module),
+            _ => {
+                let known = ["define", "declare", "target", "attributes", "source_filename"];
+                let near = parser.report.nearest(first, known);
+                let message = format!("`{}` begins nothing that a module has", short(first));
+                let at = parser.here();
+                parser.report.error("llvm-module", at, message).help_if(near.map(str::to_owned));
+                Ok(())
+            }
+        };
+        if let Err(Stop::Uncovered(what)) = read {
+            let at = parser.here();
+            parser.report.error("llvm-module", at, format!("`{}` is not covered", short(what)));
+        }
+    }
+    module.kernels = annotations.iter().filter_map(|node| nodes.get(node).copied()).collect();
+    for function in &mut module.functions {
+        function.kernel |= module.kernels.contains(function.name);
+    }
+    module
+}
+
+impl<'a> Definition<'a> {
+    pub(super) fn blocks(&self, text: &'a str, report: &mut Report) -> Vec<Block<'a>> {
+        body::read(text, &self.body, report)
+    }
+}
+
+/// The name of a global at a token, which its quotes may follow.
+fn quoted(text: &str, at: Bytes) -> &str {
+    let word = at.of(text);
+    if word.len() > 1 {
+        return &word[1..];
+    }
+    let rest = text[at.end as usize..].strip_prefix('"').unwrap_or("");
+    &rest[..rest.find('"').unwrap_or(0)]
+}
+
+/// Header, lines and whether there is an end of the function that begins with these tokens.
+fn parts(
+    text: &str,
+    first: Vec<Token>,
+    lines: &mut impl Iterator<Item = Vec<Token>>,
+) -> (Vec<Token>, Vec<Vec<Token>>, bool) {
+    let sign =
+        |token: &Token, sign: &str| token.kind == lex::Kind::Sign && token.at.of(text) == sign;
+    let mut header = first;
+    // The brace that opens the body is the one that stays open.
+    let open = |tokens: &[Token]| {
+        let mut depth = 0_i64;
+        let mut last = None;
+        for (index, token) in tokens.iter().enumerate() {
+            match token.at.of(text) {
+                "{" if token.kind == lex::Kind::Sign => {
+                    if depth == 0 {
+                        last = Some(index);
+                    }
+                    depth += 1;
+                }
+                "(" if token.kind == lex::Kind::Sign => depth += 1,
+                "}" | ")" if token.kind == lex::Kind::Sign => depth -= 1,
+                _ => {}
+            }
+        }
+        let closed = depth == 0 && tokens.last().is_some_and(|token| sign(token, "}"));
+        last.filter(|_| depth > 0 || closed)
+    };
+    let mut body = Vec::new();
+    let begin = loop {
+        if let Some(begin) = open(&header) {
+            break begin;
+        }
+        match lines.next() {
+            Some(more) if more[0].at.of(text) != "define" => header.extend(more),
+            _ => return (header, body, false),
+        }
+    };
+    let mut line = header.split_off(begin);
+    line.remove(0);
+    let mut depth = 1;
+    loop {
+        let change: i64 = line
+            .iter()
+            .map(|token| i64::from(sign(token, "{")) - i64::from(sign(token, "}")))
+            .sum();
+        depth += change;
+        let closed = depth <= 0;
+        if closed && line.last().is_some_and(|token| sign(token, "}")) {
+            line.pop();
+        }
+        if !line.is_empty() {
+            body.push(line);
+        }
+        if closed {
+            return (header, body, true);
+        }
+        match lines.next() {
+            Some(next) => line = next,
+            None => return (header, body, false),
+        }
+    }
+}
+
+/// Whether a layout says that a pointer has 32 bits: `p:32:32`, `p3:32:32`.
+fn short_pointers(layout: &str) -> bool {
+    let parts = layout.trim_matches('"').split('-');
+    parts.filter_map(|part| part.strip_prefix('p')).any(|part| {
+        part.split(':').nth(1) == Some("32")
+            && part.split(':').next().is_some_and(|space| space.chars().all(|c| c.is_ascii_digit()))
+    })
+}
+
+impl<'a> Parser<'a, '_> {
+    /// `%pair = type { i32, i32 }`
+    fn type_definition(&mut self, module: &mut Module<'a>) -> Read<'a, ()> {
+        let name = self.name()?;
+        self.expect("=")?;
+        self.expect("type")?;
+        let ty = if self.eat("opaque") { None } else { Some(self.any_type()?) };
+        module.types.insert(name, ty);
+        self.end()
+    }
+
+    /// `@x = internal addrspace(3) global i32 undef, align 4`
+    fn global(&mut self, module: &mut Module<'a>) -> Read<'a, ()> {
+        let name = self.name()?;
+        self.expect("=")?;
+        let mut global =
+            Global { ty: Ty::Other, space: 0, constant: false, initialized: false, unusual: None };
+        loop {
+            match self.text_at(0) {
+                "" => {
+                    self.expected("`global` or `constant`").help("@x = global i32 0");
+                    return Err(Stop::Reported);
+                }
+                "addrspace" => {
+                    global.space = self.space()?;
+                    continue;
+                }
+                "thread_local" => global.unusual = Some("a variable of each thread"),
+                "alias" | "ifunc" => {
+                    global.unusual = Some("another name of a variable");
+                    module.globals.insert(name, global);
+                    return Ok(());
+                }
+                "(" => {
+                    self.group()?;
+                    continue;
+                }
+                word @ ("global" | "constant") => {
+                    global.constant = word == "constant";
+                    self.next += 1;
+                    break;
+                }
+                _ => {}
+            }
+            self.next += 1;
+        }
+        global.ty = self.any_type()?;
+        if !matches!(self.text_at(0), "," | "") {
+            let value = self.operand()?;
+            let zeros =
+                ["0", "zeroinitializer", "null", "undef", "poison", "false", "0.000000e+00"];
+            global.initialized = !matches!(value, Value::Literal(word) if zeros.contains(&word));
+        }
+        module.globals.insert(name, global);
+        Ok(())
+    }
+
+    /// The line of a `define` up to its brace.
+    fn define(&mut self, body: Vec<Vec<Token>>) -> Read<'a, Definition<'a>> {
+        let at = self.here();
+        self.expect("define")?;
+        let mut kernel = false;
+        while !self.at_type() {
+            let word = self.text_at(0);
+            if word.is_empty() {
+                self.expected("the type of the result").help("define void @f() {");
+                return Err(Stop::Reported);
+            }
+            kernel |= KERNEL.contains(&word);
+            self.next += 1;
+            if self.text_at(0) == "(" {
+                self.group()?;
+            }
+        }
+        let result = self.any_type()?;
+        if !self.text_at(0).starts_with('@') {
+            self.expected("the name of the function").help("define void @f() {");
+            return Err(Stop::Reported);
+        }
+        let name = self.name()?;
+        self.expect("(")?;
+        let mut parameters = Vec::new();
+        let mut variadic = false;
+        while !self.eat(")") {
+            if !parameters.is_empty() || variadic {
+                self.expect(",")?;
+            }
+            if self.eat("...") {
+                variadic = true;
+                continue;
+            }
+            let ty = self.any_type()?;
+            let mut attributes = Vec::new();
+            while !matches!(self.text_at(0), "," | ")" | "") && !self.text_at(0).starts_with('%') {
+                attributes.push(self.text_at(0));
+                self.next += 1;
+                if self.text_at(0) == "(" {
+                    self.group()?;
+                }
+            }
+            let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
+            parameters.push(Parameter { ty, name, attributes });
+        }
+        Ok(Definition { name, at, kernel, variadic, result, parameters, body })
+    }
+}

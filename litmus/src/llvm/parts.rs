@@ -1,0 +1,97 @@
+//! Values of several parts: structures and vectors in registers.
+
+use super::function::{Cell, Made, Translator};
+use super::operand::Value;
+use super::step::{Part, Typed};
+use super::ty::{Scalar, Ty};
+use super::value::UNDEFINED;
+
+impl<'a> Translator<'a, '_> {
+    /// Takes out a part, or puts one in.
+    pub(super) fn part(
+        &mut self,
+        part: &Part<'a>,
+        result: Option<&'a str>,
+        to: &[(Scalar, Cell)],
+    ) -> Made<()> {
+        match part {
+            Part::Extract { from, path } => {
+                let cells = self.cells(&from.0, &from.1)?;
+                let before = self.before(&from.0, path)?;
+                let parts = cells.get(before..).unwrap_or_default().to_vec();
+                to.iter()
+                    .zip(&parts)
+                    .try_for_each(|((scalar, to), from)| self.mov(*scalar, to, from))
+            }
+            Part::Insert { into, element, path } => {
+                let at = self.before(&into.0, path)?;
+                self.kept_inside(&element.1)?;
+                self.insert(result, into, element, at)
+            }
+            Part::ExtractElement { from, index } => {
+                let at = self.index(&from.0, index)?;
+                let cells = self.cells(&from.0, &from.1)?;
+                match (to.first(), cells.get(at)) {
+                    (Some((scalar, to)), Some(from)) => self.mov(*scalar, to, from),
+                    _ => self.no("this element of a vector is not covered"),
+                }
+            }
+            Part::InsertElement { into, element, index } => {
+                let at = self.index(&into.0, index)?;
+                self.kept_inside(&element.1)?;
+                self.insert(result, into, element, at)
+            }
+        }
+    }
+
+    /// How many parts stand before the one that a path leads to.
+    fn before(&self, ty: &Ty, path: &[u64]) -> Made<usize> {
+        let (mut ty, mut before) = (ty, 0);
+        for index in path {
+            let Some((element, more)) = ty.element(*index, &self.module.types) else {
+                return self.no("an index of this value is not covered");
+            };
+            (ty, before) = (element, before + more);
+        }
+        Ok(before)
+    }
+
+    /// The constant index of an element of a vector.
+    fn index(&self, ty: &Ty, index: &Typed<'a>) -> Made<usize> {
+        let number =
+            if let Value::Literal(text) = &index.1 { text.parse::<usize>().ok() } else { None };
+        match (number, ty.resolved(&self.module.types)) {
+            (Some(number), Some(Ty::Vector(lanes, _))) if u64::from(*lanes) > number as u64 => {
+                Ok(number)
+            }
+            _ => self.no("an element of a vector whose number is no constant"),
+        }
+    }
+
+    fn insert(
+        &mut self,
+        result: Option<&'a str>,
+        into: &Typed<'a>,
+        element: &Typed<'a>,
+        at: usize,
+    ) -> Made<()> {
+        let mut cells = self.cells(&into.0, &into.1)?;
+        let new = self.cells(&element.0, &element.1)?;
+        for (cell, new) in cells.iter_mut().skip(at).zip(new) {
+            *cell = new;
+        }
+        let Some(name) = result else { return Ok(()) };
+        let mut parts = self.values[name].parts.clone();
+        for ((scalar, to), from) in parts.iter_mut().zip(&cells) {
+            if from == UNDEFINED {
+                UNDEFINED.clone_into(to);
+            } else {
+                self.mov(*scalar, to, from)?;
+            }
+        }
+        if let Some(held) = self.values.get_mut(name) {
+            held.parts = parts;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,266 @@
+//! Operands as registers and numbers.
+
+use super::function::{Cell, Made, Root, Translator, word};
+use super::operand::Value;
+use super::step::Typed;
+use super::ty::{Scalar, Ty};
+use crate::cursor::short;
+use crate::function::{Initial, Variable};
+
+/// The bytes of a variable that is as large as whoever starts the kernel says.
+const UNSIZED: u32 = 256;
+
+impl<'a> Translator<'a, '_> {
+    /// The scalars of an operand.
+    pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Vec<Cell>> {
+        match value {
+            Value::Local(name) => {
+                let Some(held) = self.values.get(name) else {
+                    let message = format!("nothing gives `%{}` a value", short(name));
+                    return self.wrong("llvm-value", message);
+                };
+                let types = &self.module.types;
+                if !alike(&held.ty, ty) && held.ty.parts(types) != ty.parts(types) {
+                    let message =
+                        format!("`%{}` has another type here than where it is made", short(name));
+                    return self.wrong("llvm-type", message);
+                }
+                Ok(held.parts.iter().map(|(_, cell)| cell.clone()).collect())
+            }
+            Value::Global(_) | Value::Address { .. } | Value::Cast { .. } => {
+                let (base, offset) = self.constant_address(value)?;
+                if offset == 0 {
+                    return Ok(vec![base]);
+                }
+                let sum = self.temporary();
+                self.row(format!("add.u64 {sum}, {base}, {offset}"));
+                Ok(vec![sum])
+            }
+            Value::Aggregate(elements) => {
+                let mut cells = Vec::new();
+                for (ty, element) in elements {
+                    cells.extend(self.cells(ty, element)?);
+                }
+                let parts = ty.parts(&self.module.types).map(|parts| parts.len());
+                if parts != Some(cells.len()) {
+                    return self.wrong("llvm-type", "this constant is of another type".to_owned());
+                }
+                Ok(cells)
+            }
+            Value::Literal(literal) => {
+                let Some(scalars) = ty.parts(&self.module.types) else {
+                    return self.no("a value of this type is not covered");
+                };
+                if scalars.len() > 1 {
+                    return match *literal {
+                        "zeroinitializer" => Ok(vec!["0".to_owned(); scalars.len()]),
+                        // Each element is inserted before it is looked at, or the first look refuses.
+                        "undef" | "poison" => Ok(vec![UNDEFINED.to_owned(); scalars.len()]),
+                        _ => self.no("a constant of this form is not covered"),
+                    };
+                }
+                match scalars.first() {
+                    Some(scalar) => Ok(vec![self.literal(*scalar, literal)?]),
+                    None => Ok(Vec::new()),
+                }
+            }
+            Value::Other(what) => self.no(format!("the constant `{}` is not covered", short(what))),
+        }
+    }
+
+    /// A scalar operand.
+    pub(super) fn cell(&mut self, (ty, value): &Typed<'a>) -> Made<Cell> {
+        self.one(ty, value)
+    }
+
+    pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Cell> {
+        let mut cells = self.cells(ty, value)?;
+        match (cells.pop(), cells.is_empty()) {
+            (Some(cell), true) if cell == UNDEFINED => self.no("`undef` is not covered"),
+            (Some(cell), true) => Ok(cell),
+            _ => self.no("a value of several parts is not covered here"),
+        }
+    }
+
+    /// A number as an instruction of a test has it: without a sign.
+    fn literal(&mut self, scalar: Scalar, text: &str) -> Made<Cell> {
+        if matches!(text, "undef" | "poison") {
+            return self.no(format!("`{text}` is not covered"));
+        }
+        let bits = match (scalar, text) {
+            (_, "zeroinitializer") | (Scalar::Ptr, "null") | (Scalar::Int(1), "false") => Some(0),
+            (Scalar::Int(1), "true") => Some(1),
+            (Scalar::Int(width @ 1..=64), _) => integer(text, width),
+            (Scalar::Float, _) => float(text).map(|value| {
+                #[expect(clippy::cast_possible_truncation, reason = "LLVM writes one that fits")]
+                let narrow = value as f32;
+                u64::from(narrow.to_bits())
+            }),
+            (Scalar::Double, _) => float(text).map(f64::to_bits),
+            (Scalar::Half, _) => text.strip_prefix("0xH").and_then(hexadecimal),
+            (Scalar::BFloat, _) => text.strip_prefix("0xR").and_then(hexadecimal),
+            _ => None,
+        };
+        let Some(bits) = bits else {
+            let message = format!("`{}` is no value of type {scalar}", short(text));
+            return self.wrong("llvm-value", message);
+        };
+        Ok(bits.to_string())
+    }
+
+    /// An address that is known: a register, and how far behind it.
+    pub(super) fn constant_address(&mut self, value: &Value<'a>) -> Made<(Cell, i64)> {
+        match value {
+            Value::Global(name) => Ok((self.global(name)?, 0)),
+            Value::Local(_) => Ok((self.one(&Ty::Ptr(0), value)?, 0)),
+            Value::Address { source, base, indices } => {
+                let (register, offset) = self.constant_address(&base.1)?;
+                let (more, variable) = self.offsets(source, indices)?;
+                if !variable.is_empty() {
+                    return self.no("a constant with an index that is none");
+                }
+                Ok((register, offset.wrapping_add(more)))
+            }
+            Value::Cast { op: "bitcast" | "addrspacecast", from, .. } => {
+                self.constant_address(&from.1)
+            }
+            Value::Cast { op, .. } => self.no(format!("the constant `{op}` is not covered")),
+            Value::Literal(_) | Value::Aggregate(_) | Value::Other(_) => {
+                self.no("an address that is a number is not covered")
+            }
+        }
+    }
+
+    /// What indices add to an address: bytes, and indices that are values, each with its stride.
+    pub(super) fn offsets(
+        &mut self,
+        source: &Ty,
+        indices: &[Typed<'a>],
+    ) -> Made<(i64, Vec<(Typed<'a>, u64)>)> {
+        let types = &self.module.types;
+        let mut ty = source;
+        let mut total = 0_i64;
+        let mut variable = Vec::new();
+        for (position, index) in indices.iter().enumerate() {
+            let constant = match index {
+                (Ty::Scalar(Scalar::Int(_)), Value::Literal("zeroinitializer" | "false")) => {
+                    Some(0)
+                }
+                (Ty::Scalar(Scalar::Int(_)), Value::Literal(text)) => text.parse::<i64>().ok(),
+                _ => None,
+            };
+            let element = if position == 0 {
+                ty
+            } else {
+                match ty.resolved(types) {
+                    Some(Ty::Struct { .. }) => {
+                        let field = constant.and_then(|index| u64::try_from(index).ok());
+                        let Some((offset, field)) = field.and_then(|index| ty.field(index, types))
+                        else {
+                            return self.no("an index of this structure is not covered");
+                        };
+                        total = total.wrapping_add_unsigned(offset);
+                        ty = field;
+                        continue;
+                    }
+                    Some(Ty::Array(_, element) | Ty::Vector(_, element)) => element,
+                    _ => return self.wrong("llvm-index", "this type has no elements".to_owned()),
+                }
+            };
+            let Some(stride) = element.stride(types) else {
+                return self.no("an address in this type is not covered");
+            };
+            match constant {
+                Some(index) => {
+                    let stride = stride.cast_signed();
+                    total = total.wrapping_add(index.wrapping_mul(stride));
+                }
+                None => variable.push((index.clone(), stride)),
+            }
+            ty = element;
+        }
+        Ok((total, variable))
+    }
+
+    /// The register that holds the address of a variable of the module.
+    fn global(&mut self, name: &'a str) -> Made<Cell> {
+        let Some(global) = self.module.globals.get(name) else {
+            return self.no(format!("`@{}` is no variable of this module", short(name)));
+        };
+        if let Some(what) = global.unusual {
+            return self.no(format!("`@{}`: {what} is not covered", short(name)));
+        }
+        if global.constant && global.initialized {
+            return self.no(format!("what the constant `@{}` holds is not covered", short(name)));
+        }
+        let space = self.space(global.space)?;
+        let held = word(name);
+        let address = |initial: &(String, Initial)| {
+            matches!(&initial.1, Initial::Address(of) if *of == held).then(|| initial.0.clone())
+        };
+        if let Some(known) = self.initial.iter().find_map(address) {
+            return Ok(known);
+        }
+        let Some(bytes) = global.ty.stride(&self.module.types).and_then(|n| u32::try_from(n).ok())
+        else {
+            return self.no(format!("the type of `@{}` is not covered", short(name)));
+        };
+        if bytes == 0 {
+            self.note(format!("`@{}` has no size, and is taken for {UNSIZED} bytes", short(name)));
+        }
+        let bytes = if bytes == 0 { UNSIZED } else { bytes };
+        self.variables.push(Variable { name: held.clone(), space, bytes });
+        let register = self.register(name);
+        self.initial.push((register.clone(), Initial::Address(held)));
+        Ok(register)
+    }
+
+    /// Whether nobody writes what is at this address while the kernel runs.
+    pub(super) fn never_written(&self, pointer: &Value<'a>, space: u32) -> bool {
+        space == 4
+            || match self.root(pointer) {
+                Root::Parameter(index) => {
+                    let attributes = &self.definition.parameters[index].attributes;
+                    self.definition.kernel
+                        && ["noalias", "readonly"].iter().all(|a| attributes.contains(a))
+                }
+                Root::Global(name) => {
+                    self.module.globals.get(name).is_some_and(|global| global.constant)
+                }
+                Root::Alloca(_) | Root::Unknown => false,
+            }
+    }
+}
+
+/// In the place of a part that has no value yet.
+pub(super) const UNDEFINED: &str = "undef";
+
+/// Whether both are the same, or pointers.
+fn alike(a: &Ty, b: &Ty) -> bool {
+    a == b || matches!((a, b), (Ty::Ptr(_), Ty::Ptr(_)))
+}
+
+/// A decimal integer, in so many bits.
+fn integer(text: &str, bits: u32) -> Option<u64> {
+    let value: i128 = text.parse().ok()?;
+    let most = 1_i128 << bits;
+    if !(-(most >> 1)..most).contains(&value) {
+        return None;
+    }
+    u64::try_from(value.rem_euclid(most)).ok()
+}
+
+/// `1.5e+00`, or the bits of a double.
+fn float(text: &str) -> Option<f64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => hexadecimal(digits).map(f64::from_bits),
+        None if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') => {
+            text.parse().ok()
+        }
+        None => None,
+    }
+}
+
+fn hexadecimal(digits: &str) -> Option<u64> {
+    u64::from_str_radix(digits, 16).ok()
+}

@@ -1,0 +1,121 @@
+//! What is not covered refuses its function, and what is no LLVM IR is told: each with its line.
+
+use litmus::llvm;
+
+use crate::column;
+
+/// The reason and the line of the first function of a module.
+fn refused(text: &str) -> (usize, String) {
+    match column::read(text).remove(0).1 {
+        Ok(function) => panic!("{text}{}", column::cells(&function)),
+        Err(refused) => (refused.line, refused.why),
+    }
+}
+
+fn body(lines: &str) -> String {
+    format!("define void @f(ptr %p, i32 %n) {{\nentry:\n{lines}\n  ret void\n}}\n")
+}
+
+#[test]
+fn what_is_not_covered_is_named_with_its_line() {
+    let cases = [
+        ("  call void @g(ptr %p)", "`@g` is not covered"),
+        ("  call void asm sideeffect \"bar\", \"\"()", "`asm` is not covered"),
+        ("  %f = fcmp oeq float 0.0, 1.0", "`fcmp` is not covered"),
+        ("  %v = sdiv i32 %n, 3", "`sdiv` of i32 is not covered"),
+        ("  %v = add i128 1, 2", "values of type i128 are not covered"),
+        ("  store i32 undef, ptr %p", "`undef` is not covered"),
+        ("  store i24 1, ptr %p", "an access of type i24 is not covered"),
+        ("  %v = atomicrmw nand ptr %p, i32 1 seq_cst", "this operation of an `atomicrmw`"),
+        ("  %v = load volatile <2 x i32>, ptr %p", "a volatile vector is not covered"),
+        ("  %v = load { i32, i32 }, ptr %p", "`{ i32, i32 }` is not covered"),
+        ("  %v = load i32, ptr inttoptr (i64 8 to ptr)", "the constant `inttoptr`"),
+        ("  %v = load i32, ptr null", "an address that is a number is not covered"),
+        ("  %v = load i32, ptr @g", "`@g` is no variable of this module"),
+        ("  %v = load i32, ptr addrspace(9) null", "address space 9 is not covered"),
+        ("  %v = call i64 @llvm.nvvm.read.ptx.sreg.clock64()", "the special register `clock64`"),
+        (
+            "  call void @llvm.nvvm.bar.warp.sync(i32 -1)",
+            "`@llvm.nvvm.bar.warp.sync` is not covered",
+        ),
+        ("  %a = alloca i32\n  store ptr %a, ptr %p", "the address of the local variable `%a`"),
+        ("  br label %no\nno:\n  unreachable\nlast:", "`unreachable` can be reached"),
+        ("  %v = fadd fast float 0.0, 1.0", "`fadd` that may be computed in another way"),
+    ];
+    for (lines, why) in cases {
+        let (line, said) = refused(&body(lines));
+        assert!(said.starts_with(why), "{lines}: {said}");
+        assert!((3..=2 + lines.lines().count()).contains(&line), "{lines}: line {line}");
+    }
+    let signatures = [
+        ("define void @f(ptr byval(i32) %p) {\n  ret void\n}\n", "a parameter with `byval`"),
+        ("define void @f(i32 %n, ...) {\n  ret void\n}\n", "`...` is not covered"),
+        (
+            "define { i32, i32 } @f({ i32, i32 } %n) {\n  ret { i32, i32 } %n\n}\n",
+            "a parameter that",
+        ),
+        (
+            "target datalayout = \"e-p3:32:32-i64:64\"\ndefine void @f() {\n  ret void\n}\n",
+            "pointers of 32 bits",
+        ),
+        (
+            "@t = thread_local global i32 0\ndefine i32 @f() {\n  %v = load i32, ptr @t\n  ret i32 %v\n}\n",
+            "`@t`: a variable of each thread",
+        ),
+        (
+            "@c = constant i32 5\ndefine i32 @f() {\n  %v = load i32, ptr @c\n  ret i32 %v\n}\n",
+            "what the constant `@c` holds",
+        ),
+    ];
+    for (text, why) in signatures {
+        let (_, said) = refused(text);
+        assert!(said.starts_with(why), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_refused_function_refuses_no_other() {
+    let text =
+        "define void @a() {\n  call void @b()\n  ret void\n}\ndefine void @b() {\n  ret void\n}\n";
+    let functions = column::read(text);
+    let names: Vec<(&str, bool)> =
+        functions.iter().map(|(name, made)| (name.as_str(), made.is_ok())).collect();
+    assert_eq!(names, [("a", false), ("b", true)]);
+}
+
+/// The codes and lines of what is wrong with a module.
+fn wrong(text: &str) -> Vec<(&'static str, usize)> {
+    let errors = llvm::functions("f.ll", text).expect_err(text);
+    errors.iter().map(|error| (error.code, error.span.line)).collect()
+}
+
+#[test]
+fn what_is_no_module_is_told() {
+    let cases: &[(&str, &[(&str, usize)])] = &[
+        ("  %v = load atomic i32, ptr %p release, align 4", &[("llvm-order", 3)]),
+        ("  store i32 %v, ptr %p", &[("llvm-value", 3)]),
+        ("  store i32 %x, ptr %p\n  store i32 %y, ptr %p", &[("llvm-value", 3), ("llvm-value", 4)]),
+        ("  store i64 %n, ptr %p", &[("llvm-type", 3)]),
+        ("  %n = add i32 1, 2", &[("llvm-value", 3)]),
+        ("  %v = ad i32 %n, 1", &[("llvm-opcode", 3)]),
+        ("  %v = icmp lt i32 %n, 1", &[("llvm-comparison", 3)]),
+        ("  %v = zext i32 %n to i16", &[("llvm-type", 3)]),
+        ("  br label %nowhere\nb:", &[("llvm-label", 3)]),
+        ("  %v = add i32 %n,\n  %w = add i32 1", &[("syntax", 3), ("syntax", 4)]),
+        ("  store i32 4294967296, ptr %p", &[("llvm-value", 3)]),
+        ("  br label %entry\nentry:", &[("llvm-label", 4)]),
+        ("  br label %b\nb:\n  %v = phi i32 [ 0, %c ]", &[("llvm-phi", 3)]),
+        ("  ret i32 %n\nb:", &[("llvm-type", 3)]),
+        ("  %s = alloca", &[("syntax", 3)]),
+    ];
+    for (lines, codes) in cases {
+        assert_eq!(&wrong(&body(lines)), codes, "{lines}");
+    }
+    assert_eq!(wrong("define void @f() {\n  ret void\n"), [("llvm-define", 1)]);
+    assert_eq!(wrong("deine void @f()\n"), [("llvm-module", 1)]);
+    assert_eq!(wrong("define @f() {\n  ret void\n}\n"), [("syntax", 1)]);
+    assert_eq!(wrong("define void @f() {\n}\n"), [("llvm-block", 1)]);
+    assert_eq!(wrong("define void @f() {\n  %v = add i32 1, 2\n}\n"), [("llvm-block", 2)]);
+    assert_eq!(wrong("@x = globl i32 0\n"), [("syntax", 1)]);
+    assert_eq!(wrong("source_filename = \"x\n"), [("llvm-string", 1)]);
+}

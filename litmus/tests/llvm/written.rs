@@ -1,0 +1,73 @@
+//! Columns of a module, as they were recorded.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use litmus::function::Function;
+
+use crate::column;
+
+fn described(function: &Function) -> String {
+    let mut text = format!("{} at line {}", function.name, function.line);
+    if function.kernel {
+        text.push_str(", a kernel");
+    }
+    text.push('\n');
+    for parameter in &function.parameters {
+        let what = parameter.points_to.map_or("a number", |space| space.name());
+        writeln!(text, "  {}: {} bits, {what}", parameter.name, parameter.bits).expect("text");
+    }
+    for variable in &function.variables {
+        let (name, space, bytes) = (&variable.name, variable.space.name(), variable.bytes);
+        writeln!(text, "  {name}: {bytes} bytes, {space}").expect("text");
+    }
+    for (register, initial) in &function.initial {
+        writeln!(text, "  {register} = {initial:?}").expect("text");
+    }
+    for row in &function.rows {
+        let volatile = if row.volatile { " (volatile)" } else { "" };
+        let read_only = if row.read_only { " (read only)" } else { "" };
+        writeln!(text, "{:4}  {}{volatile}{read_only}", row.line, row.cell).expect("text");
+    }
+    if let Some((register, bits)) = &function.result {
+        writeln!(text, "  returns {register}, {bits} bits").expect("text");
+    }
+    for note in &function.notes {
+        writeln!(text, "  note: {note}").expect("text");
+    }
+    text
+}
+
+/// `UPDATE=1 cargo test` rewrites them; read what changed.
+#[test]
+fn the_columns_of_a_module_are_as_recorded() {
+    let mut now = String::new();
+    for (name, made) in column::read(include_str!("functions.ll")) {
+        let text = match made {
+            Ok(function) => {
+                column::parses(&function);
+                described(&function)
+            }
+            Err(refused) => format!("{name} is refused: line {}: {}\n", refused.line, refused.why),
+        };
+        now.push_str(&text);
+        now.push('\n');
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/functions.txt");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &now).expect("it can be written");
+    }
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(now, before, "UPDATE=1 rewrites {}", path.display());
+}
+
+#[test]
+fn notes_say_what_was_assumed() {
+    let function = column::one(
+        "define void @f(ptr %p) {\n  fence syncscope(\"agent\") seq_cst\n  \
+         store atomic i32 1, ptr %p syncscope(\"singlethread\") release, align 4\n  ret void\n}\n",
+    );
+    assert_eq!(column::cells(&function), "fence.seq_cst.system\nstore.u32 [%p], 1\n");
+    assert_eq!(function.notes.len(), 2, "{:?}", function.notes);
+}
