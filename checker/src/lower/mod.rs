@@ -11,6 +11,7 @@ pub mod code;
 pub mod context;
 pub mod contract;
 pub mod csv;
+pub mod drive;
 pub mod inclusion;
 pub mod item;
 pub mod llvm;
@@ -35,12 +36,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use litmus::function::Functions;
 
 pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
-
-use litmus::function::Functions;
 
 use self::whole::ask::Asker;
 use self::whole::report::Baseline;
@@ -69,7 +69,12 @@ pub fn command(
         (None, Some(from), Some(to)) => {
             of_functions([from, to], command, (setting, &baseline), bar, out, err)
         }
-        (None, ..) => Ok(Exit::BadInput),
+        (None, ..) => match (&command.ptxas, &command.nvdisasm) {
+            (Some(ptxas), Some(nvdisasm)) => {
+                of_tests([ptxas, nvdisasm], command, (setting, &baseline), bar, out, err)
+            }
+            _ => Ok(Exit::BadInput),
+        },
     }
 }
 
@@ -134,18 +139,81 @@ fn of_functions(
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(Exit::BadInput) };
     let pairs = whole::paired(source, target);
-    let asker = Asker {
-        engine: setting.engine,
-        cxx: setting.cxx,
-        whole: setting.whole,
-        torn: setting.torn,
-        bound: command.bound,
-        patience: PATIENCE,
-    };
+    let asker = asker(setting, command);
     let progress = bar(pairs.len(), "functions");
     let said = whole::judge_all(&pairs, asker, setting.jobs, &progress);
     progress.finish_and_clear();
     let (format, racy) = (command.format, command.racy);
     let manner = whole::report::Manner { format, racy, baseline, source: from, target: to };
     whole::report::print(&said, &manner, out)
+}
+
+fn asker<'a>(setting: &Setting<'a>, command: &Lower) -> Asker<'a> {
+    Asker {
+        engine: setting.engine,
+        cxx: setting.cxx,
+        whole: setting.whole,
+        torn: setting.torn,
+        bound: command.bound,
+        patience: PATIENCE,
+    }
+}
+
+/// The machine that threads are compiled for, where the command line names none.
+const MACHINE: u16 = 90;
+
+fn of_tests(
+    [ptxas, nvdisasm]: [&Path; 2],
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let (mut threads, errors) = match drive::threads(&command.tests) {
+        Ok(read) => read,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    errors.iter().try_for_each(|error| writeln!(err, "{error}\n"))?;
+    if threads.is_empty() {
+        writeln!(err, "error: no litmus test below the paths given")?;
+        return Ok(Exit::BadInput);
+    }
+    let own = std::env::temp_dir().join(format!("causeway-{}", std::process::id()));
+    let folder = command.keep.as_deref().unwrap_or(&own);
+    std::fs::create_dir_all(folder)?;
+    let arch = command.arch.unwrap_or(MACHINE);
+    let sides = drive::compile(&mut threads, &drive::Tools { ptxas, nvdisasm, folder, arch });
+    if command.keep.is_none() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    let drive::Sides { module, listing, source, target } = match sides {
+        Ok(sides) => sides,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let mut pairs = whole::paired(source, target);
+    for pair in &mut pairs {
+        let Some(driven) = threads.iter().find(|driven| driven.symbol == pair.name) else {
+            continue;
+        };
+        let more = match driven.count {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        pair.name = format!("{} on sm_{arch}, {}{more}", driven.name, driven.symbol);
+    }
+    let progress = bar(pairs.len(), "threads");
+    let said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
+    progress.finish_and_clear();
+    let (format, racy) = (command.format, command.racy);
+    let manner =
+        whole::report::Manner { format, racy, baseline, source: &module, target: &listing };
+    let exit = whole::report::print(&said, &manner, out)?;
+    Ok(if errors.is_empty() { exit } else { Exit::BadInput })
 }
