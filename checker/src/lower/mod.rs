@@ -137,7 +137,8 @@ fn of_functions(
     let asker = Asker {
         engine: setting.engine,
         cxx: setting.cxx,
-        ptx: setting.whole,
+        whole: setting.whole,
+        torn: setting.torn,
         bound: command.bound,
         patience: PATIENCE,
     };
