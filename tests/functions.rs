@@ -62,10 +62,10 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
         let said = said(&module(source), &module(target));
         let finding = &said.finding;
         let progress = finding.why.starts_with("progress:");
-        let found = match finding.verdict {
-            Verdict::Weaker if progress => "progress",
-            Verdict::Weaker if finding.racy => "racy",
-            verdict => verdict.name(),
+        let found = match (finding.verdict == Verdict::Weaker, progress, finding.racy) {
+            (true, true, _) => "progress",
+            (true, false, true) => "racy",
+            _ => finding.verdict.name(),
         };
         if found != expected {
             wrong.push(format!("{what}: {found}: {}", finding.why));

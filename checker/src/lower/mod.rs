@@ -42,9 +42,9 @@ pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
 
-use self::whole::Unread;
 use self::whole::ask::Asker;
 use self::whole::report::Baseline;
+use self::whole::{Listing, Unread};
 use crate::cli::Lower;
 use crate::exit::Exit;
 
@@ -126,12 +126,10 @@ fn of_functions(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let source = whole::functions(from);
-    let none = Functions::new();
-    let target = whole::lowered(to, source.as_ref().unwrap_or(&none), command.arch);
-    let mut sides = Vec::new();
-    for side in [source, target] {
-        match side {
+    let mut sides: Vec<Functions> = Vec::new();
+    for path in [from, to] {
+        let source = sides.first().map_or(&[][..], Vec::as_slice);
+        match whole::functions(path, Listing { source, arch: command.arch }) {
             Ok(functions) => sides.push(functions),
             Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
             Err(Unread::Diagnostics(all)) => {
@@ -207,11 +205,20 @@ fn of_tests(
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        pair.name = format!("{} on sm_{arch}, {}{more}", driven.name, driven.symbol);
+        pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
     }
     let progress = bar(pairs.len(), "threads");
-    let said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
+    let mut said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
     progress.finish_and_clear();
+    for said in &mut said {
+        let illegal = |driven: &drive::Driven| {
+            driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
+        };
+        if threads.iter().any(illegal) {
+            let why = "the assembler made an instruction that the disassembler does not know";
+            said.finding = Finding::new(Verdict::Invalid, why);
+        }
+    }
     let (format, racy) = (command.format, command.racy);
     let manner =
         whole::report::Manner { format, racy, baseline, source: &module, target: &listing };

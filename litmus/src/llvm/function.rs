@@ -265,7 +265,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             while self.module.globals.keys().any(|global| word(global) == shown) {
                 shown.push('_');
             }
-            parameters.push(Parameter { name: shown, bits, points_to });
+            let no_alias = parameter.attributes.contains(&"noalias");
+            parameters.push(Parameter { name: shown, bits, points_to, no_alias });
             self.initial.push((register.clone(), Initial::Parameter(index)));
             let held = Held { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
             if self.values.insert(name, held).is_some() {

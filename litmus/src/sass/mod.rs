@@ -18,7 +18,7 @@ mod spa5;
 pub mod syntax;
 pub mod uses;
 
-pub use function::functions;
+pub use function::{Signature, functions};
 pub use listing::listing;
 pub use parse::instructions;
 pub use single::{Options, Single, instruction};

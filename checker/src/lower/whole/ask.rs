@@ -253,6 +253,7 @@ impl<'a> Case<'a> {
         let mut all = Vec::new();
         for (index, thread) in (0u8..).zip(&program.threads) {
             let of = |name: &str| {
+                let name = plain(name);
                 let found = thread.registers.iter().position(|register| register.name == name);
                 found.map(|register| Observed::Register {
                     thread: ThreadId(index),
@@ -288,13 +289,13 @@ impl<'a> Case<'a> {
     fn masks(&self, program: &Program) -> Vec<Value> {
         let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
         let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
-        let name = |function: &Function| function.result.as_ref().map(|(name, _)| name.clone());
+        let name = |function: &'a Function| function.result.as_ref().map(|(name, _)| plain(name));
         let names = [name(self.source), name(self.target)];
         let of = |observed: &Observed| {
             let Observed::Register { thread, register } = observed else { return Value::MAX };
             let thread = &program.threads[usize::from(thread.0)];
             let name = &thread.registers[usize::from(register.0)].name;
-            let is_result = names.iter().flatten().any(|result| result == name);
+            let is_result = names.iter().flatten().any(|result| *result == name);
             result.filter(|_| is_result).map_or(Value::MAX, low_bits)
         };
         program.observed.iter().map(of).collect()
@@ -454,10 +455,8 @@ impl<'a> Case<'a> {
 
     /// A context in words, the function as itself.
     pub fn words(&self, context: &Context) -> String {
-        let lowered = self.source.language != Language::Cxx;
-        let cells = |ops: &[Op], prefix: &str| {
-            self.cells(context, ops, prefix, lowered).unwrap_or_default()
-        };
+        let cells =
+            |ops: &[Op], prefix: &str| self.cells(context, ops, prefix, false).unwrap_or_default();
         let name = format!("[{}]", self.source.name);
         let mut first = cells(&context.before, "before");
         first.push(name.clone());
@@ -467,6 +466,11 @@ impl<'a> Case<'a> {
         threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
         format!("{}, {}", threads.join(" || "), context.distance)
     }
+}
+
+/// A register as a program calls it.
+fn plain(name: &str) -> &str {
+    name.strip_prefix('%').unwrap_or(name)
 }
 
 /// A step as a cell.

@@ -1,5 +1,6 @@
 //! What is missing: the least change of one instruction of the target that takes the outcome away.
 
+use litmus::function::Language;
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::{Fence, FenceOrder};
@@ -36,10 +37,25 @@ pub(super) fn missing(
             let text = target.threads[0].lines[line].text.clone();
             let function = case.target;
             let at = case.bound(context, true).ok()??.line(function, line);
+            let machine = matches!(function.language, Language::Sass(_));
+            let added = if machine { of_machine(&added) } else { added };
             return Some((at, format!("line {at}: `{text}` lacks {added}")));
         }
     }
     None
+}
+
+/// What is added to an instruction of the machine.
+fn of_machine(added: &str) -> String {
+    let (membar, invalidate) = ("a `MEMBAR` before it", "a `CCTL.IVALL` behind it");
+    added
+        .replace("`.acq_rel`", &format!("{membar} and {invalidate}"))
+        .replace("`.release`", membar)
+        .replace("`.acquire`", invalidate)
+        .replace("`.relaxed`", "`.STRONG`")
+        .replace("`.cta`", "`.SM`")
+        .replace("`.gpu`", "`.GPU`")
+        .replace("`.sys`", "`.SYS`")
 }
 
 fn wider(scope: Scope) -> Vec<Scope> {

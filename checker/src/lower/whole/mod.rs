@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use litmus::Diagnostic;
 use litmus::function::{Function, Functions, Refused};
-use litmus::sass::function::Signature;
+use litmus::sass::Signature;
 
 use self::ask::Asker;
 use crate::lower::verdict::{Finding, Verdict};
@@ -49,50 +49,43 @@ pub enum Unread {
     Diagnostics(Vec<Diagnostic>),
 }
 
+/// What a listing is read with: what it was made of, and its architecture where it does not say it.
+#[derive(Clone, Copy, Default)]
+pub struct Listing<'a> {
+    pub source: &'a [(String, Result<Function, Refused>)],
+    pub arch: Option<u16>,
+}
+
 /// Reads the functions of a file, by its ending.
-pub fn functions(path: &Path) -> Result<Functions, Unread> {
+pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    let text = std::fs::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    let utf8 = || {
+        let none = |_| Unread::Path(format!("{shown}: this file is no text in UTF-8"));
+        std::str::from_utf8(&text).map_err(none)
+    };
     match path.extension().and_then(|ending| ending.to_str()) {
+        Some("ll") => litmus::llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
         Some("ptx") => {
-            let (module, diagnostics) = litmus::ptx::read(&shown, &bytes);
+            let (module, diagnostics) = litmus::ptx::read(&shown, &text);
             match module {
                 Some(module) if diagnostics.is_empty() => Ok(module.columns()),
                 _ => Err(Unread::Diagnostics(diagnostics)),
             }
         }
-        _ => Err(Unread::Path(format!(
+        Some("sass") => {
+            let signature = |name: &str| {
+                let mut source = listing.source.iter();
+                let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
+                Some(Signature::of(function))
+            };
+            litmus::sass::functions(&shown, utf8()?, listing.arch, &signature)
+                .map_err(Unread::Diagnostics)
+        }
+        Some(_) | None => Err(Unread::Path(format!(
             "{shown}: what it is in is told by its ending: .ll, .ptx or .sass"
         ))),
     }
-}
-
-/// Reads what became of functions: a listing needs their signatures, and its machine if it does not
-/// say it.
-pub fn lowered(path: &Path, source: &Functions, arch: Option<u16>) -> Result<Functions, Unread> {
-    if path.extension().is_none_or(|ending| ending != "sass") {
-        return functions(path);
-    }
-    let shown = path.display().to_string();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
-    listed(&shown, &text, source, arch).map_err(Unread::Diagnostics)
-}
-
-/// The functions of a listing, by the signatures of what it was made of.
-pub fn listed(
-    path: &str,
-    text: &str,
-    source: &Functions,
-    arch: Option<u16>,
-) -> Result<Functions, Vec<Diagnostic>> {
-    let signature = |name: &str| {
-        let found = source.iter().find(|(known, _)| known == name)?;
-        let function = found.1.as_ref().ok()?;
-        let (parameters, variables) = (function.parameters.clone(), function.variables.clone());
-        function.kernel.then_some(Signature { parameters, variables })
-    };
-    litmus::sass::functions(path, text, arch, &signature)
 }
 
 /// Functions of two files by their names, in the order of the source.

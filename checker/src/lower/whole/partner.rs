@@ -89,8 +89,7 @@ const FRESH: u64 = 101;
 
 struct Maker<'a> {
     locations: &'a [Location],
-    /// The context's own places: of the frame, and between partners.
-    frame: usize,
+    /// The context's own place between partners.
     link: usize,
     /// Values that the function may wait for.
     wanted: &'a [u64],
@@ -109,7 +108,7 @@ pub fn contexts(
     cxx: bool,
 ) -> Vec<Context> {
     let (frame, link) = (locations.len() - 2, locations.len() - 1);
-    let mut maker = Maker { locations, frame, link, wanted, all: Vec::new() };
+    let mut maker = Maker { locations, link, wanted, all: Vec::new() };
     let places = 0..scan.uses.len();
     let shapes: Vec<Vec<Vec<&str>>> = PAIRS
         .iter()
