@@ -188,8 +188,8 @@ pub struct Lower {
     /// Litmus tests in PTX, or folders to search for .litmus files
     #[arg(value_name = "TEST", requires = "ptxas")]
     pub tests: Vec<PathBuf>,
-    /// The architecture of a listing [default: the listing's]; what to compile for [default: sm_70 with
-    /// --llc, sm_90 with --ptxas]
+    /// The architecture of a listing [default: the listing's]; what to compile for [default: `sm_70`
+    /// with --llc, `sm_90` with --ptxas]
     #[arg(long, value_name = "TARGET", value_parser = machine, conflicts_with = "rows")]
     pub arch: Option<u16>,
     /// Execute a loop body of a function at most this many times
