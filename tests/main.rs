@@ -18,4 +18,5 @@ mod reach;
 mod rules;
 mod sass;
 mod suite;
+mod tables;
 mod tidy;
