@@ -158,7 +158,7 @@ pub struct Architectures(pub Vec<u16>);
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Clone, Debug)]
 #[command(
-    group = clap::ArgGroup::new("what").required(true).args(["rows", "from"]),
+    group = clap::ArgGroup::new("what").required(true).args(["rows", "table", "from", "ptxas"]),
     group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true)
 )]
 pub struct Lower {
@@ -166,6 +166,9 @@ pub struct Lower {
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: Option<PathBuf>,
+    /// A table of lowerings, PTX to SASS as in litmus/lowering, or C++ to PTX: every row of it is judged
+    #[arg(long, value_name = "FILE.table")]
+    pub table: Option<PathBuf>,
     /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)
     #[arg(long, value_name = "FILE", requires = "made")]
     pub from: Option<PathBuf>,
@@ -176,11 +179,25 @@ pub struct Lower {
     /// kept
     #[arg(long, value_name = "PATH", requires = "from")]
     pub llc: Option<PathBuf>,
-    /// The architecture of a listing, or to compile for [default: the listing's; `sm_70`]
-    #[arg(long, value_name = "TARGET", value_parser = machine, requires = "from")]
+    /// Compile the threads of litmus tests with this assembler, and judge what it makes of them
+    #[arg(long, value_name = "PATH", requires_all = ["nvdisasm", "tests"])]
+    pub ptxas: Option<PathBuf>,
+    /// The disassembler for it
+    #[arg(long, value_name = "PATH", requires = "ptxas")]
+    pub nvdisasm: Option<PathBuf>,
+    /// Keep the module and its listing in this folder
+    #[arg(long, value_name = "FOLDER", requires = "ptxas")]
+    pub keep: Option<PathBuf>,
+    /// Litmus tests, or folders to search for .litmus files: what the assembler compiles, or the table
+    /// lowers
+    #[arg(value_name = "TEST", conflicts_with_all = ["rows", "from"])]
+    pub tests: Vec<PathBuf>,
+    /// The architecture of a listing [default: the listing's]; what to compile for [default: `sm_70`
+    /// with --llc, `sm_90` with --ptxas]
+    #[arg(long, value_name = "TARGET", value_parser = machine, conflicts_with = "rows")]
     pub arch: Option<u16>,
     /// Execute a loop body of a function at most this many times
-    #[arg(long, value_name = "N", default_value_t = 2, requires = "from", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "rows", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub bound: u32,
     /// Accept the findings in this file, the output of `--format json`: only new ones fail
     #[arg(long, value_name = "FILE.json")]

@@ -11,6 +11,8 @@ pub mod code;
 pub mod context;
 pub mod contract;
 pub mod csv;
+pub mod drive;
+pub mod generated;
 pub mod inclusion;
 pub mod item;
 pub mod llvm;
@@ -24,6 +26,7 @@ pub mod rows;
 pub mod run;
 mod side;
 pub mod step;
+pub mod table;
 mod token;
 pub mod value;
 pub mod verdict;
@@ -35,12 +38,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use litmus::function::Functions;
 
 pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
-
-use litmus::function::Functions;
 
 use self::whole::ask::Asker;
 use self::whole::report::Baseline;
@@ -64,12 +66,20 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
+    if let Some(table) = &command.table {
+        return of_table(table, command, (setting, &baseline), bar, out, err);
+    }
     match (&command.rows, &command.from, &command.to) {
         (Some(rows), ..) => of_rows(rows, command, (setting, &baseline), bar, out, err),
         (None, Some(from), Some(to)) => {
             of_functions([from, to], command, (setting, &baseline), bar, out, err)
         }
-        (None, ..) => Ok(Exit::BadInput),
+        (None, ..) => match (&command.ptxas, &command.nvdisasm) {
+            (Some(ptxas), Some(nvdisasm)) => {
+                of_tests([ptxas, nvdisasm], command, (setting, &baseline), bar, out, err)
+            }
+            _ => Ok(Exit::BadInput),
+        },
     }
 }
 
@@ -77,6 +87,25 @@ fn baseline(path: &Path) -> Result<Baseline, String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
     Baseline::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))
+}
+
+fn of_table(
+    path: &Path,
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", path.display())?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path };
+    table::table(&text, &command.tests, setting, &manner, &bar(0, "rows"), (out, err))
 }
 
 fn of_rows(
@@ -104,10 +133,10 @@ fn of_rows(
         }
     };
     let progress = bar(table.rows.len(), "rows");
-    let findings = judge(&table, setting, &progress);
+    let (findings, questions) = rows::judge_by(&table, setting, None, &progress);
     progress.finish_and_clear();
     let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path: rows };
-    rows::print(&table, &findings, &manner, out)
+    rows::print(&table, &findings, questions, &manner, out)
 }
 
 /// How long one program of a function and a context may take.
@@ -134,18 +163,90 @@ fn of_functions(
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(Exit::BadInput) };
     let pairs = whole::paired(source, target);
-    let asker = Asker {
-        engine: setting.engine,
-        cxx: setting.cxx,
-        whole: setting.whole,
-        torn: setting.torn,
-        bound: command.bound,
-        patience: PATIENCE,
-    };
+    let asker = asker(setting, command);
     let progress = bar(pairs.len(), "functions");
     let said = whole::judge_all(&pairs, asker, setting.jobs, &progress);
     progress.finish_and_clear();
     let (format, racy) = (command.format, command.racy);
     let manner = whole::report::Manner { format, racy, baseline, source: from, target: to };
     whole::report::print(&said, &manner, out)
+}
+
+fn asker<'a>(setting: &Setting<'a>, command: &Lower) -> Asker<'a> {
+    Asker {
+        engine: setting.engine,
+        cxx: setting.cxx,
+        whole: setting.whole,
+        torn: setting.torn,
+        bound: command.bound,
+        patience: PATIENCE,
+    }
+}
+
+/// The machine that threads are compiled for, where the command line names none.
+const MACHINE: u16 = 90;
+
+fn of_tests(
+    [ptxas, nvdisasm]: [&Path; 2],
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let (mut threads, errors) = match drive::threads(&command.tests) {
+        Ok(read) => read,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    errors.iter().try_for_each(|error| writeln!(err, "{error}\n"))?;
+    if threads.is_empty() {
+        writeln!(err, "error: no litmus test below the paths given")?;
+        return Ok(Exit::BadInput);
+    }
+    let own = std::env::temp_dir().join(format!("causeway-{}", std::process::id()));
+    let folder = command.keep.as_deref().unwrap_or(&own);
+    std::fs::create_dir_all(folder)?;
+    let arch = command.arch.unwrap_or(MACHINE);
+    let sides = drive::compile(&mut threads, &drive::Tools { ptxas, nvdisasm, folder, arch });
+    if command.keep.is_none() {
+        std::fs::remove_dir_all(folder)?;
+    }
+    let drive::Sides { module, listing, source, target } = match sides {
+        Ok(sides) => sides,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let mut pairs = whole::paired(source, target);
+    for pair in &mut pairs {
+        let Some(driven) = threads.iter().find(|driven| driven.symbol == pair.name) else {
+            continue;
+        };
+        let more = match driven.count {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
+    }
+    let progress = bar(pairs.len(), "threads");
+    let mut said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
+    progress.finish_and_clear();
+    for said in &mut said {
+        let illegal = |driven: &drive::Driven| {
+            driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
+        };
+        if threads.iter().any(illegal) {
+            let why = "the assembler made an instruction that the disassembler does not know";
+            said.finding = Finding::new(Verdict::Invalid, why);
+        }
+    }
+    let (format, racy) = (command.format, command.racy);
+    let manner =
+        whole::report::Manner { format, racy, baseline, source: &module, target: &listing };
+    let exit = whole::report::print(&said, &manner, out)?;
+    Ok(if errors.is_empty() { exit } else { Exit::BadInput })
 }

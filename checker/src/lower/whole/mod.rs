@@ -78,9 +78,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
             let signature = |name: &str| {
                 let mut source = listing.source.iter();
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
-                let (parameters, variables) =
-                    (function.parameters.clone(), function.variables.clone());
-                Some(Signature { parameters, variables })
+                Some(Signature::of(function))
             };
             litmus::sass::functions(&shown, utf8()?, listing.arch, &signature)
                 .map_err(Unread::Diagnostics)

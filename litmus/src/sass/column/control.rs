@@ -3,8 +3,8 @@
 //! A column is one lane, the first and only one of its warp (reading S6): it waits for nobody, and
 //! goes on where the threads of a warp would meet.
 
-use model::isa::alu::Branch;
-use model::isa::{Instruction, Operand};
+use model::isa::alu::{AluOp, Branch};
+use model::isa::{Guard, Instruction, Operand};
 use model::machine::form::Lowered;
 
 use super::{Cell, Column, Got, unsupported};
@@ -57,6 +57,20 @@ impl Column<'_> {
         }
     }
 
+    /// `EXIT`, perhaps with a predicate beside the guard.
+    pub(super) fn exit(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+        if let Some(condition) = instruction.operands.first() {
+            if !condition.register().is_some_and(|one| one.file.is_of_predicates()) {
+                return unsupported("an exit that depends on flags");
+            }
+            let condition = self.source(condition)?;
+            self.also_if(condition);
+        }
+        let branch = Branch { target: usize::MAX, condition: None };
+        self.emit(Instruction::Branch(branch), Lowered::default());
+        Ok(())
+    }
+
     /// The guard of what is emitted next, and another condition.
     fn also_if(&mut self, condition: Operand) {
         let guard = self.guard.take();
@@ -64,16 +78,12 @@ impl Column<'_> {
         if let Some(guard) = guard {
             let mut holds = Operand::Reg(guard.predicate);
             if guard.negated {
-                holds = self.computed(
-                    model::isa::alu::AluOp::Xor,
-                    super::BIT,
-                    &[holds, Operand::Imm(1)],
-                );
+                holds = self.computed(AluOp::Xor, super::BIT, &[holds, Operand::Imm(1)]);
             }
-            all = self.computed(model::isa::alu::AluOp::And, super::BIT, &[holds, condition]);
+            all = self.computed(AluOp::And, super::BIT, &[holds, condition]);
         }
         let predicate = self.predicate(all);
-        self.guard = Some(model::isa::Guard { predicate, negated: false });
+        self.guard = Some(Guard { predicate, negated: false });
     }
 
     /// Where `BSSY` and `SSY` said that threads meet.

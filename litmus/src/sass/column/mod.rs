@@ -15,7 +15,7 @@ mod order;
 
 use std::collections::BTreeSet;
 
-use model::isa::alu::{Alu, AluOp, Branch};
+use model::isa::alu::{Alu, AluOp};
 use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
 use model::machine::form::{Family, Lowered};
 use model::program::ThreadId;
@@ -218,13 +218,7 @@ impl Column<'_> {
             Some(Class::Barrier) => self.barrier(instruction)?,
             Some(Class::Arithmetic) => self.arithmetic(instruction)?,
             Some(Class::Branch) => self.branch(instruction, cells)?,
-            Some(Class::Exit) if !instruction.operands.is_empty() => {
-                return unsupported("an exit that depends on flags");
-            }
-            Some(Class::Exit) => {
-                let branch = Branch { target: usize::MAX, condition: None };
-                self.emit(Instruction::Branch(branch), Lowered::default());
-            }
+            Some(Class::Exit) => self.exit(instruction)?,
             Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => {}
             Some(Class::View) => return unsupported("a fence of another proxy"),
             Some(Class::Special) => self.special(instruction)?,

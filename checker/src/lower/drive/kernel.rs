@@ -1,0 +1,242 @@
+//! A thread of a litmus test as a kernel in PTX, whose registers are stored in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use litmus::{Dialect, Test};
+use model::isa::{Instruction, Reg};
+use model::memory::{Space, Variable};
+use model::program::{Initial, Observed, Thread, ThreadId};
+
+/// What stands for the name of the kernel in its text.
+pub(super) const NAME: &str = "THREAD";
+
+/// The text of a kernel, with [`NAME`] where its name is; or why there is none.
+pub(super) fn kernel(test: &Test, thread: usize) -> Result<String, String> {
+    if test.sass.is_some() || test.dialect != Dialect::Ptx {
+        return Err("it is not in PTX".to_owned());
+    }
+    let of = &test.program.threads[thread];
+    let writer = Writer { test, thread, of, text: String::new() };
+    writer.kernel()
+}
+
+struct Writer<'t> {
+    test: &'t Test,
+    thread: usize,
+    of: &'t Thread,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn kernel(mut self) -> Result<String, String> {
+        let cells = self.cells()?;
+        for (index, variable) in self.test.program.variables.iter().enumerate() {
+            let name = format!("{NAME}_{}", variable.name);
+            let held = self.of.registers.iter().any(|register| {
+                matches!(register.initial, Initial::Address { variable, .. } if usize::from(variable.0) == index)
+            });
+            if held || cells.iter().any(|(_, cell)| words(cell).any(|word| word == name)) {
+                let line = declaration(variable)?;
+                self.line(&line);
+            }
+        }
+        self.line(&format!(".visible .entry {NAME}(.param .u64 {NAME}_out)\n{{"));
+        for (index, register) in self.of.registers.iter().enumerate() {
+            let ty = match self.bits(index) {
+                1 => ".pred".to_owned(),
+                bits => format!(".b{bits}"),
+            };
+            self.line(&format!("\t.reg {ty} {};", register.name));
+        }
+        self.line(&format!("\t.reg .b64 {NAME}_to;"));
+        self.line(&format!("\tld.param.u64 {NAME}_to, [{NAME}_out];"));
+        self.line(&format!("\tcvta.to.global.u64 {NAME}_to, {NAME}_to;"));
+        self.begin()?;
+        for (labels, cell) in cells {
+            for label in labels {
+                self.line(&format!("{NAME}_{label}:"));
+            }
+            self.line(&format!("\t{cell};"));
+        }
+        self.line(&format!("{NAME}_end:"));
+        for (index, register) in self.shown().into_iter().enumerate() {
+            let bits = self.bits(usize::from(register.0));
+            let name = &self.of.registers[usize::from(register.0)].name;
+            self.line(&format!("\tst.global.b{bits} [{NAME}_to+{}], {name};", 8 * index));
+        }
+        self.line("\tret;\n}");
+        Ok(self.text)
+    }
+
+    /// How wide a register is declared. One that nothing writes is as wide as what reads it.
+    fn bits(&self, index: usize) -> u16 {
+        let register = &self.of.registers[index];
+        let this = Reg(u16::try_from(index).expect("few registers"));
+        let lines = self.of.lines.iter().map(|line| &line.instruction);
+        let written = lines.clone().any(|one| one.destinations().any(|to| to == this));
+        let address = matches!(register.initial, Initial::Address { .. });
+        if register.bits == 1 || written || address {
+            return if register.bits == 1 { 1 } else { register.bits.max(16) };
+        }
+        let reads = lines.filter(|one| one.sources().any(|from| from == this));
+        let types = reads.map(|one| match one {
+            Instruction::Alu(alu) => alu.ty.bits,
+            Instruction::Store(store) => store.ty.bits,
+            Instruction::Atomic(atomic) => atomic.ty.bits,
+            Instruction::Barrier(_) => 32,
+            Instruction::Load(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => register.bits,
+        });
+        types.max().unwrap_or(register.bits).max(16)
+    }
+
+    /// What registers hold in the beginning: 0, where the test does not say.
+    fn begin(&mut self) -> Result<(), String> {
+        for (index, register) in self.of.registers.iter().enumerate() {
+            let (bits, name) = (self.bits(index), &register.name);
+            let line = match register.initial {
+                _ if !(2..=64).contains(&register.bits) => continue,
+                Initial::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
+                Initial::Address { variable, .. } => {
+                    let variable = &self.test.program.variables[usize::from(variable.0)];
+                    let of = format!("{NAME}_{}", variable.name);
+                    match variable.space {
+                        Space::Global => format!("\tmov.u64 {name}, {of};"),
+                        Space::Shared => {
+                            format!("\tmov.u64 {name}, {of};\n\tcvta.shared.u64 {name}, {name};")
+                        }
+                        Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => {
+                            return Err(other(variable));
+                        }
+                    }
+                }
+            };
+            self.line(&line);
+        }
+        Ok(())
+    }
+
+    /// The instructions as they were written, each with the labels before it: a cell may be several
+    /// lines of the program.
+    fn cells(&self) -> Result<Vec<(Vec<String>, String)>, String> {
+        let lines = &self.of.lines;
+        let numbers = &self.test.line_numbers[self.thread];
+        let targets: BTreeSet<usize> = lines
+            .iter()
+            .filter_map(|line| line.instruction.as_branch())
+            .map(|b| b.target)
+            .collect();
+        let names = self.names();
+        let mut cells: Vec<(Vec<String>, String)> = Vec::new();
+        for (index, line) in lines.iter().enumerate() {
+            let first = index == 0
+                || numbers[index] != numbers[index - 1]
+                || line.text != lines[index - 1].text;
+            if !first {
+                continue;
+            }
+            if let Instruction::Unsupported(why) = &line.instruction {
+                return Err(why.clone());
+            }
+            if line.text.contains('@') && !line.text.starts_with('@') {
+                return Err("it names the copy of another thread".to_owned());
+            }
+            let labels =
+                if targets.contains(&index) { vec![index.to_string()] } else { Vec::new() };
+            let cell = match line.instruction.as_branch() {
+                Some(branch) => {
+                    let guard = line.guard.map_or(String::new(), |guard| {
+                        let name = &self.of.registers[usize::from(guard.predicate.0)].name;
+                        format!("@{}{name} ", if guard.negated { "!" } else { "" })
+                    });
+                    let to = if branch.target < lines.len() {
+                        branch.target.to_string()
+                    } else {
+                        "end".to_owned()
+                    };
+                    format!("{guard}bra {NAME}_{to}")
+                }
+                None => renamed(&line.text, &names),
+            };
+            cells.push((labels, cell));
+        }
+        Ok(cells)
+    }
+
+    /// Variables by what they are called in the module.
+    fn names(&self) -> BTreeMap<&str, String> {
+        let all = self.test.program.variables.iter();
+        all.map(|variable| (variable.name.as_str(), format!("{NAME}_{}", variable.name))).collect()
+    }
+
+    /// Registers that something outside writes, and those that the test looks at.
+    fn shown(&self) -> BTreeSet<Reg> {
+        let accesses = self.of.lines.iter().filter(|line| line.instruction.access().is_some());
+        let mut all: BTreeSet<Reg> =
+            accesses.flat_map(|line| line.instruction.destinations()).collect();
+        let here = ThreadId(u8::try_from(self.thread).expect("a test has few threads"));
+        all.extend(self.test.program.observed.iter().filter_map(|observed| match *observed {
+            Observed::Register { thread, register } if thread == here => Some(register),
+            Observed::Register { .. } | Observed::Memory { .. } => None,
+        }));
+        all.retain(|register| (2..=64).contains(&self.of.registers[usize::from(register.0)].bits));
+        all
+    }
+}
+
+fn other(variable: &Variable) -> String {
+    format!("`{}` is in {} memory", variable.name, variable.space.name())
+}
+
+/// The declaration of a variable.
+fn declaration(variable: &Variable) -> Result<String, String> {
+    if variable.alias.is_some() {
+        return Err(format!("`{}` is a second name of a location", variable.name));
+    }
+    if !matches!(variable.space, Space::Global | Space::Shared) {
+        return Err(other(variable));
+    }
+    let bytes = variable.initial.len().next_multiple_of(16);
+    let space = variable.space.name();
+    Ok(format!(".{space} .align 16 .b8 {NAME}_{}[{bytes}];", variable.name))
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$')
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c| !is_word(c))
+}
+
+/// An instruction with its operands called otherwise.
+fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
+    let (guard, rest) = match text.split_once(' ') {
+        Some((guard, rest)) if guard.starts_with('@') => (format!("{guard} "), rest),
+        _ => (String::new(), text),
+    };
+    let Some((opcode, operands)) = rest.split_once(' ') else { return text.to_owned() };
+    let mut out = format!("{guard}{opcode} ");
+    let mut rest = operands;
+    while let Some(first) = rest.chars().next() {
+        let length = if is_word(first) {
+            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
+        } else {
+            first.len_utf8()
+        };
+        let (word, behind) = rest.split_at(length);
+        out.push_str(names.get(word).map_or(word, String::as_str));
+        rest = behind;
+    }
+    out
+}

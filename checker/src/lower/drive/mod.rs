@@ -1,0 +1,293 @@
+//! `causeway lower --ptxas PATH --nvdisasm PATH TEST…`: the threads of litmus tests as kernels of a
+//! module, and what `ptxas` makes of them.
+
+mod kernel;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use litmus::function::{Functions, Refused};
+
+use self::kernel::{NAME, kernel};
+use super::whole::{self, Listing, Unread};
+use crate::suite;
+
+/// The programs that are run, and where their files go.
+pub struct Tools<'a> {
+    pub ptxas: &'a Path,
+    pub nvdisasm: &'a Path,
+    pub folder: &'a Path,
+    /// The number behind `sm_`.
+    pub arch: u16,
+}
+
+/// A thread, or several that are the same.
+pub struct Driven {
+    /// What the kernel is called.
+    pub symbol: String,
+    /// `MP.litmus P0`, the first of them.
+    pub name: String,
+    /// How many there are.
+    pub count: usize,
+    text: String,
+    /// Why no kernel of it is judged.
+    refused: Option<String>,
+    /// Whether the disassembler does not know an instruction that the assembler made.
+    pub illegal: bool,
+}
+
+/// Both sides of what was driven.
+pub struct Sides {
+    pub module: PathBuf,
+    pub listing: PathBuf,
+    pub source: Functions,
+    pub target: Functions,
+}
+
+/// The threads of the tests below these paths, each text once; and what could not be read.
+pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)> {
+    let mut all: Vec<Driven> = Vec::new();
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut errors = Vec::new();
+    for path in suite::find(paths, "litmus")? {
+        let bytes = std::fs::read(&path)?;
+        let shown = path.display().to_string();
+        let litmus = match litmus::parse(&shown, &bytes) {
+            Ok(litmus) => litmus,
+            Err(diagnostics) => {
+                errors.extend(diagnostics.iter().map(ToString::to_string));
+                continue;
+            }
+        };
+        for (index, thread) in litmus.program.threads.iter().enumerate() {
+            let (kernel, refused) = match kernel(&litmus, index) {
+                Ok(kernel) => (kernel, None),
+                Err(why) => (String::new(), Some(why)),
+            };
+            if let Some(&same) = known.get(&kernel).filter(|_| refused.is_none()) {
+                all[same].count += 1;
+                continue;
+            }
+            known.insert(kernel.clone(), all.len());
+            all.push(Driven {
+                symbol: format!("thread_{}", all.len()),
+                name: format!("{shown} {}", thread.name),
+                count: 1,
+                text: kernel,
+                refused,
+                illegal: false,
+            });
+        }
+    }
+    Ok((all, errors))
+}
+
+/// The files of one run of the assembler.
+struct Files {
+    module: PathBuf,
+    cubin: PathBuf,
+    listing: PathBuf,
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Compiles the threads, and reads what became of them. A kernel that the assembler, or the reader of
+/// PTX, does not take is left out, and said why. An error is one of the programs, not of a kernel.
+pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
+    let version = version(tools.ptxas)?;
+    let own = |name: &str| tools.folder.join(name);
+    let files = Files {
+        module: own("threads.ptx"),
+        cubin: own("threads.cubin"),
+        listing: own("threads.sass"),
+    };
+    let every: Vec<usize> = (0..all.len()).collect();
+    let mut source = assemble(all, &every, version, tools, &files)?;
+    let mut text = disassemble(tools, &files)?;
+    if text.is_err() {
+        illegal(all, &every, version, tools, &files)?;
+        source = assemble(all, &every, version, tools, &files)?;
+        text = disassemble(tools, &files)?;
+    }
+    let text = text.map_err(|said| format!("{}: {said}", tools.nvdisasm.display()))?;
+    write(&files.listing, &text)?;
+    let made = Listing { source: &source, arch: Some(tools.arch) };
+    let mut target = whole::functions(&files.listing, made).map_err(|unread| match unread {
+        Unread::Path(error) => error,
+        Unread::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
+    })?;
+    for driven in all.iter() {
+        if let Some(why) = &driven.refused {
+            let refused = || Err(Refused { line: 1, why: why.clone() });
+            source.push((driven.symbol.clone(), refused()));
+            target.push((driven.symbol.clone(), refused()));
+        }
+    }
+    Ok(Sides { module: files.module, listing: files.listing, source, target })
+}
+
+/// Compiles these threads; those that are not taken are given up.
+fn assemble(
+    all: &mut [Driven],
+    these: &[usize],
+    version: (u16, u16),
+    tools: &Tools<'_>,
+    files: &Files,
+) -> Result<Functions, String> {
+    let target = format!("sm_{}", tools.arch);
+    loop {
+        let (text, lines) = module(all, these, version, tools.arch);
+        write(&files.module, &text)?;
+        let shown = files.module.display().to_string();
+        let (read, diagnostics) = litmus::ptx::read(&shown, text.as_bytes());
+        let found: Vec<(usize, String)> =
+            diagnostics.iter().map(|one| (one.span.line, one.message.clone())).collect();
+        if refuse(all, &lines, &found) {
+            continue;
+        }
+        let Some(read) = read.filter(|_| diagnostics.is_empty()) else {
+            return Err(diagnostics.first().map_or(String::new(), ToString::to_string));
+        };
+        let mut command = Command::new(tools.ptxas);
+        command.args(["-arch", &target]).arg(&files.module).arg("-o").arg(&files.cubin);
+        let (done, said) = run(&mut command)?;
+        if done {
+            return Ok(read.columns());
+        }
+        let found: Vec<(usize, String)> = said.lines().filter_map(complaint).collect();
+        if !refuse(all, &lines, &found) {
+            return Err(format!("{}: {}", tools.ptxas.display(), said.trim()));
+        }
+    }
+}
+
+/// The listing, or what the disassembler said.
+fn disassemble(tools: &Tools<'_>, files: &Files) -> Result<Result<String, String>, String> {
+    let (done, text) = run(Command::new(tools.nvdisasm).arg(&files.cubin))?;
+    Ok(if done { Ok(text) } else { Err(text.trim().to_owned()) })
+}
+
+/// Finds the kernels that the disassembler stumbles over, by halves: one is enough for it to list none.
+fn illegal(
+    all: &mut [Driven],
+    these: &[usize],
+    version: (u16, u16),
+    tools: &Tools<'_>,
+    files: &Files,
+) -> Result<(), String> {
+    assemble(all, these, version, tools, files)?;
+    let Err(said) = disassemble(tools, files)? else { return Ok(()) };
+    let left: Vec<usize> =
+        these.iter().copied().filter(|&index| all[index].refused.is_none()).collect();
+    if let [one] = left[..] {
+        let why = said.lines().next().unwrap_or("it lists nothing");
+        all[one].refused = Some(format!("nvdisasm: {why}"));
+        all[one].illegal = true;
+        return Ok(());
+    }
+    let (first, second) = left.split_at(left.len() / 2);
+    illegal(all, first, version, tools, files)?;
+    illegal(all, second, version, tools, files)
+}
+
+/// Gives up the kernels of these lines; whether there were any.
+fn refuse(all: &mut [Driven], lines: &[(usize, usize)], found: &[(usize, String)]) -> bool {
+    let mut some = false;
+    for (line, why) in found {
+        // Each begins where it is in the list.
+        let index = lines.partition_point(|(first, _)| first <= line).checked_sub(1);
+        let Some(driven) = index.map(|index| &mut all[lines[index].1]) else { continue };
+        if driven.refused.is_none() {
+            driven.refused = Some(why.clone());
+            some = true;
+        }
+    }
+    some
+}
+
+/// The module, and at which line each kernel begins.
+fn module(
+    all: &[Driven],
+    these: &[usize],
+    version: (u16, u16),
+    sm: u16,
+) -> (String, Vec<(usize, usize)>) {
+    let mut text =
+        format!(".version {}.{}\n.target sm_{sm}\n.address_size 64\n", version.0, version.1);
+    let mut lines = Vec::new();
+    let mut line = 4;
+    for &index in these {
+        let driven = &all[index];
+        if driven.refused.is_some() {
+            continue;
+        }
+        let kernel = driven.text.replace(NAME, &driven.symbol);
+        lines.push((line, index));
+        line += kernel.lines().count() + 1;
+        writeln!(text, "{kernel}").expect("strings can be written");
+    }
+    (text, lines)
+}
+
+/// `ptxas threads.ptx, line 20; error   : …`, `ptxas warning : … on line '20' …`
+fn complaint(line: &str) -> Option<(usize, String)> {
+    if let Some((place, message)) = line.split_once("; error") {
+        let (_, number) = place.rsplit_once("line ")?;
+        let message = message.trim_start_matches([' ', ':']);
+        return Some((number.trim().parse().ok()?, format!("ptxas: {message}")));
+    }
+    let (message, rest) = line.split_once(" on line '")?;
+    let number = rest.split_once('\'')?.0.parse().ok()?;
+    let message = message.split_once(" : ").map_or(message, |(_, message)| message);
+    Some((number, format!("ptxas: {message}")))
+}
+
+/// Runs a program: whether it was content, and what it said; its output alone if it was.
+fn run(command: &mut Command) -> Result<(bool, String), String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let done = command.output().map_err(|error| format!("{program}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let success = done.status.success();
+    let said = if success { text(&done.stdout) } else { text(&done.stderr) + &text(&done.stdout) };
+    Ok((success, said))
+}
+
+/// The version of PTX that came with an assembler: of 12.9 it is 8.8.
+fn version(ptxas: &Path) -> Result<(u16, u16), String> {
+    let (done, said) = run(Command::new(ptxas).arg("--version"))?;
+    let release = said.split("release ").nth(1).and_then(|rest| {
+        let (major, rest) = rest.split_once('.')?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        Some((major.trim().parse().ok()?, digits.parse().ok()?))
+    });
+    let version = release.filter(|_| done).and_then(|release: (u16, u16)| match release {
+        (11, minor) => Some((7, minor)),
+        // 12.5 and 12.6 have the same one.
+        (12, minor) => Some((8, if minor > 5 { minor - 1 } else { minor })),
+        (13.., minor) => Some((release.0 - 4, minor)),
+        _ => None,
+    });
+    version.ok_or_else(|| {
+        format!("{}: it does not say which release from 11.0 on it is", ptxas.display())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_of_an_assembler_name_their_line() {
+        let line = "ptxas threads.ptx, line 20; error   : Unexpected instruction types";
+        let expected = (20, "ptxas: Unexpected instruction types".to_owned());
+        assert_eq!(complaint(line), Some(expected));
+        let line = "ptxas warning : Program uses 32-bit address on line '6025' which conflicts";
+        let expected = (6025, "ptxas: Program uses 32-bit address".to_owned());
+        assert_eq!(complaint(line), Some(expected));
+        assert_eq!(complaint("ptxas fatal   : Ptx assembly aborted due to errors"), None);
+    }
+}
