@@ -44,7 +44,8 @@ fn said(source: &str, target: &str) -> Said {
     let asker = Asker {
         engine: ENGINES[0],
         cxx: &cxx,
-        ptx: &whole,
+        whole: &whole,
+        torn: None,
         bound: 2,
         patience: Duration::from_secs(20),
     };
@@ -83,5 +84,5 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(tested > 30, "only {tested} tests");
+    assert!(tested >= 30, "only {tested} tests");
 }

@@ -149,6 +149,49 @@ fn lower_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
+    let (Some(llc), Some(from)) = (&command.llc, &command.from) else {
+        return lowered(command, out, err);
+    };
+    let stem = from.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("causeway-{}-{stem}.ptx", std::process::id());
+    let made = command.to.clone().unwrap_or_else(|| std::env::temp_dir().join(name));
+    let exit = match compile(llc, from, &made, command.arch.unwrap_or(LLC_ARCH)) {
+        Ok(()) => lowered(&cli::Lower { to: Some(made.clone()), ..command.clone() }, out, err),
+        Err(why) => {
+            writeln!(err, "error: {}: {why}", from.display())?;
+            Ok(Exit::BadInput)
+        }
+    };
+    if command.to.is_none() {
+        // It is not there where nothing was compiled.
+        drop(std::fs::remove_file(&made));
+    }
+    exit
+}
+
+/// What `llc` compiles for, without `--arch`: the first target whose memory model PTX describes.
+const LLC_ARCH: u16 = 70;
+
+/// Compiles LLVM IR; or what the compiler says first.
+fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> {
+    if from.extension().is_none_or(|ending| ending != "ll") {
+        return Err("`--llc` compiles LLVM IR, a file that ends with .ll".to_owned());
+    }
+    let output = std::process::Command::new(llc)
+        .args(["-march=nvptx64", &format!("-mcpu=sm_{arch}"), "-o"])
+        .args([to, from])
+        .output()
+        .map_err(|error| format!("{}: {error}", llc.display()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let telling = said.lines().find(|line| line.to_lowercase().contains("error"));
+    let said = telling.or(said.lines().next()).unwrap_or("it says nothing");
+    Err(format!("{} does not compile it: {said}", llc.display()))
+}
+
+fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let (cxx, ptx) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
     let mut whole = ptx.clone();
     whole.conventions.tearing = false;

@@ -136,7 +136,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             offset @ ..0 => format!("[{base}{offset}]"),
             offset => format!("[{base}+{offset}]"),
         };
-        let volatile = access.volatile;
+        if access.volatile && private {
+            self.note("a volatile access of local or constant memory is seen by nobody".to_owned());
+        }
+        let volatile = access.volatile && !private;
         let done = self.rows.len();
         match access.kind {
             Kind::Load => self.load(access, &at, &strength, result)?,

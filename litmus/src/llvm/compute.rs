@@ -109,6 +109,9 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// A predicate as a number.
     pub(super) fn number_of(&mut self, predicate: &str) -> Cell {
+        if matches!(predicate, "0" | "1") {
+            return predicate.to_owned();
+        }
         let number = self.temporary();
         self.row(format!("selp.u32 {number}, 1, 0, {predicate}"));
         number
@@ -320,6 +323,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             "zext" | "sext" if narrow == 1 && bits.1 > 1 => {
                 let yes = if op == "zext" { 1 } else { ones(bits.1) };
+                if matches!(from, "0" | "1") {
+                    let number = if from == "1" { yes } else { 0 };
+                    return self.mov(new, to, &number.to_string());
+                }
                 self.row(format!("selp.b{wide} {to}, {yes}, 0, {from}"));
                 Ok(())
             }

@@ -177,7 +177,8 @@ impl<'a, 'm> Translator<'a, 'm> {
                 None => self.register("result"),
             };
             if *scalar == Scalar::Int(1) {
-                self.row(format!("selp.u32 {name}, 1, 0, {from}"));
+                let number = self.number_of(&from);
+                self.row(format!("mov.b32 {name}, {number}"));
             } else {
                 self.mov(*scalar, &name, &from)?;
             }

@@ -74,13 +74,14 @@ impl Lines {
     }
 }
 
-/// A word that a litmus test takes: as `llc` writes a dot.
+/// A word that a litmus test takes: that of the symbol which `llc` makes of the name.
 pub(super) fn word(name: &str) -> String {
     let mut word = String::new();
     for c in name.chars() {
         match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '$' => word.push(c),
-            '.' | '@' => word.push_str("_$_"),
+            'a'..='z' | 'A'..='Z' | '0'..='9' => word.push(c),
+            // `llc` writes `_$_`.
+            '.' | '@' => word.push_str("___"),
             _ => word.push('_'),
         }
     }
@@ -118,15 +119,16 @@ pub(super) fn translate<'a>(
         variables: Vec::new(),
         notes: Vec::new(),
     };
-    let parameters = translator.parameters()?;
+    let mut parameters = translator.parameters()?;
     translator.names_of(blocks)?;
+    translator.converted(blocks, &mut parameters)?;
     if translator.report.count() > before {
         return Err(translator.refused("it is no LLVM IR"));
     }
     translator.blocks(blocks)?;
     let at = definition.at;
     Ok(Function {
-        name: definition.name.to_owned(),
+        name: definition.symbol(),
         line: lines.number(at),
         language: Language::Cxx,
         kernel: definition.kernel,
@@ -198,7 +200,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn fresh(&mut self, like: &str) -> String {
         let mut name = word(like);
         let mut next = 1;
-        while !self.names.insert(name.clone()) {
+        while self.module.words.contains(&name) || !self.names.insert(name.clone()) {
             next += 1;
             name = format!("{}_{next}", word(like));
         }
@@ -207,7 +209,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// A register that nothing else uses.
     pub(super) fn register(&mut self, like: &str) -> Cell {
-        format!("%{}", self.fresh(like))
+        self.fresh(like)
     }
 
     pub(super) fn temporary(&mut self) -> Cell {
@@ -262,7 +264,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let register = self.register(name);
             let bits = scalar_bits(*scalar);
             let mut shown = word(name);
-            while self.module.globals.keys().any(|global| word(global) == shown) {
+            while self.module.words.contains(&shown) {
                 shown.push('_');
             }
             let no_alias = parameter.attributes.contains(&"noalias");
@@ -274,6 +276,21 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         Ok(parameters)
+    }
+
+    /// A generic pointer that is made one of a state space is known to lead there.
+    fn converted(&mut self, blocks: &[Block<'a>], parameters: &mut [Parameter]) -> Made<()> {
+        for instruction in blocks.iter().flat_map(|block| &block.instructions) {
+            if let Step::Cast { op: "addrspacecast", from: (Ty::Ptr(0), from), to: Ty::Ptr(to) } =
+                &instruction.step
+                && let Root::Parameter(index) = self.root(from)
+                && *to != 0
+            {
+                self.at = instruction.at;
+                parameters[index].points_to = Some(self.space(*to)?);
+            }
+        }
+        Ok(())
     }
 
     /// Gives every value its registers, and every block its label.

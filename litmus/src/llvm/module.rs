@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body;
+use super::function;
 use super::lex::{self, Token};
 use super::operand::Value;
 use super::parse::{Parser, Read, Stop};
@@ -39,6 +40,8 @@ pub(super) struct Definition<'a> {
     pub(super) at: Bytes,
     pub(super) kernel: bool,
     pub(super) variadic: bool,
+    /// Whether no other module can name it.
+    internal: bool,
     pub(super) result: Ty,
     pub(super) parameters: Vec<Parameter<'a>>,
     /// The lines between its braces.
@@ -49,6 +52,8 @@ pub(super) struct Definition<'a> {
 pub(super) struct Module<'a> {
     pub(super) types: Types<'a>,
     pub(super) globals: BTreeMap<&'a str, Global>,
+    /// The words that stand for these variables.
+    pub(super) words: BTreeSet<String>,
     pub(super) functions: Vec<Definition<'a>>,
     /// Whether some pointers have 32 bits.
     pub(super) short_pointers: bool,
@@ -126,6 +131,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
             parser.report.error("llvm-module", at, format!("`{}` is not covered", short(what)));
         }
     }
+    module.words = module.globals.keys().map(|name| function::word(name)).collect();
     module.kernels = annotations.iter().filter_map(|node| nodes.get(node).copied()).collect();
     for function in &mut module.functions {
         function.kernel |= module.kernels.contains(function.name);
@@ -134,6 +140,11 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
 }
 
 impl<'a> Definition<'a> {
+    /// The name that `llc` gives it: PTX has no dots in names.
+    pub(super) fn symbol(&self) -> String {
+        if self.internal { self.name.replace(['.', '@'], "_$_") } else { self.name.to_owned() }
+    }
+
     pub(super) fn blocks(&self, text: &'a str, report: &mut Report) -> Vec<Block<'a>> {
         body::read(text, &self.body, report)
     }
@@ -284,7 +295,7 @@ impl<'a> Parser<'a, '_> {
     fn define(&mut self, body: Vec<Vec<Token>>) -> Read<'a, Definition<'a>> {
         let at = self.here();
         self.expect("define")?;
-        let mut kernel = false;
+        let (mut kernel, mut internal) = (false, false);
         while !self.at_type() {
             let word = self.text_at(0);
             if word.is_empty() {
@@ -292,6 +303,7 @@ impl<'a> Parser<'a, '_> {
                 return Err(Stop::Reported);
             }
             kernel |= KERNEL.contains(&word);
+            internal |= matches!(word, "internal" | "private");
             self.next += 1;
             if self.text_at(0) == "(" {
                 self.group()?;
@@ -326,6 +338,6 @@ impl<'a> Parser<'a, '_> {
             let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
             parameters.push(Parameter { ty, name, attributes });
         }
-        Ok(Definition { name, at, kernel, variadic, result, parameters, body })
+        Ok(Definition { name, at, kernel, variadic, internal, result, parameters, body })
     }
 }

@@ -8,7 +8,7 @@ use crate::cursor::short;
 use crate::function::{Initial, Variable};
 
 /// The bytes of a variable that is as large as whoever starts the kernel says.
-const UNSIZED: u32 = 256;
+const UNSIZED: u32 = 128;
 
 impl<'a> Translator<'a, '_> {
     /// The scalars of an operand.

@@ -23,6 +23,8 @@ pub use parse::read;
 pub struct Table {
     /// The targets that it was measured for: `sm_` numbers.
     pub targets: Vec<u16>,
+    /// Whether it is of C++ and gives PTX (`targets ptx`).
+    pub cxx: bool,
     lists: Vec<List>,
     rows: Vec<Row>,
 }
@@ -46,6 +48,9 @@ struct Entry {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Row {
+    /// Where it stands in the file, from 1, and how.
+    line: usize,
+    text: String,
     opcode: String,
     pattern: Vec<Piece>,
     becomes: Vec<Piece>,
@@ -95,6 +100,63 @@ impl Table {
         }
         let instructions = text.split(';').map(str::trim).filter(|one| !one.is_empty());
         Some(instructions.collect::<Vec<_>>().join(" ; "))
+    }
+}
+
+/// An instruction that a row is for.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Instance {
+    pub opcode: String,
+    pub qualifiers: Vec<String>,
+    /// The one target that it is for, where the row has others for others.
+    pub only: Option<u16>,
+}
+
+/// A row, and every instruction that it is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instances<'t> {
+    /// Where it stands in the file, from 1, and how.
+    pub line: usize,
+    pub text: &'t str,
+    pub all: Vec<Instance>,
+}
+
+impl Table {
+    /// Each row with every instruction that its lists have for it.
+    pub fn rows(&self) -> impl Iterator<Item = Instances<'_>> {
+        self.rows.iter().map(|row| {
+            let first = Instance { opcode: row.opcode.clone(), qualifiers: Vec::new(), only: None };
+            let mut all = vec![first];
+            for piece in &row.pattern {
+                match piece {
+                    Piece::Text(text) => {
+                        for one in &mut all {
+                            one.qualifiers.push(text.clone());
+                        }
+                    }
+                    Piece::List(list, _) => {
+                        let with = all.iter().flat_map(|one| {
+                            self.lists[*list].entries.iter().filter_map(|entry| one.with(entry))
+                        });
+                        all = with.collect();
+                    }
+                }
+            }
+            Instances { line: row.line, text: &row.text, all }
+        })
+    }
+}
+
+impl Instance {
+    /// With the qualifiers of an entry; none where the two are for different targets.
+    fn with(&self, entry: &Entry) -> Option<Instance> {
+        if self.only.is_some() && entry.only.is_some() && self.only != entry.only {
+            return None;
+        }
+        let mut one = self.clone();
+        one.qualifiers.extend(entry.qualifiers.iter().cloned());
+        one.only = one.only.or(entry.only);
+        Some(one)
     }
 }
 
@@ -186,6 +248,30 @@ mod tests {
         assert_eq!(find(80, "st.release.sys.global.b32"), None);
         assert_eq!(find(80, "st.shared.b32"), None);
         assert_eq!(find(80, "ld.global.b32"), None);
+    }
+
+    #[test]
+    fn a_row_has_every_instruction_that_its_lists_have() {
+        let table = read("small.table", SMALL).expect("it is right");
+        let rows: Vec<Instances<'_>> = table.rows().collect();
+        assert_eq!((rows[0].line, rows[0].all.len(), rows[1].all.len()), (10, 15, 1));
+        for one in &rows[0].all {
+            let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
+            let sm = one.only.unwrap_or(86);
+            assert!(table.find(sm, &one.opcode, &names).is_some(), "{one:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_cxx_has_its_words() {
+        let text = "targets ptx\n{at} gives {in}\n  system = sys\n  block = cta\n\
+            load.seq_cst{at} -> fence.sc.{in} ; ld.acquire.{in}\n";
+        let table = read("cxx.table", text).expect("it is right");
+        let found = table.find(0, "load", &["seq_cst", "block"]);
+        assert_eq!(found.as_deref(), Some("fence.sc.cta ; ld.acquire.cta"));
+        let wrong = read("cxx.table", "targets ptx\nld.seq.sys -> ld").expect_err("ld is of PTX");
+        let codes: Vec<&str> = wrong.iter().map(|one| one.code).collect();
+        assert_eq!(codes, ["opcode", "qualifier", "qualifier"]);
     }
 
     #[test]

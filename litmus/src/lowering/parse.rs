@@ -14,20 +14,22 @@ use crate::report::{Bytes, Report};
 
 /// Reads a table, or says everything that is wrong with it. `path` is for the messages.
 pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
-    let table = Table { targets: Vec::new(), lists: Vec::new(), rows: Vec::new() };
-    let mut reader = Reader { text, report: Report::default(), table, open: None };
+    let table = Table { targets: Vec::new(), cxx: false, lists: Vec::new(), rows: Vec::new() };
+    let mut reader = Reader { text, report: Report::default(), table, open: None, number: 0 };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let code = line.split('#').next().unwrap_or("");
+        reader.number += 1;
         reader.line(Bytes::new(start, start + code.len()).trimmed(text));
         start += line.len();
     }
     reader.close();
-    if reader.table.targets.is_empty() {
+    if reader.table.targets.is_empty() && !reader.table.cxx {
         reader
             .report
             .error("targets", Bytes::new(text.len(), text.len()), "a table names its targets")
-            .help("targets sm_90");
+            .help("targets sm_90")
+            .note("or `targets ptx`: a table of C++");
     }
     if reader.report.count() == 0 {
         Ok(reader.table)
@@ -42,7 +44,25 @@ struct Reader<'a> {
     table: Table,
     /// The list whose entries are read, and where it begins.
     open: Option<(List, Bytes)>,
+    /// Of the line, from 1.
+    number: usize,
 }
+
+/// Operations of C++, and what may stand behind them: orders and scopes. A `cmpxchg` is by its two
+/// orders joined.
+const CXX: [&str; 5] = ["load", "store", "rmw", "cmpxchg", "fence"];
+const CXX_PARTS: [&str; 10] = [
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "seq_cst",
+    "unordered",
+    "block",
+    "cluster",
+    "device",
+    "system",
+];
 
 impl Bytes {
     /// Without the blanks around it.
@@ -88,6 +108,10 @@ impl<'a> Reader<'a> {
 
     fn targets(&mut self, names: &'a str) {
         for name in names.split_whitespace() {
+            if name == "ptx" {
+                self.table.cxx = true;
+                continue;
+            }
             if let Some(Target { sm, variant: None }) = Target::parse(name) {
                 self.table.targets.push(sm);
                 continue;
@@ -177,6 +201,16 @@ impl<'a> Reader<'a> {
 
     /// Complains of a name that no qualifier and no part of a fence has.
     fn qualifier(&mut self, name: &str) {
+        if self.table.cxx {
+            if !CXX_PARTS.contains(&name) {
+                let message = format!("`{}` is no order and no scope of C++", short(name));
+                let near = self.report.nearest(name, CXX_PARTS).map(str::to_owned);
+                let at = self.at(name);
+                let help = near.map(|near| format!("`.{near}` is one"));
+                self.report.error("qualifier", at, message).help_if(help);
+            }
+            return;
+        }
         let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
         if Qualifier::named(name).is_none() && !of_fence() {
             let known = model::isa::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
@@ -195,11 +229,20 @@ impl<'a> Reader<'a> {
         let mut names = pieces.iter();
         let Some(&(opcode, false)) = names.next() else { return };
         let (opcode, first) = opcode.split_once('.').unwrap_or((opcode, ""));
-        if Opcode::named(opcode).is_none() {
-            let message = format!("`{}` is no memory instruction", short(opcode));
-            self.report.error("opcode", self.at(opcode), message);
+        let cxx = self.table.cxx;
+        if !(if cxx { CXX.contains(&opcode) } else { Opcode::named(opcode).is_some() }) {
+            let what = if cxx { "operation of C++" } else { "memory instruction" };
+            let message = format!("`{}` is no {what}", short(opcode));
+            let help = cxx.then(|| CXX.join(", "));
+            self.report.error("opcode", self.at(opcode), message).help_if(help);
         }
-        let mut row = Row { opcode: opcode.to_owned(), pattern: Vec::new(), becomes: Vec::new() };
+        let mut row = Row {
+            line: self.number,
+            text: pattern.to_owned(),
+            opcode: opcode.to_owned(),
+            pattern: Vec::new(),
+            becomes: Vec::new(),
+        };
         let mut drawn = BTreeSet::new();
         for &(piece, braces) in std::iter::once(&(first, false)).chain(names) {
             if braces {

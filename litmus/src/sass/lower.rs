@@ -96,6 +96,11 @@ impl<'t> Lowering<'t> {
     /// The row for an instruction as it is written, or for one that differs from it in nothing
     /// that orders memory.
     fn tabled(&self, instruction: &Instruction, text: &str) -> Option<Result<Lowered, Unknown>> {
+        self.text(instruction, text).map(|sass| form::sequence(instruction, &sass))
+    }
+
+    /// The text of that row.
+    pub fn text(&self, instruction: &Instruction, text: &str) -> Option<String> {
         let single = ptx::instruction("", text, ptx::Options::default()).ok()?;
         let opcode = single.opcode.name();
         let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
@@ -103,10 +108,9 @@ impl<'t> Lowering<'t> {
         let measured = parts.iter().map(|part| alike(part, instruction));
         // An access without an order is weak; the oldest family has no word for it.
         let unordered = measured.clone().filter(|part| *part != "weak");
-        let found = find(&parts)
+        find(&parts)
             .or_else(|| find(&measured.collect::<Vec<&str>>()))
-            .or_else(|| find(&unordered.collect::<Vec<&str>>()));
-        found.map(|sass| form::sequence(instruction, &sass))
+            .or_else(|| find(&unordered.collect::<Vec<&str>>()))
     }
 }
 

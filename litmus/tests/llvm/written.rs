@@ -68,6 +68,31 @@ fn notes_say_what_was_assumed() {
         "define void @f(ptr %p) {\n  fence syncscope(\"agent\") seq_cst\n  \
          store atomic i32 1, ptr %p syncscope(\"singlethread\") release, align 4\n  ret void\n}\n",
     );
-    assert_eq!(column::cells(&function), "fence.seq_cst.system\nstore.u32 [%p], 1\n");
+    assert_eq!(column::cells(&function), "fence.seq_cst.system\nstore.u32 [p], 1\n");
     assert_eq!(function.notes.len(), 2, "{:?}", function.notes);
+}
+
+#[test]
+fn a_pointer_leads_where_it_is_converted_to() {
+    let function = column::one(
+        "define internal void @f.1(ptr %p) {\n  %s = addrspacecast ptr %p to ptr addrspace(3)\n  \
+         store volatile i32 1, ptr addrspace(3) %s\n  ret void\n}\n",
+    );
+    assert_eq!(function.parameters[0].points_to, Some(model::memory::Space::Shared));
+    assert_eq!(function.name, "f_$_1");
+    assert!(function.rows[1].volatile, "{:?}", function.rows);
+}
+
+#[test]
+fn a_local_variable_is_seen_by_nobody() {
+    let function = column::one(
+        "define i32 @f() {\n  %a = alloca i32\n  store atomic i32 1, ptr %a seq_cst, align 4\n  \
+         %b = alloca i32\n  store volatile i32 2, ptr %b\n  %v = load i32, ptr %a\n  ret i32 %v\n}\n",
+    );
+    assert_eq!(
+        column::cells(&function),
+        "mov.b32 a, 1\nstore.u32 [b], 2\nmov.b32 v, a\nmov.b32 result, v\n"
+    );
+    assert!(function.rows.iter().all(|row| !row.volatile));
+    assert_eq!(function.variables.len(), 1);
 }

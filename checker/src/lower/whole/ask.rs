@@ -10,7 +10,7 @@ use model::rel::Model;
 use model::value::{Value, low_bits};
 
 use super::bind::{Bound, Column, Setup, bind};
-use super::partner::{Context, Location, Op};
+use super::partner::{Context, FRESH, Location, Op};
 use crate::engine::{Engine, Limits, Seen};
 use crate::lower::contract;
 use crate::lower::inclusion::{Language as Dialect, Machine};
@@ -23,7 +23,10 @@ use crate::lower::witness::{Access, fence};
 pub struct Asker<'a> {
     pub engine: &'a dyn Engine,
     pub cxx: &'a Model,
-    pub ptx: &'a Model,
+    /// PTX where no scalar is torn: what it refutes has the plainer outcome.
+    pub whole: &'a Model,
+    /// PTX by the letter; none where tearing is assumed away.
+    pub torn: Option<&'a Model>,
     /// How often a loop body is executed.
     pub bound: u32,
     /// For one program.
@@ -39,6 +42,8 @@ pub struct Case<'a> {
     pub locations: Vec<Location>,
     /// Memory that an outcome shows: the variable, the offset, and how many bytes.
     pub shown: Vec<(usize, u32, u32)>,
+    /// Whether accesses may be torn.
+    pub torn: bool,
     bound: BTreeMap<(bool, Vec<String>, Vec<String>), Bound>,
 }
 
@@ -64,11 +69,27 @@ pub enum Shown {
 }
 
 /// What a program allows.
-struct Allowed {
+pub struct Allowed {
     outcomes: BTreeSet<Outcome>,
     races: bool,
     undefined: Option<String>,
     cut: bool,
+}
+
+impl Allowed {
+    /// Whether a target can be compared with it: the source has a meaning, and was followed to its end.
+    pub fn says_something(&self) -> bool {
+        self.undefined.is_none() && !self.cut
+    }
+}
+
+/// Why the source forbids an outcome.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// No execution has these values, whatever the axioms say.
+    Values,
+    /// Each of these axioms alone; where there are none, several together.
+    Axioms(Vec<String>),
 }
 
 fn dialect(language: Language) -> Dialect {
@@ -87,7 +108,8 @@ impl<'a> Case<'a> {
         shown: Vec<(usize, u32, u32)>,
     ) -> Case<'a> {
         let [source, target] = sides;
-        Case { asker, setup, source, target, locations, shown, bound: BTreeMap::new() }
+        let (torn, bound) = (false, BTreeMap::new());
+        Case { asker, setup, source, target, locations, shown, torn, bound }
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -162,6 +184,7 @@ impl<'a> Case<'a> {
                             | Step::Guard => None,
                         };
                         let bits = 8 * location.place.bytes;
+                        let value = if self.torn { spread(value, bits) } else { value };
                         cells.push(cell(step, &name, bits, value, destination, language)?);
                     }
                 }
@@ -304,7 +327,7 @@ impl<'a> Case<'a> {
     pub fn model(&self, lowered: bool) -> &'a Model {
         match dialect(self.function(lowered).language) {
             Dialect::Cxx => self.asker.cxx,
-            Dialect::Ptx => self.asker.ptx,
+            Dialect::Ptx => self.asker.torn.filter(|_| self.torn).unwrap_or(self.asker.whole),
         }
     }
 
@@ -330,7 +353,7 @@ impl<'a> Case<'a> {
         result.map_err(crate::engine::Limit::text).map(|()| seen)
     }
 
-    fn allowed(&self, program: &Program, bound: u32) -> Result<Allowed, &'static str> {
+    pub fn allowed(&self, program: &Program, bound: u32) -> Result<Allowed, &'static str> {
         let mut outcomes = BTreeSet::new();
         let seen = self.each(program, self.model(false), bound, &mut |outcome| {
             outcomes.insert(outcome);
@@ -353,31 +376,43 @@ impl<'a> Case<'a> {
 
     /// The same for programs that were made already.
     pub fn compare(&self, source: &Program, target: &Program) -> Shown {
-        let bound = self.asker.bound;
-        let allowed = match self.allowed(source, bound) {
+        let allowed = match self.allowed(source, self.asker.bound) {
             Ok(allowed) => allowed,
             Err(why) => return Shown::Undecided(why),
         };
         if allowed.undefined.is_some() {
             return Shown::Silent;
         }
+        match self.extra(&allowed, target) {
+            Err(why) => Shown::Undecided(why),
+            Ok((seen, _)) if seen.undefined.is_some() => {
+                Shown::Undefined(seen.undefined.map_or(String::new(), |undefined| undefined.reason))
+            }
+            Ok((_, None)) => Shown::Nothing,
+            Ok((_, Some(outcome))) if allowed.cut => self.confirm(source, outcome, &allowed),
+            Ok((_, Some(outcome))) => Shown::Extra { outcome, racy: allowed.races },
+        }
+    }
+
+    /// Whether a target adds nothing, and has a meaning.
+    pub fn keeps(&self, allowed: &Allowed, target: &Program) -> bool {
+        matches!(self.extra(allowed, target), Ok((seen, None)) if seen.undefined.is_none())
+    }
+
+    fn extra(
+        &self,
+        allowed: &Allowed,
+        target: &Program,
+    ) -> Result<(Seen, Option<Outcome>), &'static str> {
         let mut extra = None;
-        let result = self.each(target, self.model(true), bound, &mut |outcome| {
+        let seen = self.each(target, self.model(true), self.asker.bound, &mut |outcome| {
             if allowed.outcomes.contains(&outcome) {
                 return ControlFlow::Continue(());
             }
             extra = Some(outcome);
             ControlFlow::Break(())
-        });
-        match (result, extra) {
-            (Err(why), _) => Shown::Undecided(why),
-            (Ok(seen), _) if seen.undefined.is_some() => {
-                Shown::Undefined(seen.undefined.map_or(String::new(), |undefined| undefined.reason))
-            }
-            (Ok(_), None) => Shown::Nothing,
-            (Ok(_), Some(outcome)) if allowed.cut => self.confirm(source, outcome, &allowed),
-            (Ok(_), Some(outcome)) => Shown::Extra { outcome, racy: allowed.races },
-        }
+        })?;
+        Ok((seen, extra))
     }
 
     /// Where loops of the source were cut, the outcome may be one of more iterations.
@@ -392,20 +427,24 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The axioms of the source's model each of which alone forbids the outcome.
-    pub fn blame(&self, source: &Program, outcome: &Outcome) -> Vec<String> {
+    /// Why the source forbids the outcome.
+    pub fn blame(&self, source: &Program, outcome: &Outcome) -> Blame {
         let model = self.model(false);
-        let forbids = |axiom: &&model::rel::Axiom| {
-            let mut alone = model.clone();
-            alone.axioms.retain(|other| other.name == axiom.name);
+        let forbidden = |keep: &dyn Fn(&model::rel::Axiom) -> bool| {
+            let mut some = model.clone();
+            some.axioms.retain(keep);
             let mut possible = false;
-            let result = self.each(source, &alone, self.asker.bound, &mut |found| {
+            let result = self.each(source, &some, self.asker.bound, &mut |found| {
                 possible |= found == *outcome;
                 if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             result.is_ok() && !possible
         };
-        model.axioms.iter().filter(forbids).map(|axiom| axiom.name.clone()).collect()
+        if forbidden(&|_| false) {
+            return Blame::Values;
+        }
+        let alone = |axiom: &&model::rel::Axiom| forbidden(&|other| other.name == axiom.name);
+        Blame::Axioms(model.axioms.iter().filter(alone).map(|axiom| axiom.name.clone()).collect())
     }
 
     /// A side in a context as a litmus test, where this outcome is said to be there or not. None of
@@ -466,6 +505,12 @@ impl<'a> Case<'a> {
         threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
         format!("{}, {}", threads.join(" || "), context.distance)
     }
+}
+
+/// A value of a context in each byte, so that one shows which bytes it has of which store.
+fn spread(value: u64, bits: u32) -> u64 {
+    let own = (FRESH..FRESH + 100).contains(&value);
+    if own { (value * 0x0101_0101_0101_0101) & (u64::MAX >> (64 - bits.min(64))) } else { value }
 }
 
 /// A register as a program calls it.

@@ -6,10 +6,11 @@ use std::fmt::Write;
 use litmus::function::{Function, Language, Refused};
 use model::memory::Space;
 
-use super::ask::{Asker, Case, Shown};
+use super::ask::{Asker, Blame, Case, Shown};
 use super::bind::{Argument, Memory, Setup, bind, pointers};
-use super::partner::{Context, Location, contexts};
-use super::scan::{Place, Scan, Stop, scan};
+use super::lessen::{self, Held};
+use super::partner::{Context, Location, OWN, contexts};
+use super::scan::{Place, Scan, Stop, Use, scan};
 use super::{mend, progress};
 use crate::lower::verdict::{Finding, Verdict};
 
@@ -60,6 +61,7 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     let (mut tally, mut racy, mut outside) = (Tally::default(), None, None);
     let mut limits: Vec<&'static str> = Vec::new();
     let mut late = Vec::new();
+    let mut cases = Vec::new();
     for setup in &setups {
         let (mut case, scans) = case(setup, [source, target], asker)?;
         if let Some(found) = invented(&case, &scans) {
@@ -78,28 +80,35 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
         tally.setups += 1;
-        for context in &all {
-            let shown = case.ask(context).map_err(|why| refused("context", &why))?;
-            match shown {
-                Shown::Nothing => tally.told += 1,
-                Shown::Silent => tally.silent += 1,
-                Shown::Undecided(why) => {
-                    if !limits.contains(&why) {
-                        limits.push(why);
+        // What is wider than a byte and weak may be torn where the source's is not.
+        let torn = asker.torn.is_some() && may_tear(&scans);
+        for torn in [false, true].into_iter().filter(|&pass| torn || !pass) {
+            case.torn = torn;
+            for context in &all {
+                let shown = case.ask(context).map_err(|why| refused("context", &why))?;
+                match shown {
+                    Shown::Nothing => tally.told += usize::from(!torn),
+                    Shown::Silent => tally.silent += usize::from(!torn),
+                    Shown::Undecided(why) => {
+                        if !limits.contains(&why) {
+                            limits.push(why);
+                        }
                     }
-                }
-                Shown::Undefined(why) => {
-                    outside.get_or_insert_with(|| (why, case.words(context)));
-                }
-                Shown::Extra { outcome, racy: true } if racy.is_none() => {
-                    racy = Some(refuted(&mut case, context, &outcome, true)?);
-                }
-                Shown::Absent | Shown::Extra { racy: true, .. } => {}
-                Shown::Extra { outcome, racy: false } => {
-                    return refuted(&mut case, context, &outcome, false);
+                    Shown::Undefined(why) => {
+                        outside.get_or_insert_with(|| (why, case.words(context)));
+                    }
+                    Shown::Extra { outcome, racy: true } if racy.is_none() => {
+                        racy = Some(refuted(&mut case, context, &outcome, true)?);
+                    }
+                    Shown::Absent | Shown::Extra { racy: true, .. } => {}
+                    Shown::Extra { outcome, racy: false } => {
+                        return refuted(&mut case, context, &outcome, false);
+                    }
                 }
             }
         }
+        case.torn = false;
+        cases.push((case, all));
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), None));
@@ -115,10 +124,47 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     if let Some(why) = limits.first() {
         return Ok((Finding::new(Verdict::Undecided, *why), None));
     }
-    let mut finding = Finding::new(Verdict::Preserved, preserved(tally, asker.bound));
+    let less = less(&mut cases).map_err(|why| refused("context", &why))?;
+    let verdict = if less.is_some() { Verdict::Stronger } else { Verdict::Preserved };
+    let mut finding = Finding::new(verdict, preserved(tally, asker.bound));
+    finding.sufficient = less;
     finding.notes = late.into_iter().flat_map(|finding| finding.notes).collect();
     finding.notes.dedup();
     Ok((finding, None))
+}
+
+/// What of the target may be left out, in all setups. Less of a promise is no other instruction of the
+/// machine, so it is not asked of listings.
+fn less(cases: &mut [(Case<'_>, Vec<Context>)]) -> Result<Option<String>, Refused> {
+    let mut held = Vec::new();
+    for (case, contexts) in &mut *cases {
+        if matches!(case.target.language, Language::Sass(_)) {
+            return Ok(None);
+        }
+        for context in &*contexts {
+            let source = case.program(context, false)?;
+            let target = case.program(context, true)?;
+            let (Some(source), Some(target)) = (source, target) else { continue };
+            let Ok(allowed) = case.allowed(&source, case.asker.bound) else { continue };
+            if !allowed.says_something() {
+                continue;
+            }
+            let Some(bound) = case.bound(context, true)? else { continue };
+            let rows = bound.rows.clone();
+            held.push(Held { allowed, target, rows, twin: context.twin });
+        }
+    }
+    let Some((case, _)) = cases.first() else { return Ok(None) };
+    let bound = bind(&case.setup, case.target, &Default::default())?;
+    Ok(lessen::sufficient(case, &bound, &mut held))
+}
+
+/// Whether some access of the target is weak where none of the source's is.
+fn may_tear(scans: &[Scan; 2]) -> bool {
+    scans[1].uses.iter().any(|theirs| {
+        let strong = |ours: &Use| !ours.plain && ours.place == theirs.place;
+        theirs.plain && theirs.place.bytes > 1 && scans[0].uses.iter().any(strong)
+    })
 }
 
 fn preserved(Tally { told, silent, setups }: Tally, bound: u32) -> String {
@@ -313,7 +359,7 @@ fn base(source: &Function, target: &Function) -> Judged<Setup> {
             None => Argument::Integer(1 + index as u64),
         });
     }
-    for name in ["x", "z"] {
+    for name in ["x", "w", "z"] {
         let name = unique(name, &mut taken);
         setup.memory.push(Memory {
             name,
@@ -403,7 +449,7 @@ fn case<'a>(
             promised: one.promised,
         })
         .collect();
-    for memory in [setup.memory.len() - 2, setup.memory.len() - 1] {
+    for memory in setup.memory.len() - OWN..setup.memory.len() {
         let place = Place { memory, offset: 0, bytes: 4 };
         locations.push(Location {
             place,
@@ -416,7 +462,7 @@ fn case<'a>(
         });
     }
     let mut shown = BTreeSet::new();
-    let own = locations[locations.len() - 2..].iter().map(|location| location.place);
+    let own = locations[locations.len() - OWN..].iter().map(|location| location.place);
     for place in all().map(|one| one.place).chain(own) {
         let element = setup.memory[place.memory].element;
         for offset in (place.offset..place.offset + place.bytes).step_by(element as usize) {
@@ -429,6 +475,10 @@ fn case<'a>(
 
 /// A store of the target to bytes that the source never writes.
 fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
+    // More rounds of a loop may write there.
+    if scans[0].bound_reached {
+        return None;
+    }
     let written = |scan: &Scan| -> BTreeSet<(usize, u32)> {
         let places = scan.uses.iter().filter(|one| one.writes).map(|one| one.place);
         let bytes =
@@ -459,10 +509,20 @@ fn refuted(
         program.ok_or_else(|| found(Verdict::Undecided, "the context is gone"))
     };
     let (source, target) = (program(case, false)?, program(case, true)?);
-    let axioms = case.blame(&source, outcome);
-    let by = match axioms.len() {
-        0 => "several axioms of the source's model together".to_owned(),
-        _ => axioms.join(", and alone by "),
+    let blame = case.blame(&source, outcome);
+    if context.is_alone() {
+        let why = "run by itself, the target leaves what the source does not";
+        let (context, outcome) = (Some(case.words(context)), Some(case.outcome(&target, outcome)));
+        let finding = Finding { context, outcome, ..Finding::new(Verdict::WrongValue, why) };
+        return Ok((finding, None));
+    }
+    let (by, axioms) = match blame {
+        _ if case.torn => ("single-copy atomicity: an access is torn".to_owned(), Vec::new()),
+        Blame::Values => ("its values: no execution of the source has them".to_owned(), Vec::new()),
+        Blame::Axioms(axioms) if axioms.is_empty() => {
+            ("several axioms of the source's model together".to_owned(), axioms)
+        }
+        Blame::Axioms(axioms) => (axioms.join(", and alone by "), axioms),
     };
     let missing = mend::missing(case, context, &source, &target);
     let at = missing.as_ref().map(|(line, _)| *line);

@@ -6,6 +6,7 @@
 pub mod ask;
 pub mod bind;
 pub mod judge;
+mod lessen;
 mod mend;
 pub mod partner;
 mod progress;

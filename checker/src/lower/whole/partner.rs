@@ -85,7 +85,7 @@ const PAIRS: &[&str] = &[
 const SINGLES: &[&str] = &["st q", "swap q", "ld q; ld q", "st q; ld q", "st q; st q"];
 
 /// Stores of a context have numbers from here, which no function is likely to store.
-const FRESH: u64 = 101;
+pub const FRESH: u64 = 101;
 
 struct Maker<'a> {
     locations: &'a [Location],
@@ -96,9 +96,12 @@ struct Maker<'a> {
     all: Vec<Context>,
 }
 
+/// How many places a context has of its own: two for the frame, and one between partners.
+pub const OWN: usize = 3;
+
 /// Every context of a function, in the order in which they are tried.
 ///
-/// `locations` are those of the scan, then that of the frame, then the link. `framed` says whether
+/// `locations` are those of the scan, then a context's own. `framed` says whether
 /// other code may stand around the function.
 pub fn contexts(
     scan: &Scan,
@@ -107,13 +110,14 @@ pub fn contexts(
     framed: bool,
     cxx: bool,
 ) -> Vec<Context> {
-    let (frame, link) = (locations.len() - 2, locations.len() - 1);
+    let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
     let mut maker = Maker { locations, link, wanted, all: Vec::new() };
     let places = 0..scan.uses.len();
     let shapes: Vec<Vec<Vec<&str>>> = PAIRS
         .iter()
         .map(|text| text.split(" | ").map(|t| t.split("; ").collect()).collect())
         .collect();
+    maker.alone();
     maker.barriers(scan);
     for shape in &shapes {
         let total = shape.iter().flatten().any(|word| word.contains(".sc "));
@@ -128,13 +132,21 @@ pub fn contexts(
                 maker.pair(shape, [p, q], [&[op], &[]]);
             }
         }
-        if framed {
+        if !framed {
+            continue;
+        }
+        let order = if total { Order::SeqCst } else { Order::Relaxed };
+        let ops = |at: usize| {
+            [Act::Store, Act::Load].map(|act| Op::Access { act, at, order, value: FRESH })
+        };
+        for op in ops(frame) {
             for place in places.clone() {
-                for act in [Act::Store, Act::Load] {
-                    let op = Op::Access { act, at: frame, order: Order::Relaxed, value: FRESH };
-                    maker.pair(shape, [frame, place], [&[op], &[]]);
-                    maker.pair(shape, [place, frame], [&[], &[op]]);
-                }
+                maker.pair(shape, [frame, place], [&[op], &[]]);
+                maker.pair(shape, [place, frame], [&[], &[op]]);
+            }
+            // What goes through the function, and is ordered by its fences alone.
+            for behind in ops(other).into_iter().filter(|_| scan.fences) {
+                maker.pair(shape, [frame, other], [&[op], &[behind]]);
             }
         }
     }
@@ -263,6 +275,18 @@ impl Maker<'_> {
         }
     }
 
+    /// Nobody else: what the function computes.
+    fn alone(&mut self) {
+        self.all.push(Context {
+            before: Vec::new(),
+            behind: Vec::new(),
+            partners: Vec::new(),
+            twin: false,
+            placements: vec![HERE],
+            distance: "alone",
+        });
+    }
+
     /// The function beside itself.
     fn twins(&mut self) {
         for (distance, placements, _) in pairs() {
@@ -308,6 +332,11 @@ impl Maker<'_> {
 }
 
 impl Context {
+    /// Whether the function runs by itself.
+    pub fn is_alone(&self) -> bool {
+        self.placements.len() == 1
+    }
+
     /// Whether the context itself accesses a place.
     pub fn accesses(&self, at: usize) -> bool {
         let ops = self.before.iter().chain(&self.behind).chain(self.partners.iter().flatten());

@@ -46,6 +46,8 @@ pub struct Scan {
     pub clears: bool,
     /// How often it arrives at a barrier of its CTA; none where that differs between paths.
     pub barriers: Option<usize>,
+    /// Whether it has fences.
+    pub fences: bool,
     /// Whether a loop was cut.
     pub bound_reached: bool,
     /// What it accesses on each path to its end.
@@ -164,6 +166,7 @@ impl Scan {
 
     fn constants(&mut self, program: &Program) {
         for line in &program.threads[0].lines {
+            self.fences |= matches!(line.instruction, Instruction::Fence(_));
             let imm = |operand: &Operand| match operand {
                 Operand::Imm(value) => Some(*value),
                 Operand::Reg(_) | Operand::Address(_) => None,
