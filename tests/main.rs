@@ -17,4 +17,5 @@ mod reach;
 mod rules;
 mod sass;
 mod suite;
+mod tables;
 mod tidy;

@@ -158,7 +158,7 @@ pub struct Architectures(pub Vec<u16>);
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Clone, Debug)]
 #[command(
-    group = clap::ArgGroup::new("what").required(true).args(["rows", "from", "ptxas"]),
+    group = clap::ArgGroup::new("what").required(true).args(["rows", "table", "from", "ptxas"]),
     group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true)
 )]
 pub struct Lower {
@@ -166,6 +166,9 @@ pub struct Lower {
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: Option<PathBuf>,
+    /// A table of lowerings, PTX to SASS as in litmus/lowering, or C++ to PTX: every row of it is judged
+    #[arg(long, value_name = "FILE.table")]
+    pub table: Option<PathBuf>,
     /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)
     #[arg(long, value_name = "FILE", requires = "made")]
     pub from: Option<PathBuf>,
@@ -185,11 +188,12 @@ pub struct Lower {
     /// Keep the module and its listing in this folder
     #[arg(long, value_name = "FOLDER", requires = "ptxas")]
     pub keep: Option<PathBuf>,
-    /// Litmus tests in PTX, or folders to search for .litmus files
-    #[arg(value_name = "TEST", requires = "ptxas")]
+    /// Litmus tests, or folders to search for .litmus files: what the assembler compiles, or the table
+    /// lowers
+    #[arg(value_name = "TEST", conflicts_with_all = ["rows", "from"])]
     pub tests: Vec<PathBuf>,
-    /// The architecture of a listing [default: the listing's]; what to compile for [default: sm_70 with
-    /// --llc, sm_90 with --ptxas]
+    /// The architecture of a listing [default: the listing's]; what to compile for [default: `sm_70` with
+    /// --llc, `sm_90` with --ptxas]
     #[arg(long, value_name = "TARGET", value_parser = machine, conflicts_with = "rows")]
     pub arch: Option<u16>,
     /// Execute a loop body of a function at most this many times

@@ -15,7 +15,7 @@ use super::step::Act;
 use super::verdict::{Finding, Verdict};
 
 /// The first target that the memory model is for.
-const FIRST: u16 = 70;
+pub const FIRST: u16 = 70;
 
 fn accesses(items: &[Item]) -> Vec<&Done> {
     items

@@ -4,10 +4,13 @@
 //! Where the text shows no waits, each load is granted that its value is there before what follows
 //! (readings J14 and C10). It is a claim (reading J12) about instructions, not a run of the machine.
 
-use litmus::lowering;
+use std::cell::RefCell;
+
+use litmus::lowering::{self, Table};
 use model::isa::fence::FenceOrder;
 use model::machine::form::Reach;
 use model::scope::Scope;
+use rustc_hash::FxHashMap;
 
 use super::inclusion::Machine;
 use super::item::{Done, Item};
@@ -90,11 +93,18 @@ fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
     }
 }
 
-/// What a table makes of an access or a fence of PTX, as text; `None` where it has no row.
-/// `remote`: the access is to shared memory of another CTA.
-pub(super) fn sass(step: Step, machine: Machine, remote: bool) -> Option<String> {
-    let families = lowering::families().iter();
-    let family = families.clone().find(|family| family.table.targets.contains(&machine.sm))?;
+/// What a table makes of an access or a fence of PTX, as text; `None` where it has no row. Without a
+/// table it is the one that comes with the program. `remote`: the access is to shared memory of
+/// another CTA.
+pub(super) fn sass(
+    step: Step,
+    machine: Machine,
+    table: Option<&Table>,
+    remote: bool,
+) -> Option<String> {
+    let mut families = lowering::families().iter().map(|family| &family.table);
+    let own = table.filter(|table| table.targets.contains(&machine.sm));
+    let table = own.or_else(|| families.find(|table| table.targets.contains(&machine.sm)))?;
     let (opcode, parts): (&str, Vec<&str>) = match step {
         Step::Access { act, at, order, scope } => {
             let space = match (machine.shared && at == Place::Y, remote) {
@@ -130,7 +140,7 @@ pub(super) fn sass(step: Step, machine: Machine, remote: bool) -> Option<String>
             return None;
         }
     };
-    family.table.find(machine.sm, opcode, &parts)
+    table.find(machine.sm, opcode, &parts)
 }
 
 /// Whether a step is an acquire, which waits for what it loads though no text shows it.
@@ -147,10 +157,31 @@ fn acquires(step: Step) -> bool {
 
 /// What the table of a target makes of a step of PTX, by its promises; `None` where it has no row.
 pub fn reference(step: Step, machine: Machine) -> Option<Vec<Step>> {
+    by_table(step, machine, None)
+}
+
+type Known = FxHashMap<(Step, Machine), Option<Vec<Step>>>;
+
+thread_local! {
+    /// What the tables that come with the program were asked for.
+    static KNOWN: RefCell<Known> = RefCell::default();
+}
+
+/// The same of a table other than that which comes with the program.
+pub(super) fn by_table(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step>> {
+    if table.is_some() {
+        return found(step, machine, table);
+    }
+    KNOWN.with_borrow_mut(|known| {
+        known.entry((step, machine)).or_insert_with(|| found(step, machine, None)).clone()
+    })
+}
+
+fn found(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step>> {
     if !matches!(step, Step::Access { .. } | Step::Fence { .. }) {
         return Some(vec![step]);
     }
-    let text = sass(step, machine, false)?;
+    let text = sass(step, machine, table, false)?;
     let mut tokens = tokens(&text).ok()?;
     if machine.waits && acquires(step) && !tokens.iter().any(|one| matches!(one, Token::Invalidate))
     {

@@ -11,11 +11,12 @@ use model::program::Program;
 use model::rel::Model;
 use model::scope::Scope;
 use model::value::Value;
+use rustc_hash::FxHashMap;
 
 use super::context::{Context, Family, Reach, contexts};
-use super::program::Width;
+use super::program::{Numbered, Width};
 use super::run::Runs;
-use super::side::{Side, shown};
+use super::side::{Key, Side, shown};
 use super::step::{Act, Step};
 use crate::engine::{Engine, Limits, Seen};
 
@@ -127,9 +128,35 @@ pub struct Judge<'a> {
     pub whole: &'a Model,
     /// PTX by the letter; none where tearing is assumed away.
     pub torn: Option<&'a Model>,
+    /// What lowers contexts, where it is not the table that comes with the program.
+    pub partners: Option<&'a lowering::Table>,
     answers: BTreeMap<Question, Answer>,
     source: Option<Known>,
+    alike: Alike,
     pub(super) runs: Runs,
+}
+
+/// What was found of programs that the models can not tell from others: of scopes they see only which
+/// threads are in each.
+#[derive(Default)]
+struct Alike {
+    allowed: FxHashMap<(Key, Language, bool), Allowed>,
+    extra: FxHashMap<([Key; 2], Language, bool), Extra>,
+}
+
+/// An outcome that is added, or why it is not known.
+type Extra = Result<Option<Outcome>, &'static str>;
+
+impl Alike {
+    /// More than this are not kept for the next source.
+    const MOST: usize = 20_000;
+
+    fn forget(&mut self) {
+        self.extra.clear();
+        if self.allowed.len() > Alike::MOST {
+            self.allowed.clear();
+        }
+    }
 }
 
 /// What each context allows the source of the latest question.
@@ -146,7 +173,7 @@ const BOUND: u32 = 2;
 /// How long one program may take; those of single operations take less than a thousandth of it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-fn limits() -> Limits {
+pub(super) fn limits() -> Limits {
     Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) }
 }
 
@@ -162,8 +189,10 @@ impl<'a> Judge<'a> {
             cxx,
             whole,
             torn,
+            partners: None,
             answers: BTreeMap::new(),
             source: None,
+            alike: Alike::default(),
             runs: Runs::default(),
         }
     }
@@ -186,6 +215,7 @@ impl<'a> Judge<'a> {
     /// Forgets all answers; they are of use to questions of one source.
     pub fn forget(&mut self) {
         self.answers.clear();
+        self.alike.forget();
         self.runs.forget();
     }
 
@@ -215,7 +245,7 @@ impl<'a> Judge<'a> {
     }
 
     fn ask_each(
-        &self,
+        &mut self,
         question: &Question,
         torn: bool,
         contexts: &[Context],
@@ -225,12 +255,13 @@ impl<'a> Judge<'a> {
         // A refutation without a race is the better witness.
         let mut in_race: Option<Answer> = None;
         for (context, known) in contexts.iter().zip(known) {
-            let side = Side { question, context };
+            let side = Side { question, context, partners: self.partners };
             // The target has no such scope: no thread of it can stand there.
             if !side.exists() {
                 continue;
             }
-            let allowed = known.get_or_insert_with(|| self.allowed(&side, torn));
+            let source = side.source_threads();
+            let allowed = known.get_or_insert_with(|| self.allowed_alike(&side, &source, torn));
             let (outcomes, racy) = match allowed {
                 Allowed::Outcomes(outcomes, racy) => (outcomes.clone(), *racy),
                 Allowed::Anything => {
@@ -239,19 +270,21 @@ impl<'a> Judge<'a> {
                 }
                 Allowed::Limited(why) => return Answer::Undecided((*why).to_owned()),
             };
-            let target = side.target(&question.target);
-            match self.extra(&target, &outcomes, torn) {
+            let target = side.target_threads(&question.target);
+            match self.extra_alike(&side, [&source, &target], &outcomes, torn) {
                 Err(why) => return Answer::Undecided(why.to_owned()),
                 Ok(None) => tally.told += 1,
                 Ok(Some(outcome)) => {
                     // Reading J13: where the mapping of the source fails too, the context is at fault.
+                    // A partner of a table that is wrong is a row of it by itself.
+                    let usual = Side { partners: None, ..side };
                     let mapped: Vec<Step> =
-                        question.source.iter().flat_map(|&s| side.lower(s)).collect();
-                    let base = mapped != question.target
-                        && matches!(
-                            self.extra(&side.target(&mapped), &outcomes, torn),
-                            Ok(Some(_))
-                        );
+                        question.source.iter().flat_map(|&s| usual.lower(s)).collect();
+                    let base = (self.partners.is_some() || mapped != question.target) && {
+                        let mapped = side.target_threads(&mapped);
+                        let extra = self.extra_alike(&side, [&source, &mapped], &outcomes, torn);
+                        matches!(extra, Ok(Some(_)))
+                    };
                     if base {
                         tally.withdrawn += 1;
                         continue;
@@ -259,6 +292,7 @@ impl<'a> Judge<'a> {
                     if racy && in_race.is_some() {
                         continue;
                     }
+                    let target = side.program_of(&target);
                     let (forbidden, allowed) = side.tests(&target, &outcome, torn);
                     let answer = Answer::Refuted(Box::new(Refutation {
                         forbidden,
@@ -286,7 +320,39 @@ impl<'a> Judge<'a> {
         }
     }
 
-    pub(super) fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
+    /// What the source allows, or what it did where threads stood in the same relations.
+    pub(super) fn allowed_alike(
+        &mut self,
+        side: &Side<'_>,
+        source: &[Vec<Numbered>],
+        torn: bool,
+    ) -> Allowed {
+        let key = (side.key(source), side.question.language, torn);
+        if let Some(allowed) = self.alike.allowed.get(&key) {
+            return allowed.clone();
+        }
+        let allowed = self.allowed(side, torn);
+        self.alike.allowed.insert(key, allowed.clone());
+        allowed
+    }
+
+    fn extra_alike(
+        &mut self,
+        side: &Side<'_>,
+        [source, target]: [&[Vec<Numbered>]; 2],
+        allowed: &BTreeSet<Outcome>,
+        torn: bool,
+    ) -> Result<Option<Outcome>, &'static str> {
+        let key = ([side.key(source), side.key(target)], side.question.language, torn);
+        if let Some(extra) = self.alike.extra.get(&key) {
+            return extra.clone();
+        }
+        let extra = self.extra(&side.program_of(target), allowed, torn);
+        self.alike.extra.insert(key, extra.clone());
+        extra
+    }
+
+    fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
         let limits = limits();

@@ -12,6 +12,7 @@ pub mod context;
 pub mod contract;
 pub mod csv;
 pub mod drive;
+pub mod generated;
 pub mod inclusion;
 pub mod item;
 pub mod llvm;
@@ -25,6 +26,7 @@ pub mod rows;
 pub mod run;
 mod side;
 pub mod step;
+pub mod table;
 mod token;
 pub mod value;
 pub mod verdict;
@@ -64,6 +66,9 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
+    if let Some(table) = &command.table {
+        return of_table(table, command, (setting, &baseline), bar, out, err);
+    }
     match (&command.rows, &command.from, &command.to) {
         (Some(rows), ..) => of_rows(rows, command, (setting, &baseline), bar, out, err),
         (None, Some(from), Some(to)) => {
@@ -82,6 +87,25 @@ fn baseline(path: &Path) -> Result<Baseline, String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
     Baseline::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))
+}
+
+fn of_table(
+    path: &Path,
+    command: &Lower,
+    (setting, baseline): (&Setting<'_>, &Baseline),
+    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", path.display())?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path };
+    table::table(&text, &command.tests, setting, &manner, &bar(0, "rows"), (out, err))
 }
 
 fn of_rows(
@@ -109,10 +133,10 @@ fn of_rows(
         }
     };
     let progress = bar(table.rows.len(), "rows");
-    let findings = judge(&table, setting, &progress);
+    let (findings, questions) = rows::judge_by(&table, setting, None, &progress);
     progress.finish_and_clear();
     let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path: rows };
-    rows::print(&table, &findings, &manner, out)
+    rows::print(&table, &findings, questions, &manner, out)
 }
 
 /// How long one program of a function and a context may take.

@@ -106,6 +106,12 @@ fn target(row: &Row, arch: Target) -> Read<Lowered> {
     Ok(Lowered { items: ptx_items("target", &row.target, arch)?, arch, machine: None })
 }
 
+/// What an excerpt of PTX for the newest family has, or why it can not be said.
+pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<Item>, String> {
+    let newest = Target { sm: 90, variant: None };
+    ptx_items("table", text, newest).map_err(|finding| finding.why)
+}
+
 fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
     let options = Options { target: Some(arch), ..Options::default() };
     let (pieces, diagnostics) = litmus::ptx::excerpt(side, text, options)

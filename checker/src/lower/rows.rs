@@ -1,12 +1,13 @@
 //! `causeway lower --rows`: every row of a file judged, each question once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::ProgressBar;
+use litmus::lowering;
 use model::rel::Model;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -84,6 +85,17 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
 
 /// Judges all rows, in the order of the file.
 pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Vec<Finding> {
+    judge_by(table, setting, None, progress).0
+}
+
+/// The same, and how many questions they were; contexts are lowered by `partners`, if there is one,
+/// in place of the table that comes with the program.
+pub fn judge_by(
+    table: &Table,
+    setting: &Setting<'_>,
+    partners: Option<&lowering::Table>,
+    progress: &ProgressBar,
+) -> (Vec<Finding>, usize) {
     let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];
     // Questions of one source are asked one after the other, so that what it allows is known.
     let mut questions: BTreeMap<Question, Vec<(usize, Box<Asked>)>> = BTreeMap::new();
@@ -100,6 +112,10 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
         }
     }
     let groups: Vec<Vec<(usize, Box<Asked>)>> = questions.into_values().collect();
+    let distinct = groups
+        .iter()
+        .map(|group| group.iter().map(|(_, asked)| &asked.question).collect::<BTreeSet<_>>().len());
+    let distinct: usize = distinct.sum();
     let next = AtomicUsize::new(0);
     let done = Mutex::new(&mut findings);
     std::thread::scope(|scope| {
@@ -107,6 +123,7 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
             scope.spawn(|| {
                 let mut judge =
                     Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
+                judge.partners = partners;
                 while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                     for (index, asked) in group {
                         let finding = asked.finding(&mut judge);
@@ -119,7 +136,8 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &ProgressBar) -> Ve
             });
         }
     });
-    findings.into_iter().map(|finding| finding.expect("every row was judged")).collect()
+    let findings = findings.into_iter().map(|finding| finding.expect("every row was judged"));
+    (findings.collect(), distinct)
 }
 
 /// How to print, and what counts.
@@ -130,10 +148,11 @@ pub struct Manner<'a> {
     pub path: &'a Path,
 }
 
-/// Prints the findings, and how many there are of each verdict.
+/// Prints the findings, and how many there are of each verdict, and how many questions there were.
 pub fn print(
     table: &Table,
     findings: &[Finding],
+    questions: usize,
     manner: &Manner<'_>,
     out: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -166,7 +185,8 @@ pub fn print(
             (count > 0).then(|| format!("{count} {}", verdict.name()))
         });
         let counts: Vec<String> = counts.collect();
-        writeln!(out, "{} rows: {}", findings.len(), counts.join(", "))?;
+        let (rows, counts) = (findings.len(), counts.join(", "));
+        writeln!(out, "{rows} rows: {counts}; {questions} questions")?;
     }
     Ok(exit)
 }
@@ -174,6 +194,11 @@ pub fn print(
 fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     let racy = if finding.racy { " where it races" } else { "" };
     writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+    details(finding, out)
+}
+
+/// All but the verdict and its reason.
+pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     if let Some(by) = finding.by {
         writeln!(out, "  by: {}", by.name())?;
     }

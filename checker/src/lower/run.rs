@@ -6,7 +6,7 @@ use std::fmt;
 use litmus::lowering;
 use litmus::sass::form::sequence;
 use litmus::sass::lower::Lowering;
-use model::machine::form::{self, Lowered};
+use model::machine::form::{self, Form, Lowered};
 use model::machine::{Machine, Options, Step as Taken, lower};
 use model::memory::Home;
 use model::program::Program;
@@ -106,7 +106,7 @@ impl Judge<'_> {
     }
 
     fn run_each(
-        &self,
+        &mut self,
         question: &Question,
         code: &Code,
         contexts: &[Placed],
@@ -115,11 +115,12 @@ impl Judge<'_> {
         let mut told = 0;
         let mut limit = None;
         for (Placed { context, homes }, known) in contexts.iter().zip(known) {
-            let side = Side { question, context };
+            let side = Side { question, context, partners: self.partners };
             if !side.exists() {
                 continue;
             }
-            let allowed = known.get_or_insert_with(|| self.allowed(&side, false));
+            let allowed = known
+                .get_or_insert_with(|| self.allowed_alike(&side, &side.source_threads(), false));
             let Allowed::Outcomes(allowed, _) = allowed else { continue };
             for home in homes {
                 let Some(loaded) = load(&side, Some(code), *home) else { continue };
@@ -165,16 +166,19 @@ fn at(homes: [Option<Home>; 3]) -> String {
 fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Option<Loaded> {
     let machine = side.question.machine?;
     let family = form::Family::of(machine.sm)?;
+    let usual = Side { partners: None, ..*side };
     let row: Vec<Step> = match code {
         Some(code) => code.lines.iter().map(|line| line.step).collect(),
-        None => side.question.source.iter().flat_map(|&step| side.mapped(step)).collect(),
+        None => side.question.source.iter().flat_map(|&step| usual.mapped(step)).collect(),
     };
     let threads = side.numbered(&row, |step| side.mapped(step));
     let mut program = program(&threads, &side.context.placements, side.question.width);
     let first = side.context.placements[0];
     let mut lowered = Vec::new();
-    for (steps, thread) in threads.iter().zip(&mut program.threads) {
+    for (index, (steps, thread)) in threads.iter().zip(&mut program.threads).enumerate() {
         let mut all = Vec::new();
+        // Reading J14: what is granted to the code is granted to its frame.
+        let granted = index == 0 && !machine.waits;
         let mut into = thread.lines.iter_mut();
         let remote = !Scope::Cta.includes(first, thread.placement);
         for (numbered, count) in steps.iter().zip(lines(steps)) {
@@ -187,8 +191,14 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
                     }
                     (None, step @ (Step::Access { .. } | Step::Fence { .. })) => {
                         let remote = remote && at_y(step);
-                        let text = contract::sass(step, machine, remote)?;
-                        sequence(&line.instruction, &text).ok()?
+                        let by = side.partners.filter(|_| numbered.row.is_none());
+                        let text = contract::sass(step, machine, by, remote)?;
+                        let mut lowered = sequence(&line.instruction, &text).ok()?;
+                        let shows = matches!(step, Step::Access { act, .. } if act.shows());
+                        if granted && shows && !lowered.forms.contains(&Form::AcquireWait) {
+                            lowered.forms.push(Form::AcquireWait);
+                        }
+                        lowered
                     }
                     (None, _) => lower::lower(&line.instruction, family).ok()?,
                 });

@@ -1,6 +1,8 @@
 //! A question in one context: the programs of both sides, and how they are shown.
 
+use litmus::lowering::Table;
 use model::program::{Observed, Program};
+use model::scope::Scope;
 use model::value::Value;
 
 use super::context::{Context, Slot};
@@ -8,12 +10,25 @@ use super::inclusion::{Language, Question};
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Place, Step};
 use super::witness::Witness;
-use super::{contract, mapping};
+use super::{contract, mapping, table};
+
+/// Threads by steps: of each which threads its scope includes, its value, and what it expects; before
+/// those of a thread, which threads are in its CTA and in its cluster.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    steps: Vec<Seen>,
+    width: Width,
+}
+
+type Seen = (Option<(Step, u8)>, u8, u8);
 
 /// A question in one context.
+#[derive(Clone, Copy)]
 pub(super) struct Side<'a> {
     pub(super) question: &'a Question,
     pub(super) context: &'a Context,
+    /// What lowers the context, where it is not the table that comes with the program.
+    pub(super) partners: Option<&'a Table>,
 }
 
 impl Side<'_> {
@@ -21,14 +36,19 @@ impl Side<'_> {
     pub(super) fn reference(&self, step: Step) -> Option<Vec<Step>> {
         let steps = self.mapped(step);
         let Some(machine) = self.question.machine else { return Some(steps) };
-        let lowered = steps.into_iter().map(|step| contract::reference(step, machine));
+        let lowered =
+            steps.into_iter().map(|step| contract::by_table(step, machine, self.partners));
         lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
 
     /// What a step is in PTX.
     pub(super) fn mapped(&self, step: Step) -> Vec<Step> {
         match self.question.language {
-            Language::Cxx => mapping::to_ptx(step),
+            Language::Cxx => {
+                let own = self.partners.filter(|table| table.cxx);
+                own.and_then(|table| table::mapped(step, table))
+                    .unwrap_or_else(|| mapping::to_ptx(step))
+            }
             Language::Ptx => vec![step],
         }
     }
@@ -45,16 +65,54 @@ impl Side<'_> {
     }
 
     pub(super) fn source(&self) -> Program {
-        self.program(&self.question.source, |step| vec![step])
+        self.program_of(&self.source_threads())
     }
 
-    pub(super) fn target(&self, steps: &[Step]) -> Program {
-        self.program(steps, |step| self.lower(step))
+    pub(super) fn source_threads(&self) -> Vec<Vec<Numbered>> {
+        self.numbered(&self.question.source, |step| vec![step])
     }
 
-    fn program(&self, row: &[Step], lower: impl Fn(Step) -> Vec<Step>) -> Program {
-        let threads = self.numbered(row, lower);
-        program(&threads, &self.context.placements, self.question.width)
+    pub(super) fn target_threads(&self, steps: &[Step]) -> Vec<Vec<Numbered>> {
+        self.numbered(steps, |step| self.lower(step))
+    }
+
+    pub(super) fn program_of(&self, threads: &[Vec<Numbered>]) -> Program {
+        program(threads, &self.context.placements, self.question.width)
+    }
+
+    /// The threads as the models see them: each scope as the threads that it includes.
+    pub(super) fn key(&self, threads: &[Vec<Numbered>]) -> Key {
+        let placements = &self.context.placements;
+        let within = |scope: Scope, here: usize| {
+            let included = (0..placements.len())
+                .filter(|&there| scope.includes(placements[here], placements[there]));
+            included.fold(0_u8, |mask, there| mask | 1 << there)
+        };
+        let meets = threads.iter().flatten().any(|numbered| {
+            matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
+        });
+        let mut key = Key { steps: Vec::new(), width: self.question.width };
+        for (thread, steps) in threads.iter().enumerate() {
+            // Barriers are of a CTA and of a cluster.
+            let masks = (within(Scope::Cta, thread), within(Scope::Cluster, thread));
+            let (cta, cluster) = if meets { masks } else { (0, 0) };
+            key.steps.push((None, cta, cluster));
+            for &Numbered { step, value, expects, row: _ } in steps {
+                let mask = step.scope().map_or(0, |scope| within(scope, thread));
+                let step = match step {
+                    Step::Access { act, at, order, .. } => {
+                        Step::Access { act, at, order, scope: Scope::Sys }
+                    }
+                    Step::Fence { order, .. } => Step::Fence { order, scope: Scope::Sys },
+                    Step::Barrier
+                    | Step::ClusterArrive { .. }
+                    | Step::ClusterWait
+                    | Step::Guard => step,
+                };
+                key.steps.push((Some((step, mask)), value, expects));
+            }
+        }
+        key
     }
 
     /// Each store of a context, and each of the row, has its own value on both sides: reading J2.

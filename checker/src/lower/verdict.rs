@@ -69,6 +69,9 @@ pub enum By {
     /// The axioms, by what the machine's instructions promise; no run of the machine was found.
     #[serde(rename = "contract")]
     Contract,
+    /// A run of the machine; the promises keep the source.
+    #[serde(rename = "machine")]
+    Machine,
     /// Both: the promises do not keep the source, and a run of the machine shows it.
     #[serde(rename = "contract+machine")]
     ContractAndMachine,
@@ -79,6 +82,7 @@ impl By {
         match self {
             By::Axioms => "axioms",
             By::Contract => "contract",
+            By::Machine => "machine",
             By::ContractAndMachine => "contract+machine",
         }
     }

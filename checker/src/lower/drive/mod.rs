@@ -51,15 +51,15 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
     for path in suite::find(paths, "litmus")? {
         let bytes = std::fs::read(&path)?;
         let shown = path.display().to_string();
-        let test = match litmus::parse(&shown, &bytes) {
-            Ok(test) => test,
+        let litmus = match litmus::parse(&shown, &bytes) {
+            Ok(litmus) => litmus,
             Err(diagnostics) => {
                 errors.extend(diagnostics.iter().map(ToString::to_string));
                 continue;
             }
         };
-        for (index, thread) in test.program.threads.iter().enumerate() {
-            let (text, refused) = match kernel(&test, index) {
+        for (index, thread) in litmus.program.threads.iter().enumerate() {
+            let (text, refused) = match kernel(&litmus, index) {
                 Ok(text) => (text, None),
                 Err(why) => (String::new(), Some(why)),
             };

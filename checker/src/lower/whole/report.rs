@@ -37,7 +37,7 @@ impl Baseline {
             let value: serde_json::Value =
                 serde_json::from_str(text).map_err(|error| (line, error.to_string()))?;
             let field = |name: &str| value[name].as_str().map(str::to_owned);
-            let row = || value["row"].as_u64().map(|row| row.to_string());
+            let row = || value["row"].as_u64().map(|row| row.to_string()).or_else(|| field("row"));
             let who = field("function").or_else(row);
             let (Some(who), Some(verdict)) = (who, field("verdict")) else {
                 return Err((line, "no object that `--format json` prints".to_owned()));

@@ -1,0 +1,192 @@
+//! The published mapping of C++ in every context of a size, not those of the lists alone.
+//!
+//! Every operation of two or three threads is of any kind and order. Their scopes include each other:
+//! of scopes the models see nothing else, so one placement stands for all.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use model::isa::fence::FenceOrder;
+use model::program::Program;
+use model::rel::Model;
+use model::scope::{Placement, Scope};
+
+use super::inclusion::{Judge, Outcome, limits};
+use super::mapping;
+use super::program::{Numbered, Width, program};
+use super::step::{Act, Order, Place, Step, line};
+use crate::engine::Seen;
+
+/// What the operations of a program are at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Two threads at two locations, each perhaps with a fence between its operations.
+    Pair,
+    /// Two threads at two locations, and a read-modify-write between them.
+    Link,
+    /// Three threads in a cycle through three locations: six operations.
+    Cycle,
+}
+
+const KINDS: &[(Act, Order)] = &[
+    (Act::Load, Order::Relaxed),
+    (Act::Load, Order::Acquire),
+    (Act::Load, Order::SeqCst),
+    (Act::Store, Order::Relaxed),
+    (Act::Store, Order::Release),
+    (Act::Store, Order::SeqCst),
+    (Act::Swap, Order::Relaxed),
+    (Act::Swap, Order::Acquire),
+    (Act::Swap, Order::Release),
+    (Act::Swap, Order::AcqRel),
+    (Act::Swap, Order::SeqCst),
+];
+
+/// Where the read-modify-writes begin.
+const SWAPS: usize = 6;
+
+const FENCES: &[Option<FenceOrder>] = &[
+    None,
+    Some(FenceOrder::Acquire),
+    Some(FenceOrder::Release),
+    Some(FenceOrder::AcqRel),
+    Some(FenceOrder::Sc),
+];
+
+/// A number, taken apart digit by digit.
+struct Digits(usize);
+
+impl Digits {
+    fn next(&mut self, base: usize) -> usize {
+        let digit = self.0 % base;
+        self.0 /= base;
+        digit
+    }
+
+    fn access(&mut self, at: Place) -> Step {
+        let (act, order) = KINDS[self.next(KINDS.len())];
+        Step::access(act, at, order, Scope::Gpu)
+    }
+}
+
+impl Shape {
+    pub const ALL: [Shape; 3] = [Shape::Pair, Shape::Link, Shape::Cycle];
+
+    /// How many programs it has.
+    pub fn count(self) -> usize {
+        let kinds = KINDS.len();
+        match self {
+            Shape::Pair => kinds.pow(4) * FENCES.len().pow(2) * 4,
+            Shape::Link => kinds.pow(4) * (kinds - SWAPS) * 4,
+            Shape::Cycle => kinds.pow(6) * 2,
+        }
+    }
+
+    /// The program with this number.
+    pub fn threads(self, number: usize) -> Vec<Vec<Step>> {
+        let mut digits = Digits(number);
+        let two = |digits: &mut Digits, [first, second]: [Place; 2]| {
+            vec![digits.access(first), digits.access(second)]
+        };
+        match self {
+            Shape::Pair => {
+                // The second thread goes the same way through the locations, or back.
+                let mut threads = Vec::new();
+                for _ in 0..2 {
+                    let back = digits.next(2) == 1;
+                    let places = if back { [Place::Y, Place::X] } else { [Place::X, Place::Y] };
+                    let mut thread = two(&mut digits, places);
+                    if let Some(order) = FENCES[digits.next(FENCES.len())] {
+                        thread.insert(1, Step::Fence { order, scope: Scope::Gpu });
+                    }
+                    threads.push(thread);
+                }
+                threads
+            }
+            Shape::Link => {
+                let there = [[Place::X, Place::Y], [Place::Y, Place::X]];
+                let first = there[digits.next(2)];
+                let last = there[digits.next(2)];
+                let (act, order) = KINDS[SWAPS + digits.next(KINDS.len() - SWAPS)];
+                let link = Step::access(act, Place::Y, order, Scope::Gpu);
+                vec![two(&mut digits, first), vec![link], two(&mut digits, last)]
+            }
+            Shape::Cycle => {
+                let back = digits.next(2) == 1;
+                let cycle = [[Place::X, Place::Y], [Place::Y, Place::Z], [Place::Z, Place::X]];
+                let places = cycle.map(|[a, b]| if back { [b, a] } else { [a, b] });
+                places.map(|places| two(&mut digits, places)).to_vec()
+            }
+        }
+    }
+}
+
+/// So many of a shape's programs, spread over all of them; each in which the mapping adds an outcome,
+/// as text. `Err`: an engine did not get to the end.
+pub fn judge(judge: &Judge<'_>, shape: Shape, budget: usize) -> Result<Vec<String>, &'static str> {
+    // Of no shape's count a divisor, so that all numbers come.
+    const STRIDE: usize = 7_368_787;
+    let count = shape.count();
+    let mut added = Vec::new();
+    for index in 0..budget.min(count) {
+        let threads = shape.threads(index * STRIDE % count);
+        if !is_kept(judge, &threads)? {
+            let text: Vec<String> = threads.iter().map(|thread| line(thread)).collect();
+            added.push(text.join(" || "));
+        }
+    }
+    Ok(added)
+}
+
+/// Whether the mapping adds no outcome to these threads.
+pub fn is_kept(judge: &Judge<'_>, threads: &[Vec<Step>]) -> Result<bool, &'static str> {
+    let source = of(threads, |step| vec![step]);
+    let target = of(threads, mapping::to_ptx);
+    let allowed = outcomes(judge, judge.cxx, &source)?;
+    // A program that is undefined keeps nothing; of atomics alone there is none.
+    let Some(allowed) = allowed else { return Ok(true) };
+    let found = outcomes(judge, judge.whole, &target)?;
+    Ok(found.is_some_and(|found| found.is_subset(&allowed)))
+}
+
+/// The program, each store with its own value on both sides.
+fn of(threads: &[Vec<Step>], mapped: impl Fn(Step) -> Vec<Step>) -> Program {
+    let mut value = 0;
+    let numbered: Vec<Vec<Numbered>> = threads
+        .iter()
+        .map(|thread| {
+            let steps = thread.iter().flat_map(|&step| {
+                value += 1;
+                mapped(step).into_iter().map(move |step| Numbered {
+                    step,
+                    value,
+                    expects: 0,
+                    row: None,
+                })
+            });
+            steps.collect()
+        })
+        .collect();
+    let cta = |cta| Placement { cluster: Some(cta), cta, ..Placement::default() };
+    let placements: Vec<Placement> = (0..).take(threads.len()).map(cta).collect();
+    program(&numbered, &placements, Width::Word)
+}
+
+fn outcomes(
+    judge: &Judge<'_>,
+    model: &Model,
+    program: &Program,
+) -> Result<Option<BTreeSet<Outcome>>, &'static str> {
+    let mut all = BTreeSet::new();
+    let mut seen = Seen::default();
+    let visit = &mut |outcome: &[_], _: &dyn Fn() -> crate::witness::Witness| {
+        all.insert(outcome.into());
+        ControlFlow::Continue(())
+    };
+    let result = judge.engine.outcomes(model, program, &limits(), &mut seen, visit);
+    match result {
+        _ if seen.undefined.is_some() => Ok(None),
+        Err(limit) => Err(limit.text()),
+        Ok(()) => Ok(Some(all)),
+    }
+}

@@ -1,0 +1,98 @@
+//! An instruction of a table's row with operands, and what it becomes.
+
+use litmus::lowering::{Instance, Table};
+
+/// Source, target and architecture, for each target that the instruction is for.
+pub(super) fn rows(table: &Table, one: &Instance) -> Vec<(String, String, String)> {
+    let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
+    if table.cxx {
+        let Some(text) = table.find(0, &one.opcode, &names) else { return Vec::new() };
+        let atomic = if one.opcode == "cmpxchg" { "cas" } else { "exch" };
+        return vec![(llvm(&one.opcode, &names), ptx(&text, atomic), "sm_90".to_owned())];
+    }
+    let targets = table.targets.iter().filter(|&&sm| one.only.is_none_or(|only| only == sm));
+    let rows = targets.filter_map(|&sm| {
+        let sass = table.find(sm, &one.opcode, &names)?;
+        let sass = if sass.is_empty() { "(none)".to_owned() } else { sass };
+        Some((with_operands(&one.opcode, &names), sass, format!("sm_{sm}")))
+    });
+    rows.collect()
+}
+
+/// An instruction of PTX with operands that it can have.
+fn with_operands(opcode: &str, names: &[&str]) -> String {
+    let has = |name: &str| names.contains(&name);
+    let elements = if has("v2") {
+        2
+    } else if has("v4") {
+        4
+    } else if has("v8") {
+        8
+    } else {
+        1
+    };
+    let vector = |letter: &str| {
+        let all: Vec<String> = (1..=elements).map(|index| format!("{letter}{index}")).collect();
+        if elements == 1 { all[0].clone() } else { format!("{{{}}}", all.join(", ")) }
+    };
+    let policy = if has("L2::cache_hint") { ", p1" } else { "" };
+    let operands = match opcode {
+        "ld" | "ldu" => format!(" {}, [a]{policy}", vector("r")),
+        "st" | "red" => format!(" [a], {}{policy}", vector("s")),
+        "atom" if has("cas") => format!(" r1, [a], s1, s2{policy}"),
+        "atom" => format!(" {}, [a], {}{policy}", vector("r"), vector("s")),
+        _ => String::new(),
+    };
+    let name = [&[opcode], names].concat().join(".");
+    format!("{name}{operands};")
+}
+
+/// Instructions of PTX by name, as a table of C++ has them, with what its rows leave out.
+pub(super) fn ptx(text: &str, atomic: &str) -> String {
+    let one = |name: &str| {
+        let mut parts: Vec<&str> = name.split('.').collect();
+        let opcode = parts.remove(0);
+        let typed = parts.iter().any(|part| {
+            let digits = part.trim_start_matches(|c: char| c.is_ascii_lowercase());
+            part.len() > digits.len() && digits.parse::<u16>().is_ok()
+        });
+        let fence = matches!(opcode, "fence" | "membar");
+        if matches!(opcode, "atom" | "red") && !typed {
+            parts.push(atomic);
+        }
+        if !fence && !typed {
+            parts.push("b32");
+        }
+        with_operands(opcode, &parts)
+    };
+    let all: Vec<String> =
+        text.split(';').map(str::trim).filter(|n| !n.is_empty()).map(one).collect();
+    all.join(" ")
+}
+
+/// An operation of C++ as LLVM IR.
+fn llvm(opcode: &str, names: &[&str]) -> String {
+    let scope = names.iter().find(|name| ["block", "cluster", "device"].contains(name));
+    let scope = scope.map_or(String::new(), |scope| format!(" syncscope(\"{scope}\")"));
+    let order = names.iter().find(|name| !["block", "cluster", "device", "system"].contains(name));
+    let order = match order {
+        Some(&"relaxed") => "monotonic",
+        Some(order) => order,
+        None => "",
+    };
+    let atomic = if order.is_empty() { "" } else { " atomic" };
+    // Of a `cmpxchg` the two orders joined.
+    let failure = match order {
+        "seq_cst" => "seq_cst",
+        "acquire" | "acq_rel" => "acquire",
+        _ => "monotonic",
+    };
+    match opcode {
+        "load" => format!("%r = load{atomic} i32, ptr %p{scope} {order}, align 4"),
+        "store" => format!("store{atomic} i32 %v, ptr %p{scope} {order}, align 4"),
+        "rmw" => format!("%r = atomicrmw xchg ptr %p, i32 %v{scope} {order}"),
+        "cmpxchg" => format!("%r = cmpxchg ptr %p, i32 %c, i32 %v{scope} {order} {failure}"),
+        _ => format!("fence{scope} {order}"),
+    }
+    .replace(" ,", ",")
+}

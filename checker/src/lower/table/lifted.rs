@@ -1,0 +1,264 @@
+//! A program as a table lowers it: by what the machine's instructions promise, or of C++ as PTX.
+
+use litmus::lowering::Table;
+use litmus::sass::lower::Lowering;
+use model::isa::alu::Branch;
+use model::isa::atom::{Atomic, AtomicOrder};
+use model::isa::cxx::{Cxx, Failure};
+use model::isa::fence::{Fence, FenceOrder};
+use model::isa::ld::{Load, LoadOrder};
+use model::isa::st::{Store, StoreOrder};
+use model::isa::{Instruction, Line};
+use model::program::Program;
+use model::scope::Scope;
+
+use super::super::contract;
+use super::super::item::Item;
+use super::super::step::{Act, Order, Step};
+use super::super::{ptx, row};
+use super::instance;
+
+/// One line of PTX lifted.
+enum New {
+    Access(Order, Scope),
+    Fence(FenceOrder, Scope),
+}
+
+/// The program of the target's side; or why the table has none.
+pub(super) fn lifted(program: &Program, table: &Table, sm: u16) -> Result<Program, String> {
+    let mut program = program.clone();
+    for thread in &mut program.threads {
+        let mut lines: Vec<Line> = Vec::new();
+        // Where each line of before begins now.
+        let mut starts = Vec::new();
+        for line in &thread.lines {
+            starts.push(lines.len());
+            let all = match &line.instruction {
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_) => becomes(line, table, sm)?,
+                Instruction::ProxyFence(_) | Instruction::Unsupported(_) => {
+                    return Err(format!("`{}` is not covered", line.text));
+                }
+                Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Cvta(_)
+                | Instruction::Branch(_) => {
+                    lines.push(line.clone());
+                    continue;
+                }
+            };
+            for new in all {
+                let instruction = match new {
+                    New::Fence(order, scope) => Instruction::Fence(Fence { order, scope }),
+                    New::Access(order, scope) => access(&line.instruction, order, scope)
+                        .ok_or_else(|| format!("`{}` became another access", line.text))?,
+                };
+                lines.push(Line { instruction, ..line.clone() });
+            }
+        }
+        starts.push(lines.len());
+        for line in &mut lines {
+            if let Instruction::Branch(Branch { target, .. }) = &mut line.instruction {
+                *target = starts[(*target).min(starts.len() - 1)];
+            }
+        }
+        thread.lines = lines;
+    }
+    Ok(program)
+}
+
+fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
+    let items = if table.cxx {
+        let text = of_cxx(&line.instruction, table)
+            .ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
+        row::ptx_excerpt(&text)?
+    } else {
+        let lowering = Lowering::of(sm).ok_or_else(|| format!("there is no machine sm_{sm}"))?;
+        let text = Lowering { table, ..lowering }.text(&line.instruction, &line.text);
+        let text = text.ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
+        contract::items(&text).map_err(|ptx::Uncovered(why)| why)?
+    };
+    let mut all = Vec::new();
+    for item in items {
+        all.push(match item {
+            Item::Access(done) => New::Access(done.order, done.scope),
+            Item::Step(Step::Fence { order, scope }) => New::Fence(order, scope),
+            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => {
+                return Err(format!("what `{}` became is not covered", line.text));
+            }
+        });
+    }
+    let accesses = all.iter().filter(|new| matches!(new, New::Access(..))).count();
+    let wanted = usize::from(!matches!(line.instruction, Instruction::Fence(_)));
+    // The elements of a vector are accesses of their own anyway; their order is not kept.
+    if accesses > wanted && wanted == 1 {
+        let mut seen = false;
+        all.retain(|new| !matches!(new, New::Access(..)) || !std::mem::replace(&mut seen, true));
+    } else if accesses != wanted {
+        return Err(format!("`{}` became {accesses} accesses", line.text));
+    }
+    Ok(all)
+}
+
+/// What the table has for an operation of C++, as PTX.
+fn of_cxx(instruction: &Instruction, table: &Table) -> Option<String> {
+    let (opcode, order, scope): (&str, &str, Option<Scope>) = match instruction {
+        Instruction::Load(load) => {
+            let weak = load.order == LoadOrder::Weak;
+            let order = named(load.cxx, weak, load.order.is_acquire().then_some("acquire"));
+            ("load", order, load.order.scope())
+        }
+        Instruction::Store(store) => {
+            let weak = store.order == StoreOrder::Weak;
+            let order = named(store.cxx, weak, store.order.is_release().then_some("release"));
+            ("store", order, store.order.scope())
+        }
+        Instruction::Atomic(Atomic { order, cxx, scope, op, .. }) => {
+            let cas = *op == model::isa::atom::AtomicOp::Cas;
+            (if cas { "cmpxchg" } else { "rmw" }, joined(*order, *cxx), Some(*scope))
+        }
+        Instruction::Fence(Fence { order, scope }) => ("fence", of_fence(*order), Some(*scope)),
+        Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => return None,
+    };
+    find(table, opcode, order, scope)
+}
+
+/// The order of a load or a store.
+fn named(cxx: Cxx, weak: bool, one_way: Option<&'static str>) -> &'static str {
+    match one_way {
+        _ if cxx.seq_cst => "seq_cst",
+        _ if cxx.unordered => "unordered",
+        _ if weak => "",
+        Some(order) => order,
+        None => "relaxed",
+    }
+}
+
+/// What the table has for a step of C++.
+pub(super) fn step(step: Step, table: &Table) -> Option<Vec<Step>> {
+    let (opcode, order, place) = match step {
+        Step::Access { act, at, order, .. } => {
+            let opcode = match act {
+                Act::Load => "load",
+                Act::Store => "store",
+                Act::Swap | Act::Overwrite | Act::Reduce => "rmw",
+                Act::CompareExchange(_) | Act::Probe => "cmpxchg",
+            };
+            let order = match order {
+                Order::Weak => "",
+                Order::Unordered => "unordered",
+                Order::Relaxed => "relaxed",
+                Order::Acquire => "acquire",
+                Order::Release => "release",
+                Order::AcqRel => "acq_rel",
+                Order::SeqCst => "seq_cst",
+            };
+            (opcode, order, Some((act, at)))
+        }
+        Step::Fence { order, .. } => ("fence", of_fence(order), None),
+        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+            return None;
+        }
+    };
+    let text = find(table, opcode, order, step.scope())?;
+    let items = row::ptx_excerpt(&text).ok()?;
+    let steps = items.into_iter().map(|item| match item {
+        Item::Access(done) => place.map(|(act, at)| Step::access(act, at, done.order, done.scope)),
+        Item::Step(step) => Some(step),
+        Item::Label(_) | Item::Branch { .. } => None,
+    });
+    steps.collect()
+}
+
+fn of_fence(order: FenceOrder) -> &'static str {
+    match order {
+        FenceOrder::Acquire => "acquire",
+        FenceOrder::Release => "release",
+        FenceOrder::AcqRel => "acq_rel",
+        FenceOrder::Sc => "seq_cst",
+    }
+}
+
+/// The row of an operation, as PTX.
+fn find(table: &Table, opcode: &str, order: &str, scope: Option<Scope>) -> Option<String> {
+    let scope = scope.map(|scope| match scope {
+        Scope::Cta => "block",
+        Scope::Cluster => "cluster",
+        Scope::Gpu => "device",
+        Scope::Sys => "system",
+    });
+    let names: Vec<&str> =
+        [order].into_iter().filter(|order| !order.is_empty()).chain(scope).collect();
+    let atomic = if opcode == "cmpxchg" { "cas" } else { "exch" };
+    table.find(0, opcode, &names).map(|text| instance::ptx(&text, atomic))
+}
+
+/// The one order of an atomic: of a compare-exchange that of success and of failure.
+fn joined(order: AtomicOrder, cxx: Cxx) -> &'static str {
+    let acquires = cxx.failure == Some(Failure::Acquire);
+    match order {
+        _ if cxx.seq_cst || cxx.failure == Some(Failure::SeqCst) => "seq_cst",
+        AtomicOrder::AcqRel => "acq_rel",
+        AtomicOrder::Release if acquires => "acq_rel",
+        AtomicOrder::Release => "release",
+        AtomicOrder::Acquire => "acquire",
+        AtomicOrder::Relaxed if acquires => "acquire",
+        AtomicOrder::Relaxed => "relaxed",
+    }
+}
+
+/// The same access with another order.
+fn access(instruction: &Instruction, order: Order, scope: Scope) -> Option<Instruction> {
+    let cxx = Cxx::default();
+    Some(match instruction {
+        Instruction::Load(load) => {
+            let order = match order {
+                _ if load.order.is_of_read_only_data() => load.order,
+                Order::Weak => LoadOrder::Weak,
+                Order::Acquire | Order::AcqRel => LoadOrder::Acquire(scope),
+                Order::Unordered | Order::Relaxed | Order::Release | Order::SeqCst => {
+                    LoadOrder::Relaxed(scope)
+                }
+            };
+            Instruction::Load(Load { order, cxx, ..load.clone() })
+        }
+        Instruction::Store(store) => {
+            let order = match order {
+                Order::Weak => StoreOrder::Weak,
+                Order::Release | Order::AcqRel => StoreOrder::Release(scope),
+                Order::Unordered | Order::Relaxed | Order::Acquire | Order::SeqCst => {
+                    StoreOrder::Relaxed(scope)
+                }
+            };
+            Instruction::Store(Store { order, cxx, ..store.clone() })
+        }
+        Instruction::Atomic(atomic) => {
+            let order = match order {
+                Order::Acquire => AtomicOrder::Acquire,
+                Order::Release => AtomicOrder::Release,
+                Order::AcqRel => AtomicOrder::AcqRel,
+                Order::Weak | Order::Unordered | Order::Relaxed | Order::SeqCst => {
+                    AtomicOrder::Relaxed
+                }
+            };
+            Instruction::Atomic(Atomic { order, scope, cxx, ..atomic.clone() })
+        }
+        Instruction::Fence(_)
+        | Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => return None,
+    })
+}

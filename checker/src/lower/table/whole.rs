@@ -1,0 +1,209 @@
+//! Litmus tests as a table lowers them: no outcome of theirs is one that the source forbids.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use litmus::lowering::Table;
+use litmus::sass::lower::Lowering;
+use litmus::{Dialect, Test};
+use model::machine::Options;
+use model::program::Program;
+use model::rel::Model;
+
+use super::super::alike::FIRST;
+use super::super::inclusion::{Outcome, limits};
+use super::super::rows::{Manner, Setting};
+use super::super::verdict::{By, Finding, Verdict};
+use super::{Said, counted, lifted};
+use crate::cli::LowerFormat;
+use crate::engine::Seen;
+use crate::exit::Exit;
+use crate::explore::inclusion::shown;
+use crate::explore::{Limits, explore};
+use crate::suite;
+
+/// Judges every test below the paths; those in another language than the table's are left out and
+/// counted.
+pub(super) fn tests(
+    table: &Table,
+    paths: &[PathBuf],
+    setting: &Setting<'_>,
+    manner: &Manner<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let files = match suite::find(paths, "litmus") {
+        Ok(files) => files,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let mut exit = Exit::AsExpected;
+    let (mut counts, mut others) = ([0; Verdict::ALL.len()], 0);
+    let work = |index: usize| {
+        let path = files[index].to_string_lossy();
+        let bytes = std::fs::read(&files[index])?;
+        let test = litmus::parse(&path, &bytes);
+        Ok::<_, io::Error>(test.map(|test| judged(&test, table, setting)))
+    };
+    suite::in_order(files.len(), setting.jobs, &work, &mut |index, result| {
+        let path = files[index].to_string_lossy();
+        let finding = match result {
+            Err(error) => {
+                writeln!(err, "error: {path}: {error}")?;
+                exit = exit.max(Exit::BadInput);
+                return Ok(());
+            }
+            Ok(Err(diagnostics)) => {
+                exit = exit.max(Exit::BadInput);
+                return diagnostics.iter().try_for_each(|one| writeln!(err, "{one}"));
+            }
+            Ok(Ok(None)) => {
+                others += 1;
+                return Ok(());
+            }
+            Ok(Ok(Some(finding))) => finding,
+        };
+        counts[finding.verdict as usize] += 1;
+        let (row, finding) = (&*path, &finding);
+        let said = Said { line: None, row, instructions: 0, judged: None, finding };
+        exit = exit.max(said.print(manner, out)?);
+        Ok(())
+    })?;
+    if manner.format == LowerFormat::Text {
+        let total: usize = counts.iter().sum();
+        let language =
+            if others > 0 { format!("; {others} in another language") } else { String::new() };
+        writeln!(out, "{total} tests: {}{language}", counted(&counts))?;
+    }
+    Ok(exit)
+}
+
+/// `None`: it is in no language that the table lowers.
+fn judged(test: &Test, table: &Table, setting: &Setting<'_>) -> Option<Finding> {
+    if test.sass.is_some() || (test.dialect == Dialect::Cxx) != table.cxx {
+        return None;
+    }
+    if let Some((_, _, why)) = test.program.unsupported() {
+        return Some(Finding::new(Verdict::Unsupported, why));
+    }
+    // Tests may tear; their verdict is by the letter.
+    let ptx = setting.torn.unwrap_or(setting.whole);
+    let source = if table.cxx { setting.cxx } else { ptx };
+    let allowed = match outcomes(&test.program, source, setting) {
+        Ok(allowed) => allowed,
+        Err(finding) => return Some(*finding),
+    };
+    let targets: &[u16] = if table.cxx { &[0] } else { &table.targets };
+    let mut finding = Finding::new(Verdict::Preserved, "no outcome is added");
+    let worse = |a: &Finding, b: &Finding| (a.exit(true), a.racy) > (b.exit(true), b.racy);
+    // Targets of one family have mostly the same rows.
+    let mut done: Vec<Program> = Vec::new();
+    for &sm in targets {
+        let one = match lifted::lifted(&test.program, table, sm) {
+            Ok(target) if done.contains(&target) => continue,
+            Ok(target) => {
+                let one = on(test, &target, (table, sm), ptx, &allowed, setting);
+                done.push(target);
+                one
+            }
+            Err(why) => Finding::new(Verdict::Unsupported, why),
+        };
+        if worse(&one, &finding) {
+            finding = one;
+        }
+    }
+    Some(finding)
+}
+
+fn on(
+    test: &Test,
+    target: &Program,
+    (table, sm): (&Table, u16),
+    ptx: &Model,
+    allowed: &BTreeSet<Outcome>,
+    setting: &Setting<'_>,
+) -> Finding {
+    let found = match outcomes(target, ptx, setting) {
+        Ok(found) => found,
+        Err(finding) => return *finding,
+    };
+    let short: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
+    // Before sm_70 nothing is promised; the machine is held to reading C11.
+    let promises = table.cxx || sm >= FIRST;
+    let mut found = found.iter().filter(|_| promises);
+    let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));
+    let run = (!table.cxx).then(|| run(test, table, sm, allowed)).flatten();
+    let Some(outcome) = extra.cloned().or_else(|| run.as_ref().map(|(outcome, _)| outcome.clone()))
+    else {
+        return Finding::new(Verdict::Preserved, "no outcome is added");
+    };
+    let by = match (extra, &run) {
+        _ if table.cxx => By::Axioms,
+        (Some(_), Some(_)) => By::ContractAndMachine,
+        (Some(_), None) => By::Contract,
+        (None, _) => By::Machine,
+    };
+    let on = if table.cxx { String::new() } else { format!(" on sm_{sm}") };
+    let why = format!("it has an outcome{on} that the source forbids");
+    Finding {
+        by: Some(by),
+        outcome: Some(test.display_outcome(&outcome)),
+        run: run.map(|(_, run)| run),
+        ..Finding::new(Verdict::Weaker, why)
+    }
+}
+
+fn outcomes(
+    program: &Program,
+    model: &Model,
+    setting: &Setting<'_>,
+) -> Result<BTreeSet<Outcome>, Box<Finding>> {
+    let mut all = BTreeSet::new();
+    let mut seen = Seen::default();
+    let result = setting.engine.outcomes(model, program, &limits(), &mut seen, &mut |found, _| {
+        all.insert(found.into());
+        ControlFlow::Continue(())
+    });
+    let found = |verdict, why: &str| Err(Box::new(Finding::new(verdict, why)));
+    match result {
+        _ if seen.undefined.is_some() => {
+            let why = "the program is undefined: nothing is promised";
+            found(Verdict::Preserved, why)
+        }
+        Err(limit) => found(Verdict::Undecided, limit.text()),
+        Ok(()) if seen.bound_reached => found(Verdict::Undecided, "a loop was cut at its bound"),
+        Ok(()) => Ok(all),
+    }
+}
+
+/// A run of the machine with an outcome that is not among these.
+fn run(
+    test: &Test,
+    table: &Table,
+    sm: u16,
+    allowed: &BTreeSet<Outcome>,
+) -> Option<(Outcome, String)> {
+    const STATES: usize = 200_000;
+    let lowering = Lowering { table, ..Lowering::of(sm)? };
+    let options = Options { lazy_all: true, ..Options::DEFAULT };
+    let limits = Limits::states(STATES);
+    let explored = explore(&test.program, lowering, options, limits).ok()?;
+    // Registers are compared by the bits that they have.
+    let allowed: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
+    let is_extra = |outcome: &&Vec<_>| !allowed.contains(&shown(test, outcome));
+    let outcome = explored.outcomes.keys().find(is_extra)?;
+    let explored =
+        explore(&test.program, lowering, options, Limits { runs: true, ..limits }).ok()?;
+    let lowered = lowering.program(&test.program).ok()?;
+    let machine = model::machine::Machine::new(&test.program, lowered, options, true).ok()?;
+    let steps = explored.outcomes.get(outcome)?.iter();
+    let steps: Vec<String> = (1..)
+        .zip(steps)
+        .map(|(number, step)| format!("{number:>3}. {}", machine.describe(*step)))
+        .collect();
+    Some((outcome.clone().into(), steps.join("\n")))
+}

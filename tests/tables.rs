@@ -1,0 +1,168 @@
+//! `causeway lower --table`: the tables that come with the program, and wrong ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use checker::cli::LowerFormat;
+use checker::engine::ENGINES;
+use checker::exit::Exit;
+use checker::lower::generated::{self, Shape};
+use checker::lower::inclusion::Judge;
+use checker::lower::rows::Manner;
+use checker::lower::step::{Act, Order, Place, Step};
+use checker::lower::table::table;
+use checker::lower::whole::report::Baseline;
+use checker::lower::{Assumptions, Setting};
+use indicatif::ProgressBar;
+use model::cxx::{self, ReleaseSequence};
+use model::scope::Scope;
+use serde_json::Value;
+
+use crate::lower::models;
+use crate::suite;
+
+/// What is said of a table's text, a line of JSON for each row, and then for each test.
+fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let [torn, whole] = models();
+    let setting = Setting {
+        engine: ENGINES[0],
+        cxx: &cxx,
+        whole: &whole,
+        torn: Some(&torn),
+        assumptions: Assumptions::default(),
+        jobs: 2,
+    };
+    let baseline = Baseline::default();
+    let path = Path::new("its.table");
+    let manner = Manner { format: LowerFormat::Json, racy: false, baseline: &baseline, path };
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);
+    let bar = ProgressBar::hidden();
+    let exit = table(text, paths, &setting, &manner, &bar, streams).expect("memory is written");
+    let out = String::from_utf8(out).expect("it is text");
+    let lines = out.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
+    (exit, lines.collect(), String::from_utf8(err).expect("it is text"))
+}
+
+fn read(name: &str) -> String {
+    let path = suite::root().join("litmus/lowering").join(format!("{name}.table"));
+    fs::read_to_string(path).expect("it is there")
+}
+
+fn with<'v>(all: &'v [Value], verdict: &str) -> Vec<&'v Value> {
+    all.iter().filter(|one| one["verdict"] == verdict).collect()
+}
+
+#[test]
+fn every_row_of_the_tables_is_preserved_and_so_are_the_tests() {
+    let tests = [suite::folder()];
+    for family in litmus::lowering::families() {
+        let (exit, all, err) = said(&read(family.name), &tests);
+        assert_eq!(err, "");
+        let count = |row: bool, verdict: &str| {
+            with(&all, verdict).iter().filter(|one| one["line"].is_null() != row).count()
+        };
+        let verdicts = ["preserved", "outside", "unsupported", "undecided"];
+        let rows: Vec<usize> = verdicts.iter().map(|verdict| count(true, verdict)).collect();
+        let of_tests: Vec<usize> = verdicts.iter().map(|verdict| count(false, verdict)).collect();
+        eprintln!("{}: of {verdicts:?} {rows:?} rows, {of_tests:?} tests", family.name);
+        assert_eq!(rows.iter().chain(&of_tests).sum::<usize>(), all.len(), "{}", family.name);
+        // Orders and scopes came with sm_70; fences of proxies are not judged.
+        assert_eq!((exit, rows[3]), (Exit::Undecided, 0));
+        let old = family.name == "maxwell";
+        assert!(old || rows[0] * 100 > rows.iter().sum::<usize>() * 70, "{rows:?}");
+        assert!(of_tests[0] > if old { 50 } else { 700 }, "{of_tests:?}");
+    }
+}
+
+#[test]
+fn published_tables_of_cxx_are_right_but_for_what_llvm_drops() {
+    let cxx = [suite::root().join("litmus/cxx")];
+    for name in ["cxx-ptx-asplos19", "cxx-ptx-libcuxx"] {
+        let (_, all, err) = said(&read(name), &cxx);
+        assert_eq!(err, "");
+        assert_eq!(with(&all, "preserved").len() + with(&all, "stronger").len() + 2, all.len());
+        // Of `unordered` they say nothing.
+        assert_eq!(with(&all, "unsupported").len(), 2);
+    }
+    let (exit, all, _) = said(&read("cxx-ptx-llvm22"), &cxx);
+    assert_eq!(exit, Exit::Differs);
+    let weaker: Vec<&str> =
+        with(&all, "weaker").iter().filter_map(|one| one["row"].as_str()).collect();
+    assert_eq!(weaker, ["rmw{order}{scope}", "rmw.seq_cst{scope}"]);
+}
+
+#[test]
+fn a_table_that_drops_an_invalidation_is_refuted_by_its_row_and_by_tests() {
+    let text = read("hopper").replace(
+        "  acquire.gpu      = .STRONG.GPU | CCTL.IVALL | CCTL.IVALL",
+        "  acquire.gpu      = .STRONG.GPU |            | CCTL.IVALL",
+    );
+    assert_ne!(text, read("hopper"));
+    let paths = [suite::root().join("litmus/suite/causality-axiom")];
+    let (exit, all, _) = said(&text, &paths);
+    assert_eq!(exit, Exit::Differs);
+    let weaker = with(&all, "weaker");
+    let rows: Vec<&&Value> = weaker.iter().filter(|one| !one["line"].is_null()).collect();
+    assert!(!rows.is_empty() && rows.len() < 4, "{rows:#?}");
+    let row = rows[0]["row"].as_str().expect("it is text");
+    assert!(row.starts_with("ld{load}{space}"), "{row}");
+    let tests: Vec<&&Value> = weaker.iter().filter(|one| one["line"].is_null()).collect();
+    assert!(!tests.is_empty(), "no test is refuted");
+    assert!(tests.iter().any(|one| one["by"] == "contract+machine" && one["run"].is_string()));
+}
+
+#[test]
+fn a_convention_is_right_among_its_own_rows() {
+    // The fence behind the store, and none at the load.
+    let text = read("cxx-ptx-libcuxx")
+        .replace("fence.sc.{in} ; ld.acquire.{in}", "ld.acquire.{in}")
+        .replace("fence.sc.{in} ; st.relaxed.{in}", "st.release.{in} ; fence.sc.{in}");
+    let (exit, all, _) = said(&text, &[]);
+    assert_eq!(exit, Exit::Differs);
+    let load = all.iter().find(|one| one["row"] == "load.seq_cst{scope}").expect("it is there");
+    assert_eq!(load["verdict"], "weaker", "{load:#?}");
+}
+
+#[test]
+fn a_table_with_an_error_is_told_where() {
+    let (exit, all, err) = said("targets sm_90\nldd.b32 -> LDG\n", &[]);
+    assert_eq!((exit, all.len()), (Exit::BadInput, 0));
+    assert!(err.contains("its.table:2:1") && err.contains("ldd"), "{err}");
+}
+
+/// `cargo bench -p causeway --bench lower -- --generated N` goes on.
+#[test]
+fn the_published_mapping_is_right_in_generated_programs() {
+    const BUDGET: usize = 4_000;
+    let cxx = cxx::model(ReleaseSequence::Cpp20);
+    let rc11 = cxx::model(ReleaseSequence::Rc11);
+    let [_, whole] = models();
+    for shape in Shape::ALL {
+        let judge = Judge::new(ENGINES[0], &cxx, &whole, None);
+        let added = generated::judge(&judge, shape, BUDGET).expect("no limit is reached");
+        eprintln!("{shape:?}: {BUDGET} of {} programs", shape.count());
+        assert!(added.is_empty(), "{added:#?}");
+    }
+    // With the release sequences of C++11 a store behind the atomic hands on what that acquired.
+    let access = |act, at, order| Step::access(act, at, order, Scope::Gpu);
+    let threads = [
+        vec![
+            access(Act::Swap, Place::Y, Order::SeqCst),
+            access(Act::Store, Place::Y, Order::Relaxed),
+        ],
+        vec![
+            access(Act::Load, Place::Y, Order::Acquire),
+            access(Act::Store, Place::Z, Order::Relaxed),
+        ],
+        vec![
+            access(Act::Swap, Place::Z, Order::AcqRel),
+            access(Act::Store, Place::Y, Order::Release),
+        ],
+    ];
+    for (model, kept) in [(&cxx, true), (&rc11, false)] {
+        let judge = Judge::new(ENGINES[0], model, &whole, None);
+        assert_eq!(generated::is_kept(&judge, &threads), Ok(kept));
+    }
+}
