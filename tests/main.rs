@@ -5,6 +5,7 @@ mod broken;
 mod cli;
 mod cxx;
 mod document;
+mod drive;
 mod functions;
 mod llvm;
 mod load_bearing;

@@ -192,8 +192,8 @@ pub struct Lower {
     /// lowers
     #[arg(value_name = "TEST", conflicts_with_all = ["rows", "from"])]
     pub tests: Vec<PathBuf>,
-    /// The architecture of a listing [default: the listing's]; what to compile for [default: `sm_70` with
-    /// --llc, `sm_90` with --ptxas]
+    /// The architecture of a listing [default: the listing's]; what to compile for [default: `sm_70`
+    /// with --llc, `sm_90` with --ptxas]
     #[arg(long, value_name = "TARGET", value_parser = machine, conflicts_with = "rows")]
     pub arch: Option<u16>,
     /// Execute a loop body of a function at most this many times

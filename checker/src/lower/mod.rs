@@ -230,11 +230,20 @@ fn of_tests(
             1 => String::new(),
             count => format!(" and {} more", count - 1),
         };
-        pair.name = format!("{} on sm_{arch}, {}{more}", driven.name, driven.symbol);
+        pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
     }
     let progress = bar(pairs.len(), "threads");
-    let said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
+    let mut said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
     progress.finish_and_clear();
+    for said in &mut said {
+        let illegal = |driven: &drive::Driven| {
+            driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
+        };
+        if threads.iter().any(illegal) {
+            let why = "the assembler made an instruction that the disassembler does not know";
+            said.finding = Finding::new(Verdict::Invalid, why);
+        }
+    }
     let (format, racy) = (command.format, command.racy);
     let manner =
         whole::report::Manner { format, racy, baseline, source: &module, target: &listing };

@@ -109,7 +109,7 @@ pub(super) fn translate<'a>(
         values: BTreeMap::new(),
         steps: BTreeMap::new(),
         slots: BTreeSet::new(),
-        names: module.globals.keys().map(|name| word(name)).collect(),
+        names: BTreeSet::new(),
         labels: BTreeMap::new(),
         pending: Vec::new(),
         at: definition.at,
@@ -200,7 +200,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn fresh(&mut self, like: &str) -> String {
         let mut name = word(like);
         let mut next = 1;
-        while !self.names.insert(name.clone()) {
+        while self.module.words.contains(&name) || !self.names.insert(name.clone()) {
             next += 1;
             name = format!("{}_{next}", word(like));
         }
@@ -264,7 +264,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let register = self.register(name);
             let bits = scalar_bits(*scalar);
             let mut shown = word(name);
-            while self.module.globals.keys().any(|global| word(global) == shown) {
+            while self.module.words.contains(&shown) {
                 shown.push('_');
             }
             let no_alias = parameter.attributes.contains(&"noalias");

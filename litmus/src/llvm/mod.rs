@@ -167,9 +167,13 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let lines = function::Lines::of(text);
     let mut functions = Functions::new();
     for definition in &module.functions {
+        let before = report.count();
         let mut blocks = definition.blocks(text, &mut report);
-        let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
-        functions.push((definition.symbol(), made));
+        // What a line that cannot be read would have made is not missed as well.
+        if report.count() == before {
+            let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
+            functions.push((definition.symbol(), made));
+        }
     }
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(functions) }
 }

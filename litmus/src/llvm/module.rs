@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::body;
+use super::function;
 use super::lex::{self, Token};
 use super::operand::Value;
 use super::parse::{Parser, Read, Stop};
@@ -51,6 +52,8 @@ pub(super) struct Definition<'a> {
 pub(super) struct Module<'a> {
     pub(super) types: Types<'a>,
     pub(super) globals: BTreeMap<&'a str, Global>,
+    /// The words that stand for these variables.
+    pub(super) words: BTreeSet<String>,
     pub(super) functions: Vec<Definition<'a>>,
     /// Whether some pointers have 32 bits.
     pub(super) short_pointers: bool,
@@ -128,6 +131,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
             parser.report.error("llvm-module", at, format!("`{}` is not covered", short(what)));
         }
     }
+    module.words = module.globals.keys().map(|name| function::word(name)).collect();
     module.kernels = annotations.iter().filter_map(|node| nodes.get(node).copied()).collect();
     for function in &mut module.functions {
         function.kernel |= module.kernels.contains(function.name);

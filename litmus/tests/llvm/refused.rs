@@ -98,6 +98,7 @@ fn what_is_no_module_is_told() {
         ("  store i64 %n, ptr %p", &[("llvm-type", 3)]),
         ("  %n = add i32 1, 2", &[("llvm-value", 3)]),
         ("  %v = ad i32 %n, 1", &[("llvm-opcode", 3)]),
+        ("  %v = ad i32 %n, 1\n  store i32 %v, ptr %p", &[("llvm-opcode", 3)]),
         ("  %v = icmp lt i32 %n, 1", &[("llvm-comparison", 3)]),
         ("  %v = zext i32 %n to i16", &[("llvm-type", 3)]),
         ("  br label %nowhere\nb:", &[("llvm-label", 3)]),

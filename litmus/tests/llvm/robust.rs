@@ -131,3 +131,26 @@ fn what_is_nested_or_named_in_a_circle_ends() {
         %b = getelementptr i8, ptr %a, i64 1\n  %v = load i32, ptr %a\n  ret void\n}\n";
     let _ = llvm::functions("f.ll", chain);
 }
+
+/// A module as large as a program's is read in a second: nothing is looked for in everything else.
+#[test]
+fn a_large_module_is_read_soon() {
+    let mut lines = Vec::new();
+    lines.extend((0..5_000).map(|n| format!("@g{n} = addrspace(1) global i32 0")));
+    for n in 0..5_000 {
+        lines.push(format!("define void @f{n}(ptr %p) {{"));
+        lines.push(format!("  %v = load i32, ptr addrspace(1) @g{n}"));
+        lines.extend(["  store i32 %v, ptr %p", "  ret void", "}"].map(str::to_owned));
+    }
+    lines.push("define void @long(ptr %p) {".to_owned());
+    lines.extend((0..20_000).map(|n| format!("  %v{n} = load i32, ptr %p")));
+    lines.extend(["  ret void", "}"].map(str::to_owned));
+    let text = lines.join("\n");
+    let start = std::time::Instant::now();
+    let functions = column::read(&text);
+    assert_eq!(functions.len(), 5_001);
+    assert!(functions.iter().all(|(_, made)| made.is_ok()));
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(seconds < 10.0, "{seconds} s");
+    eprintln!("{seconds} s");
+}

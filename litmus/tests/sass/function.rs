@@ -19,6 +19,7 @@ fn signature() -> Signature {
             parameter("flag", 64, Some(Space::Global)),
         ],
         variables: vec![variable("s", Space::Shared), variable("g", Space::Global)],
+        vectors: 1,
     }
 }
 
@@ -132,6 +133,16 @@ fn addresses_of_variables_are_in_bank_4_and_shared_memory_begins_somewhere() {
     assert_eq!(initial(&function, "shared[0x400]"), Some(Initial::Address("s".to_owned())));
     let function = one(70, &["STS [RZ], R2", "EXIT"]).expect("it is covered");
     assert_eq!(initial(&function, "shared[0x0]"), Some(Initial::Address("s".to_owned())));
+}
+
+#[test]
+fn wide_accesses_are_pieces_where_all_were_vectors() {
+    let load = ["LDG.E.64 R4, [R2.64]", "EXIT"];
+    let function = one(80, &load).expect("it is covered");
+    assert_eq!(initial(&function, "pieces"), Some(Initial::Value(4)));
+    let store = ["LDG.E.64 R4, [R2.64]", "STG.E.64 [R2.64], R4", "EXIT"];
+    let function = one(80, &store).expect("it is covered");
+    assert_eq!(initial(&function, "pieces"), None);
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! A thread of a litmus test as a kernel in PTX, whose registers are stored in the end.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
 use litmus::{Dialect, Test};
 use model::isa::{Instruction, Reg};
@@ -36,16 +35,21 @@ impl Writer<'_> {
 
     fn kernel(mut self) -> Result<String, String> {
         let cells = self.cells()?;
-        for variable in &self.test.program.variables {
-            if let Some(line) = declaration(variable, &cells)? {
+        for (index, variable) in self.test.program.variables.iter().enumerate() {
+            let name = format!("{NAME}_{}", variable.name);
+            let held = self.of.registers.iter().any(|register| {
+                matches!(register.initial, Initial::Address { variable, .. } if usize::from(variable.0) == index)
+            });
+            if held || cells.iter().any(|(_, cell)| words(cell).any(|word| word == name)) {
+                let line = declaration(variable)?;
                 self.line(&line);
             }
         }
         self.line(&format!(".visible .entry {NAME}(.param .u64 {NAME}_out)\n{{"));
-        for register in &self.of.registers {
-            let ty = match register.bits {
+        for (index, register) in self.of.registers.iter().enumerate() {
+            let ty = match self.bits(index) {
                 1 => ".pred".to_owned(),
-                bits => format!(".b{}", bits.max(16)),
+                bits => format!(".b{bits}"),
             };
             self.line(&format!("\t.reg {ty} {};", register.name));
         }
@@ -61,18 +65,45 @@ impl Writer<'_> {
         }
         self.line(&format!("{NAME}_end:"));
         for (index, register) in self.shown().into_iter().enumerate() {
-            let register = &self.of.registers[usize::from(register.0)];
-            let (bits, name) = (register.bits.max(16), &register.name);
+            let bits = self.bits(usize::from(register.0));
+            let name = &self.of.registers[usize::from(register.0)].name;
             self.line(&format!("\tst.global.b{bits} [{NAME}_to+{}], {name};", 8 * index));
         }
         self.line("\tret;\n}");
         Ok(self.text)
     }
 
+    /// How wide a register is declared. One that nothing writes is as wide as what reads it.
+    fn bits(&self, index: usize) -> u16 {
+        let register = &self.of.registers[index];
+        let this = Reg(u16::try_from(index).expect("few registers"));
+        let lines = self.of.lines.iter().map(|line| &line.instruction);
+        let written = lines.clone().any(|one| one.destinations().any(|to| to == this));
+        let address = matches!(register.initial, Initial::Address { .. });
+        if register.bits == 1 || written || address {
+            return if register.bits == 1 { 1 } else { register.bits.max(16) };
+        }
+        let reads = lines.filter(|one| one.sources().any(|from| from == this));
+        let types = reads.map(|one| match one {
+            Instruction::Alu(alu) => alu.ty.bits,
+            Instruction::Store(store) => store.ty.bits,
+            Instruction::Atomic(atomic) => atomic.ty.bits,
+            Instruction::Barrier(_) => 32,
+            Instruction::Load(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => register.bits,
+        });
+        types.max().unwrap_or(register.bits).max(16)
+    }
+
     /// What registers hold in the beginning: 0, where the test does not say.
     fn begin(&mut self) -> Result<(), String> {
-        for register in &self.of.registers {
-            let (bits, name) = (register.bits.max(16), &register.name);
+        for (index, register) in self.of.registers.iter().enumerate() {
+            let (bits, name) = (self.bits(index), &register.name);
             let line = match register.initial {
                 _ if !(2..=64).contains(&register.bits) => continue,
                 Initial::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
@@ -167,26 +198,17 @@ fn other(variable: &Variable) -> String {
     format!("`{}` is in {} memory", variable.name, variable.space.name())
 }
 
-/// The declaration of a variable, if a cell names it.
-fn declaration(
-    variable: &Variable,
-    cells: &[(Vec<String>, String)],
-) -> Result<Option<String>, String> {
-    let name = format!("{NAME}_{}", variable.name);
-    if !cells.iter().any(|(_, cell)| words(cell).any(|word| word == name)) {
-        return Ok(None);
-    }
+/// The declaration of a variable.
+fn declaration(variable: &Variable) -> Result<String, String> {
     if variable.alias.is_some() {
         return Err(format!("`{}` is a second name of a location", variable.name));
     }
     if !matches!(variable.space, Space::Global | Space::Shared) {
         return Err(other(variable));
     }
-    let mut line = String::new();
     let bytes = variable.initial.len().next_multiple_of(16);
-    write!(line, ".{} .align 16 .b8 {name}[{bytes}];", variable.space.name())
-        .expect("strings can be written");
-    Ok(Some(line))
+    let space = variable.space.name();
+    Ok(format!(".{space} .align 16 .b8 {NAME}_{}[{bytes}];", variable.name))
 }
 
 fn is_word(c: char) -> bool {

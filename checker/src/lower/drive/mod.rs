@@ -11,6 +11,7 @@ use std::process::Command;
 use litmus::function::{Functions, Refused};
 
 use self::kernel::{NAME, kernel};
+use super::whole::{self, Listing, Unread};
 use crate::suite;
 
 /// The programs that are run, and where their files go.
@@ -33,6 +34,8 @@ pub struct Driven {
     text: String,
     /// Why no kernel of it is judged.
     refused: Option<String>,
+    /// Whether the disassembler does not know an instruction that the assembler made.
+    pub illegal: bool,
 }
 
 /// Both sides of what was driven.
@@ -59,42 +62,87 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
             }
         };
         for (index, thread) in litmus.program.threads.iter().enumerate() {
-            let (text, refused) = match kernel(&litmus, index) {
-                Ok(text) => (text, None),
+            let (kernel, refused) = match kernel(&litmus, index) {
+                Ok(kernel) => (kernel, None),
                 Err(why) => (String::new(), Some(why)),
             };
-            if let Some(&same) = known.get(&text).filter(|_| refused.is_none()) {
+            if let Some(&same) = known.get(&kernel).filter(|_| refused.is_none()) {
                 all[same].count += 1;
                 continue;
             }
-            known.insert(text.clone(), all.len());
+            known.insert(kernel.clone(), all.len());
             all.push(Driven {
                 symbol: format!("thread_{}", all.len()),
                 name: format!("{shown} {}", thread.name),
                 count: 1,
-                text,
+                text: kernel,
                 refused,
+                illegal: false,
             });
         }
     }
     Ok((all, errors))
 }
 
+/// The files of one run of the assembler.
+struct Files {
+    module: PathBuf,
+    cubin: PathBuf,
+    listing: PathBuf,
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
 /// Compiles the threads, and reads what became of them. A kernel that the assembler, or the reader of
 /// PTX, does not take is left out, and said why. An error is one of the programs, not of a kernel.
 pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
-    let module = tools.folder.join("threads.ptx");
-    let cubin = tools.folder.join("threads.cubin");
-    let listing = tools.folder.join("threads.sass");
     let version = version(tools.ptxas)?;
-    let write = |path: &Path, text: &str| {
-        std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    let own = |name: &str| tools.folder.join(name);
+    let files = Files {
+        module: own("threads.ptx"),
+        cubin: own("threads.cubin"),
+        listing: own("threads.sass"),
     };
+    let every: Vec<usize> = (0..all.len()).collect();
+    let mut source = assemble(all, &every, version, tools, &files)?;
+    let mut text = disassemble(tools, &files)?;
+    if text.is_err() {
+        illegal(all, &every, version, tools, &files)?;
+        source = assemble(all, &every, version, tools, &files)?;
+        text = disassemble(tools, &files)?;
+    }
+    let text = text.map_err(|said| format!("{}: {said}", tools.nvdisasm.display()))?;
+    write(&files.listing, &text)?;
+    let made = Listing { source: &source, arch: Some(tools.arch) };
+    let mut target = whole::functions(&files.listing, made).map_err(|unread| match unread {
+        Unread::Path(error) => error,
+        Unread::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
+    })?;
+    for driven in all.iter() {
+        if let Some(why) = &driven.refused {
+            let refused = || Err(Refused { line: 1, why: why.clone() });
+            source.push((driven.symbol.clone(), refused()));
+            target.push((driven.symbol.clone(), refused()));
+        }
+    }
+    Ok(Sides { module: files.module, listing: files.listing, source, target })
+}
+
+/// Compiles these threads; those that are not taken are given up.
+fn assemble(
+    all: &mut [Driven],
+    these: &[usize],
+    version: (u16, u16),
+    tools: &Tools<'_>,
+    files: &Files,
+) -> Result<Functions, String> {
     let target = format!("sm_{}", tools.arch);
-    let source = loop {
-        let (text, lines) = assemble(all, version, tools.arch);
-        write(&module, &text)?;
-        let shown = module.display().to_string();
+    loop {
+        let (text, lines) = module(all, these, version, tools.arch);
+        write(&files.module, &text)?;
+        let shown = files.module.display().to_string();
         let (read, diagnostics) = litmus::ptx::read(&shown, text.as_bytes());
         let found: Vec<(usize, String)> =
             diagnostics.iter().map(|one| (one.span.line, one.message.clone())).collect();
@@ -105,33 +153,45 @@ pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
             return Err(diagnostics.first().map_or(String::new(), ToString::to_string));
         };
         let mut command = Command::new(tools.ptxas);
-        command.args(["-arch", &target]).arg(&module).arg("-o").arg(&cubin);
+        command.args(["-arch", &target]).arg(&files.module).arg("-o").arg(&files.cubin);
         let (done, said) = run(&mut command)?;
         if done {
-            break read.columns();
+            return Ok(read.columns());
         }
         let found: Vec<(usize, String)> = said.lines().filter_map(complaint).collect();
         if !refuse(all, &lines, &found) {
             return Err(format!("{}: {}", tools.ptxas.display(), said.trim()));
         }
-    };
-    let (done, text) = run(Command::new(tools.nvdisasm).arg(&cubin))?;
-    if !done {
-        return Err(format!("{}: {}", tools.nvdisasm.display(), text.trim()));
     }
-    write(&listing, &text)?;
-    let shown = listing.display().to_string();
-    let target = super::whole::listed(&shown, &text, &source, Some(tools.arch))
-        .map_err(|all| all.first().map_or(String::new(), ToString::to_string))?;
-    let (mut source, mut target) = (source, target);
-    for driven in all.iter() {
-        if let Some(why) = &driven.refused {
-            let refused = || Err(Refused { line: 1, why: why.clone() });
-            source.push((driven.symbol.clone(), refused()));
-            target.push((driven.symbol.clone(), refused()));
-        }
+}
+
+/// The listing, or what the disassembler said.
+fn disassemble(tools: &Tools<'_>, files: &Files) -> Result<Result<String, String>, String> {
+    let (done, text) = run(Command::new(tools.nvdisasm).arg(&files.cubin))?;
+    Ok(if done { Ok(text) } else { Err(text.trim().to_owned()) })
+}
+
+/// Finds the kernels that the disassembler stumbles over, by halves: one is enough for it to list none.
+fn illegal(
+    all: &mut [Driven],
+    these: &[usize],
+    version: (u16, u16),
+    tools: &Tools<'_>,
+    files: &Files,
+) -> Result<(), String> {
+    assemble(all, these, version, tools, files)?;
+    let Err(said) = disassemble(tools, files)? else { return Ok(()) };
+    let left: Vec<usize> =
+        these.iter().copied().filter(|&index| all[index].refused.is_none()).collect();
+    if let [one] = left[..] {
+        let why = said.lines().next().unwrap_or("it lists nothing");
+        all[one].refused = Some(format!("nvdisasm: {why}"));
+        all[one].illegal = true;
+        return Ok(());
     }
-    Ok(Sides { module, listing, source, target })
+    let (first, second) = left.split_at(left.len() / 2);
+    illegal(all, first, version, tools, files)?;
+    illegal(all, second, version, tools, files)
 }
 
 /// Gives up the kernels of these lines; whether there were any.
@@ -150,12 +210,18 @@ fn refuse(all: &mut [Driven], lines: &[(usize, usize)], found: &[(usize, String)
 }
 
 /// The module, and at which line each kernel begins.
-fn assemble(all: &[Driven], version: (u16, u16), sm: u16) -> (String, Vec<(usize, usize)>) {
+fn module(
+    all: &[Driven],
+    these: &[usize],
+    version: (u16, u16),
+    sm: u16,
+) -> (String, Vec<(usize, usize)>) {
     let mut text =
         format!(".version {}.{}\n.target sm_{sm}\n.address_size 64\n", version.0, version.1);
     let mut lines = Vec::new();
     let mut line = 4;
-    for (index, driven) in all.iter().enumerate() {
+    for &index in these {
+        let driven = &all[index];
         if driven.refused.is_some() {
             continue;
         }
@@ -167,12 +233,17 @@ fn assemble(all: &[Driven], version: (u16, u16), sm: u16) -> (String, Vec<(usize
     (text, lines)
 }
 
-/// `ptxas threads.ptx, line 20; error   : …`
+/// `ptxas threads.ptx, line 20; error   : …`, `ptxas warning : … on line '20' …`
 fn complaint(line: &str) -> Option<(usize, String)> {
-    let (place, message) = line.split_once("; error")?;
-    let (_, number) = place.rsplit_once("line ")?;
-    let message = message.trim_start_matches([' ', ':']);
-    Some((number.trim().parse().ok()?, format!("ptxas: {message}")))
+    if let Some((place, message)) = line.split_once("; error") {
+        let (_, number) = place.rsplit_once("line ")?;
+        let message = message.trim_start_matches([' ', ':']);
+        return Some((number.trim().parse().ok()?, format!("ptxas: {message}")));
+    }
+    let (message, rest) = line.split_once(" on line '")?;
+    let number = rest.split_once('\'')?.0.parse().ok()?;
+    let message = message.split_once(" : ").map_or(message, |(_, message)| message);
+    Some((number, format!("ptxas: {message}")))
 }
 
 /// Runs a program: whether it was content, and what it said; its output alone if it was.
@@ -213,6 +284,9 @@ mod tests {
     fn complaints_of_an_assembler_name_their_line() {
         let line = "ptxas threads.ptx, line 20; error   : Unexpected instruction types";
         let expected = (20, "ptxas: Unexpected instruction types".to_owned());
+        assert_eq!(complaint(line), Some(expected));
+        let line = "ptxas warning : Program uses 32-bit address on line '6025' which conflicts";
+        let expected = (6025, "ptxas: Program uses 32-bit address".to_owned());
         assert_eq!(complaint(line), Some(expected));
         assert_eq!(complaint("ptxas fatal   : Ptx assembly aborted due to errors"), None);
     }

@@ -75,28 +75,18 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
             }
         }
         Some("sass") => {
-            listed(&shown, utf8()?, listing.source, listing.arch).map_err(Unread::Diagnostics)
+            let signature = |name: &str| {
+                let mut source = listing.source.iter();
+                let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
+                Some(Signature::of(function))
+            };
+            litmus::sass::functions(&shown, utf8()?, listing.arch, &signature)
+                .map_err(Unread::Diagnostics)
         }
         Some(_) | None => Err(Unread::Path(format!(
             "{shown}: what it is in is told by its ending: .ll, .ptx or .sass"
         ))),
     }
-}
-
-/// The functions of a listing, by the signatures of what it was made of.
-pub fn listed(
-    path: &str,
-    text: &str,
-    source: &[(String, Result<Function, Refused>)],
-    arch: Option<u16>,
-) -> Result<Functions, Vec<Diagnostic>> {
-    let signature = |name: &str| {
-        let found = source.iter().find(|(known, _)| known == name)?;
-        let function = found.1.as_ref().ok()?;
-        let (parameters, variables) = (function.parameters.clone(), function.variables.clone());
-        function.kernel.then_some(Signature { parameters, variables })
-    };
-    litmus::sass::functions(path, text, arch, &signature)
 }
 
 /// Functions of two files by their names, in the order of the source.

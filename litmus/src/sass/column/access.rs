@@ -14,6 +14,7 @@ use model::scope::Scope;
 use super::address::Place;
 use super::{Column, Got, unsupported};
 use crate::draft::Access;
+use crate::report::Bytes;
 use crate::sass::form;
 use crate::sass::syntax::{self as text, Register};
 
@@ -154,6 +155,28 @@ impl Column<'_> {
         place: &Place,
         level: Level,
     ) {
+        let pieces = self.pieces(ty);
+        if pieces > 1 {
+            let mut next = |ahead: u16| {
+                let number = Some(first.number?.saturating_add(ahead));
+                Some(self.register(Register { number, ..first }, to.at))
+            };
+            let destinations = (0..pieces).map(&mut next).collect();
+            let load = Load {
+                cxx: Cxx::default(),
+                order,
+                space,
+                proxy: Proxy::Generic,
+                ty: Type::U32,
+                prefetches: false,
+                global_only: false,
+                destinations,
+                address: place.address,
+            };
+            self.noted(place, ty, space, load.reach(), to);
+            self.emit(Instruction::Load(load), at(level));
+            return;
+        }
         let destination = match (first.number, ty.bits) {
             (None, _) => None,
             (Some(_), 64..) => Some(self.hidden(ty.bits)),
@@ -211,6 +234,13 @@ impl Column<'_> {
         Ok(self.computed(AluOp::Concat(64), B128, &[low, high]))
     }
 
+    /// How many accesses one is: `P0:pieces=4` says that a wide one is several of 32 bits, as a vector
+    /// of PTX is (reading S8).
+    fn pieces(&mut self, ty: Type) -> u16 {
+        let wide = ty.bits > 32 && self.given("pieces").is_some();
+        if wide { ty.bits / 32 } else { 1 }
+    }
+
     /// Notes an access, to be checked against its variable when all are known.
     fn noted(
         &mut self,
@@ -220,18 +250,24 @@ impl Column<'_> {
         reach: Reach,
         operand: &text::Operand<'_>,
     ) {
+        let pieces = self.pieces(ty);
         if place.variable.is_some() {
             self.draft.thread(self.thread).accesses.push(Access {
                 base: place.address.base,
                 offset: place.address.offset,
-                scalar: ty.bytes(),
-                elements: 1,
+                scalar: ty.bytes() / u32::from(pieces),
+                elements: pieces.into(),
                 space,
                 reach,
                 at: operand.at,
                 space_at: operand.at,
             });
         }
+    }
+
+    fn read_piece(&mut self, first: Register, ahead: u16, at: Bytes) -> Operand {
+        let number = first.number.map(|number| number.saturating_add(ahead));
+        self.read(Register { number, ..first }, at)
     }
 
     pub(super) fn store(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
@@ -245,7 +281,14 @@ impl Column<'_> {
         if self.is_sparse(&place)? {
             return unsupported("a store to a sparse page");
         }
-        let source = self.joined(value, ty)?;
+        let pieces = self.pieces(ty);
+        let (each, sources) = match value.register().filter(|_| pieces > 1) {
+            Some(first) => {
+                let all = (0..pieces).map(|ahead| self.read_piece(first, ahead, value.at));
+                (Type::U32, all.collect())
+            }
+            None => (ty, vec![self.joined(value, ty)?]),
+        };
         let order = match self.promised(instruction, level) {
             _ if instruction.has("MMIO") => StoreOrder::MmioRelaxed,
             Some(scope) => StoreOrder::Relaxed(scope),
@@ -256,9 +299,9 @@ impl Column<'_> {
             order,
             space,
             proxy: Proxy::Generic,
-            ty,
+            ty: each,
             global_only: false,
-            sources: vec![source],
+            sources,
             address: place.address,
         };
         self.noted(&place, ty, space, store.reach(), to);

@@ -7,6 +7,7 @@ use super::{Got, Reader};
 use crate::function::{Initial, Variable};
 use crate::sass::column::constant;
 use crate::sass::listing::Line;
+use crate::sass::opcode::{Class, class};
 use crate::sass::syntax::{Indexed, Instruction};
 
 impl Reader<'_> {
@@ -172,6 +173,22 @@ impl Reader<'_> {
         }
         self.initial.insert(name.to_owned(), value);
         Ok(())
+    }
+
+    /// Reading S8: where each wide access was a vector, it promises what its elements do.
+    pub(super) fn pieces(&mut self, lines: &[Line<'_>]) {
+        let wide = |line: &&Line<'_>| {
+            let constant = matches!(line.instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
+            let access =
+                matches!(class(line.instruction.opcode.text), Some(Class::Load | Class::Store));
+            let two = line.instruction.has("64") || line.instruction.has("128");
+            access && !constant && two
+        };
+        let count = lines.iter().filter(wide).count();
+        if count > 0 && count == self.signature.vectors {
+            self.initial.insert("pieces".to_owned(), Initial::Value(4));
+            self.note("accesses of more than 32 bits are vectors");
+        }
     }
 
     /// The variables of the function; where its shared memory is, if it is accessed.

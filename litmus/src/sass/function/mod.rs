@@ -23,6 +23,29 @@ use crate::report::{Bytes, Report};
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     pub variables: Vec<Variable>,
+    /// How many accesses are of vectors with elements of 32 bits; 0 where some access is wider.
+    pub vectors: usize,
+}
+
+impl Signature {
+    /// That of a function in PTX.
+    pub fn of(function: &Function) -> Signature {
+        let mut vectors = 0;
+        let mut wide = false;
+        for row in &function.rows {
+            let name = row.cell.split(' ').find(|word| {
+                ["ld.", "st.", "atom.", "red."].iter().any(|opcode| word.starts_with(opcode))
+            });
+            let Some(name) = name else { continue };
+            wide |= name.ends_with("64") || name.ends_with("128");
+            vectors += usize::from(name.contains(".v2.") || name.contains(".v4."));
+        }
+        Signature {
+            parameters: function.parameters.clone(),
+            variables: function.variables.clone(),
+            vectors: if wide { 0 } else { vectors },
+        }
+    }
 }
 
 /// The functions of a listing. `arch` is the number behind `sm_` where the listing does not say it;
@@ -140,6 +163,7 @@ impl Reader<'_> {
                 rows.push(Row { cell, line: line.number, ..Row::default() });
             }
         }
+        self.pieces(&function.lines);
         let variables = self.variables(&function.lines);
         let variables = variables.map_err(|why| Refused { line: function.line, why })?;
         let function = Function {
