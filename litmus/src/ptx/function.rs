@@ -189,6 +189,12 @@ impl<'a> Reader<'_, 'a> {
         }
         let operands = instruction.operands_text();
         let operands = self.renamed(&operands, instruction.memory)?;
+        // What is subtracted from nothing.
+        if let ("neg", Some((to, from)), [_, ty]) = (opcode, operands.split_once(", "), &parts[..])
+        {
+            self.push(format!("{guard}sub.{ty} {to}, 0, {from}"));
+            return Ok(());
+        }
         let blank = if operands.is_empty() { "" } else { " " };
         let name = if opcode == "ret" { "ret".to_owned() } else { instruction.name.clone() };
         self.rows.push(Row {

@@ -27,9 +27,9 @@ pub struct Asker<'a> {
     pub whole: &'a Model,
     /// PTX by the letter; none where tearing is assumed away.
     pub torn: Option<&'a Model>,
-    /// How often a loop body is executed.
+    /// How often a loop body is executed: reading J25.
     pub bound: u32,
-    /// For one program.
+    /// For one program: reading J26.
     pub patience: Duration,
 }
 
@@ -246,8 +246,7 @@ impl<'a> Case<'a> {
         let others = (!partners.is_empty()).then(|| {
             let at = &placements[1 + usize::from(context.twin)..];
             let columns: Vec<_> = at.iter().copied().zip(&partners).collect();
-            let name = &self.setup.memory[0].name;
-            self.setup.test("partners", language, &columns, &format!("exists ([{name}]=0)"))
+            self.setup.test("partners", language, &columns, &self.setup.anything())
         });
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
         let mut program = Program { constants: Vec::new(), ..bound.program.clone() };

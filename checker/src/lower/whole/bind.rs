@@ -108,6 +108,13 @@ impl Setup {
         text + condition + "\n"
     }
 
+    /// A condition, where only the program is wanted: memory that is not a thread's own has one name.
+    pub fn anything(&self) -> String {
+        let shared = |memory: &&Memory| memory.space == Space::Global;
+        let name = self.memory.iter().find(shared).map_or("x", |memory| &memory.name);
+        format!("exists ([{name}]=0)")
+    }
+
     /// The column of a function, with these cells before it and behind it.
     pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> Column {
         let initial = function.initial.iter().map(|(register, initial)| {
@@ -190,13 +197,7 @@ pub fn bind(
     frame: &[Vec<String>; 2],
 ) -> Result<Bound, Refused> {
     let column = setup.column(function, frame);
-    let anything = setup.memory.first().map_or("true".to_owned(), |m| format!("[{}]=0", m.name));
-    let text = setup.test(
-        "function",
-        function.language,
-        &[(HERE, &column)],
-        &format!("exists ({anything})"),
-    );
+    let text = setup.test("function", function.language, &[(HERE, &column)], &setup.anything());
     // Cells follow the line of placements.
     let first = text.lines().position(|line| line.starts_with(" P0@")).unwrap_or(0) + 2;
     let row_at = |line: usize| {

@@ -1,4 +1,6 @@
 //! A function and its lowering: every setup, every context, until one refutes.
+//!
+//! What parameters are is chosen by reading J22; accesses are not matched, by reading J23.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -60,6 +62,7 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     let setups = setups(source, target)?;
     let (mut tally, mut racy, mut outside) = (Tally::default(), None, None);
     let mut limits: Vec<&'static str> = Vec::new();
+    let mut syntactic = 0;
     let mut late = Vec::new();
     let mut cases = Vec::new();
     for setup in &setups {
@@ -97,6 +100,11 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
                     Shown::Undefined(why) => {
                         outside.get_or_insert_with(|| (why, case.words(context)));
                     }
+                    // Dependencies of the source are those of its text: a branch that decides nothing is one,
+                    // and a compiler may leave it out.
+                    Shown::Extra { outcome, .. } if thin(&mut case, context, &outcome) => {
+                        syntactic += 1;
+                    }
                     Shown::Extra { outcome, racy: true } if racy.is_none() => {
                         racy = Some(refuted(&mut case, context, &outcome, true)?);
                     }
@@ -130,6 +138,10 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     finding.sufficient = less;
     finding.notes = late.into_iter().flat_map(|finding| finding.notes).collect();
     finding.notes.dedup();
+    if syntactic > 0 {
+        let text = "an outcome is added that only the source's dependencies forbid, which are those of its text";
+        finding.notes.push(format!("in {syntactic} contexts {text}"));
+    }
     Ok((finding, None))
 }
 
@@ -471,6 +483,15 @@ fn case<'a>(
     }
     let shown = shown.into_iter().collect();
     Ok((Case::new(asker, setup, sides, locations, shown), scans))
+}
+
+/// Whether thin air is all that forbids an outcome to a source of C++.
+fn thin(case: &mut Case<'_>, context: &Context, outcome: &super::ask::Outcome) -> bool {
+    if case.source.language != Language::Cxx || context.is_alone() {
+        return false;
+    }
+    let Ok(Some(source)) = case.program(context, false) else { return false };
+    case.blame(&source, outcome) == Blame::Axioms(vec!["No-Thin-Air".to_owned()])
 }
 
 /// A store of the target to bytes that the source never writes.

@@ -1,7 +1,8 @@
 //! Whole functions: `causeway lower --from f.ll --to f.ptx`, `--from f.ptx --to f.sass`.
 //!
 //! A function is its own frame; one that others may call has a frame besides. Both sides become the
-//! first thread of a program, and are put in the same [`partner`]s' contexts.
+//! first thread of a program, branches and all (reading J24), and are put in the same [`partner`]s'
+//! contexts. What cannot be read refuses its function (reading J27).
 
 pub mod ask;
 pub mod bind;
