@@ -133,6 +133,7 @@ fn the_example_for_llvm_names_the_missing_release() {
         (output.status.code(), said + &String::from_utf8_lossy(&output.stderr))
     };
     let (code, said) = script(&example.join("message.ll"));
+    // `membar.gl` orders more than a message needs, and nothing is lost.
     assert!(said.contains("consume: stronger") && said.contains("count: preserved"), "{said}");
     if version.contains("LLVM version 14") {
         assert!(said.contains("publish: weaker") && said.contains("lacks `.release`"), "{said}");

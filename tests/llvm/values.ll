@@ -250,6 +250,17 @@ define i32 @elements() {
   %r = add i32 %x, %y
   ret i32 %r
 }
+; shuffled = 54
+define i32 @shuffled() {
+  %a = insertelement <2 x i32> undef, i32 4, i32 0
+  %b = insertelement <2 x i32> %a, i32 5, i32 1
+  %c = shufflevector <2 x i32> %b, <2 x i32> undef, <3 x i32> <i32 1, i32 undef, i32 0>
+  %x = extractelement <3 x i32> %c, i32 0
+  %y = extractelement <3 x i32> %c, i32 2
+  %t = mul i32 %x, 10
+  %r = add i32 %t, %y
+  ret i32 %r
+}
 ; bits_in_memory = 1
 define i32 @bits_in_memory() {
   %s = alloca [1 x i1], align 1

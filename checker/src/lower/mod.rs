@@ -206,7 +206,7 @@ fn of_tests(
         writeln!(err, "error: no litmus test below the paths given")?;
         return Ok(Exit::BadInput);
     }
-    let own = std::env::temp_dir().join(format!("causeway-{}", std::process::id()));
+    let own = drive::folder();
     let folder = command.keep.as_deref().unwrap_or(&own);
     std::fs::create_dir_all(folder)?;
     let arch = command.arch.unwrap_or(MACHINE);

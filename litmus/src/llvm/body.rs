@@ -35,7 +35,6 @@ const CASTS: &[&str] = &[
 const OTHER: &[&str] = &[
     "fneg",
     "fcmp",
-    "shufflevector",
     "va_arg",
     "indirectbr",
     "invoke",
@@ -199,6 +198,11 @@ impl<'a> Parser<'a, '_> {
                 let (into, element) = self.two()?;
                 self.expect(",")?;
                 Step::Part(Part::InsertElement { into, element, index: self.typed()? })
+            }
+            "shufflevector" => {
+                let operands = self.two()?;
+                self.expect(",")?;
+                Step::Part(Part::Shuffle { operands, mask: self.typed()? })
             }
             "freeze" => Step::Freeze(self.typed()?),
             "alloca" => self.alloca()?,

@@ -41,6 +41,21 @@ impl<'a> Translator<'a, '_> {
                 self.kept_inside(&element.1)?;
                 self.insert(result, into, element, at)
             }
+            Part::Shuffle { operands: (a, b), mask } => {
+                let mut cells = self.cells(&a.0, &a.1)?;
+                cells.extend(self.cells(&b.0, &b.1)?);
+                let mut chosen = Vec::new();
+                for number in self.cells(&mask.0, &mask.1)? {
+                    chosen.push(match number.parse::<usize>() {
+                        Ok(number) => match cells.get(number) {
+                            Some(cell) => cell.clone(),
+                            None => return self.no("this element of a vector is not covered"),
+                        },
+                        Err(_) => UNDEFINED.to_owned(),
+                    });
+                }
+                self.given(result, &chosen)
+            }
         }
     }
 
@@ -80,9 +95,14 @@ impl<'a> Translator<'a, '_> {
         for (cell, new) in cells.iter_mut().skip(at).zip(new) {
             *cell = new;
         }
+        self.given(result, &cells)
+    }
+
+    /// Gives the parts of a result their values; some may have none.
+    fn given(&mut self, result: Option<&'a str>, cells: &[Cell]) -> Made<()> {
         let Some(name) = result else { return Ok(()) };
         let mut parts = self.values[name].parts.clone();
-        for ((scalar, to), from) in parts.iter_mut().zip(&cells) {
+        for ((scalar, to), from) in parts.iter_mut().zip(cells) {
             if from == UNDEFINED {
                 UNDEFINED.clone_into(to);
             } else {

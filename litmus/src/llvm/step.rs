@@ -61,10 +61,29 @@ pub(super) enum Step<'a> {
 /// A part of a value of several is taken out or put in.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Part<'a> {
-    Extract { from: Typed<'a>, path: Vec<u64> },
-    Insert { into: Typed<'a>, element: Typed<'a>, path: Vec<u64> },
-    ExtractElement { from: Typed<'a>, index: Typed<'a> },
-    InsertElement { into: Typed<'a>, element: Typed<'a>, index: Typed<'a> },
+    Extract {
+        from: Typed<'a>,
+        path: Vec<u64>,
+    },
+    Insert {
+        into: Typed<'a>,
+        element: Typed<'a>,
+        path: Vec<u64>,
+    },
+    ExtractElement {
+        from: Typed<'a>,
+        index: Typed<'a>,
+    },
+    InsertElement {
+        into: Typed<'a>,
+        element: Typed<'a>,
+        index: Typed<'a>,
+    },
+    /// `shufflevector`: elements of both, by number.
+    Shuffle {
+        operands: (Typed<'a>, Typed<'a>),
+        mask: Typed<'a>,
+    },
 }
 
 impl<'a> Part<'a> {
@@ -74,6 +93,7 @@ impl<'a> Part<'a> {
             Part::Insert { into, element, .. } => vec![&into.1, &element.1],
             Part::ExtractElement { from, index } => vec![&from.1, &index.1],
             Part::InsertElement { into, element, index } => vec![&into.1, &element.1, &index.1],
+            Part::Shuffle { operands, .. } => vec![&operands.0.1, &operands.1.1],
         }
     }
 
@@ -83,6 +103,10 @@ impl<'a> Part<'a> {
             Part::Extract { .. } => None,
             Part::ExtractElement { from, .. } => from.0.one_of_vector().cloned(),
             Part::Insert { into, .. } | Part::InsertElement { into, .. } => Some(into.0.clone()),
+            Part::Shuffle { operands, mask } => {
+                let element = operands.0.0.one_of_vector()?.clone();
+                Some(Ty::Vector(mask.0.lanes()?, Box::new(element)))
+            }
         }
     }
 }

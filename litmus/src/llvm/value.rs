@@ -39,7 +39,12 @@ impl<'a> Translator<'a, '_> {
             Value::Aggregate(elements) => {
                 let mut cells = Vec::new();
                 for (ty, element) in elements {
-                    cells.extend(self.cells(ty, element)?);
+                    if let Value::Literal("undef" | "poison") = element {
+                        let parts = ty.parts(&self.module.types).map_or(0, |parts| parts.len());
+                        cells.extend(vec![UNDEFINED.to_owned(); parts]);
+                    } else {
+                        cells.extend(self.cells(ty, element)?);
+                    }
                 }
                 let parts = ty.parts(&self.module.types).map(|parts| parts.len());
                 if parts != Some(cells.len()) {

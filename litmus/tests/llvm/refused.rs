@@ -25,6 +25,11 @@ fn what_is_not_covered_is_named_with_its_line() {
         ("  %v = sdiv i32 %n, 3", "`sdiv` of i32 is not covered"),
         ("  %v = add i128 1, 2", "values of type i128 are not covered"),
         ("  store i32 undef, ptr %p", "`undef` is not covered"),
+        (
+            "  %v = shufflevector <2 x i32> zeroinitializer, <2 x i32> undef, <2 x i32> <i32 0, i32 undef>\n  \
+             store <2 x i32> %v, ptr %p",
+            "`undef` is not covered",
+        ),
         ("  store i24 1, ptr %p", "an access of type i24 is not covered"),
         ("  %v = atomicrmw nand ptr %p, i32 1 seq_cst", "this operation of an `atomicrmw`"),
         ("  %v = load volatile <2 x i32>, ptr %p", "a volatile vector is not covered"),

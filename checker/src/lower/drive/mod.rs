@@ -84,6 +84,11 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
     Ok((all, errors))
 }
 
+/// A folder for this process alone, which is not there yet.
+pub fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("causeway-{}", std::process::id()))
+}
+
 /// The files of one run of the assembler.
 struct Files {
     module: PathBuf,

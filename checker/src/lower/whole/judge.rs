@@ -475,6 +475,10 @@ fn case<'a>(
 
 /// A store of the target to bytes that the source never writes.
 fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
+    // More rounds of a loop may write there.
+    if scans[0].bound_reached {
+        return None;
+    }
     let written = |scan: &Scan| -> BTreeSet<(usize, u32)> {
         let places = scan.uses.iter().filter(|one| one.writes).map(|one| one.place);
         let bytes =
