@@ -236,6 +236,18 @@ fn what_ptxas_makes_keeps_what_it_is_made_of() {
 }
 
 #[test]
+fn a_target_that_nobody_measured_is_of_its_family_or_of_none() {
+    let rows = ["sm_121", "sm_130"].map(|arch| {
+        let (source, target) = ("st.release.gpu.global.b32 [a], r1;", "STG.E.STRONG.GPU");
+        let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
+        (row, serde_json::Map::new())
+    });
+    let findings = judged(&Table { rows: rows.to_vec() });
+    let verdicts: Vec<&str> = findings.iter().map(|finding| finding.verdict.name()).collect();
+    assert_eq!(verdicts, ["weaker", "undecided"], "{findings:?}");
+}
+
+#[test]
 fn no_row_is_too_odd_to_be_answered() {
     let sources = [
         "",

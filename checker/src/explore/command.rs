@@ -127,8 +127,12 @@ fn read_table(path: &Path) -> Result<Table, String> {
     let shown = path.to_string_lossy();
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
-    lowering::read(&shown, &text).map_err(|diagnostics| {
+    let table = lowering::read(&shown, &text).map_err(|diagnostics| {
         let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         all.join("\n")
-    })
+    })?;
+    if table.cxx {
+        return Err(format!("error: {shown}: a table of C++ gives PTX, which no machine runs\n"));
+    }
+    Ok(table)
 }

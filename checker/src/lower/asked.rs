@@ -61,6 +61,14 @@ impl Asked {
                 Verdict::Outside,
                 "another thread may access the part of the word by itself, which is of another size",
             ),
+            // Of PTX, only an operation that none but its thread may see has no context.
+            Answer::Included(Tally { told: 0, silent: 0, withdrawn: 0 })
+                if self.question.machine.is_some() && !self.question.reach.alone =>
+            {
+                let why =
+                    "there is no context: no table is of this target, or it has no such scope";
+                Finding::new(Verdict::Undecided, why)
+            }
             Answer::Included(Tally { told, silent, withdrawn }) => {
                 let mut why = format!("no outcome is added in {told} contexts");
                 if silent > 0 {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use litmus::lowering;
+use model::machine::form;
 use model::program::Program;
 use model::rel::Model;
 use model::scope::Scope;
@@ -52,8 +53,10 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(sm: u16, shared: bool, waits: bool) -> Machine {
-        let families = lowering::families().iter();
-        let family = families.clone().find(|family| family.table.targets.contains(&sm));
+        let mut families = lowering::families().iter();
+        // Of a target that was not measured, what its family has.
+        let name = form::Family::of(sm).map(form::Family::name);
+        let family = families.find(|family| name == Some(family.name));
         let first = family.and_then(|family| family.table.targets.first().copied());
         Machine { sm: first.unwrap_or(sm), shared, waits }
     }
