@@ -1,5 +1,6 @@
 //! Whole functions: transformations of threads that a compiler may do, and some that it may not.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
@@ -10,6 +11,8 @@ use checker::lower::csv;
 use checker::lower::verdict::Verdict;
 use checker::lower::whole::ask::Asker;
 use checker::lower::whole::{Said, judge, paired};
+use checker::lower::{Assumptions, Setting, Table};
+use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 
@@ -85,4 +88,147 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(tested >= 30, "only {tested} tests");
+}
+
+const MEETING: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
+    .visible .entry f(.param .u64 data, .param .u64 out)\n{\n\
+    .reg .b32 %r<4>; .reg .b64 %rd<5>; .shared .u32 s[2];\n\
+    ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [out];\n\
+    cvta.to.global.u64 %rd3, %rd1; cvta.to.global.u64 %rd4, %rd2;\n\
+    st.shared.u32 [s], 1; st.global.u32 [%rd3], 1;\n\
+    BEFORE\n\
+    ld.shared.u32 %r1, [s+4]; ld.global.u32 %r2, [%rd3+4]; add.u32 %r1, %r1, %r2;\n\
+    st.global.u32 [%rd4], %r1;\n\
+    ret;\n}\n";
+
+#[test]
+fn partners_meet_a_function_at_its_barriers() {
+    let cluster = "barrier.cluster.arrive; barrier.cluster.wait;";
+    let cases = [
+        ("bar.sync 0;", "bar.sync 0;", Verdict::Preserved),
+        ("bar.sync 0;", "", Verdict::Weaker),
+        ("bar.sync 0;", "fence.sc.cta;", Verdict::Weaker),
+        (cluster, cluster, Verdict::Preserved),
+        (cluster, "barrier.cluster.arrive.relaxed; barrier.cluster.wait;", Verdict::Weaker),
+        (
+            cluster,
+            "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed; barrier.cluster.wait;",
+            Verdict::Stronger,
+        ),
+    ];
+    for (source, target, expected) in cases {
+        let said = said(&MEETING.replace("BEFORE", source), &MEETING.replace("BEFORE", target));
+        let close = said.finding.verdict == expected
+            || expected == Verdict::Stronger && said.finding.verdict == Verdict::Preserved;
+        assert!(close, "{source} became {target}: {:?}", said.finding);
+    }
+}
+
+/// A recorded row of one operation as two modules of one function; none where its target is not
+/// complete by itself.
+fn wrapped(ir: &str, ptx: &str) -> Option<(String, String)> {
+    let covered = ["load", "store", "atomicrmw", "%r = load", "%r = atomicrmw"];
+    let plain = !["cmpxchg", "[kernel", "<", "sub ptr"].iter().any(|word| ir.contains(word));
+    let far = (4..10).chain([101]).any(|space| ir.contains(&format!("addrspace({space})")));
+    if !plain || far || !covered.iter().any(|word| ir.starts_with(word)) || ptx.contains("$L") {
+        return None;
+    }
+    let bits =
+        [32, 64].into_iter().find(|bits| ir.split([' ', ',']).any(|w| w == format!("i{bits}")))?;
+    let pointer = ["ptr addrspace(1)", "ptr addrspace(3)", "ptr"]
+        .into_iter()
+        .find(|pointer| ir.contains(&format!("{pointer} %p")))?;
+    let returns = ir.starts_with("%r = ");
+    let mut body = String::new();
+    for one in ptx.split(';').map(str::trim).filter(|one| !one.is_empty()) {
+        let (name, operands) = one.split_once(' ').unwrap_or((one, ""));
+        let writes = name.starts_with("ld") || name.starts_with("atom");
+        if operands.contains('{') || name.starts_with(|c: char| !c.is_ascii_lowercase()) {
+            return None;
+        }
+        let operands = operands.split(',').map(str::trim).filter(|one| !one.is_empty());
+        let operands: Vec<&str> = operands
+            .enumerate()
+            .map(|(index, operand)| match operand {
+                "_" => "_",
+                _ if operand.starts_with('[') => "[%p]",
+                _ if index == 0 && writes => "%d",
+                _ => "%v",
+            })
+            .collect();
+        body += &format!("{name} {};\n", operands.join(", "));
+    }
+    let ty = if returns { format!("i{bits}") } else { "void".to_owned() };
+    let back = if returns { format!("ret {ty} %r") } else { "ret void".to_owned() };
+    let source = format!("define {ty} @f({pointer} %p, i{bits} %v) {{\n  {ir}\n  {back}\n}}\n");
+    let result = if returns { format!("(.param .b{bits} result) ") } else { String::new() };
+    let back = if returns { format!("st.param.b{bits} [result], %d;\n") } else { String::new() };
+    let target = format!(
+        ".version 8.8\n.target sm_90\n.address_size 64\n\
+         .visible .func {result}f(.param .b64 p, .param .b{bits} v)\n{{\n\
+         .reg .b{bits} %d, %v; .reg .b64 %p;\n\
+         ld.param.b64 %p, [p];\nld.param.b{bits} %v, [v];\n{body}{back}ret;\n}}\n"
+    );
+    Some((source, target))
+}
+
+#[test]
+fn a_function_of_one_operation_is_judged_as_its_row_is() {
+    let path = suite::root().join("../shared/oracle/llvm/lowering-train.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let table = checker::lower::read(&text).expect("the rows are well formed");
+    let mut seen = BTreeSet::new();
+    let rows = table.rows.into_iter().filter(|(row, _)| {
+        wrapped(&row.source, &row.target).is_some()
+            && seen.insert((row.source.clone(), row.target.clone()))
+    });
+    // One in three, in whatever order the file has.
+    let rows: Vec<_> = rows.step_by(3).collect();
+    let (cxx, torn) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
+    let mut whole = torn.clone();
+    whole.conventions.tearing = false;
+    let setting = Setting {
+        engine: ENGINES[0],
+        cxx: &cxx,
+        whole: &whole,
+        torn: Some(&torn),
+        assumptions: Assumptions::default(),
+        jobs: 2,
+    };
+    let table = Table { rows };
+    let findings = checker::lower::judge(&table, &setting, &ProgressBar::hidden());
+    let asker = Asker {
+        engine: ENGINES[0],
+        cxx: &cxx,
+        whole: &whole,
+        torn: Some(&torn),
+        bound: 2,
+        patience: Duration::from_secs(20),
+    };
+    let (mut wrong, mut judged) = (Vec::new(), 0);
+    for ((row, _), finding) in table.rows.iter().zip(&findings) {
+        let (source, target) = wrapped(&row.source, &row.target).expect("it was wrapped before");
+        let source = litmus::llvm::functions("f.ll", &source).expect("it can be read");
+        let (module, diagnostics) = litmus::ptx::read("f.ptx", target.as_bytes());
+        // What is PTX of another version only is judged as a row.
+        let Some(module) = module.filter(|_| diagnostics.is_empty()) else { continue };
+        let said = judge(&paired(source, module.columns())[0], asker);
+        judged += 1;
+        let (row_is, function_is) = (finding.verdict, said.finding.verdict);
+        let bad = [row_is, function_is].map(|verdict| verdict == Verdict::Weaker);
+        let judged_both = [row_is, function_is].iter().all(|verdict| {
+            matches!(verdict, Verdict::Preserved | Verdict::Stronger | Verdict::Weaker)
+        });
+        if judged_both && bad[0] != bad[1] {
+            wrong.push(format!(
+                "{} => {}: {row_is:?}, {:?}",
+                row.source, row.target, said.finding.why
+            ));
+        }
+    }
+    assert!(judged > 200, "only {judged} functions");
+    assert!(wrong.is_empty(), "{} of {judged}: {wrong:#?}", wrong.len());
 }

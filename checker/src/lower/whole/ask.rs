@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use litmus::function::{Function, Language, Refused};
+use model::memory::Space;
 use model::program::{Initial, Observed, Program, Thread, ThreadId};
 use model::rel::Model;
 use model::value::{Value, low_bits};
 
 use super::bind::{Bound, Column, Setup, bind};
 use super::partner::{Context, FRESH, Location, Op};
+use super::scan::Meeting;
 use crate::engine::{Engine, Limits, Seen};
 use crate::lower::contract;
 use crate::lower::inclusion::{Language as Dialect, Machine};
@@ -141,7 +143,17 @@ impl<'a> Case<'a> {
         let (mut cells, mut registers, mut last) = (Vec::new(), 0, None);
         for op in ops {
             match *op {
-                Op::Barrier => cells.push("bar.sync 0".to_owned()),
+                Op::Barrier(meeting) => cells.push(
+                    match meeting {
+                        Meeting::Cta => "bar.sync 0",
+                        Meeting::ClusterArrive { relaxed: false } => "barrier.cluster.arrive",
+                        Meeting::ClusterArrive { relaxed: true } => {
+                            "barrier.cluster.arrive.relaxed"
+                        }
+                        Meeting::ClusterWait => "barrier.cluster.wait",
+                    }
+                    .to_owned(),
+                ),
                 Op::Guard => {
                     let (register, at) = last.clone()?;
                     let location: &Location = &self.locations[at];
@@ -476,8 +488,11 @@ impl<'a> Case<'a> {
                 format!("P{}:{}", thread.0, of.registers[usize::from(register.0)].name)
             }
             Observed::Memory { variable, offset, .. } => {
-                let memory = &self.setup.memory[usize::from(variable.0)].name;
-                if offset == 0 { format!("[{memory}]") } else { format!("[{memory}+{offset}]") }
+                let memory = &self.setup.memory[usize::from(variable.0)];
+                // Each CTA has its own.
+                let whose = if memory.space == Space::Shared { "@P0" } else { "" };
+                let offset = if offset == 0 { String::new() } else { format!("+{offset}") };
+                format!("[{}{whose}{offset}]", memory.name)
             }
         }
     }

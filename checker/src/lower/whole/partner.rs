@@ -9,7 +9,7 @@ use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
-use super::scan::{Place, Scan};
+use super::scan::{Meeting, Place, Scan};
 use crate::lower::context::{pairs, triples};
 use crate::lower::step::{Act, Order};
 
@@ -42,7 +42,7 @@ pub enum Op {
     Fence(FenceOrder),
     /// The thread ends here if what it read last was not written by anyone.
     Guard,
-    Barrier,
+    Barrier(Meeting),
 }
 
 /// What surrounds a function.
@@ -83,6 +83,9 @@ const PAIRS: &[&str] = &[
 
 /// Partners at one place.
 const SINGLES: &[&str] = &["st q", "swap q", "ld q; ld q", "st q; ld q", "st q; st q"];
+
+/// Barriers of a function at most, that partners meet it at.
+const MEETINGS: usize = 8;
 
 /// Stores of a context have numbers from here, which no function is likely to store.
 pub const FRESH: u64 = 101;
@@ -192,7 +195,10 @@ impl Maker<'_> {
             _ if location.plain && act != Act::Swap => Order::Weak,
             _ => Order::Relaxed,
         };
-        let fits = act != Act::Swap || location.place.bytes >= 4;
+        let fits = match location.place.bytes {
+            1 | 2 => act != Act::Swap,
+            bytes => bytes <= 8,
+        };
         (fits && !(location.plain && order != Order::Weak)).then_some(Op::Access {
             act,
             at,
@@ -303,28 +309,39 @@ impl Maker<'_> {
 
     /// Partners that meet the function at its barriers, and access a place between two of them.
     fn barriers(&mut self, scan: &Scan) {
-        let Some(count) = scan.barriers.filter(|count| (1..=4).contains(count)) else { return };
-        let here = pairs().into_iter().find(|(_, two, _)| two[0] == two[1]);
-        let Some((distance, placements, _)) = here else { return };
+        let met = scan.barriers.iter().flatten();
+        let barriers: Vec<Op> = met.map(|&meeting| Op::Barrier(meeting)).collect();
+        if barriers.is_empty() || barriers.len() > MEETINGS {
+            return;
+        }
+        let cluster = barriers.iter().any(|op| *op != Op::Barrier(Meeting::Cta));
+        let within = if cluster { Scope::Cluster } else { Scope::Cta };
+        let near: Vec<_> =
+            pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
         for at in 0..scan.uses.len() {
-            for behind in 0..=count {
+            for behind in 0..=barriers.len() {
                 for act in [Act::Load, Act::Store] {
                     let location = self.locations[at];
-                    if act == Act::Load && !location.writes || act.writes() && location.promised {
+                    let idle = act == Act::Load && !location.writes;
+                    if idle || act.writes() && location.promised || location.place.bytes > 8 {
                         continue;
                     }
                     let order = if location.plain { Order::Weak } else { Order::Relaxed };
-                    let mut ops = vec![Op::Barrier; behind];
-                    ops.push(Op::Access { act, at, order, value: FRESH });
-                    ops.extend(vec![Op::Barrier; count - behind]);
-                    self.all.push(Context {
-                        before: Vec::new(),
-                        behind: Vec::new(),
-                        partners: vec![ops],
-                        twin: false,
-                        placements: placements.to_vec(),
-                        distance,
-                    });
+                    let mut ops = barriers.clone();
+                    ops.insert(behind, Op::Access { act, at, order, value: FRESH });
+                    for (distance, placements, _) in &near {
+                        if location.shared && placements[0] != placements[1] {
+                            continue;
+                        }
+                        self.all.push(Context {
+                            before: Vec::new(),
+                            behind: Vec::new(),
+                            partners: vec![ops.clone()],
+                            twin: false,
+                            placements: placements.to_vec(),
+                            distance,
+                        });
+                    }
                 }
             }
         }
@@ -363,7 +380,7 @@ impl Context {
     pub fn scope_of_fence(&self, ops: &[Op], locations: &[Location]) -> Scope {
         let places = ops.iter().filter_map(|op| match op {
             Op::Access { at, .. } => Some(self.scope_of(*at, &locations[*at])),
-            Op::Fence(_) | Op::Guard | Op::Barrier => None,
+            Op::Fence(_) | Op::Guard | Op::Barrier(_) => None,
         });
         places.max().unwrap_or(Scope::Cta)
     }

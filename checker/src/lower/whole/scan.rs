@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::event::EventKind;
+use model::event::{EventKind, PathEvent, Resource};
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::{Instruction, Operand};
@@ -44,14 +44,39 @@ pub struct Scan {
     pub constants: BTreeSet<u64>,
     /// Whether it stores a 0.
     pub clears: bool,
-    /// How often it arrives at a barrier of its CTA; none where that differs between paths.
-    pub barriers: Option<usize>,
+    /// The barriers that it meets others at; none where they differ between paths.
+    pub barriers: Option<Vec<Meeting>>,
     /// Whether it has fences.
     pub fences: bool,
     /// Whether a loop was cut.
     pub bound_reached: bool,
     /// What it accesses on each path to its end.
     pub paths: Vec<Vec<Accessed>>,
+}
+
+/// What a thread does at a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Meeting {
+    /// Of all threads of the CTA.
+    Cta,
+    ClusterArrive {
+        relaxed: bool,
+    },
+    ClusterWait,
+}
+
+impl Meeting {
+    fn of(event: &PathEvent) -> Option<Meeting> {
+        let barrier = event.barrier?;
+        match (event.kind, barrier.resource) {
+            (EventKind::Arrive, Resource::Cta { .. }) => Some(Meeting::Cta),
+            (EventKind::Arrive, Resource::Cluster) => {
+                Some(Meeting::ClusterArrive { relaxed: barrier.relaxed })
+            }
+            (EventKind::Wait, Resource::Cluster) => Some(Meeting::ClusterWait),
+            _ => None,
+        }
+    }
 }
 
 /// One access on a path.
@@ -108,14 +133,14 @@ pub fn scan(
             }
             End::Finished | End::Cut => {}
         }
-        let arrives = |event: &&model::event::PathEvent| event.kind == EventKind::Arrive;
-        barriers.insert(path.events.iter().filter(arrives).count());
+        let meetings: Vec<Meeting> = path.events.iter().filter_map(Meeting::of).collect();
+        barriers.insert(meetings);
         scan.path(path, promised, &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != End::Finished)) {
         return Err(fault);
     }
-    scan.barriers = barriers.first().copied().filter(|_| barriers.len() == 1);
+    scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
     scan.constants(program);
     Ok(scan)
 }
