@@ -1,6 +1,7 @@
 //! Whole functions: transformations of threads that a compiler may do, and some that it may not.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
@@ -156,7 +157,7 @@ fn wrapped(ir: &str, ptx: &str) -> Option<(String, String)> {
                 _ => "%v",
             })
             .collect();
-        body += &format!("{name} {};\n", operands.join(", "));
+        writeln!(body, "{name} {};", operands.join(", ")).expect("a string takes it");
     }
     let ty = if returns { format!("i{bits}") } else { "void".to_owned() };
     let back = if returns { format!("ret {ty} %r") } else { "ret void".to_owned() };
