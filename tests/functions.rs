@@ -9,11 +9,12 @@ use checker::engine::ENGINES;
 use checker::exit::Exit;
 use checker::judge::Task;
 use checker::lower::csv;
-use checker::lower::verdict::Verdict;
+use checker::lower::verdict::{By, Verdict};
 use checker::lower::whole::ask::Asker;
-use checker::lower::whole::{Said, judge, paired};
+use checker::lower::whole::{Pair, Said, judge, paired};
 use checker::lower::{Assumptions, Setting, Table};
 use indicatif::ProgressBar;
+use litmus::sass::function::Signature;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 
@@ -43,6 +44,10 @@ fn said(source: &str, target: &str) -> Said {
         assert_eq!(diagnostics, [], "{text}");
         module.expect("a module").columns()
     };
+    judge_pair(&paired(read(source), read(target))[0])
+}
+
+fn judge_pair(pair: &Pair) -> Said {
     let (cxx, mut whole) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
     whole.conventions.tearing = false;
     let asker = Asker {
@@ -53,7 +58,7 @@ fn said(source: &str, target: &str) -> Said {
         bound: 2,
         patience: Duration::from_secs(20),
     };
-    judge(&paired(read(source), read(target))[0], asker)
+    judge(pair, asker)
 }
 
 #[test]
@@ -232,4 +237,60 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     }
     assert!(judged > 200, "only {judged} functions");
     assert!(wrong.is_empty(), "{} of {judged}: {wrong:#?}", wrong.len());
+}
+
+const PUBLISH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
+    .visible .entry f(.param .u64 data, .param .u64 flag)\n{\n\
+    .reg .b64 %rd<3>;\n\
+    ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [flag];\n\
+    st.global.u32 [%rd1], 1;\n\
+    st.release.gpu.global.u32 [%rd2], 1;\n\
+    ret;\n}\n";
+
+const PUBLISHED: [&str; 10] = [
+    "MOV R7, 0x1",
+    "ULDC.64 UR4, c[0x0][0x208]",
+    "LDC.64 R2, c[0x0][0x210]",
+    "LDC.64 R4, c[0x0][0x218]",
+    "STG.E desc[UR4][R2.64], R7",
+    "MEMBAR.ALL.GPU",
+    "ERRBAR",
+    "CGAERRBAR",
+    "STG.E.STRONG.GPU desc[UR4][R4.64], R7",
+    "EXIT",
+];
+
+#[test]
+fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
+    let judged = |instructions: &[&str]| {
+        let (module, _) = litmus::ptx::read("f.ptx", PUBLISH.as_bytes());
+        let source = module.expect("a module").columns();
+        let mut text = ".headerflags @\"EF_CUDA_SM90\"\n.section .text.f,\"ax\"\nf:\n".to_owned();
+        for (index, one) in instructions.iter().enumerate() {
+            writeln!(text, "        /*{:04x}*/ {one} ;", 16 * index).expect("a string takes it");
+        }
+        let signature = |name: &str| {
+            let found = source.iter().find(|(known, _)| known == name)?;
+            found.1.as_ref().ok().map(Signature::of)
+        };
+        let target = litmus::sass::functions("f.sass", &text, None, &signature);
+        let target = target.unwrap_or_else(|all| panic!("{}", all[0]));
+        judge_pair(&paired(source.clone(), target)[0])
+    };
+    let said = judged(&PUBLISHED);
+    assert_eq!(said.finding.verdict, Verdict::Preserved, "{:?}", said.finding);
+    let without: Vec<&str> =
+        PUBLISHED.into_iter().filter(|one| !one.starts_with("MEMBAR")).collect();
+    let said = judged(&without);
+    assert_eq!(said.finding.by, Some(By::ContractAndMachine), "{:?}", said.finding);
+    assert!(said.finding.why.contains("lacks a `MEMBAR` before it"), "{}", said.finding.why);
+    let run = said.finding.run.expect("the machine has one");
+    assert!(run.contains("P1:c0=1 P1:c1=0"), "{run}");
+    // The machine performs accesses of any level at one place.
+    let narrowed = PUBLISHED.map(|one| {
+        if one.contains("STRONG") { "STG.E.STRONG.SM desc[UR4][R4.64], R7" } else { one }
+    });
+    let said = judged(&narrowed);
+    assert_eq!(said.finding.by, Some(By::Contract), "{:?}", said.finding);
+    assert!(said.finding.why.contains("lacks `.GPU`"), "{}", said.finding.why);
 }

@@ -203,7 +203,7 @@ fn what_the_model_leaves_out_is_unsupported_and_no_error() {
         "atom.add.noftz.f16 r0, [x], 0x3c00",
         "atom.global.add.v2.f32 {r0, r1}, [x], {r2, r3}",
         "suld.b.2d.v2.s32.trap {r0, r1}, [s, {r0, r1}]",
-        "mul.wide.u32 r0, r1, 4",
+        "mul.hi.u32 r0, r1, 4",
     ] {
         let read = instructions("x;", &[cell]);
         assert!(matches!(&read[..], [Instruction::Unsupported(_)]), "{cell}: {read:?}");

@@ -53,7 +53,7 @@ pub enum Ran {
 
 /// Readings J11 and C3: the machine of `causeway explore`, loads going past a `MEMBAR.ALL`; and the
 /// same with store buffers. Each is held to the axioms, so a run of any of them refutes.
-const MACHINES: [(&str, Options); 2] = {
+pub(super) const MACHINES: [(&str, Options); 2] = {
     let lazy = Options { lazy_all: true, ..Options::DEFAULT };
     [("", lazy), (", with store buffers", Options { store_buffers: true, ..lazy })]
 };

@@ -79,6 +79,10 @@ pub struct Allowed {
 }
 
 impl Allowed {
+    pub fn has(&self, outcome: &[Value]) -> bool {
+        self.outcomes.contains(outcome)
+    }
+
     /// Whether a target can be compared with it: the source has a meaning, and was followed to its end.
     pub fn says_something(&self) -> bool {
         self.undefined.is_none() && !self.cut
@@ -270,7 +274,9 @@ impl<'a> Case<'a> {
                 .map_err(|all| Refused { line: 0, why: format!("{others}{}", all[0].message) })?;
             program.threads.extend(read.program.threads);
         }
-        for (thread, &placement) in program.threads.iter_mut().zip(&placements) {
+        let threads = program.threads.iter_mut().zip(&placements).enumerate();
+        for (index, (thread, &placement)) in threads {
+            thread.name = format!("P{index}");
             thread.placement = placement;
         }
         program.observed = self.observed(&program, context, result.as_ref());
@@ -278,7 +284,7 @@ impl<'a> Case<'a> {
     }
 
     /// What an outcome shows: results, what contexts read, and memory.
-    fn observed(
+    pub fn observed(
         &self,
         program: &Program,
         context: &Context,

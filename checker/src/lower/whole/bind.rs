@@ -8,6 +8,7 @@ use litmus::function::{Function, Initial, Language, Refused};
 use litmus::{Diagnostic, Test};
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
+use model::machine::form::Lowered;
 use model::memory::Space;
 use model::program::{Program, Thread};
 use model::scope::Placement;
@@ -173,6 +174,8 @@ pub struct Bound {
     pub program: Program,
     /// For each of its lines, the row of the function.
     pub rows: Vec<Option<usize>>,
+    /// What the machine does for each line, where the function is a listing's.
+    pub lowered: Vec<Lowered>,
 }
 
 impl Bound {
@@ -206,9 +209,10 @@ pub fn bind(
     };
     let read = litmus::parse(&function.name, text.as_bytes())
         .map_err(|diagnostics| unread(&diagnostics, function, &row_at))?;
-    let Test { program, line_numbers, .. } = read;
+    let Test { program, line_numbers, sass, .. } = read;
+    let lowered = sass.and_then(|mut sass| sass.lowered.pop()).unwrap_or_default();
     let rows: Vec<Option<usize>> = line_numbers[0].iter().map(|&line| row_at(line)).collect();
-    let bound = Bound { program, rows };
+    let bound = Bound { program, rows, lowered };
     if let Some((_, line, why)) = bound.program.unsupported() {
         return Err(Refused { line: bound.line(function, line), why: why.to_owned() });
     }

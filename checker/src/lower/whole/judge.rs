@@ -13,8 +13,8 @@ use super::bind::{Argument, Memory, Setup, bind, pointers};
 use super::lessen::{self, Held};
 use super::partner::{Context, Location, OWN, contexts};
 use super::scan::{Place, Scan, Stop, Use, scan};
-use super::{mend, progress};
-use crate::lower::verdict::{Finding, Verdict};
+use super::{mend, progress, run};
+use crate::lower::verdict::{By, Finding, Verdict};
 
 /// Bytes that a pointer leads to: the first of these that the function stays in.
 const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
@@ -110,7 +110,17 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
                     }
                     Shown::Absent | Shown::Extra { racy: true, .. } => {}
                     Shown::Extra { outcome, racy: false } => {
-                        return refuted(&mut case, context, &outcome, false);
+                        let (mut finding, at) = refuted(&mut case, context, &outcome, false)?;
+                        if finding.by == Some(By::Contract) {
+                            let first: Vec<&Context> =
+                                std::iter::once(context).chain(&all).collect();
+                            let run = run::run(&mut case, &first);
+                            if let Some(run) = run.map_err(|why| refused("context", &why))? {
+                                finding.by = Some(By::ContractAndMachine);
+                                finding.run = Some(run.to_string());
+                            }
+                        }
+                        return Ok((finding, at));
                     }
                 }
             }
@@ -553,8 +563,10 @@ fn refuted(
     };
     let (forbidden, allowed) =
         (case.test(context, false, outcome), case.test(context, true, outcome));
+    let listing = matches!(case.target.language, Language::Sass(_));
     let finding = Finding {
         racy,
+        by: Some(if listing { By::Contract } else { By::Axioms }),
         context: Some(case.words(context)),
         outcome: Some(case.outcome(&target, outcome)),
         forbidden,

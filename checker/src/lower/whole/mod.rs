@@ -12,6 +12,7 @@ mod mend;
 pub mod partner;
 mod progress;
 pub mod report;
+mod run;
 pub mod scan;
 
 use std::collections::BTreeMap;

@@ -121,6 +121,13 @@ fn text(said: &Said, known: bool, manner: &Manner<'_>, out: &mut dyn Write) -> i
     if let Some(sufficient) = &finding.sufficient {
         writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
     }
+    if let Some(by) = finding.by {
+        writeln!(out, "  by: {}", by.name())?;
+    }
+    if let Some(run) = &finding.run {
+        writeln!(out, "  run:")?;
+        run.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
     for note in &finding.notes {
         writeln!(out, "  note: {note}")?;
     }

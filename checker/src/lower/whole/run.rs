@@ -1,0 +1,72 @@
+//! A function of a listing on the machine: whether a run shows what its promises do not keep.
+
+use std::time::{Duration, Instant};
+
+use litmus::function::{Language, Refused};
+use litmus::sass::lower::Lowering;
+use model::machine::form::Lowered;
+use model::machine::{Machine, Options};
+use model::program::Program;
+use model::value::Value;
+
+use super::ask::Case;
+use super::partner::Context;
+use crate::explore::{Limits, explore};
+use crate::lower::run::{MACHINES, Run};
+
+/// States of one context, and time for all of them.
+const STATES: usize = 50_000;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A shortest run with an outcome that the axioms forbid the source, in the first of these contexts
+/// that has one; none where the machine has none, or it took too long.
+pub(super) fn run(case: &mut Case<'_>, contexts: &[&Context]) -> Result<Option<Run>, Refused> {
+    let Language::Sass(sm) = case.target.language else { return Ok(None) };
+    let Some(lowering) = Lowering::of(sm) else { return Ok(None) };
+    let started = Instant::now();
+    for context in contexts.iter().filter(|context| !context.partners.is_empty()) {
+        if started.elapsed() > PATIENCE {
+            break;
+        }
+        let Some(source) = case.program(context, false)? else { continue };
+        let Some(bound) = case.bound(context, true)? else { continue };
+        let (first, own) = (bound.thread().clone(), bound.lowered.clone());
+        let mut partners = Program { threads: source.threads[1..].to_vec(), ..source.clone() };
+        partners.observed.clear();
+        let Ok(theirs) = lowering.program(&partners) else { continue };
+        let mut program = source.clone();
+        program.threads[0] = model::program::Thread { placement: context.placements[0], ..first };
+        program.observed = case.observed(&program, context, None);
+        let lowered: Vec<Vec<Lowered>> = std::iter::once(own).chain(theirs).collect();
+        let Ok(allowed) = case.allowed(&source, case.asker.bound) else { continue };
+        if !allowed.says_something() {
+            continue;
+        }
+        let direct = Lowering { direct: Some(&lowered), ..lowering };
+        for (name, options) in MACHINES {
+            let is_allowed = |outcome: &[Value]| allowed.has(outcome);
+            if let Some((outcome, steps)) = extra(&program, direct, options, &is_allowed) {
+                let outcome = case.outcome(&program, &outcome);
+                let context = format!("{}{name}", case.words(context));
+                return Ok(Some(Run { context, outcome, steps }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// An outcome of the machine that is not allowed, with the steps of a shortest run.
+fn extra(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    allowed: &dyn Fn(&[Value]) -> bool,
+) -> Option<(Vec<Value>, Vec<String>)> {
+    let limits = Limits::states(STATES);
+    let explored = explore(program, lowering, options, limits).ok()?;
+    let outcome = explored.outcomes.keys().find(|outcome| !allowed(outcome))?;
+    let explored = explore(program, lowering, options, Limits { runs: true, ..limits }).ok()?;
+    let steps = explored.outcomes.get(outcome)?;
+    let machine = Machine::new(program, lowering.direct?.to_vec(), options, true).ok()?;
+    Some((outcome.clone(), steps.iter().map(|step| machine.describe(*step)).collect()))
+}
