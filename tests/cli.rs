@@ -11,6 +11,10 @@ use std::process::{Command, Output, Stdio};
 
 use crate::suite;
 
+const MESSAGE: &str = "tests/lower/message.ptx";
+const MADE: &str = "tests/lower/message.made.ptx";
+const KNOWN: &str = "tests/lower/message.known.json";
+
 /// The name of each snapshot, and the arguments; paths are from the root of the repository.
 ///
 /// One engine, so that a build without z3 prints the same.
@@ -26,6 +30,12 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lower-no-column", &["lower", "--rows", "tests/lower/no-column.csv"]),
     ("lower-short-row", &["lower", "--rows", "tests/lower/short-row.csv"]),
     ("lower-no-file", &["lower", "--rows", "tests/lower/none.csv"]),
+    ("lower-functions", &["lower", "--from", MESSAGE, "--to", MADE]),
+    ("lower-functions-json", &["lower", "--from", MESSAGE, "--to", MADE, "--format=json"]),
+    ("lower-functions-github", &["lower", "--from", MESSAGE, "--to", MADE, "--format=github"]),
+    ("lower-functions-known", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN]),
+    ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
+    ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
     ("check-cxx", &["check", "--engine=enumerate", "-v", "litmus/cxx/SB+seq_cst.litmus"]),
     ("model-cxx", &["model", "--model", "cxx"]),
     ("explore-cxx", &["explore", "litmus/cxx/SB+seq_cst.litmus"]),

@@ -484,7 +484,13 @@ impl<'a> Case<'a> {
         let quantifier = if lowered { "exists" } else { "~exists" };
         let name = if lowered { "target" } else { "source" };
         let condition = format!("{quantifier} ({})", claims.join(" /\\ "));
-        Some(self.setup.test(name, language, &columns, &condition))
+        let mut setup = self.setup.clone();
+        for (index, location) in self.locations.iter().enumerate().rev() {
+            if location.own && !context.accesses(index) {
+                setup.memory.remove(location.place.memory);
+            }
+        }
+        Some(setup.test(name, language, &columns, &condition))
     }
 
     fn name(&self, program: &Program, observed: &Observed) -> String {

@@ -68,11 +68,12 @@ pub fn print(all: &[Said], manner: &Manner<'_>, out: &mut dyn Write) -> io::Resu
     let mut exit = Exit::AsExpected;
     let mut old = 0;
     for said in all {
-        let known = manner.baseline.knows(&said.name, &said.finding);
+        let here = said.finding.exit(manner.racy);
+        let known = here != Exit::AsExpected && manner.baseline.knows(&said.name, &said.finding);
         if known {
-            old += usize::from(said.finding.exit(manner.racy) != Exit::AsExpected);
+            old += 1;
         } else {
-            exit = exit.max(said.finding.exit(manner.racy));
+            exit = exit.max(here);
         }
         match manner.format {
             LowerFormat::Text => text(said, known, manner, out)?,
