@@ -3,7 +3,7 @@
 
 use crate::event::Mask;
 use crate::expr::ExprId;
-use crate::isa::{Instruction, Reg};
+use crate::isa::Instruction;
 use crate::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
@@ -31,16 +31,8 @@ impl Liveness {
         if heads.is_empty() {
             return Liveness { before: Vec::new(), heads, harmless: false };
         }
-        let at_end: Vec<bool> = (0..thread.registers.len())
-            .map(|register| {
-                program.observed.iter().any(|observed| {
-                    matches!(observed, Observed::Register { thread, register: Reg(r) }
-                        if *thread == id && usize::from(*r) == register)
-                })
-            })
-            .collect();
         let harmless = uniform_sizes(program) && !loads_read_only_data(thread);
-        Liveness { before: solve(thread, &at_end), heads, harmless }
+        Liveness { before: before(program, id), heads, harmless }
     }
 
     pub(crate) fn loops(&self) -> bool {
@@ -65,6 +57,21 @@ impl Liveness {
                 !live || earlier.0[register] == later.0[register] && more == 0
             })
     }
+}
+
+/// The registers that some instruction from each line on, or the end, looks at.
+pub(crate) fn before(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
+    let thread = &program.threads[usize::from(id.0)];
+    let mut at_end = vec![false; thread.registers.len()];
+    for observed in &program.observed {
+        match *observed {
+            Observed::Register { thread: of, register } if of == id => {
+                at_end[usize::from(register.0)] = true;
+            }
+            Observed::Register { .. } | Observed::Memory { .. } => {}
+        }
+    }
+    solve(thread, &at_end)
 }
 
 fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {

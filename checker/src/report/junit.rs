@@ -15,11 +15,6 @@ pub struct Junit {
 
 impl Report for Junit {
     fn item(&mut self, item: &Item, _: &mut dyn Write) -> io::Result<()> {
-        let failure = |kind: NonSuccessKind, message: String| {
-            let mut status = TestCaseStatus::non_success(kind);
-            status.set_message(message);
-            status
-        };
         let (status, seconds) = match &item.outcome {
             Outcome::Judged { judgement, .. } => {
                 let status = match (&judgement.disagreement, &judgement.complaint) {
@@ -45,12 +40,29 @@ impl Report for Junit {
     }
 
     fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-        let mut suite = TestSuite::new("causeway check");
-        suite.set_time(Duration::from_secs_f64(summary.seconds));
-        suite.add_test_cases(std::mem::take(&mut self.cases));
-        let mut xml = Xml::new("causeway");
-        xml.add_test_suite(suite);
-        xml.serialize(&mut *out).map_err(io::Error::other)?;
-        writeln!(out)
+        write("causeway check", std::mem::take(&mut self.cases), summary.seconds, out)
     }
+}
+
+/// A case that is none of success, and why.
+pub(crate) fn failure(kind: NonSuccessKind, message: String) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_message(message);
+    status
+}
+
+/// The cases of one run of a command.
+pub(crate) fn write(
+    command: &str,
+    cases: Vec<TestCase>,
+    seconds: f64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut suite = TestSuite::new(command);
+    suite.set_time(Duration::from_secs_f64(seconds));
+    suite.add_test_cases(cases);
+    let mut xml = Xml::new("causeway");
+    xml.add_test_suite(suite);
+    xml.serialize(&mut *out).map_err(io::Error::other)?;
+    writeln!(out)
 }

@@ -4,7 +4,8 @@ use super::form::{Form, Level, Lowered, Reach};
 use super::{Cell, Place};
 use crate::isa::{Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
-use crate::program::{Initial, Observed, Program, ThreadId};
+use crate::live;
+use crate::program::{Initial, Program, ThreadId};
 
 /// What an access does when it performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +77,7 @@ pub(super) struct Plan {
     /// The same without the line itself.
     pub(super) after: Vec<Future>,
     /// By line, and one more: registers whose value matters.
-    pub(super) live: Vec<Box<[bool]>>,
+    pub(super) live: Vec<Vec<bool>>,
     /// Whether some branch goes back.
     pub(super) loops: bool,
 }
@@ -130,7 +131,7 @@ impl Plan {
         };
         let loops = (0..code.len()).any(|i| next(i).iter().flatten().any(|target| *target <= i));
         let (ahead, after) = futures(&own, next);
-        let live = liveness(program, thread, next);
+        let live = live::before(program, thread);
         Plan { sites, first, ahead, after, live, loops }
     }
 
@@ -221,52 +222,6 @@ fn futures(
         }
         if before == ahead {
             return (ahead, after);
-        }
-    }
-}
-
-/// The registers that some instruction from each line on, or the end, looks at.
-fn liveness(
-    program: &Program,
-    thread: ThreadId,
-    next: impl Fn(usize) -> [Option<usize>; 2],
-) -> Vec<Box<[bool]>> {
-    let code = &program.threads[usize::from(thread.0)];
-    let none = vec![false; code.registers.len()].into_boxed_slice();
-    let mut live = vec![none; code.lines.len() + 1];
-    for observed in &program.observed {
-        match *observed {
-            Observed::Register { thread: of, register } if of == thread => {
-                live[code.lines.len()][usize::from(register.0)] = true;
-            }
-            Observed::Register { .. } | Observed::Memory { .. } => {}
-        }
-    }
-    loop {
-        let mut changed = false;
-        for (index, line) in code.lines.iter().enumerate().rev() {
-            let mut here = vec![false; code.registers.len()];
-            for target in next(index).into_iter().flatten() {
-                for (here, there) in here.iter_mut().zip(&live[target]) {
-                    *here |= there;
-                }
-            }
-            if line.guard.is_none() {
-                for register in line.instruction.destinations() {
-                    here[usize::from(register.0)] = false;
-                }
-            }
-            for register in line.instruction.sources() {
-                here[usize::from(register.0)] = true;
-            }
-            if let Some(guard) = line.guard {
-                here[usize::from(guard.predicate.0)] = true;
-            }
-            changed |= *live[index] != *here;
-            live[index] = here.into();
-        }
-        if !changed {
-            return live;
         }
     }
 }

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use litmus::Test;
-use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus};
 
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
 use crate::explore::one::Ran;
+use crate::report::junit::{failure, write};
 
 #[derive(Default)]
 pub(super) struct Junit {
@@ -41,20 +42,8 @@ impl Report for Junit {
     }
 
     fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-        let mut suite = TestSuite::new("causeway explore");
-        suite.set_time(Duration::from_secs_f64(summary.seconds));
-        suite.add_test_cases(std::mem::take(&mut self.cases));
-        let mut xml = Xml::new("causeway");
-        xml.add_test_suite(suite);
-        xml.serialize(&mut *out).map_err(io::Error::other)?;
-        writeln!(out)
+        write("causeway explore", std::mem::take(&mut self.cases), summary.seconds, out)
     }
-}
-
-fn failure(kind: NonSuccessKind, message: String) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_message(message);
-    status
 }
 
 /// What could not be compared was skipped, with its reason; a difference comes with its run.
