@@ -15,6 +15,7 @@ mod machine;
 mod mutants;
 mod oracle;
 mod reach;
+mod robust;
 mod rules;
 mod sass;
 mod suite;

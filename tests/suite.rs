@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use checker::engine::ENGINES;
 use checker::exit::Exit;
+use checker::input;
 use checker::judge::{Judgement, Observation, Task, judge};
-use checker::suite;
 use litmus::Test;
 use model::rel::Model;
 use model::{ptx, section};
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 
 /// Every test below a folder, in path order.
 pub(crate) fn load(below: &Path) -> Vec<Entry> {
-    let files = suite::find(&[below.to_path_buf()], "litmus").expect("the suite can be read");
+    let files = input::find(&[below.to_path_buf()], "litmus").expect("the suite can be read");
     files.into_iter().map(entry).collect()
 }
 

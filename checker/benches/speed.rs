@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use checker::engine::ENGINES;
+use checker::input;
 use checker::judge::{Task, judge};
 use checker::suite;
 use litmus::{Test, ptx as ptx_text};
@@ -86,7 +87,7 @@ fn root() -> PathBuf {
 }
 
 fn read(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let files = suite::find(&[folder.to_path_buf()], "litmus").unwrap_or_default();
+    let files = input::find(&[folder.to_path_buf()], "litmus").unwrap_or_default();
     files.into_iter().filter_map(|path| Some((path.clone(), std::fs::read(path).ok()?))).collect()
 }
 
@@ -284,7 +285,7 @@ fn own_suite(model: &Model) {
 }
 
 fn parallel(model: &Model) {
-    let suite = suite::find(&[root().join("litmus/suite")], "litmus").unwrap_or_default();
+    let suite = input::find(&[root().join("litmus/suite")], "litmus").unwrap_or_default();
     let files: Vec<PathBuf> = (0..8).flat_map(|_| suite.iter().cloned()).collect();
     if files.is_empty() {
         return;

@@ -5,6 +5,7 @@ pub mod engine;
 pub mod exit;
 pub mod explain;
 pub mod explore;
+pub mod input;
 pub mod judge;
 pub mod lint;
 pub mod lower;

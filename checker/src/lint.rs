@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli::{Lint, LintFormat};
 use crate::exit::Exit;
-use crate::suite;
+use crate::input;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ impl<'a> From<&'a Diagnostic> for Object<'a> {
 
 /// Judges all files; the worst of them decides the exit code.
 pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let files = match suite::find(&lint.paths, "ptx") {
+    let files = match input::find(&lint.paths, "ptx") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -57,7 +57,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     let (mut exit, mut instructions, mut errors, mut warnings) = (Exit::AsExpected, 0, 0, 0);
     for file in &files {
         let path = file.to_string_lossy();
-        let bytes = match std::fs::read(file) {
+        let bytes = match input::read(file) {
             Ok(bytes) => bytes,
             Err(error) => {
                 writeln!(err, "error: {path}: {error}")?;

@@ -15,6 +15,7 @@ use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
 use crate::explore;
+use crate::input;
 use crate::judge::Task;
 use crate::lint;
 use crate::lower;
@@ -58,7 +59,7 @@ fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> 
     if let Some(model) = built_in(path) {
         return Ok(Some(model));
     }
-    let text = match std::fs::read_to_string(path) {
+    let text = match input::text(path) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {}: {error}", path.display())?;
@@ -103,7 +104,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         writeln!(err, "help: build with the feature `smt`, which is on by default")?;
         return Ok(Exit::BadInput);
     };
-    let files = match suite::find(&check.paths, "litmus") {
+    let files = match input::find(&check.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -227,7 +228,7 @@ fn explain_command(
         return Ok(Exit::BadInput);
     };
     let path = explain.path.display();
-    let bytes = match std::fs::read(&explain.path) {
+    let bytes = match input::read(&explain.path) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 
 use litmus::{Diagnostic, Test};
 
+use crate::input;
 use crate::judge::{Judgement, Task, judge};
 
 /// What became of one file.
@@ -22,38 +23,9 @@ pub struct Item {
     pub outcome: Outcome,
 }
 
-/// The files that the paths stand for: a file itself, a folder's files with this extension below it,
-/// in path order.
-pub fn find(paths: &[PathBuf], wanted: &str) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if path.is_dir() {
-            walk(path, wanted, &mut files)?;
-        } else {
-            files.push(path.clone());
-        }
-    }
-    Ok(files)
-}
-
-fn walk(folder: &Path, wanted: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() {
-            walk(&entry, wanted, files)?;
-        } else if entry.extension().is_some_and(|extension| extension == wanted) {
-            files.push(entry);
-        }
-    }
-    Ok(())
-}
-
 /// Reads and judges one file.
 pub fn judge_file(path: &Path, task: &Task<'_>) -> Outcome {
-    let bytes = match std::fs::read(path) {
+    let bytes = match input::read(path) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(error),
     };

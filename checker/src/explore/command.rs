@@ -16,6 +16,7 @@ use super::random::Walks;
 use super::report::{self, Item, Outcome, Summary};
 use crate::cli::Explore;
 use crate::exit::Exit;
+use crate::input;
 use crate::report::Format;
 use crate::suite;
 
@@ -28,7 +29,7 @@ pub fn command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let start = Instant::now();
-    let files = match suite::find(&command.paths, "litmus") {
+    let files = match input::find(&command.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -87,7 +88,7 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
 
 /// One file on each machine.
 fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) -> Outcome {
-    let bytes = match std::fs::read(path) {
+    let bytes = match input::read(path) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(error),
     };
@@ -125,8 +126,7 @@ fn complain(item: &Item, format: Format, err: &mut dyn Write) -> io::Result<()> 
 
 fn read_table(path: &Path) -> Result<Table, String> {
     let shown = path.to_string_lossy();
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
+    let text = input::text(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
     let table = lowering::read(&shown, &text).map_err(|diagnostics| {
         let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         all.join("\n")

@@ -49,6 +49,7 @@ use self::whole::report::Baseline;
 use self::whole::{Listing, Unread};
 use crate::cli::Lower;
 use crate::exit::Exit;
+use crate::input;
 
 /// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(
@@ -85,7 +86,7 @@ pub fn command(
 
 fn baseline(path: &Path) -> Result<Baseline, String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown}: {error}"))?;
+    let text = input::text(path).map_err(|error| format!("{shown}: {error}"))?;
     Baseline::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))
 }
 
@@ -97,7 +98,7 @@ fn of_table(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let text = match std::fs::read_to_string(path) {
+    let text = match input::text(path) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {}: {error}", path.display())?;
@@ -117,7 +118,7 @@ fn of_rows(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let path = rows.display();
-    let text = match std::fs::read_to_string(rows) {
+    let text = match input::text(rows) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

@@ -12,11 +12,11 @@ use model::machine::form::Family;
 use super::words;
 use crate::cli::SassRead;
 use crate::exit::Exit;
-use crate::suite;
+use crate::input;
 
 /// Reads all files; the worst of them decides the exit code.
 pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let files = match suite::find(&read.paths, "sass") {
+    let files = match input::find(&read.paths, "sass") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -36,7 +36,7 @@ pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io:
 
 fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let path = file.to_string_lossy();
-    let bytes = match std::fs::read(file) {
+    let bytes = match input::read(file) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

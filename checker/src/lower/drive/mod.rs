@@ -12,7 +12,7 @@ use litmus::function::{Functions, Refused};
 
 use self::kernel::{NAME, kernel};
 use super::whole::{self, Listing, Unread};
-use crate::suite;
+use crate::input;
 
 /// The programs that are run, and where their files go.
 pub struct Tools<'a> {
@@ -51,8 +51,8 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
     let mut all: Vec<Driven> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut errors = Vec::new();
-    for path in suite::find(paths, "litmus")? {
-        let bytes = std::fs::read(&path)?;
+    for path in input::find(paths, "litmus")? {
+        let bytes = input::read(&path)?;
         let shown = path.display().to_string();
         let litmus = match litmus::parse(&shown, &bytes) {
             Ok(litmus) => litmus,

@@ -22,6 +22,7 @@ use crate::engine::Seen;
 use crate::exit::Exit;
 use crate::explore::inclusion::shown;
 use crate::explore::{Limits, explore};
+use crate::input;
 use crate::suite;
 
 /// Judges every test below the paths; those in another language than the table's are left out and
@@ -34,7 +35,7 @@ pub(super) fn tests(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let files = match suite::find(paths, "litmus") {
+    let files = match input::find(paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
             writeln!(err, "error: {error}")?;
@@ -45,7 +46,7 @@ pub(super) fn tests(
     let (mut counts, mut others) = ([0; Verdict::ALL.len()], 0);
     let work = |index: usize| {
         let path = files[index].to_string_lossy();
-        let bytes = std::fs::read(&files[index])?;
+        let bytes = input::read(&files[index])?;
         let test = litmus::parse(&path, &bytes);
         Ok::<_, io::Error>(test.map(|test| judged(&test, table, setting)))
     };

@@ -26,6 +26,7 @@ use litmus::function::{Function, Functions, Refused};
 use litmus::sass::Signature;
 
 use self::ask::Asker;
+use crate::input;
 use crate::lower::verdict::{Finding, Verdict};
 
 /// A function of the source and what became of it.
@@ -62,7 +63,7 @@ pub struct Listing<'a> {
 /// Reads the functions of a file, by its ending.
 pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
-    let text = std::fs::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    let text = input::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
     let utf8 = || {
         let none = |_| Unread::Path(format!("{shown}: this file is no text in UTF-8"));
         std::str::from_utf8(&text).map_err(none)

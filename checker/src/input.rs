@@ -1,0 +1,135 @@
+//! Input files: found below folders, measured, and read. Every command reads its files here.
+
+use std::collections::HashSet;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+/// Larger inputs are refused. It is more than the largest listing of a library is split into.
+pub const LARGEST: u64 = 256 << 20;
+
+/// The files that the paths stand for: a file itself, a folder's files with this extension below it, in
+/// the order of their paths.
+///
+/// Links below a folder are followed, but what was reached already is not entered again. What is below
+/// a folder and is no regular file is left out.
+pub fn find(paths: &[PathBuf], extension: &str) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            below(path, extension, &mut files)?;
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    let mut reached = HashSet::new();
+    let wanted = |path: &Path| path.extension().is_some_and(|its| its == extension);
+    // Whatever cannot be resolved is left to the walk, which says why.
+    let mut first = |entry: &DirEntry| {
+        let asked = entry.file_type().is_dir() || wanted(entry.path());
+        !asked || fs::canonicalize(entry.path()).map_or(true, |real| reached.insert(real))
+    };
+    let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
+    for entry in entries.filter_entry(&mut first) {
+        match entry {
+            Ok(entry) if entry.file_type().is_file() && wanted(entry.path()) => {
+                files.push(entry.into_path());
+            }
+            Ok(_) => {}
+            Err(error) if error.loop_ancestor().is_some() => {}
+            Err(error) => match error.path() {
+                // A link that leads nowhere: a file that cannot be read, if it would be one of ours.
+                Some(path) if path.is_symlink() => {
+                    if wanted(path) {
+                        files.push(path.to_path_buf());
+                    }
+                }
+                path => {
+                    let path = path.unwrap_or(folder).display().to_string();
+                    let why = error.io_error().map_or(String::new(), ToString::to_string);
+                    return Err(io::Error::other(format!("{path}: {why}")));
+                }
+            },
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a file or a pipe, without a byte order mark.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let about = fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(io::Error::other("it is a folder"));
+    }
+    if !about.is_file() && !is_pipe(about.file_type()) {
+        return Err(io::Error::other("it is neither a file nor a pipe"));
+    }
+    if about.len() > LARGEST {
+        return Err(too_large());
+    }
+    bounded(File::open(path)?)
+}
+
+/// All that can be read from a source, without a byte order mark.
+pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
+    const MARK: &[u8] = b"\xef\xbb\xbf";
+    let mut bytes = Vec::new();
+    // A file may grow, and those of the system have no length.
+    source.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(too_large());
+    }
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
+    } else if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(io::Error::other("it is text in UTF-16; UTF-8 is read"));
+    }
+    Ok(bytes)
+}
+
+/// The text of a file or a pipe, without a byte order mark.
+pub fn text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        io::Error::other(format!("it is no text in UTF-8 (byte {at})"))
+    })
+}
+
+fn too_large() -> io::Error {
+    io::Error::other(format!("it has more than {} MiB, the most that is read", LARGEST >> 20))
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: FileType) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_the_text() {
+        assert_eq!(bounded(&b"\xef\xbb\xbfPTX"[..]).expect("it is short"), b"PTX");
+        assert_eq!(bounded(&b"PTX"[..]).expect("it is short"), b"PTX");
+        let utf_16 = bounded(&b"\xff\xfeP\0"[..]).expect_err("it is in UTF-16");
+        assert!(utf_16.to_string().contains("UTF-16"));
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused() {
+        let error = bounded(io::repeat(b' ')).expect_err("it has no end");
+        assert!(error.to_string().contains("256 MiB"), "{error}");
+    }
+}
