@@ -1,14 +1,21 @@
-//! Lets the programs of this package find the Z3 they were linked with, however they are started.
+//! Gives the programs of this package the Z3 that `libz3` found.
 
 use std::env;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // Both come from `libz3`; there is none without the feature `smt`.
-    if let Ok(folder) = env::var("DEP_CAUSEWAY_LIBZ3_DIR") {
+    // All come from `libz3`; there is none without the feature `smt`.
+    let found = |name: &str| env::var(format!("DEP_CAUSEWAY_LIBZ3_{name}"));
+    // Where it is linked: the folder, so that the programs start.
+    if let Ok(folder) = found("DIR") {
         println!("cargo::rustc-link-arg=-Wl,-rpath,{folder}");
     }
-    if let Ok(version) = env::var("DEP_CAUSEWAY_LIBZ3_VERSION") {
+    // Where it is loaded when it is needed: the library, inside the command.
+    if let Ok(object) = found("EMBEDDED") {
+        println!("cargo::rustc-link-arg-bins={object}");
+        println!("cargo::rustc-env=LIBZ3_EMBEDDED=1");
+    }
+    if let Ok(version) = found("VERSION") {
         println!("cargo::rustc-env=LIBZ3_VERSION={version}");
     }
 }

@@ -7,6 +7,8 @@ mod cxx;
 mod document;
 mod drive;
 mod functions;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod install;
 mod llvm;
 mod load_bearing;
 mod lower;

@@ -3,6 +3,12 @@
 //! In this order: the folder that `LIBZ3_DIR` names; a system library that is new enough; the one
 //! in a wheel from the Python package index, which is pinned by its hash; an older system library.
 //! A version is never assumed: a C program is linked with the library and asks it.
+//!
+//! On Linux the checker is not linked with the library itself, but with one that loads it when it is
+//! needed (`lazy.rs`); what came in a wheel is put inside the command.
+
+#[cfg(unix)]
+mod lazy;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,13 +37,19 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
                 out.write(wheel.read(name))
 ";
 
+/// Prints the version, and the file of the library.
 const PROBE: &str = "\
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 void Z3_get_version(unsigned *, unsigned *, unsigned *, unsigned *);
 int main(void) {
     unsigned major, minor, patch, revision;
     Z3_get_version(&major, &minor, &patch, &revision);
-    printf(\"%u.%u.%u\", major, minor, patch);
+    printf(\"%u.%u.%u\\n\", major, minor, patch);
+    Dl_info found;
+    void *version = dlsym(RTLD_DEFAULT, \"Z3_get_version\");
+    if (version != NULL && dladdr(version, &found) != 0) printf(\"%s\", found.dli_fname);
     return 0;
 }
 ";
@@ -49,14 +61,9 @@ fn main() {
     if env::var_os("CARGO_FEATURE_LINK").is_none() {
         return;
     }
-    if env::var_os("Z3_NO_PKG_CONFIG").is_none() {
-        println!(
-            "cargo::warning=`.cargo/config.toml` was not read, so another Z3 may be linked: \
-             start cargo inside the repository"
-        );
-    }
-    match choose(&Build::new()) {
-        Ok(library) => library.announce(),
+    let build = Build::new();
+    match choose(&build).and_then(|library| library.announce(&build)) {
+        Ok(()) => {}
         Err(why) => why.lines().for_each(|line| println!("cargo::error={line}")),
     }
 }
@@ -81,8 +88,12 @@ impl fmt::Display for Version {
 struct Library {
     /// Where the linker would not look by itself.
     folder: Option<PathBuf>,
+    /// The library itself; not known when it is of the system of another machine.
+    file: Option<PathBuf>,
     /// Not known when it was built for another machine.
     version: Option<Version>,
+    /// Whether it stays when the folder of the build goes.
+    stays: bool,
 }
 
 impl Library {
@@ -90,20 +101,51 @@ impl Library {
         self.version.is_none_or(|version| version >= OLDEST)
     }
 
-    fn announce(&self) {
-        if let Some(folder) = &self.folder {
-            println!("cargo::rustc-link-search=native={}", folder.display());
-            println!("cargo::metadata=dir={}", folder.display());
-        }
+    fn announce(&self, build: &Build) -> Result<(), String> {
         if let Some(version) = self.version {
             println!("cargo::metadata=version={version}");
             if version < OLDEST {
                 println!(
-                    "cargo::warning=the checker is linked with Z3 {version}, but {OLDEST} or newer \
-                     is needed: its answers are not to be relied on, and calls may crash"
+                    "cargo::warning=the only Z3 found is {version}, and {OLDEST} or newer is needed: \
+                     the engine `solve` will have none to ask"
                 );
             }
         }
+        if self.load_when_needed(build)? {
+            return Ok(());
+        }
+        if env::var_os("Z3_NO_PKG_CONFIG").is_none() {
+            println!(
+                "cargo::warning=`.cargo/config.toml` was not read, so another Z3 may be linked: \
+                 start cargo inside the repository"
+            );
+        }
+        if let Some(folder) = &self.folder {
+            println!("cargo::rustc-link-search=native={}", folder.display());
+            println!("cargo::metadata=dir={}", folder.display());
+        }
+        Ok(())
+    }
+
+    /// Links with what loads the library when it is needed, where there is such a thing.
+    #[cfg(unix)]
+    fn load_when_needed(&self, build: &Build) -> Result<bool, String> {
+        let (Some(file), Some(version), Some(assembly)) =
+            (&self.file, self.version, lazy::assembly(&build.target))
+        else {
+            return Ok(false);
+        };
+        let stand_in = lazy::build(&build.out, assembly, file, version, !self.stays)?;
+        println!("cargo::rustc-link-search=native={}", stand_in.folder.display());
+        if let Some(object) = stand_in.embedded {
+            println!("cargo::metadata=embedded={}", object.display());
+        }
+        Ok(true)
+    }
+
+    #[cfg(not(unix))]
+    fn load_when_needed(&self, _: &Build) -> Result<bool, String> {
+        Ok(false)
     }
 }
 
@@ -180,8 +222,9 @@ fn named(build: &Build, folder: &Path) -> Result<Library, String> {
     };
     println!("cargo::rerun-if-changed={}", library.display());
     let version =
-        if build.is_cross() { None } else { Some(version(build, Some(folder)).map_err(wrong)?) };
-    Ok(Library { folder: Some(folder.to_owned()), version })
+        if build.is_cross() { None } else { Some(ask(build, Some(folder)).map_err(wrong)?.0) };
+    let (folder, file) = (Some(folder.to_owned()), Some(library.clone()));
+    Ok(Library { folder, file, version, stays: true })
 }
 
 /// The first system library that is new enough, or else the first that there is.
@@ -190,8 +233,8 @@ fn system(build: &Build) -> Result<Library, String> {
         return Err(format!("not looked for, since the build is for {}", build.target));
     }
     let find = |folder: Option<PathBuf>| -> Result<Library, String> {
-        let version = version(build, folder.as_deref())?;
-        Ok(Library { folder, version: Some(version) })
+        let (version, file) = ask(build, folder.as_deref())?;
+        Ok(Library { folder, file, version: Some(version), stays: true })
     };
     let plain = find(None);
     if plain.as_ref().is_ok_and(Library::is_new_enough) {
@@ -231,8 +274,9 @@ fn wheel(build: &Build) -> Result<Library, String> {
     if let Some(name) = wheel.file_name() {
         let _ = fs::rename(&wheel, kept.join(name));
     }
-    let version = version(build, Some(&folder))?;
-    Ok(Library { folder: Some(folder), version: Some(version) })
+    let (version, _) = ask(build, Some(&folder))?;
+    let file = Some(folder.join(format!("libz3{}", env::consts::DLL_SUFFIX)));
+    Ok(Library { folder: Some(folder), file, version: Some(version), stays: false })
 }
 
 fn fetch(requirements: &Path, into: &Path, kept: Option<&Path>) -> Result<(), String> {
@@ -255,8 +299,9 @@ fn only_file(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// Asks the library itself, which also shows that the linker and the loader find it.
-fn version(build: &Build, folder: Option<&Path>) -> Result<Version, String> {
+/// Asks the library itself for its version, which also shows that the linker and the loader find it; and
+/// the loader for its file.
+fn ask(build: &Build, folder: Option<&Path>) -> Result<(Version, Option<PathBuf>), String> {
     let source = build.out.join("probe.c");
     let program = build.out.join("probe");
     fs::write(&source, PROBE).map_err(|why| why.to_string())?;
@@ -273,7 +318,11 @@ fn version(build: &Build, folder: Option<&Path>) -> Result<Version, String> {
     // The checker is to start without these.
     let mut probe = Command::new(&program);
     let answer = output(probe.env_remove("LD_LIBRARY_PATH").env_remove("DYLD_LIBRARY_PATH"))?;
-    Version::parse(&answer).ok_or_else(|| format!("`{answer}` is not a version of Z3"))
+    let mut lines = answer.lines();
+    let version = lines.next().unwrap_or_default();
+    let file = lines.next().map(PathBuf::from).filter(|file| file.is_absolute());
+    let parsed = Version::parse(version);
+    Ok((parsed.ok_or_else(|| format!("`{version}` is not a version of Z3"))?, file))
 }
 
 fn output(command: &mut Command) -> Result<String, String> {

@@ -99,11 +99,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let Some(model) = model(check.judging.model.as_deref(), err)? else {
         return Ok(Exit::BadInput);
     };
-    let Some(engines) = engines(check.engine) else {
-        writeln!(err, "error: this build has no z3, and so no engine `solve`")?;
-        writeln!(err, "help: build with the feature `smt`, which is on by default")?;
-        return Ok(Exit::BadInput);
-    };
+    let Some(engines) = engines(check.engine, err)? else { return Ok(Exit::BadInput) };
     let files = match input::find(&check.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
@@ -265,17 +261,48 @@ fn complain(item: &Item, format: report::Format, err: &mut dyn Write) -> io::Res
     }
 }
 
-fn engines(name: EngineName) -> Option<Vec<&'static dyn Engine>> {
-    let all = engine::ENGINES;
-    match name {
-        EngineName::All => Some(all.to_vec()),
-        EngineName::Enumerate => Some(pick(all, "enumerate")).filter(|list| !list.is_empty()),
-        EngineName::Solve => Some(pick(all, "solve")).filter(|list| !list.is_empty()),
+/// The engines that a run asks; `None` when it has been complained that the one it names is missing.
+///
+/// Of all engines, one that is missing here is left out with a warning: the verdicts are as good as those of
+/// a build without it.
+fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'static dyn Engine>>> {
+    let named = match name {
+        EngineName::All => None,
+        EngineName::Enumerate => Some("enumerate"),
+        EngineName::Solve => Some("solve"),
+    };
+    let wanted = |engine: &&dyn Engine| named.is_none_or(|name| engine.name() == name);
+    let mut there = Vec::new();
+    for engine in engine::ENGINES.iter().copied().filter(wanted) {
+        let Some(why) = engine.missing() else {
+            there.push(engine);
+            continue;
+        };
+        let name = engine.name();
+        if named.is_some() {
+            writeln!(
+                err,
+                "error: the engine `{name}` needs libz3, which could not be loaded: {why}"
+            )?;
+        } else {
+            writeln!(
+                err,
+                "warning: the engine `{name}` is not asked, so none confirms what the other finds"
+            )?;
+            writeln!(err, "note: it needs libz3, which could not be loaded: {why}")?;
+        }
+        let alone = "`--engine enumerate` asks the other engine alone";
+        writeln!(err, "help: set CAUSEWAY_LIBZ3 to a shared libz3 or to its folder; {alone}")?;
+        if named.is_some() {
+            return Ok(None);
+        }
     }
-}
-
-fn pick(all: &[&'static dyn Engine], name: &str) -> Vec<&'static dyn Engine> {
-    all.iter().copied().filter(|engine| engine.name() == name).collect()
+    if there.is_empty() {
+        writeln!(err, "error: this build has no z3, and so no engine `solve`")?;
+        writeln!(err, "help: build with the feature `smt`, which is on by default")?;
+        return Ok(None);
+    }
+    Ok(Some(there))
 }
 
 /// A bar on standard error, at a terminal and once a run has taken a while.

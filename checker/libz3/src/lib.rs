@@ -1,1 +1,1 @@
-//! The Z3 library that the checker is linked with: its build script finds or fetches it.
+//! The Z3 library that the checker asks: the build script of this crate finds or fetches it.

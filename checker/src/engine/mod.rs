@@ -115,6 +115,11 @@ pub type Visit<'v> = dyn FnMut(&[Value], &dyn Fn() -> Witness) -> ControlFlow<()
 pub trait Engine: Sync {
     fn name(&self) -> &'static str;
 
+    /// Why it cannot be asked on this machine, if it cannot.
+    fn missing(&self) -> Option<&'static str> {
+        None
+    }
+
     fn outcomes(
         &self,
         model: &Model,

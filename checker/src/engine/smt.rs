@@ -18,6 +18,14 @@ thread_local! {
     static LITERALS: RefCell<Vec<[Bool; 2]>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Why there is no Z3 to ask, if there is none.
+///
+/// Where the library is loaded when it is needed, this loads it; one that is not found has such an answer in
+/// the place of a version (`checker/libz3/lazy.c`).
+pub(crate) fn missing() -> Option<&'static str> {
+    z3::full_version().strip_prefix("no libz3: ")
+}
+
 pub(crate) struct Smt {
     solver: Solver,
     deadline: Option<Instant>,

@@ -37,7 +37,7 @@ use self::simplify::simplify;
 use super::options::{Options, constant_bytes};
 use super::outcome::{from_reads, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
-use super::smt::{Assignment, Smt};
+use super::smt::{self, Assignment, Smt};
 use super::structures::{Stop, Structures, each_structure};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
@@ -47,6 +47,10 @@ pub struct Solve;
 impl Engine for Solve {
     fn name(&self) -> &'static str {
         "solve"
+    }
+
+    fn missing(&self) -> Option<&'static str> {
+        smt::missing()
     }
 
     fn outcomes(
