@@ -126,6 +126,33 @@ fn labelled_tests_have_their_label_under_the_peers_model() {
     assert!(wrong.is_empty(), "not as labelled: {wrong:#?}");
 }
 
+/// A label of termination says whether every execution finishes; here that is a note or the verdict.
+#[test]
+fn labels_of_termination_are_what_stuck_executions_say() {
+    let oracle = suite::root().join("../shared/oracle/litmus");
+    let Ok(verdicts) = fs::read_to_string(oracle.join("verdicts.csv")) else {
+        eprintln!("skipped: {} is not there", oracle.display());
+        return;
+    };
+    let model = ptx::model();
+    let (mut judged, mut stuck, mut wrong) = (0, 0, Vec::new());
+    for row in rows(&verdicts) {
+        let [path, _, "termination", expected, ..] = row[..] else { continue };
+        let bytes = fs::read(oracle.join(path)).expect("the labelled test is there");
+        let test = litmus::parse(path, &bytes).expect("the test can be read");
+        let judgement = judge(&test, &suite::task(&model));
+        assert_eq!(judgement.disagreement, None, "{path}");
+        let never = judgement.found.seen.stuck.is_some();
+        judged += 1;
+        stuck += usize::from(never);
+        if never != (expected == "0") {
+            wrong.push(path.to_owned());
+        }
+    }
+    assert!(judged >= 80 && stuck > 0, "only {judged} tests were judged, {stuck} of them stuck");
+    assert!(wrong.is_empty(), "not as labelled: {wrong:#?}");
+}
+
 /// Whether the condition holds under a model; `None` if that stays undecided.
 fn holds(path: &Path, model: &Model) -> Option<bool> {
     let bytes = fs::read(path).expect("the labelled test is there");
@@ -133,8 +160,8 @@ fn holds(path: &Path, model: &Model) -> Option<bool> {
     let judgement = judge(&test, &suite::task(model));
     assert_eq!(judgement.disagreement, None, "{}", path.display());
     match judgement.verdict {
-        Verdict::Holds => Some(true),
-        Verdict::Fails => Some(false),
+        // A label speaks of the condition alone, also over no outcome.
+        Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) => judgement.condition,
         Verdict::Undecided(_) => None,
         verdict @ (Verdict::Undefined(_) | Verdict::Unsupported(_)) => {
             panic!("{}: {verdict:?}", path.display())

@@ -91,13 +91,16 @@ fn every_test_is_as_it_says_under_every_engine() {
     assert!(wrong.is_empty(), "\n{wrong}\nUPDATE=1 rewrites the counts");
 }
 
-/// The observation, the number of outcomes and the number of consistent executions.
+/// The observation, the number of outcomes and the number of consistent executions; `stuck` where
+/// others never finish.
 fn count(judgement: &Judgement) -> String {
     let observation =
         judgement.observation.map_or_else(|| judgement.verdict.name(), Observation::name);
     match judgement.found.seen.executions {
         Some(executions) => {
-            format!("{observation} {} {executions}", judgement.found.outcomes.len())
+            let others = judgement.notes.iter().any(|note| note.code == "stuck");
+            let stuck = if others { " stuck" } else { "" };
+            format!("{observation} {} {executions}{stuck}", judgement.found.outcomes.len())
         }
         None => observation.to_owned(),
     }

@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, Limit, Limits, Seen};
 use crate::exit::Exit;
+use crate::stuck;
 use crate::witness::Witness;
 
 /// About the quantified condition.
@@ -22,6 +23,9 @@ pub enum Verdict {
     Undefined(String),
     /// The model does not cover this construct.
     Unsupported(String),
+    /// No execution finishes: some threads wait or repeat a loop for ever. There is no outcome, so
+    /// the condition would hold or fail for no reason.
+    Stuck(String),
     /// No engine got to the end.
     Undecided(String),
 }
@@ -33,6 +37,7 @@ impl Verdict {
             Verdict::Fails => "fails",
             Verdict::Undefined(_) => "undefined",
             Verdict::Unsupported(_) => "unsupported",
+            Verdict::Stuck(_) => "stuck",
             Verdict::Undecided(_) => "undecided",
         }
     }
@@ -42,6 +47,7 @@ impl Verdict {
             Verdict::Holds | Verdict::Fails => None,
             Verdict::Undefined(reason)
             | Verdict::Unsupported(reason)
+            | Verdict::Stuck(reason)
             | Verdict::Undecided(reason) => Some(reason),
         }
     }
@@ -63,6 +69,14 @@ impl Observation {
             Observation::Always => "Always",
         }
     }
+}
+
+/// What to know beside the verdict.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// `stuck`, `not-explored` or `no-outcome`.
+    pub code: &'static str,
+    pub text: String,
 }
 
 /// How to judge.
@@ -113,6 +127,10 @@ pub struct Judgement {
     pub positive: u64,
     pub negative: u64,
     pub found: Found,
+    /// What the quantified condition amounts to over the outcomes found, if they are all: over none
+    /// `exists` fails and the others hold, which is what peers print of a program that is stuck.
+    pub condition: Option<bool>,
+    pub notes: Vec<Note>,
     pub engines: Vec<&'static str>,
     /// Two engines differ: what each found that the other did not.
     pub disagreement: Option<String>,
@@ -131,6 +149,7 @@ impl Judgement {
                 Verdict::Holds
                 | Verdict::Fails
                 | Verdict::Undefined(_)
+                | Verdict::Stuck(_)
                 | Verdict::Unsupported(_) => Exit::Differs,
             }
         } else {
@@ -150,6 +169,8 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             positive: 0,
             negative: 0,
             found: Found::default(),
+            condition: None,
+            notes: Vec::new(),
             engines: Vec::new(),
             disagreement: None,
             complaint: None,
@@ -173,25 +194,29 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     all.sort_by_key(|found| (found.limit.is_some(), found.seen.executions.is_none()));
     let found = all.swap_remove(0);
     let (positive, negative) = counts(test, &found);
-    let verdict = verdict(test, &found, positive, negative);
+    let verdict = verdict(test, task, &found, positive, negative);
     // A search that ended early has seen both sides, or only what it was looking for.
-    let complete = found.limit.is_none()
-        && !found.seen.bound_reached
-        && !(task.verdict_only && found.witness.is_some());
+    let cut = task.verdict_only && found.witness.is_some();
+    let complete = found.unexplored(task).is_none() && !cut;
     let observation = match &verdict {
         Verdict::Holds | Verdict::Fails => match (positive, negative) {
             (1.., 1..) => Some(Observation::Sometimes),
             (0, _) => complete.then_some(Observation::Never),
             (_, 0) => complete.then_some(Observation::Always),
         },
-        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => None,
+        Verdict::Undefined(_)
+        | Verdict::Unsupported(_)
+        | Verdict::Stuck(_)
+        | Verdict::Undecided(_) => None,
     };
     Judgement {
         model: task.model_of(test).name.clone(),
-        verdict,
         observation,
         positive,
         negative,
+        condition: condition(test, &verdict, positive, negative),
+        notes: notes(test, task, &verdict, &found),
+        verdict,
         found,
         engines,
         disagreement,
@@ -248,31 +273,87 @@ fn counts(test: &Test, found: &Found) -> (u64, u64) {
     })
 }
 
-fn verdict(test: &Test, found: &Found, positive: u64, negative: u64) -> Verdict {
+impl Found {
+    /// Why there may be executions that were not looked at.
+    pub fn unexplored(&self, task: &Task<'_>) -> Option<String> {
+        match (self.limit, self.seen.bound_reached) {
+            (Some(limit), _) => Some(limit.text().to_owned()),
+            (None, true) => Some(format!("a loop was cut at its bound (--bound {})", task.bound)),
+            (None, false) => None,
+        }
+    }
+}
+
+fn verdict(test: &Test, task: &Task<'_>, found: &Found, positive: u64, negative: u64) -> Verdict {
     if let Some(undefined) = &found.seen.undefined {
         return Verdict::Undefined(undefined.reason.clone());
     }
-    // One execution can decide; otherwise all have to be known.
-    let decided = match test.quantifier {
-        Quantifier::Exists => (positive > 0).then_some(Verdict::Holds),
-        Quantifier::NotExists => (positive > 0).then_some(Verdict::Fails),
-        Quantifier::ForAll => (negative > 0).then_some(Verdict::Fails),
-    };
-    let incomplete = match (found.limit, found.seen.bound_reached) {
-        (Some(limit), _) => Some(limit.text().to_owned()),
-        (None, true) => Some("a loop was cut at its bound".to_owned()),
-        (None, false) => None,
-    };
-    match (decided, incomplete) {
-        // Whether the program is defined is not known before the end.
-        (Some(_), Some(reason)) if test.program.may_be_undefined() => Verdict::Undecided(reason),
-        (Some(verdict), _) => verdict,
-        (None, Some(reason)) => Verdict::Undecided(reason),
-        (None, None) => match test.quantifier {
+    // One execution can decide, whatever was not looked at; otherwise all have to be known.
+    match (decided(test, positive, negative), found.unexplored(task), &found.seen.stuck) {
+        (Some(verdict), _, _) => verdict,
+        (None, Some(reason), _) => Verdict::Undecided(reason),
+        (None, None, Some(stuck)) if !found.seen.finishes => {
+            Verdict::Stuck(stuck::never(test, stuck))
+        }
+        (None, None, _) => match test.quantifier {
             Quantifier::Exists => Verdict::Fails,
             Quantifier::NotExists | Quantifier::ForAll => Verdict::Holds,
         },
     }
+}
+
+/// The verdict that an execution gives, however many others there are.
+fn decided(test: &Test, positive: u64, negative: u64) -> Option<Verdict> {
+    match test.quantifier {
+        Quantifier::Exists => (positive > 0).then_some(Verdict::Holds),
+        Quantifier::NotExists => (positive > 0).then_some(Verdict::Fails),
+        Quantifier::ForAll => (negative > 0).then_some(Verdict::Fails),
+    }
+}
+
+fn condition(test: &Test, verdict: &Verdict, positive: u64, negative: u64) -> Option<bool> {
+    match verdict {
+        Verdict::Holds => Some(true),
+        Verdict::Fails => Some(false),
+        Verdict::Stuck(_) => Some(match test.quantifier {
+            Quantifier::Exists => positive > 0,
+            Quantifier::NotExists => positive == 0,
+            Quantifier::ForAll => negative == 0,
+        }),
+        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => None,
+    }
+}
+
+fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &Found) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let speaks = match verdict {
+        Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) => true,
+        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
+    };
+    if let Some(stuck) = found.seen.stuck.as_ref().filter(|_| speaks) {
+        notes.push(Note { code: "stuck", text: stuck::some(test, stuck) });
+    }
+    if let (Verdict::Holds | Verdict::Fails, Some(why)) = (verdict, found.unexplored(task)) {
+        let undefined = if test.program.may_be_undefined() {
+            "; what was not explored may make the program undefined"
+        } else {
+            ""
+        };
+        notes.push(Note {
+            code: "not-explored",
+            text: format!("not explored in full: {why}{undefined}"),
+        });
+    }
+    if let (Verdict::Holds | Verdict::Fails, true) = (verdict, found.outcomes.is_empty()) {
+        let none = if found.seen.finishes {
+            "no outcome passes the filter"
+        } else {
+            "the model admits no execution"
+        };
+        let untested = format!("{none}, so the condition was not tested");
+        notes.push(Note { code: "no-outcome", text: untested });
+    }
+    notes
 }
 
 /// How two engines differ, if they do. An engine that reached a limit has no opinion.
@@ -291,7 +372,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<Stri
     if task.verdict_only && !test.program.may_be_undefined() {
         let decided = [a, b].map(|found| {
             let (positive, negative) = counts(test, found);
-            verdict(test, found, positive, negative)
+            verdict(test, task, found, positive, negative)
         });
         return (decided[0] != decided[1]).then(|| {
             format!("{}: {}, {}: {}", a.engine, decided[0].name(), b.engine, decided[1].name())
@@ -303,29 +384,44 @@ fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<Stri
             .find(|outcome| !y.outcomes.contains_key(*outcome))
             .map(|outcome| format!("only {} finds {}", x.engine, test.display_outcome(outcome)))
     };
-    only(a, b).or_else(|| only(b, a))
+    only(a, b).or_else(|| only(b, a)).or_else(|| {
+        let known = a.seen.stuck_is_known && b.seen.stuck_is_known;
+        let stuck = [a, b].map(|found| found.seen.stuck.is_some());
+        let (has, not) = if stuck[0] { (a, b) } else { (b, a) };
+        (known && stuck[0] != stuck[1]).then(|| {
+            format!(
+                "only {} finds an execution that never finishes, {} none",
+                has.engine, not.engine
+            )
+        })
+    })
 }
 
 /// Why the judgement is not what the test expects.
 fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<String> {
-    let expected = |key: &str| test.meta(key);
-    match (&judgement.verdict, expected("Undefined"), expected("Unsupported")) {
-        (Verdict::Undefined(reason), Some(want), _) if reason.contains(want) => None,
-        (Verdict::Unsupported(reason), _, Some(want)) if reason.contains(want) => None,
-        (verdict, Some(want), _) => {
-            Some(format!("expected undefined ({want}), found {}", verdict.name()))
+    // A test whose verdict is about the program says so, with a part of the reason.
+    let expected = ["Undefined", "Unsupported", "Stuck"]
+        .into_iter()
+        .find_map(|key| test.meta(key).map(|want| (key.to_lowercase(), want)));
+    match (&judgement.verdict, expected) {
+        (verdict, Some((name, want)))
+            if verdict.name() == name
+                && verdict.reason().is_some_and(|reason| reason.contains(want)) =>
+        {
+            None
         }
-        (verdict, None, Some(want)) => {
-            Some(format!("expected unsupported ({want}), found {}", verdict.name()))
+        (verdict, Some((name, want))) => {
+            let reason = verdict.reason().map_or(String::new(), |reason| format!(" ({reason})"));
+            Some(format!("expected {name} ({want}), found {}{reason}", verdict.name()))
         }
-        (Verdict::Holds, None, None) => {
+        (Verdict::Holds, None) => {
             if task.blame {
                 blame(test, task)
             } else {
                 None
             }
         }
-        (Verdict::Fails, None, None) => {
+        (Verdict::Fails, None) => {
             let expected = test.quantifier.name();
             let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
             Some(match judgement.observation {
@@ -335,7 +431,7 @@ fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Stri
                 None => format!("expected {expected}, an execution contradicts it"),
             })
         }
-        (verdict, None, None) => {
+        (verdict, None) => {
             Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()))
         }
     }
@@ -394,17 +490,21 @@ exists (P0:r0=9)
 ";
 
     #[test]
-    fn a_program_that_may_be_undefined_behind_the_bound_is_undecided() {
+    fn a_witness_beats_a_bound_behind_which_the_program_may_be_undefined() {
         let test = litmus::parse("", RACE_BEHIND_THE_BOUND.as_bytes()).expect("a test");
+        let never = RACE_BEHIND_THE_BOUND.replace("exists (P0:r0=9)", "exists (P0:r0=8)");
+        let never = litmus::parse("", never.as_bytes()).expect("a test");
         let model = model::ptx::model();
-        let verdict = |bound| {
+        let judged = |test: &Test, bound| {
             let engines = crate::engine::ENGINES.to_vec();
             let (timeout, verdict_only, blame) = (None, false, false);
             let task =
                 Task { model: &model, cxx: None, engines, bound, timeout, verdict_only, blame };
-            judge(&test, &task).verdict
+            judge(test, &task)
         };
-        assert_eq!(verdict(2).name(), "undecided");
-        assert_eq!(verdict(4).name(), "undefined");
+        let found = judged(&test, 2);
+        assert_eq!((found.verdict.name(), found.notes[0].code), ("holds", "not-explored"));
+        assert_eq!(judged(&never, 2).verdict.name(), "undecided");
+        assert_eq!(judged(&test, 4).verdict.name(), "undefined");
     }
 }

@@ -13,5 +13,6 @@ pub mod ptx_explain;
 pub mod report;
 pub mod run;
 pub mod sass;
+pub mod stuck;
 pub mod suite;
 pub mod witness;

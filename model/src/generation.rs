@@ -2,12 +2,13 @@
 //!
 //! The threads of a combination of paths are run through their barriers alone. Without thread
 //! counts that has one result; with them, any order of arrivals may group them differently, and
-//! each grouping is a structure of its own. A thread that hangs leaves no result (reading R29).
+//! each grouping is a structure of its own. Where threads wait for ever (reading R29), the grouping
+//! says where they stand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{BarrierUse, EventKind, Resource};
-use crate::path::Path;
+use crate::path::{End, Path};
 use crate::scope::Placement;
 use crate::unfold::{Expired, UnfoldLimit};
 
@@ -34,24 +35,43 @@ struct Step {
     used: BarrierUse,
 }
 
-/// Every grouping under which all threads finish.
-pub fn generations(
+/// The ways in which arrivals group.
+#[derive(Debug, Default)]
+pub struct Groupings {
+    /// Those under which every thread gets to the end of its path.
+    pub complete: Vec<Generations>,
+    /// Those under which some threads wait for ever.
+    pub waiting: Vec<Waiting>,
+}
+
+/// Where threads stand at barriers that never complete.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Waiting {
+    pub generations: Generations,
+    /// For each thread, the index in its path of the wait that is never over, if there is one.
+    pub at: Vec<Option<u16>>,
+}
+
+/// Every grouping.
+pub fn groupings(
     paths: &[&Path],
     placements: &[Placement],
     expired: Expired<'_>,
-) -> Result<Vec<Generations>, UnfoldLimit> {
+) -> Result<Groupings, UnfoldLimit> {
     let steps: Vec<Vec<Step>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
     if steps.iter().all(Vec::is_empty) {
-        return Ok(vec![none]);
+        return Ok(Groupings { complete: vec![none], waiting: Vec::new() });
     }
     let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
     let mut run = Run {
         steps: &steps,
         placements,
         counted,
-        results: BTreeSet::new(),
+        exits: paths.iter().map(|path| !matches!(path.end, End::Spins { .. })).collect(),
+        complete: BTreeSet::new(),
+        waiting: BTreeSet::new(),
         seen: BTreeSet::new(),
         budget: MAX_STEPS,
         expired,
@@ -64,7 +84,10 @@ pub fn generations(
         next: 0,
     };
     run.explore(state)?;
-    Ok(run.results.into_iter().collect())
+    Ok(Groupings {
+        complete: run.complete.into_iter().collect(),
+        waiting: run.waiting.into_iter().collect(),
+    })
 }
 
 fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Step> {
@@ -122,7 +145,10 @@ struct Run<'a> {
     steps: &'a [Vec<Step>],
     placements: &'a [Placement],
     counted: bool,
-    results: BTreeSet<Generations>,
+    /// For each thread, whether it exits at the end of its path.
+    exits: Vec<bool>,
+    complete: BTreeSet<Generations>,
+    waiting: BTreeSet<Waiting>,
     seen: BTreeSet<State>,
     budget: usize,
     expired: Expired<'a>,
@@ -143,11 +169,13 @@ impl Run<'_> {
             let ready: Vec<usize> =
                 (0..self.steps.len()).filter(|&t| self.can_arrive(&state, t)).collect();
             if ready.is_empty() {
-                let finished = (0..self.steps.len()).all(|t| {
-                    state.position[t] == self.steps[t].len() && state.waiting[t].is_none()
-                });
-                if finished {
-                    self.results.insert(renumbered(state.joined));
+                let at: Vec<Option<u16>> =
+                    (0..self.steps.len()).map(|thread| self.stands_at(&state, thread)).collect();
+                let generations = renumbered(state.joined);
+                if at.iter().all(Option::is_none) {
+                    self.complete.insert(generations);
+                } else {
+                    self.waiting.insert(Waiting { generations, at });
                 }
                 continue;
             }
@@ -160,6 +188,13 @@ impl Run<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The wait that a thread is not let through, when nothing moves any more.
+    fn stands_at(&self, state: &State, thread: usize) -> Option<u16> {
+        let passed = state.position[thread];
+        let entered = state.waiting[thread].map(|_| self.steps[thread][passed - 1].event);
+        entered.or_else(|| self.steps[thread].get(passed).map(|step| step.event))
     }
 
     fn can_arrive(&self, state: &State, thread: usize) -> bool {
@@ -247,7 +282,7 @@ impl Run<'_> {
                 || if peer {
                     !left.iter().any(|step| step.key == key)
                 } else {
-                    left.is_empty() && state.waiting[thread].is_none()
+                    left.is_empty() && state.waiting[thread].is_none() && self.exits[thread]
                 }
         })
     }

@@ -43,6 +43,11 @@ impl Liveness {
         self.heads.contains(&line)
     }
 
+    /// Whether an iteration may be left out where what it comes back with is covered.
+    pub(crate) fn is_harmless(&self) -> bool {
+        self.harmless
+    }
+
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
     /// that goes on from `earlier`: live registers hold the same and depended on no more then.
     pub(crate) fn covers(
@@ -51,11 +56,10 @@ impl Liveness {
         earlier: (&[ExprId], &[Mask]),
         later: (&[ExprId], &[Mask]),
     ) -> bool {
-        self.harmless
-            && self.before[head].iter().enumerate().all(|(register, &live)| {
-                let more = earlier.1[register] & !later.1[register];
-                !live || earlier.0[register] == later.0[register] && more == 0
-            })
+        self.before[head].iter().enumerate().all(|(register, &live)| {
+            let more = earlier.1[register] & !later.1[register];
+            !live || earlier.0[register] == later.0[register] && more == 0
+        })
     }
 }
 

@@ -12,7 +12,7 @@ use self::address::Use;
 use self::barrier::cluster_barrier;
 use self::state::{Head, State, proxy_tag, scope_tag};
 use crate::event::{EventKind, Mask, PathEvent, Tags};
-use crate::expr::{ExprId, Exprs};
+use crate::expr::{Expr, ExprId, Exprs};
 use crate::given::Tag;
 use crate::isa::alu::{AluOp, Branch};
 use crate::isa::fence::{FenceOrder, ProxyFence};
@@ -47,6 +47,18 @@ pub enum End {
     Finished,
     /// The loop bound was reached.
     Cut,
+    /// The last iteration of a loop changed nothing: the thread repeats it for ever if its reads
+    /// return the same again.
+    Spins {
+        /// The first event of that iteration.
+        from: u16,
+        /// The line that jumps back.
+        line: u16,
+    },
+    /// The thread waits at a barrier that never completes.
+    Waits {
+        line: u16,
+    },
     /// The thread did something without meaning: why, and in which line.
     Fault {
         reason: &'static str,
@@ -156,6 +168,27 @@ enum Next {
     Stop,
 }
 
+impl Path {
+    /// The path as far as the event with this index, which is never reached.
+    pub(crate) fn before(&self, event: u16) -> Path {
+        let known = |check: &&Check| {
+            let mut known = true;
+            self.exprs.leaves(check.expr(), &mut |leaf| match leaf {
+                Expr::Read(read) | Expr::Reduced(read) => known &= read < event,
+                Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {}
+            });
+            known
+        };
+        Path {
+            exprs: self.exprs.clone(),
+            events: self.events[..usize::from(event)].to_vec(),
+            checks: self.checks.iter().filter(known).cloned().collect(),
+            registers: Vec::new(),
+            end: End::Waits { line: self.events[usize::from(event)].line },
+        }
+    }
+}
+
 impl Walk<'_> {
     fn run(&mut self, mut state: State) -> Result<(), PathLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
@@ -169,7 +202,8 @@ impl Walk<'_> {
             }
             if self.live.is_head(state.pc) {
                 let (registers, taint) = (state.registers.clone(), state.taint.clone());
-                state.heads.push(Head { line: state.pc, registers, taint });
+                let events = state.events.len();
+                state.heads.push(Head { line: state.pc, registers, taint, events });
             }
             if let Next::Stop = self.step(&mut state) {
                 return Ok(());
@@ -314,12 +348,20 @@ impl Walk<'_> {
             // live registers, which depend on no less, can be left out: what remains is a path too,
             // with fewer events and dependencies and so with every outcome of this one.
             let back = (&state.registers[..], &state.taint[..]);
-            let covers = |head: &Head| {
+            let covers = |head: &&Head| {
                 head.line == target
                     && self.live.covers(target, (&head.registers, &head.taint), back)
             };
-            if state.heads.iter().any(covers) {
-                return Next::Stop;
+            if let Some(head) = state.heads.iter().find(covers) {
+                let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
+                let end = End::Spins { from: index(head.events), line: index(state.pc) };
+                // Where an iteration may make the program undefined, its repetitions count too.
+                if self.live.is_harmless() {
+                    let spinning = std::mem::replace(state, State::empty());
+                    self.finish(spinning, end);
+                    return Next::Stop;
+                }
+                self.finish(state.clone(), end);
             }
             state.visits[target] += 1;
             if state.visits[target] >= self.bound {

@@ -5,7 +5,7 @@
 
 use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::generation::{self, Generations};
+use crate::generation::{self, Generations, Waiting};
 use crate::given::Tag;
 use crate::layout::Layout;
 use crate::memory::Extent;
@@ -30,11 +30,17 @@ pub enum UnfoldLimit {
 /// Says when the caller's time is over.
 pub type Expired<'t> = &'t dyn Fn() -> bool;
 
+/// Receives a combination of paths, one for each thread, with where the threads are.
+type Combined<'v> = dyn FnMut(&[&Path], &[Placement]) -> Result<bool, UnfoldLimit> + 'v;
+
 /// The paths of a program's threads.
 pub struct Unfolded<'p> {
     pub program: &'p Program,
     pub layout: Layout,
+    /// For each thread, the paths that come to an end.
     pub paths: Vec<Vec<Path>>,
+    /// For each thread, the paths that end in a loop which may never be left.
+    spinning: Vec<Vec<Path>>,
     /// Whether some path was cut at the loop bound: outcomes may be missing.
     pub bound_reached: bool,
     expired: Expired<'p>,
@@ -59,6 +65,7 @@ impl<'p> Unfolded<'p> {
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
         let mut paths = Vec::with_capacity(program.threads.len());
+        let mut spinning = Vec::with_capacity(program.threads.len());
         let mut bound_reached = false;
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
@@ -72,9 +79,12 @@ impl<'p> Unfolded<'p> {
             let before = list.len();
             list.retain(|path| path.end != End::Cut);
             bound_reached |= list.len() != before;
-            paths.push(list);
+            let (spins, ends): (Vec<Path>, Vec<Path>) =
+                list.into_iter().partition(|path| matches!(path.end, End::Spins { .. }));
+            paths.push(ends);
+            spinning.push(spins);
         }
-        Ok(Unfolded { program, layout, paths, bound_reached, expired })
+        Ok(Unfolded { program, layout, paths, spinning, bound_reached, expired })
     }
 
     /// How many combinations of paths there are.
@@ -82,32 +92,48 @@ impl<'p> Unfolded<'p> {
         self.paths.iter().map(|list| list.len() as u128).product()
     }
 
-    /// Calls `visit` for each unfolding until it returns false; says whether all were visited.
+    /// Calls `visit` for each unfolding in which no thread is in a loop for ever, until it returns
+    /// false; says whether all were visited.
     pub fn visit(
         &self,
-        mut visit: impl FnMut(&Unfolding<'_>) -> bool,
+        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
-        let placements: Vec<Placement> =
-            self.program.threads.iter().map(|thread| thread.placement).collect();
-        if self.paths.iter().any(Vec::is_empty) {
+        let lists: Vec<Vec<&Path>> = self.paths.iter().map(|list| list.iter().collect()).collect();
+        self.combine(&lists, &mut |paths, placements| self.grouped(paths, placements, visit))
+    }
+
+    /// The same for the other unfoldings: those in which some thread is in a loop for ever.
+    pub fn visit_spinning(
+        &self,
+        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
+    ) -> Result<bool, UnfoldLimit> {
+        if self.spinning.iter().all(Vec::is_empty) {
             return Ok(true);
         }
-        let mut at = vec![0; self.paths.len()];
+        let all = self.paths.iter().zip(&self.spinning);
+        let lists: Vec<Vec<&Path>> =
+            all.map(|(ends, spins)| ends.iter().chain(spins).collect()).collect();
+        self.combine(&lists, &mut |paths, placements| {
+            let spins = paths.iter().any(|path| matches!(path.end, End::Spins { .. }));
+            if spins { self.grouped(paths, placements, visit) } else { Ok(true) }
+        })
+    }
+
+    /// Calls `visit` with each combination of one path from each list until it returns false.
+    fn combine(&self, lists: &[Vec<&Path>], visit: &mut Combined<'_>) -> Result<bool, UnfoldLimit> {
+        let placements: Vec<Placement> =
+            self.program.threads.iter().map(|thread| thread.placement).collect();
+        if lists.iter().any(Vec::is_empty) {
+            return Ok(true);
+        }
+        let mut at = vec![0; lists.len()];
         loop {
             if (self.expired)() {
                 return Err(UnfoldLimit::Time);
             }
-            let paths: Vec<&Path> =
-                at.iter().zip(&self.paths).map(|(&index, list)| &list[index]).collect();
-            for generations in generation::generations(&paths, &placements, self.expired)? {
-                if (self.expired)() {
-                    return Err(UnfoldLimit::Time);
-                }
-                let unfolding =
-                    Unfolding::new(self.program, &self.layout, paths.clone(), generations);
-                if !visit(&unfolding) {
-                    return Ok(false);
-                }
+            let paths: Vec<&Path> = at.iter().zip(lists).map(|(&at, list)| list[at]).collect();
+            if !visit(&paths, &placements)? {
+                return Ok(false);
             }
             let mut thread = at.len();
             loop {
@@ -116,13 +142,70 @@ impl<'p> Unfolded<'p> {
                 }
                 thread -= 1;
                 at[thread] += 1;
-                if at[thread] < self.paths[thread].len() {
+                if at[thread] < lists[thread].len() {
                     break;
                 }
                 at[thread] = 0;
             }
         }
     }
+
+    /// Visits the unfoldings of one combination of paths, one for each grouping of its barriers.
+    fn grouped(
+        &self,
+        paths: &[&Path],
+        placements: &[Placement],
+        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
+    ) -> Result<bool, UnfoldLimit> {
+        let groupings = generation::groupings(paths, placements, self.expired)?;
+        for generations in groupings.complete {
+            if (self.expired)() {
+                return Err(UnfoldLimit::Time);
+            }
+            let paths = paths.to_vec();
+            if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
+                return Ok(false);
+            }
+        }
+        for waiting in groupings.waiting {
+            if (self.expired)() {
+                return Err(UnfoldLimit::Time);
+            }
+            let (cut, generations) = stopped(paths, waiting);
+            let paths = paths.iter().zip(&cut).map(|(path, cut)| cut.as_ref().unwrap_or(path));
+            let paths = paths.collect();
+            if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The paths of threads that wait for ever, as far as they get.
+fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations) {
+    let Waiting { mut generations, at } = waiting;
+    for (generations, at) in generations.iter_mut().zip(&at) {
+        generations.truncate(at.map_or(usize::MAX, usize::from));
+    }
+    let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| path.before(at))).collect();
+    (cut, generations)
+}
+
+/// Where a thread stays for ever.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Stuck {
+    pub thread: ThreadId,
+    pub line: u16,
+    pub why: Stays,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stays {
+    /// At a barrier that never completes.
+    Waits,
+    /// In a loop that nothing ends.
+    Loops,
 }
 
 /// One event of an unfolding.
@@ -229,13 +312,49 @@ impl<'u> Unfolding<'u> {
         Unfolding { program, layout, paths, events, first, cells, slots, slots_of, diverged }
     }
 
+    /// The threads that never end, each with the place where it stays: at a barrier, or at the first
+    /// read of a loop. None where all threads finish.
+    pub fn stuck(&self) -> Vec<Stuck> {
+        let threads = (0u8..).zip(&self.paths);
+        let stuck = threads.filter_map(|(thread, path)| {
+            let thread = ThreadId(thread);
+            match path.end {
+                End::Finished | End::Cut | End::Fault { .. } => None,
+                End::Waits { line } => Some(Stuck { thread, line, why: Stays::Waits }),
+                End::Spins { from, line } => {
+                    let mut last = path.events[usize::from(from)..].iter();
+                    let read = last.find(|event| event.tags.has(Tag::Read));
+                    let line = read.map_or(line, |read| read.line);
+                    Some(Stuck { thread, line, why: Stays::Loops })
+                }
+            }
+        });
+        stuck.collect()
+    }
+
+    /// Whether some thread never ends: an execution then has no outcome.
+    pub fn is_stuck(&self) -> bool {
+        let mut paths = self.paths.iter();
+        paths.any(|path| matches!(path.end, End::Waits { .. } | End::Spins { .. }))
+    }
+
+    /// Whether `read` is repeated for ever: it returns what nothing overwrites (reading R50).
+    pub fn repeats(&self, read: usize) -> bool {
+        self.place(read).is_some_and(|(thread, index)| {
+            match self.paths[usize::from(thread.0)].end {
+                End::Spins { from, .. } => index >= usize::from(from),
+                End::Finished | End::Cut | End::Waits { .. } | End::Fault { .. } => false,
+            }
+        })
+    }
+
     /// Whether each thread runs to its end as it may; otherwise why one does not, and where.
     pub fn fault(&self) -> Option<(ThreadId, u16, &'static str)> {
         let faults = self.paths.iter().enumerate().find_map(|(thread, path)| match path.end {
             End::Fault { reason, line } => {
                 Some((ThreadId(u8::try_from(thread).expect("few threads")), line, reason))
             }
-            End::Finished | End::Cut => None,
+            End::Finished | End::Cut | End::Waits { .. } | End::Spins { .. } => None,
         });
         faults.or_else(|| self.diverged.map(|(thread, line)| (thread, line, DIVERGED)))
     }
@@ -374,6 +493,6 @@ mod tests {
         let left = std::cell::Cell::new(1);
         let expired = || left.replace(0) == 0;
         let unfolded = Unfolded::within(&program, conventions, 2, &expired).expect("no threads");
-        assert_eq!(unfolded.visit(|_| true), Err(UnfoldLimit::Time));
+        assert_eq!(unfolded.visit(&mut |_| true), Err(UnfoldLimit::Time));
     }
 }

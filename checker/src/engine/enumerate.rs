@@ -27,7 +27,7 @@ use self::fences::related;
 use super::options::Options;
 use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
-use super::structures::{Stop, Structures, each_structure};
+use super::structures::{self, Stop, Structures};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
@@ -53,7 +53,7 @@ impl Engine for Enumerate {
         let grows = plan::grows_with_choice(model);
         let guesses = program.mentioned_constants();
         let mut job = Job { model, grows, limits, guesses: &guesses, seen, visit };
-        each_structure(&unfolded, &mut job).map(|_| ())
+        structures::search(&unfolded, &mut job)
     }
 }
 
@@ -68,8 +68,17 @@ struct Job<'a, 'v> {
     visit: &'a mut Visit<'v>,
 }
 
+impl structures::Search for Job<'_, '_> {
+    fn seen(&mut self) -> &mut Seen {
+        self.seen
+    }
+}
+
 impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+        if unfolding.is_stuck() && !self.seen.wants_stuck(unfolding) {
+            return Ok(());
+        }
         let structure = EventStructure::<R>::new(unfolding);
         let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
         if !self.grows {
@@ -92,6 +101,10 @@ struct Search<'a, 'j, 'v, R> {
     sources: Vec<Source<R>>,
     /// For each slot, the writes that cover it.
     covers: Vec<R>,
+    /// Slots of reads that a thread repeats for ever.
+    repeated: Vec<usize>,
+    /// Whether some thread never ends; then one execution is enough.
+    stuck: bool,
     writes: R,
     /// The chosen part of co, closed.
     oriented: Vec<BitRel<R>>,
@@ -137,6 +150,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         let conflicts = Conflicts::new(&options, below[0]);
         let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
+        let repeated = (0..u.slots.len()).filter(|&slot| u.repeats(u.slots[slot].read)).collect();
         let mut search = Search {
             job,
             structure,
@@ -144,6 +158,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             order,
             sources: vec![Source::default(); u.slots.len()],
             covers,
+            repeated,
+            stuck: u.is_stuck(),
             writes: structure.tag(Tag::Write),
             oriented: vec![plan.co_least.clone()],
             co: vec![R::default(); events],
@@ -208,6 +224,9 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn decide(&mut self, depth: usize) -> Result<(), Stop> {
         let Some(&slot) = self.order.get(depth) else { return self.candidate().map(|_| ()) };
         let last = depth + 1 == self.order.len();
+        if self.stuck && !self.job.seen.wants_stuck(self.structure.unfolding) {
+            return Ok(());
+        }
         for index in 0..self.options[slot].len() {
             if self.conflicts.as_ref().is_some_and(|known| known.rules_out(slot, index)) {
                 continue;
@@ -320,6 +339,9 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         if !self.plan.holds(Stage::Rf) || !self.plan.holds(Stage::Fsc) || !self.close_co() {
             return false;
         }
+        if self.repeated.iter().any(|&slot| self.is_overwritten(slot)) {
+            return false;
+        }
         let u = self.structure.unfolding;
         if let Some(fr) = self.plan.chosen_rows(Chosen::Fr) {
             fr.fill(R::default());
@@ -337,6 +359,12 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         self.plan.run(Stage::Co);
         self.plan.holds(Stage::Co)
+    }
+
+    /// Whether a write follows the source of a slot in co.
+    fn is_overwritten(&self, slot: usize) -> bool {
+        let mut sources = self.sources[slot].writes.events();
+        sources.any(|write| !self.co[write].and(self.covers[slot]).is_empty())
     }
 
     /// The least co of the candidate: oriented pairs and what axioms demand, closed. False when
@@ -436,7 +464,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn settle(&mut self) -> bool {
         let u = self.structure.unfolding;
         raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
-        if u.fault().is_some() {
+        if u.fault().is_some() || self.stuck {
             return false;
         }
         if std::mem::replace(&mut self.reported, true) {

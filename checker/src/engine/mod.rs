@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use model::program::{Program, ThreadId};
 use model::rel::Model;
-use model::unfold::UnfoldLimit;
+use model::unfold::{Stuck, UnfoldLimit, Unfolding};
 use model::value::Value;
 
 use crate::witness::Witness;
@@ -106,6 +106,20 @@ pub struct Seen {
     pub undefined: Option<Undefined>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
+    /// Whether some execution finishes, and so has an outcome.
+    pub finishes: bool,
+    /// Where the threads of an execution stay that never finishes, if one was found.
+    pub stuck: Option<Vec<Stuck>>,
+    /// Whether it is known that there is such an execution or that there is none.
+    pub stuck_is_known: bool,
+}
+
+impl Seen {
+    /// Whether an execution of this structure, in which some threads never end, would say anything
+    /// new: one such execution is enough, but any may make the program undefined.
+    pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
+        self.stuck.is_none() || self.undefined.is_none() && unfolding.program.may_be_undefined()
+    }
 }
 
 /// Receives each outcome that an engine finds, perhaps more than once, with the execution on

@@ -34,6 +34,13 @@ impl<R: Row> Options<R> {
             if let Some((thread, write)) = own_write(u, slot.read) {
                 writes.remove(u.event_of(thread, write));
             }
+            // What a thread reads for ever is not overwritten (reading R50), and every write
+            // follows the initial one.
+            if u.repeats(slot.read) && writes.count() > 1 {
+                for write in writes.events().filter(|&write| u.events[write].thread.is_none()) {
+                    writes.remove(write);
+                }
+            }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {
                 torn(&mut bound, writes, slot.cell)
             } else {

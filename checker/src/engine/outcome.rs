@@ -70,6 +70,15 @@ pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) ->
     fr
 }
 
+/// Takes note of a consistent execution that finishes, or of one that never does.
+pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut Seen) {
+    if u.is_stuck() {
+        seen.stuck.get_or_insert_with(|| u.stuck());
+    } else {
+        seen.finishes = true;
+    }
+}
+
 /// Raises the flags of a consistent execution, whose relations the plan holds.
 pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>, seen: &mut Seen) {
     if let Some((thread, line, reason)) = u.fault() {
@@ -79,6 +88,7 @@ pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>,
         });
         return;
     }
+    raise_stuck(u, seen);
     if plan.flags.is_empty() {
         return;
     }

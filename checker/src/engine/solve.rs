@@ -25,7 +25,7 @@ use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
-use model::structure::EventStructure;
+use model::structure::{EventStructure, writes_of};
 use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
@@ -38,7 +38,7 @@ use super::options::{Options, constant_bytes};
 use super::outcome::{from_reads, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{self, Assignment, Smt};
-use super::structures::{Stop, Structures, each_structure};
+use super::structures::{self, Stop, Structures};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
@@ -70,7 +70,7 @@ impl Engine for Solve {
         let guesses = program.mentioned_constants();
         let mut visited = HashSet::new();
         let mut job = Job { model, limits, guesses: &guesses, visited: &mut visited, seen, visit };
-        each_structure(&unfolded, &mut job).map(|_| ())
+        structures::search(&unfolded, &mut job)
     }
 }
 
@@ -85,6 +85,12 @@ struct Job<'a, 'v> {
     visit: &'a mut Visit<'v>,
 }
 
+impl structures::Search for Job<'_, '_> {
+    fn seen(&mut self) -> &mut Seen {
+        self.seen
+    }
+}
+
 impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         if self.limits.expired() {
@@ -92,6 +98,10 @@ impl Structures for Job<'_, '_> {
         }
         let faulty = unfolding.fault().is_some();
         if faulty && self.seen.undefined.is_some() {
+            return Ok(());
+        }
+        let stuck = unfolding.is_stuck();
+        if stuck && !self.seen.wants_stuck(unfolding) {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
@@ -113,6 +123,8 @@ impl Structures for Job<'_, '_> {
         if faulty {
             search.simplify(std::iter::empty());
             search.any(Term::TRUE)
+        } else if stuck {
+            search.stuck()
         } else {
             search.run()
         }
@@ -146,6 +158,28 @@ impl<R: Row> Search<'_, '_, '_, R> {
             self.execution(&found, &finals)?;
         }
         Ok(())
+    }
+
+    /// Whether an execution never finishes: one in which nothing overwrites what is read for ever.
+    fn stuck(&mut self) -> Result<(), Stop> {
+        let u = self.structure.unfolding;
+        let Encoder { clauses, choice, options, co, .. } = &mut self.encoder;
+        for (slot, of) in u.slots.iter().enumerate().filter(|(_, of)| u.repeats(of.read)) {
+            let covering: R = writes_of(u, of.cell);
+            for (&taken, option) in choice[slot].iter().zip(&options[slot]) {
+                for write in option.events() {
+                    for other in covering.events() {
+                        clauses.implies(&[taken], &[!co.get(write, other)]);
+                    }
+                }
+            }
+        }
+        let raised = self.raised();
+        self.simplify(raised.iter().copied());
+        for raised in raised {
+            self.any(raised)?;
+        }
+        self.any(Term::TRUE)
     }
 
     /// What is asked about later is kept: the choice, and `terms`.

@@ -3,7 +3,7 @@
 use model::bits::{Row, Wide};
 use model::unfold::{Unfolded, Unfolding};
 
-use super::Limit;
+use super::{Limit, Seen};
 
 /// Why a search ends early.
 pub enum Stop {
@@ -26,22 +26,47 @@ pub trait Structures {
 /// Visits all structures, or those before `job` stops. Says whether all were visited.
 pub fn each_structure(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Result<bool, Limit> {
     let mut limit = None;
-    let complete = unfolded.visit(|unfolding| {
-        let result = match unfolding.events.len() {
-            0..=64 => job.structure::<u64>(unfolding),
-            65..=128 => job.structure::<u128>(unfolding),
-            129..=256 => job.structure::<Wide<4>>(unfolding),
-            257..=1024 => job.structure::<Wide<16>>(unfolding),
-            _ => Err(Stop::Limit(Limit::Events)),
-        };
-        match result {
-            Ok(()) => true,
-            Err(Stop::Asked) => false,
-            Err(Stop::Limit(reason)) => {
-                limit = Some(reason);
-                false
-            }
-        }
-    })?;
+    let complete = unfolded.visit(&mut |unfolding| one(unfolding, job, &mut limit))?;
     limit.map_or(Ok(complete), Err)
+}
+
+/// A search for outcomes that also wants to know whether some execution never finishes.
+pub trait Search: Structures {
+    fn seen(&mut self) -> &mut Seen;
+}
+
+/// Visits all structures, and those with loops that are never left as long as it matters whether
+/// they have an execution.
+pub fn search(unfolded: &Unfolded<'_>, job: &mut impl Search) -> Result<(), Limit> {
+    if !each_structure(unfolded, job)? {
+        return Ok(());
+    }
+    let mut limit = None;
+    let visited = unfolded.visit_spinning(&mut |unfolding| {
+        let seen = job.seen();
+        seen.wants_stuck(unfolding) && one(unfolding, job, &mut limit)
+    });
+    let result = visited.map_err(Limit::from).and(limit.map_or(Ok(()), Err));
+    let seen = job.seen();
+    seen.stuck_is_known = result.is_ok() || seen.stuck.is_some();
+    // The outcomes are complete; only whether some execution has none is left open.
+    if seen.finishes { Ok(()) } else { result }
+}
+
+fn one(unfolding: &Unfolding<'_>, job: &mut impl Structures, limit: &mut Option<Limit>) -> bool {
+    let result = match unfolding.events.len() {
+        0..=64 => job.structure::<u64>(unfolding),
+        65..=128 => job.structure::<u128>(unfolding),
+        129..=256 => job.structure::<Wide<4>>(unfolding),
+        257..=1024 => job.structure::<Wide<16>>(unfolding),
+        _ => Err(Stop::Limit(Limit::Events)),
+    };
+    match result {
+        Ok(()) => true,
+        Err(Stop::Asked) => false,
+        Err(Stop::Limit(reason)) => {
+            *limit = Some(reason);
+            false
+        }
+    }
 }

@@ -81,7 +81,7 @@ struct Job<'a, V> {
 
 impl<V: Visitor> Structures for Job<'_, V> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        if unfolding.fault().is_some() {
+        if unfolding.fault().is_some() || unfolding.is_stuck() {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);

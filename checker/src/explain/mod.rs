@@ -92,9 +92,13 @@ pub fn explain(
             }
             return Ok(());
         }
+        Verdict::Stuck(reason) => return writeln!(out, "Stuck: {reason}."),
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
     survey.tell(test, &judgement, complete, &threads, out)?;
+    for note in &judgement.notes {
+        writeln!(out, "\nnote: {}", note.text)?;
+    }
     races(test, &judgement, out)
 }
 

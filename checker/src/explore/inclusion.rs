@@ -40,7 +40,7 @@ pub fn closed(judged: &Judgement) -> Option<Inclusion> {
     match &judged.verdict {
         Verdict::Undefined(reason) => Some(Inclusion::Undefined(reason.clone())),
         Verdict::Unsupported(reason) => Some(Inclusion::Unsupported(reason.clone())),
-        Verdict::Undecided(_) | Verdict::Holds | Verdict::Fails => None,
+        Verdict::Undecided(_) | Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) => None,
     }
 }
 

@@ -54,7 +54,11 @@ fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
     let looped = if judgement.found.seen.bound_reached { "Loop " } else { "" };
     match &judgement.verdict {
         Verdict::Undefined(_) => writeln!(out, "{looped}Undef")?,
-        Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {
+        Verdict::Holds
+        | Verdict::Fails
+        | Verdict::Unsupported(_)
+        | Verdict::Stuck(_)
+        | Verdict::Undecided(_) => {
             writeln!(out, "{looped}{}", if validated { "Ok" } else { "No" })?;
         }
     }

@@ -40,8 +40,17 @@ struct Object<'a> {
     seconds: f64,
     races: Vec<String>,
     reason: Option<String>,
+    /// The condition over the outcomes alone: `holds` or `fails`.
+    condition_verdict: Option<&'static str>,
+    notes: Vec<OneNote<'a>>,
     bound_reached: bool,
     errors: Vec<Error>,
+}
+
+#[derive(Serialize)]
+struct OneNote<'a> {
+    code: &'static str,
+    text: &'a str,
 }
 
 pub(crate) type ByName = BTreeMap<String, Value>;
@@ -139,6 +148,8 @@ impl Json {
             seconds: 0.0,
             races: Vec::new(),
             reason: errors.first().map(|error| error.message.clone()),
+            condition_verdict: None,
+            notes: Vec::new(),
             bound_reached: false,
             errors,
         }
@@ -175,6 +186,12 @@ impl Json {
             seconds: judgement.seconds,
             races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
             reason,
+            condition_verdict: judgement.condition.map(|c| if c { "holds" } else { "fails" }),
+            notes: judgement
+                .notes
+                .iter()
+                .map(|note| OneNote { code: note.code, text: &note.text })
+                .collect(),
             bound_reached: found.seen.bound_reached,
             errors: Vec::new(),
         }

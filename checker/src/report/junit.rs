@@ -35,6 +35,12 @@ impl Report for Junit {
         };
         let mut case = TestCase::new(item.path.to_string_lossy().into_owned(), status);
         case.set_time(Duration::from_secs_f64(seconds));
+        if let Outcome::Judged { judgement, .. } = &item.outcome
+            && !judgement.notes.is_empty()
+        {
+            let notes = judgement.notes.iter().map(|note| format!("note: {}", note.text));
+            case.set_system_out(notes.collect::<Vec<String>>().join("\n"));
+        }
         self.cases.push(case);
         Ok(())
     }

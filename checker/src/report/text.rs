@@ -79,6 +79,9 @@ impl Text {
         if self.verbose {
             verbose(judgement, out)?;
         }
+        for note in &judgement.notes {
+            writeln!(out, "      note: {}", note.text)?;
+        }
         if let Some(disagreement) = &judgement.disagreement {
             writeln!(out, "      engines disagree: {disagreement}")?;
         }

@@ -30,6 +30,8 @@ pub(super) struct Head {
     pub(super) line: usize,
     pub(super) registers: Vec<ExprId>,
     pub(super) taint: Vec<Mask>,
+    /// How many events came before.
+    pub(super) events: usize,
 }
 
 impl State {

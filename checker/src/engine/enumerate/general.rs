@@ -7,14 +7,14 @@
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Fixed, Tag};
 use model::rel::Meaning;
-use model::structure::EventStructure;
+use model::structure::{EventStructure, writes_of};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use super::{Job, Stop};
 use crate::engine::concrete::Concrete;
 use crate::engine::options::Options;
-use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
+use crate::engine::outcome::{from_reads, outcomes_of, raise_stuck, reads_from};
 use crate::engine::{Limit, Undefined};
 use crate::witness::{ChosenRows, Witness};
 
@@ -87,6 +87,16 @@ impl Job<'_, '_> {
         let (first, pairs) = overlapping_writes(structure);
         for co in partial_orders(&first, &pairs, &related)? {
             let fr = BitRel { rows: from_reads(structure.unfolding, sources, &co.rows) };
+            let overwritten =
+                structure.unfolding.slots.iter().zip(sources).any(|(slot, source)| {
+                    structure.unfolding.repeats(slot.read) && {
+                        let covering: R = writes_of(structure.unfolding, slot.cell);
+                        source.writes.events().any(|w| !co.rows[w].and(covering).is_empty())
+                    }
+                });
+            if overwritten {
+                continue;
+            }
             let mut reported = false;
             for fsc in &fences {
                 let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
@@ -109,6 +119,7 @@ impl Job<'_, '_> {
             self.seen.undefined.get_or_insert(undefined);
             return;
         }
+        raise_stuck(structure.unfolding, self.seen);
         for flag in &self.model.flags {
             let Meaning::Undefined(reason) = flag.meaning else { continue };
             if !nodes[usize::from(flag.node.0)].is_empty() {
@@ -126,7 +137,7 @@ impl Job<'_, '_> {
         [rf, co, fr, fsc]: [&BitRel<R>; 4],
     ) -> Result<(), Stop> {
         let u = structure.unfolding;
-        if u.fault().is_some() {
+        if u.fault().is_some() || u.is_stuck() {
             return Ok(());
         }
         *self.seen.executions.get_or_insert(0) += 1;

@@ -131,7 +131,7 @@ pub fn scan(
             End::Fault { reason, line } => {
                 fault.get_or_insert(Stop::Fault { line: line.into(), why: reason });
             }
-            End::Finished | End::Cut => {}
+            End::Finished | End::Cut | End::Waits { .. } | End::Spins { .. } => {}
         }
         let meetings: Vec<Meeting> = path.events.iter().filter_map(Meeting::of).collect();
         barriers.insert(meetings);

@@ -1,0 +1,27 @@
+//! Executions that never finish, in words: the axioms and the machine say it alike.
+
+use litmus::Test;
+use model::unfold::{Stays, Stuck};
+
+/// The verdict on a program of which no execution finishes.
+pub fn never(test: &Test, stuck: &[Stuck]) -> String {
+    format!("no execution finishes: {}", places(test, stuck))
+}
+
+/// The note on a program of which some executions finish and some do not.
+pub fn some(test: &Test, stuck: &[Stuck]) -> String {
+    format!("some executions never finish: {}", places(test, stuck))
+}
+
+/// `P0 waits for ever at `bar.sync 0`, P1 repeats `ld.relaxed.gpu.u32 r0, [flag]` for ever`.
+fn places(test: &Test, stuck: &[Stuck]) -> String {
+    let place = |stuck: &Stuck| {
+        let thread = &test.program.threads[usize::from(stuck.thread.0)];
+        let (name, line) = (&thread.name, &thread.lines[usize::from(stuck.line)].text);
+        match stuck.why {
+            Stays::Waits => format!("{name} waits for ever at `{line}`"),
+            Stays::Loops => format!("{name} repeats `{line}` for ever"),
+        }
+    };
+    stuck.iter().map(place).collect::<Vec<String>>().join(", ")
+}
