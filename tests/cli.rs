@@ -161,6 +161,8 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         &["explain", "litmus/suite/observation-order/MP+release-sequence+cas-succeeds.litmus"],
     ),
     ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
+    ("lint-unjudged", &["lint", "tests/ptx/unjudged.ptx"]),
+    ("lint-unjudged-json", &["lint", "--format=json", "tests/ptx/unjudged.ptx"]),
     ("lint-strict", &["lint", "--strict", "tests/ptx/broken.ptx"]),
     ("lint-json", &["lint", "--format=json", "tests/ptx"]),
     ("lint-fine", &["lint", "tests/ptx/fine.ptx"]),

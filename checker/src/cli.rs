@@ -32,7 +32,10 @@ pub enum Command {
     Explain(Explain),
     /// Print the memory model
     Model(Model),
-    /// Judge the memory instructions of PTX modules by the rules of the document and of ptxas
+    /// Check whether the memory instructions of PTX modules are legal, by the document and by ptxas
+    ///
+    /// It checks each instruction alone, by its qualifiers, types and operands. It does not check
+    /// whether the program is correct: `check` does that, for litmus tests.
     Lint(Lint),
     /// Judge lowerings: whether a compiler keeps the memory model of its source
     ///

@@ -1,9 +1,10 @@
 //! `causeway lint`: PTX modules, each memory instruction asked its rules.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use litmus::Diagnostic;
-use litmus::ptx::{self, Options};
+use litmus::ptx::{self, Linted, Options};
 use serde::Serialize;
 
 use crate::cli::{Lint, LintFormat};
@@ -40,6 +41,18 @@ impl<'a> From<&'a Diagnostic> for Object<'a> {
     }
 }
 
+/// The last line of `--format json`: what was judged, and what was not.
+#[derive(Serialize)]
+struct Summary {
+    files: usize,
+    /// How many memory instructions were judged.
+    judged: usize,
+    errors: usize,
+    warnings: usize,
+    /// Instructions that access memory or synchronize threads and were not judged, by name.
+    not_judged: BTreeMap<String, usize>,
+}
+
 /// Judges all files; the worst of them decides the exit code.
 pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let files = match input::find(&lint.paths, "ptx") {
@@ -54,7 +67,14 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         return Ok(Exit::BadInput);
     }
     let options = Options { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
-    let (mut exit, mut instructions, mut errors, mut warnings) = (Exit::AsExpected, 0, 0, 0);
+    let mut summary = Summary {
+        files: files.len(),
+        judged: 0,
+        errors: 0,
+        warnings: 0,
+        not_judged: BTreeMap::new(),
+    };
+    let mut exit = Exit::AsExpected;
     for file in &files {
         let path = file.to_string_lossy();
         let bytes = match input::read(file) {
@@ -69,22 +89,49 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         for diagnostic in &linted.diagnostics {
             write(diagnostic, lint.format, out)?;
         }
-        instructions += linted.instructions;
-        warnings += linted.warnings();
-        errors += linted.errors();
+        summary.add(&linted);
         if linted.unreadable {
             exit = exit.max(Exit::BadInput);
         } else if linted.errors() > 0 {
             exit = exit.max(Exit::Differs);
         }
     }
-    if lint.format == LintFormat::Text {
-        let files = plural(files.len(), "file");
-        let instructions = plural(instructions, "memory instruction");
-        let (errors, warnings) = (plural(errors, "error"), plural(warnings, "warning"));
-        writeln!(out, "{files}, {instructions}: {errors}, {warnings}")?;
+    match lint.format {
+        LintFormat::Text => summary.text(out)?,
+        LintFormat::Json => {
+            serde_json::to_writer(&mut *out, &summary)?;
+            writeln!(out)?;
+        }
     }
     Ok(exit)
+}
+
+impl Summary {
+    fn add(&mut self, linted: &Linted) {
+        self.judged += linted.instructions;
+        self.errors += linted.errors();
+        self.warnings += linted.warnings();
+        for (name, count) in &linted.not_judged {
+            *self.not_judged.entry(name.clone()).or_insert(0) += count;
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let files = plural(self.files, "file");
+        let judged = plural(self.judged, "memory instruction");
+        let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
+        write!(out, "{files}, {judged}: {errors}, {warnings}")?;
+        if !self.not_judged.is_empty() {
+            let count: usize = self.not_judged.values().sum();
+            let names: Vec<&str> = self.not_judged.keys().map(String::as_str).collect();
+            write!(out, "; {count} not judged: {}", names.join(", "))?;
+        }
+        writeln!(out)?;
+        writeln!(
+            out,
+            "lint checks that memory instructions are legal, not that the program is correct"
+        )
+    }
 }
 
 fn write(diagnostic: &Diagnostic, format: LintFormat, out: &mut dyn Write) -> io::Result<()> {

@@ -36,6 +36,8 @@ pub enum Severity {
     Error,
     /// The input can be used.
     Warning,
+    /// Nothing is wrong with the input; something limits what is said of it.
+    Note,
 }
 
 impl Severity {
@@ -43,6 +45,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }
@@ -98,6 +101,7 @@ impl Diagnostic {
         let (name, signal) = match self.severity {
             Severity::Error => ("error", red),
             Severity::Warning => ("warning", paint(YELLOW)),
+            Severity::Note => ("note", blue),
         };
         put(format_args!("{signal}{name}[{code}]{plain}{bold}: {message}{plain}"));
         let arrow = "-->";

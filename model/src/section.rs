@@ -79,6 +79,8 @@ sections! {
     LD_GLOBAL_NC = "9.7.10.9", "Data Movement and Conversion Instructions: ld.global.nc", "data-movement-and-conversion-instructions-ld-global-nc";
     LDU = "9.7.10.10", "Data Movement and Conversion Instructions: ldu", "data-movement-and-conversion-instructions-ldu";
     ST = "9.7.10.11", "Data Movement and Conversion Instructions: st", "data-movement-and-conversion-instructions-st";
+    INSTRUCTIONS = "9.7", "Instructions", "instructions";
+    ADDRESS_SIZE = "11.1.3", "PTX Module Directives: .address_size", "ptx-module-directives-address-size";
     BRA = "9.7.13.3", "Control Flow Instructions: bra", "control-flow-instructions-bra";
     BAR = "9.7.15.1", "Parallel Synchronization and Communication Instructions: bar", "parallel-synchronization-and-communication-instructions-bar";
     BARRIER_CLUSTER = "9.7.15.3", "Parallel Synchronization and Communication Instructions: barrier.cluster", "parallel-synchronization-and-communication-instructions-barrier-cluster";
@@ -94,4 +96,100 @@ sections! {
 /// The section with this anchor, if the project cites it.
 pub fn by_anchor(anchor: &str) -> Option<Section> {
     ALL.iter().copied().find(|section| section.anchor == anchor)
+}
+
+/// Instructions by chapter: number, title, anchor, and opcodes, each with the end of its section's
+/// anchor where that is not the opcode.
+macro_rules! chapters {
+    ($($number:literal, $title:literal, $anchor:literal, { $($opcode:literal $(=> $end:literal)?,)* })*) => {
+        const INSTRUCTION_SECTIONS: &[(&str, Section)] = &[$($((
+            $opcode,
+            Section {
+                number: $number,
+                title: concat!($title, ": ", $opcode),
+                anchor: chapters!(@anchor $anchor, $opcode $(, $end)?),
+            },
+        ),)*)*];
+    };
+    (@anchor $anchor:literal, $opcode:literal) => { concat!($anchor, "-", $opcode) };
+    (@anchor $anchor:literal, $opcode:literal, $end:literal) => { concat!($anchor, "-", $end) };
+}
+
+// The chapters behind 9.7.15 have moved between revisions: their sections are cited as parts of 9.7.
+chapters! {
+    "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions", {
+        "add", "sub", "mul", "mad", "mul24", "mad24", "sad", "div", "rem", "abs", "neg", "min",
+        "max", "popc", "clz", "bfind", "fns", "brev", "bfe", "bfi", "szext", "bmsk", "dp4a", "dp2a",
+    }
+    "9.7.2", "Extended-Precision Integer Arithmetic Instructions", "extended-precision-arithmetic-instructions", {
+        "addc", "subc", "madc",
+    }
+    "9.7.3", "Floating-Point Instructions", "floating-point-instructions", {
+        "testp", "copysign", "fma", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh",
+    }
+    "9.7.6", "Comparison and Selection Instructions", "comparison-and-selection-instructions", {
+        "set", "setp", "selp", "slct",
+    }
+    "9.7.8", "Logic and Shift Instructions", "logic-and-shift-instructions", {
+        "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr",
+    }
+    "9.7.10", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
+        "mov", "shfl" => "shfl-sync", "prmt", "ld", "ldu", "st", "multimem", "prefetch" => "prefetch-prefetchu",
+        "prefetchu" => "prefetch-prefetchu", "applypriority", "discard", "createpolicy", "isspacep",
+        "cvta", "cvt", "mapa", "getctarank", "cp" => "asynchronous-copy",
+        "tensormap" => "tensormap-replace",
+    }
+    "9.7", "Texture Instructions", "texture-instructions", {
+        "tex", "tld4", "txq", "istypep",
+    }
+    "9.7", "Surface Instructions", "surface-instructions", {
+        "suld", "sust", "sured", "suq",
+    }
+    "9.7.13", "Control Flow Instructions", "control-flow-instructions", {
+        "bra", "brx" => "brx-idx", "call", "ret", "exit",
+    }
+    "9.7.15", "Parallel Synchronization and Communication Instructions", "parallel-synchronization-and-communication-instructions", {
+        "bar", "barrier" => "bar", "membar", "fence" => "membar", "atom", "red",
+        "vote" => "vote-sync", "match" => "match-sync", "activemask", "redux" => "redux-sync",
+        "griddepcontrol", "elect" => "elect-sync", "mbarrier",
+        "clusterlaunchcontrol" => "clusterlaunchcontrol-try-cancel",
+    }
+    "9.7", "Warp Level Matrix Multiply-Accumulate Instructions", "warp-level-matrix-instructions", {
+        "wmma", "mma", "ldmatrix", "stmatrix", "movmatrix",
+    }
+    "9.7", "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "asynchronous-warpgroup-level-matrix-instructions", {
+        "wgmma" => "wgmma-mma",
+    }
+    "9.7", "Stack Manipulation Instructions", "stack-manipulation-instructions", {
+        "stacksave", "stackrestore", "alloca",
+    }
+    "9.7", "Video Instructions", "scalar-video-instructions", {
+        "vadd" => "vadd-vsub-vabsdiff-vmin-vmax", "vsub" => "vadd-vsub-vabsdiff-vmin-vmax",
+        "vabsdiff" => "vadd-vsub-vabsdiff-vmin-vmax", "vmin" => "vadd-vsub-vabsdiff-vmin-vmax",
+        "vmax" => "vadd-vsub-vabsdiff-vmin-vmax", "vshl" => "vshl-vshr", "vshr" => "vshl-vshr",
+        "vmad", "vset",
+    }
+    "9.7", "Video Instructions", "simd-video-instructions", {
+        "vadd2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2",
+        "vsub2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2",
+        "vavrg2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2",
+        "vabsdiff2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2",
+        "vmin2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2",
+        "vmax2" => "vadd2-vsub2-vavrg2-vabsdiff2-vmin2-vmax2", "vset2",
+        "vadd4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4",
+        "vsub4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4",
+        "vavrg4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4",
+        "vabsdiff4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4",
+        "vmin4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4",
+        "vmax4" => "vadd4-vsub4-vavrg4-vabsdiff4-vmin4-vmax4", "vset4",
+    }
+    "9.7", "Miscellaneous Instructions", "miscellaneous-instructions", {
+        "brkpt", "nanosleep", "pmevent", "trap", "setmaxnreg",
+    }
+}
+
+/// Where the document describes the instruction with this opcode.
+pub fn of_opcode(opcode: &str) -> Section {
+    let found = INSTRUCTION_SECTIONS.iter().find(|(known, _)| *known == opcode);
+    found.map_or(INSTRUCTIONS, |(_, section)| *section)
 }

@@ -4,6 +4,7 @@ use super::lex;
 use super::parse::{Lost, Parser, Read};
 use super::statement::integer;
 use crate::cursor::short;
+use crate::report::Report;
 
 /// What a constant is: an integer, or a float, whose value nobody asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,6 +18,15 @@ const DEEPEST: usize = 50;
 
 /// Binary operators, from those that bind loosest.
 const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "%"]];
+
+/// The value of a constant expression that was read before.
+pub(super) fn value(text: &str) -> Option<i64> {
+    let mut report = Report::default();
+    match Parser::new(text, &mut report).constant() {
+        Ok(Constant::Integer(value)) => Some(value),
+        Ok(Constant::Float) | Err(Lost) => None,
+    }
+}
 
 impl Parser<'_, '_> {
     /// Whether a constant begins here.

@@ -28,6 +28,8 @@ pub(crate) struct Token {
 pub(crate) enum Flaw {
     OpenComment,
     OpenText,
+    /// A comment that ends with a carriage return alone.
+    CommentReturn,
     Character,
 }
 
@@ -81,17 +83,24 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Goes past blanks and comments; a comment without an end is the rest of the file.
-    fn blank(&mut self) -> Option<Bytes> {
+    /// Goes past blanks and comments; what is wrong with a comment is returned. One without an end
+    /// is the rest of the file.
+    fn blank(&mut self) -> Option<(Flaw, Bytes)> {
         loop {
             self.skip(BLANK);
             match (self.byte(0), self.byte(1)) {
-                (b'/', b'/') => self.line(),
+                (b'/', b'/') => {
+                    let start = self.at;
+                    self.line();
+                    if self.byte(0) == b'\r' && self.byte(1) != b'\n' && self.byte(1) != 0 {
+                        return Some((Flaw::CommentReturn, Bytes::new(start, self.at)));
+                    }
+                }
                 (b'/', b'*') => {
                     let start = self.at;
                     let Some(length) = self.text[start + 2..].find("*/") else {
                         self.at = self.text.len();
-                        return Some(Bytes::new(start, start + 2));
+                        return Some((Flaw::OpenComment, Bytes::new(start, start + 2)));
                     };
                     self.at = start + 2 + length + 2;
                 }
@@ -100,17 +109,17 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Goes to the end of the line.
+    /// Goes to the end of the line, which is a line feed or a carriage return.
     pub(crate) fn line(&mut self) {
         let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+        self.at += rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
     }
 
     /// The next token; what is no token is handed to `flaw` and left out.
     pub(crate) fn next(&mut self, flaw: &mut impl FnMut(Flaw, Bytes)) -> Token {
         loop {
-            if let Some(open) = self.blank() {
-                flaw(Flaw::OpenComment, open);
+            while let Some((which, at)) = self.blank() {
+                flaw(which, at);
             }
             let start = self.at;
             let Some(&first) = self.text.as_bytes().get(start) else {

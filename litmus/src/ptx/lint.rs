@@ -1,6 +1,9 @@
 //! The memory instructions of a module, each asked its rules.
 
-use model::isa::fence;
+use std::collections::BTreeMap;
+
+use model::isa::fence::{self, Spelling};
+use model::isa::opcode;
 use model::isa::qualifier::{Fault, Kind, Qualifiers};
 use model::isa::rule::{Breach, By, Edit, Rule};
 use model::isa::rules;
@@ -8,8 +11,10 @@ use model::isa::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::{Function, PtxIsa, Setting, Target};
 use model::isa::{Type, TypeKind};
 
-use super::syntax::{Memory, Module, Operand, OperandKind, Scalar, Statement, Symbol};
+use super::constant;
+use super::syntax::{Memory, Module, Opaque, Operand, OperandKind, Scalar, Statement, Symbol};
 use crate::correction::{Piece, PieceShape, Written};
+use crate::cursor::short;
 use crate::diagnostic::Severity;
 use crate::fault;
 use crate::report::Report;
@@ -55,16 +60,100 @@ impl<'a> Linter<'a, '_> {
     /// How many memory instructions there are.
     pub(super) fn module(&mut self) -> usize {
         let mut count = 0;
+        self.version();
+        self.address_size();
         for function in &self.module.functions {
             let setting = setting(self.module, self.options, function.kind);
             for statement in &function.statements {
-                if let Statement::Memory(memory) = statement {
-                    self.memory(memory, &setting);
-                    count += 1;
+                match statement {
+                    Statement::Memory(memory) => {
+                        self.memory(memory, &setting);
+                        count += 1;
+                    }
+                    Statement::Opaque(opaque) => self.opcode(opaque, &setting),
+                    Statement::Label(_) => {}
                 }
             }
         }
         count
+    }
+
+    /// Rules that came with a later version are not known.
+    fn version(&mut self) {
+        let Some((isa, at)) = self.module.isa.filter(|_| self.options.isa.is_none()) else {
+            return;
+        };
+        if isa > PtxIsa::NEWEST {
+            self.report
+                .error(
+                    "version-newer",
+                    at,
+                    format!("the rules are those of PTX ISA {}", PtxIsa::NEWEST),
+                )
+                .note(format!("this module is of {isa}"))
+                .severity(Severity::Note);
+        }
+    }
+
+    /// Without `.address_size`, addresses have 32 bits; ptxas takes 64 where registers have them.
+    fn address_size(&mut self) {
+        if self.module.address_bits.is_some() {
+            return;
+        }
+        let wide = |operand: &Operand| match operand.kind {
+            OperandKind::Address(address) => {
+                matches!(address.base, Scalar::Symbol(Symbol::Register(ty)) if ty.bits == 64)
+            }
+            OperandKind::Scalar(_) | OperandKind::Sum(_) | OperandKind::Vector(_) => false,
+        };
+        if let Some(operand) = self.module.operands.iter().find(|operand| wide(operand)) {
+            self.report
+                .error(
+                    "address-size-missing",
+                    operand.at,
+                    "without `.address_size`, addresses have 32 bits",
+                )
+                .note(who(By::Document).unwrap_or_default())
+                .severity(severity(By::Document, self.options.strict))
+                .section(model::section::ADDRESS_SIZE)
+                .help("write `.address_size 64` behind `.target`");
+        }
+    }
+
+    /// An opcode that PTX does not have.
+    fn opcode(&mut self, opaque: &Opaque, setting: &Setting) {
+        let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return };
+        let name = at.of(self.text);
+        if opcode::all().any(|known| known == name) {
+            return;
+        }
+        let near = self.report.nearest(name, opcode::all());
+        let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
+        self.report
+            .error("opcode", at, format!("PTX has no instruction `{}`", short(name)))
+            .note(if newer { "unless it came with a later version" } else { "" })
+            .severity(if newer { Severity::Warning } else { Severity::Error })
+            .section(model::section::INSTRUCTIONS)
+            .help_if(near.map(|near| format!("`{near}` is one")));
+    }
+
+    /// Instructions that access memory or synchronize threads, and that are not judged: their names,
+    /// and how many there are.
+    pub(super) fn not_judged(&self) -> BTreeMap<String, usize> {
+        let mut all = BTreeMap::new();
+        for statement in self.module.functions.iter().flat_map(|function| &function.statements) {
+            let Statement::Opaque(opaque) = statement else { continue };
+            let parts = opaque.parts.of(&self.module.parts);
+            let part = |index: usize| parts.get(index).map_or("", |part| part.of(self.text));
+            let (name, form) = (part(0), part(1));
+            if !opcode::is_of_memory(name, form) {
+                continue;
+            }
+            let own = opcode::has_own_rules(name, form) || matches!(name, "cp");
+            let name = if own { format!("{name}.{form}") } else { name.to_owned() };
+            *all.entry(name).or_insert(0) += 1;
+        }
+        all
     }
 
     fn part(&self, memory: &Memory, index: usize) -> &'a str {
@@ -81,7 +170,11 @@ impl<'a> Linter<'a, '_> {
     pub(super) fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
         let operands = memory.operands.of(&self.module.operands);
         operands.iter().map(|operand| match operand.kind {
-            OperandKind::Scalar(scalar) => Shape::Value(value(scalar)),
+            // The address of a variable with a number is a value; ptxas takes it only so.
+            OperandKind::Sum(Scalar::Symbol(Symbol::Variable(_))) => {
+                Shape::Value(Value::Register(None))
+            }
+            OperandKind::Scalar(scalar) | OperandKind::Sum(scalar) => Shape::Value(value(scalar)),
             OperandKind::Vector(range) => {
                 let elements = range.of(&self.module.elements);
                 Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
@@ -175,9 +268,10 @@ impl<'a> Linter<'a, '_> {
                     OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
                         Shape::Place(Place { base: base(scalar), offset: 0, unified: false })
                     }
-                    OperandKind::Scalar(_) | OperandKind::Vector(_) | OperandKind::Address(_) => {
-                        shape
-                    }
+                    OperandKind::Scalar(_)
+                    | OperandKind::Sum(_)
+                    | OperandKind::Vector(_)
+                    | OperandKind::Address(_) => shape,
                 },
             };
             if !fix.contains(&Edit::RemoveOperand(index)) {
@@ -251,15 +345,7 @@ impl<'a> Linter<'a, '_> {
             return true;
         };
         let written = self.written(memory);
-        let operands = memory.operands.of(&self.module.operands).len();
-        if operands != if spelling.operands { 2 } else { 0 } {
-            let help = if spelling.operands { "[a], 128" } else { "it takes no operands" };
-            self.report
-                .error("fence-operands", memory.at, "this fence takes other operands")
-                .note(format!("{operands} here"))
-                .section(section)
-                .help(help);
-        }
+        self.fence_operands(memory, spelling);
         let at = parts[0];
         if setting.isa < spelling.isa {
             self.report
@@ -278,11 +364,40 @@ impl<'a> Linter<'a, '_> {
         true
     }
 
+    /// A fence of a tensor map names its address and its size, which is 128 bytes.
+    fn fence_operands(&mut self, memory: &Memory, spelling: &Spelling) {
+        let operands = memory.operands.of(&self.module.operands);
+        let section = rules::fence::FENCE_PROXY.section;
+        let kinds = match (operands, spelling.operands) {
+            ([], false) => return,
+            ([address, size], true) => {
+                matches!(address.kind, OperandKind::Address(_))
+                    && matches!(size.kind, OperandKind::Scalar(Scalar::Number))
+            }
+            (_, _) => false,
+        };
+        if !kinds {
+            let help = if spelling.operands { "[a], 128" } else { "it takes no operands" };
+            self.report
+                .error("fence-operands", memory.at, "this fence takes other operands")
+                .note(format!("{} here", operands.len()))
+                .section(section)
+                .help(help);
+        } else if let [_, size] = operands
+            && constant::value(size.at.of(self.text)) != Some(128)
+        {
+            self.report
+                .error("fence-size", size.at, "the size of a tensor map is 128 bytes")
+                .section(section)
+                .help("128");
+        }
+    }
+
     pub(super) fn written(&self, memory: &Memory) -> Written<'a> {
         let operands = memory.operands.of(&self.module.operands);
         let piece = |operand: &Operand| {
             let shape = match operand.kind {
-                OperandKind::Scalar(_) => PieceShape::Scalar,
+                OperandKind::Scalar(_) | OperandKind::Sum(_) => PieceShape::Scalar,
                 OperandKind::Vector(range) => {
                     let elements = range.of(&self.module.elements);
                     PieceShape::Lanes(elements.iter().map(|element| element.at).collect())
@@ -311,7 +426,7 @@ pub(super) fn setting(module: &Module, options: Options, function: Function) -> 
         isa: options.isa.or(module.isa.map(|(isa, _)| isa)).unwrap_or(PtxIsa::NEWEST),
         target: options.target.or(module.target.map(|(target, _)| target)),
         function,
-        address_bits: module.address_bits.unwrap_or(64),
+        address_bits: module.address_bits,
         ..Setting::NEWEST
     }
 }

@@ -1,6 +1,7 @@
 //! PTX modules: read whole, memory instructions judged by their rules, the rest kept as it stands.
 
 mod constant;
+mod directive;
 mod function;
 mod lex;
 mod lint;
@@ -15,6 +16,8 @@ pub use lint::Options;
 pub use print::{Operand, Scalar};
 pub use single::{Piece, Single, excerpt, instruction};
 
+use std::collections::BTreeMap;
+
 use model::isa::shape::Opcode;
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -22,12 +25,15 @@ use crate::report::{Bytes, Report};
 use syntax::OperandKind;
 
 /// What is said of one file.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Linted {
     /// In the order of their places.
     pub diagnostics: Vec<Diagnostic>,
     /// How many memory instructions were asked.
     pub instructions: usize,
+    /// Instructions that access memory or synchronize threads and whose rules are not known here,
+    /// by name, and how many there are.
+    pub not_judged: BTreeMap<String, usize>,
     /// Whether some of the text is no PTX, or too long: then not everything was asked.
     pub unreadable: bool,
 }
@@ -38,7 +44,7 @@ impl Linted {
     }
 
     pub fn warnings(&self) -> usize {
-        self.diagnostics.len() - self.errors()
+        self.diagnostics.iter().filter(|one| one.severity == Severity::Warning).count()
     }
 }
 
@@ -46,15 +52,16 @@ impl Linted {
 pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     let text = match crate::text(path, bytes) {
         Ok(text) => text,
-        Err(diagnostics) => return Linted { diagnostics, instructions: 0, unreadable: true },
+        Err(diagnostics) => return Linted { diagnostics, unreadable: true, ..Linted::default() },
     };
     let mut report = Report::of_many();
     let module = parse::Parser::new(text, &mut report).module();
     let unreadable = report.count() > module.undeclared;
-    let instructions =
-        lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() }
-            .module();
-    Linted { diagnostics: report.finish(path, text), instructions, unreadable }
+    let mut linter =
+        lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
+    let instructions = linter.module();
+    let not_judged = linter.not_judged();
+    Linted { diagnostics: report.finish(path, text), instructions, not_judged, unreadable }
 }
 
 /// A module that was read, for whoever wants to know more of it than what is wrong.
@@ -174,6 +181,13 @@ impl<'a> Module<'a> {
             };
             match operand.kind {
                 OperandKind::Scalar(value) => add(value, operand.at),
+                // What is added is a number: the name is what is before it.
+                OperandKind::Sum(value) => {
+                    let text = operand.at.of(self.text);
+                    let name = text.split('+').next().unwrap_or(text).trim_end();
+                    let end = operand.at.start as usize + name.len();
+                    add(value, Bytes::new(operand.at.start as usize, end));
+                }
                 OperandKind::Address(address) => add(address.base, address.base_at),
                 OperandKind::Vector(range) => {
                     for element in range.of(&self.tree.elements) {
@@ -270,7 +284,7 @@ mod tests {
     #[test]
     fn other_instructions_are_never_an_error() {
         assert_eq!(
-            codes("wgmma.x {r1, r2}, a; foo.bar {{{, ;\n tensor [a, {r1}], \"x\" !; ret;"),
+            codes("wgmma.x {r1, r2}, a; createpolicy {{{, ;\n tex [a, {r1}], \"x\" !; ret;"),
             [""; 0]
         );
     }

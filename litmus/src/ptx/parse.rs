@@ -1,8 +1,8 @@
 //! From tokens to a module: directives, declarations, functions and their statements.
 
 use model::isa::qualifier::Qualifier;
-use model::isa::shape::Declared;
-use model::isa::version::{Function as Kind, PtxIsa, Target};
+use model::isa::shape::{Declared, Role};
+use model::isa::version::Function as Kind;
 use model::isa::{SpaceQualifier, Type};
 
 use super::lex::{self, Flaw, Lexer, Token};
@@ -27,6 +27,8 @@ pub(super) struct Parser<'a, 'r> {
     shadowed: Option<Bytes>,
     /// How many blocks of its body are open.
     depth: usize,
+    /// A comment that ends with a carriage return was reported.
+    returned: bool,
 }
 
 /// Something that was no good was reported; the statement is given up.
@@ -57,6 +59,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             excerpt: false,
             shadowed: None,
             depth: 0,
+            returned: false,
         };
         parser.bump();
         parser
@@ -74,8 +77,13 @@ impl<'a, 'r> Parser<'a, 'r> {
     pub(super) fn bump(&mut self) -> Token {
         let token = self.token;
         self.last = token.at;
-        let report = &mut *self.report;
-        self.token = self.lexer.next(&mut |flaw, at| tell(report, flaw, at));
+        let (report, returned) = (&mut *self.report, &mut self.returned);
+        self.token = self.lexer.next(&mut |flaw, at| {
+            // Every comment of such a file is one.
+            if flaw != Flaw::CommentReturn || !std::mem::replace(returned, true) {
+                tell(report, flaw, at);
+            }
+        });
         token
     }
 
@@ -153,7 +161,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
     }
 
-    /// Goes past a directive that ends with its line.
+    /// Goes past what ends with its line: `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
     fn skip_line(&mut self) {
         self.lexer.line();
         self.bump();
@@ -193,7 +201,6 @@ impl<'a, 'r> Parser<'a, 'r> {
             ".visible" | ".extern" | ".weak" | ".common" | ".managed" => drop(self.bump()),
             ".entry" => self.function(Kind::Kernel),
             ".func" => self.function(Kind::Device),
-            ".file" | ".loc" => self.skip_line(),
             ".section" => {
                 self.bump();
                 while !self.at_end() && !self.is("{") {
@@ -214,68 +221,13 @@ impl<'a, 'r> Parser<'a, 'r> {
             ".shared" | ".shared::cta" | ".shared::cluster" => Some(SpaceQualifier::SharedCta),
             ".local" => Some(SpaceQualifier::Local),
             ".param" => Some(SpaceQualifier::ParamFunc),
-            ".loc" | ".file" => return self.skip_line(),
-            _ => return self.give_up(),
+            ".loc" | ".file" => return self.debug_line(),
+            _ => return self.other_directive(),
         };
         self.bump();
         if self.declaration(space).is_err() {
             self.give_up();
         }
-    }
-
-    fn version(&mut self) {
-        let start = self.bump().at;
-        let at = self.token.at;
-        let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::Kind::Number);
-        if let Some(isa) = isa {
-            self.module.isa.get_or_insert((isa, start.to(at)));
-            self.bump();
-        } else {
-            self.report
-                .error("version", at, "a version of PTX is expected")
-                .help(format!(".version {}", PtxIsa::NEWEST));
-            self.skip_line();
-        }
-    }
-
-    fn target(&mut self) {
-        let start = self.bump().at;
-        loop {
-            let at = self.token.at;
-            match Target::parse(self.word()) {
-                Some(target) => drop(self.module.target.get_or_insert((target, start.to(at)))),
-                None if self.word().starts_with("sm_") || self.token.kind != lex::Kind::Word => {
-                    self.report
-                        .error("target", at, format!("`{}` is no target", short(self.word())))
-                        .help(".target sm_90");
-                }
-                // `texmode_independent`, `debug`
-                None => {}
-            }
-            if self.token.kind == lex::Kind::Word {
-                self.bump();
-            } else {
-                return self.skip_line();
-            }
-            if !self.eat(",") {
-                return;
-            }
-        }
-    }
-
-    fn address_size(&mut self) {
-        self.bump();
-        match self.word() {
-            "32" => self.module.address_bits = Some(32),
-            "64" => self.module.address_bits = Some(64),
-            _ => {
-                let at = self.token.at;
-                self.report
-                    .error("address-size", at, "addresses have 32 or 64 bits")
-                    .help(".address_size 64");
-            }
-        }
-        self.skip_line();
     }
 
     /// What follows the state space: attributes, a type, and names up to `;`. `None` is `.reg`.
@@ -416,10 +368,10 @@ impl<'a, 'r> Parser<'a, 'r> {
                 shadowed: self.shadowed,
                 statements,
             });
-        } else if !self.eat(";") {
+        } else if !self.eat(";") && kind == Kind::Kernel {
             self.expected("`{` or `;`");
-            self.give_up();
         }
+        // ptxas takes the prototype of a `.func` without its `;`.
         self.symbols.close();
         // Its name is known after it, not only in it.
         self.symbols.declare(name.of(self.lexer.text), Symbol::Other);
@@ -434,7 +386,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         results: &mut usize,
     ) -> Read<()> {
         if self.is("(") {
-            self.parameters(space)?;
+            self.parameters(space, Role::Result)?;
         }
         *results = self.module.variables.len();
         while self.token.kind == lex::Kind::Dotted {
@@ -451,18 +403,13 @@ impl<'a, 'r> Parser<'a, 'r> {
         *name = Some(at);
         self.symbols.declare(at.of(self.lexer.text), Symbol::Other);
         if self.is("(") {
-            self.parameters(space)?;
+            self.parameters(space, Role::Input)?;
         }
-        while !self.at_end() && !self.is("{") && !self.is(";") {
-            if self.is("}") {
-                return Err(self.expected("`{` or `;`"));
-            }
-            self.bump();
-        }
+        self.performance_directives();
         Ok(())
     }
 
-    fn parameters(&mut self, space: SpaceQualifier) -> Read<()> {
+    fn parameters(&mut self, space: SpaceQualifier, role: Role) -> Read<()> {
         self.bump();
         while !self.eat(")") {
             let register = self.word() == ".reg";
@@ -470,7 +417,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 return Err(self.expected("a parameter or `)`"));
             }
             self.bump();
-            let mut what = Attributes { parameter: true, ..Attributes::default() };
+            let mut what = Attributes { role, ..Attributes::default() };
             self.attributes(&mut what)?;
             if self.is(",") || self.is(")") {
                 // Without a name, in a prototype.
@@ -563,6 +510,10 @@ fn tell(report: &mut Report, flaw: Flaw, at: Bytes) {
             .error("string-end", at, "this string has no end on its line")
             .note("opened here")
             .help("close it with `\"`"),
+        Flaw::CommentReturn => report
+            .error("comment-return", at, "a carriage return alone does not end a comment in ptxas")
+            .note("ptxas takes all that follows, up to a line feed, for this comment")
+            .help("end lines with a line feed"),
         Flaw::Character => report.error("character", at, "this has no place in PTX"),
     };
 }
@@ -575,8 +526,8 @@ struct Attributes {
     predicate: bool,
     alignment: Option<u32>,
     unified: bool,
-    /// In the parentheses of a function.
-    parameter: bool,
+    /// In the parentheses of a function, before or behind its name.
+    role: Role,
     /// Of a parameter that is an address.
     points_to: Option<SpaceQualifier>,
 }
@@ -593,11 +544,15 @@ impl Attributes {
             };
         };
         let elements = u32::from(self.vector.unwrap_or(1));
+        let role = match (space, self.role) {
+            (SpaceQualifier::ParamFunc, Role::Variable) => Role::Argument,
+            (_, role) => role,
+        };
         let natural = self.ty.map_or(1, |ty| ty.bytes() * elements);
         Symbol::Variable(Declared {
             space,
             unified: self.unified,
-            of_call: space == SpaceQualifier::ParamFunc && !self.parameter,
+            role,
             alignment: self.alignment.unwrap_or(natural),
         })
     }

@@ -30,7 +30,9 @@ pub(super) fn operands<'a>(text: &'a str, module: &Module, memory: &Memory) -> V
     let operands = memory.operands.of(&module.operands).iter();
     operands
         .map(|operand| match operand.kind {
-            OperandKind::Scalar(_) => Operand::Scalar(scalar(text, operand.at)),
+            OperandKind::Scalar(_) | OperandKind::Sum(_) => {
+                Operand::Scalar(scalar(text, operand.at))
+            }
             OperandKind::Vector(range) => {
                 let elements = range.of(&module.elements).iter();
                 Operand::Vector(elements.map(|element| scalar(text, element.at)).collect())

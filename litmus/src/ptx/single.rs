@@ -6,7 +6,7 @@
 use model::isa::fence::{self, Spelling};
 use model::isa::qualifier::Qualifiers;
 use model::isa::shape::{Form, Opcode, Shape};
-use model::isa::version::Function;
+use model::isa::version::{Function, Setting};
 
 use super::lint::{Linter, Options, setting};
 use super::parse::Parser;
@@ -74,7 +74,8 @@ fn judged<'a>(
     options: Options,
     report: &mut Report,
 ) -> Single<'a> {
-    let setting = setting(module, options, Function::Unknown);
+    let address_bits = Some(64);
+    let setting = Setting { address_bits, ..setting(module, options, Function::Unknown) };
     let mut linter = Linter { text, module, report, options, buffer: Vec::new() };
     linter.memory(memory, &setting);
     let (qualifiers, _) = linter.qualifiers(memory);

@@ -35,8 +35,7 @@ impl Parser<'_, '_> {
         let text = self.text();
         let part =
             |index: usize| parts.of(&self.module.parts).get(index).map_or("", |part| part.of(text));
-        // `st.async`, `st.bulk` and `red.async` are instructions of their own.
-        let own = matches!((part(0), part(1)), ("st" | "red", "async") | ("st", "bulk"));
+        let own = model::isa::opcode::has_own_rules(part(0), part(1));
         let memory = Opcode::named(part(0)).filter(|_| !own);
         let Some(opcode) = memory else {
             if self.excerpt {
@@ -172,7 +171,8 @@ impl Parser<'_, '_> {
         let first = self.module.operands.len();
         if !self.is(";") && !self.at_end() && !self.is("}") {
             loop {
-                let operand = self.operand()?;
+                let source = self.module.operands.len() > first;
+                let operand = self.operand(source)?;
                 if self.module.operands.len() - first == MOST {
                     let message = format!("an instruction has {MOST} operands at most");
                     self.report.error("operands", operand.at, message);
@@ -201,7 +201,8 @@ impl Parser<'_, '_> {
         Lost
     }
 
-    fn operand(&mut self) -> Read<Operand> {
+    /// What is no source is a destination or an address.
+    fn operand(&mut self, source: bool) -> Read<Operand> {
         let open = self.token.at;
         if self.eat("[") {
             return self.address(open);
@@ -220,6 +221,15 @@ impl Parser<'_, '_> {
         let named = matches!(value, Scalar::Symbol(_) | Scalar::Foreign | Scalar::Unknown);
         if named && self.is("[") {
             return self.indexed(value, at);
+        }
+        // `%r1+4`: ptxas adds a number to a source, and the document does not speak of it.
+        if named && source && self.is("+") {
+            self.bump();
+            if !self.starts_constant() {
+                return Err(self.expected("a number"));
+            }
+            self.constant()?;
+            return Ok(Operand { at: at.to(self.last), kind: OperandKind::Sum(value) });
         }
         Ok(Operand { at, kind: OperandKind::Scalar(value) })
     }

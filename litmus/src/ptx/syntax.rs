@@ -14,7 +14,7 @@ use crate::report::Bytes;
 pub(crate) struct Module {
     pub(crate) isa: Option<(PtxIsa, Bytes)>,
     pub(crate) target: Option<(Target, Bytes)>,
-    /// 32 or 64.
+    /// 32 or 64; `None` where the module does not say.
     pub(crate) address_bits: Option<u16>,
     pub(crate) functions: Vec<Function>,
     /// Parts of all instructions, opcodes included; an instruction has a range of them.
@@ -140,6 +140,8 @@ pub(crate) struct Operand {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OperandKind {
     Scalar(Scalar),
+    /// A name and a number that is added to it.
+    Sum(Scalar),
     /// A range of [`Module::elements`].
     Vector(Range),
     Address(Address),

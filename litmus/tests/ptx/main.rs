@@ -9,6 +9,7 @@ mod large;
 mod laws;
 mod measured;
 mod mutation;
+mod reader;
 mod robust;
 mod rule;
 mod soup;

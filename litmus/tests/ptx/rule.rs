@@ -91,6 +91,8 @@ const BREAKS: &[(&str, &str)] = &[
     ("st-level1-space", "st.shared.L1::evict_first.u32 [sh], u32_1"),
     ("st-policy-space", "st.shared.L2::cache_hint.u32 [sh], u32_1, pol"),
     ("st-param-guard", "@!p1 st.param.u32 [arg], u32_1"),
+    ("ld-param-result", "*ld.param.u32 u32_1, [res]"),
+    ("st-param-input", "*st.param.u32 [prm], u32_1"),
     ("st-generic-strong", "st.relaxed.gpu.u32 [lcl], u32_1"),
     ("st-type-missing", "st.global [gbl], u32_1"),
     ("st-type", "st.global.f16x2 [gbl], b32_1"),

@@ -120,7 +120,7 @@ pub(crate) const NEWEST: Setting<'static> = Setting { isa: "9.4", target: "sm_12
 /// Registers are named by the first letter of their type and its width.
 pub(crate) fn module(instruction: &str, setting: &Setting<'_>) -> String {
     let Setting { isa, target, device } = setting;
-    let head = if *device { ".func k" } else { ".visible .entry k" };
+    let head = if *device { ".func (.param .align 64 .b8 res[64]) k" } else { ".visible .entry k" };
     format!(
         ".version {isa}\n.target {target}\n.address_size 64\n\
          .visible .global .align 64 .b8 gbl[256];\n\

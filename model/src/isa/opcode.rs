@@ -1,37 +1,64 @@
 //! The opcodes of PTX that the model has no events for: known, so that they are no typing mistake.
 
-/// Opcodes outside this model, by what they are.
-const OUTSIDE: &[(&str, &[&str])] = &[
-    (
-        "asynchronous operations and mbarriers",
-        &["mbarrier", "cp", "wgmma", "tcgen05", "griddepcontrol", "clusterlaunchcontrol", "fabric"],
-    ),
-    (
-        "texture, surface and matrix accesses",
-        &[
+/// Opcodes that the model leaves out.
+struct Group {
+    /// As the subject of "are outside this model".
+    what: &'static str,
+    /// Whether they access memory or order accesses: then the linter has rules to ask that it does
+    /// not know.
+    memory: bool,
+    opcodes: &'static [&'static str],
+}
+
+const OUTSIDE: &[Group] = &[
+    Group {
+        what: "asynchronous operations and mbarriers",
+        memory: true,
+        opcodes: &[
+            "mbarrier",
+            "cp",
+            "wgmma",
+            "tcgen05",
+            "griddepcontrol",
+            "clusterlaunchcontrol",
+            "fabric",
+        ],
+    },
+    Group {
+        what: "texture, surface and matrix accesses",
+        memory: true,
+        opcodes: &[
             "tex",
             "tld4",
-            "txq",
             "suld",
             "sust",
             "sured",
-            "suq",
             "ldmatrix",
             "stmatrix",
-            "movmatrix",
             "wmma",
-            "mma",
             "tensormap",
         ],
-    ),
-    (
-        "multimem and read-only accesses, prefetches and cache control",
-        &["multimem", "prefetch", "prefetchu", "discard", "applypriority"],
-    ),
-    ("operations of a warp", &["shfl", "vote", "match", "activemask", "redux", "elect", "fns"]),
-    (
-        "control flow other than branches, and the stack",
-        &[
+    },
+    Group {
+        what: "queries of textures and surfaces, and matrix operations on registers",
+        memory: false,
+        opcodes: &["txq", "suq", "movmatrix", "mma"],
+    },
+    Group {
+        what: "multimem and read-only accesses, prefetches and cache control",
+        memory: true,
+        opcodes: &["multimem", "prefetch", "prefetchu", "discard", "applypriority"],
+    },
+    Group { what: "cache eviction policies", memory: false, opcodes: &["createpolicy"] },
+    Group {
+        what: "operations of a warp",
+        memory: false,
+        opcodes: &["shfl", "vote", "match", "activemask", "redux", "elect", "fns"],
+    },
+    Group {
+        what: "control flow other than branches, and the stack",
+        memory: false,
+        opcodes: &[
             "brx",
             "call",
             "trap",
@@ -43,11 +70,16 @@ const OUTSIDE: &[(&str, &[&str])] = &[
             "stacksave",
             "stackrestore",
         ],
-    ),
-    ("address conversions", &["istypep", "mapa", "getctarank"]),
-    (
-        "this arithmetic",
-        &[
+    },
+    Group {
+        what: "address conversions",
+        memory: false,
+        opcodes: &["istypep", "mapa", "getctarank"],
+    },
+    Group {
+        what: "this arithmetic",
+        memory: false,
+        opcodes: &[
             "abs",
             "addc",
             "bfe",
@@ -111,7 +143,7 @@ const OUTSIDE: &[(&str, &[&str])] = &[
             "vsub2",
             "vsub4",
         ],
-    ),
+    },
 ];
 
 /// Opcodes that become instructions of the model.
@@ -127,7 +159,33 @@ pub const PEER: &[&str] =
 
 /// What the model leaves out, if `opcode` is PTX and outside it.
 pub fn outside(opcode: &str) -> Option<&'static str> {
-    OUTSIDE.iter().find(|(_, opcodes)| opcodes.contains(&opcode)).map(|(what, _)| *what)
+    group(opcode).map(|group| group.what)
+}
+
+fn group(opcode: &str) -> Option<&'static Group> {
+    OUTSIDE.iter().find(|group| group.opcodes.contains(&opcode))
+}
+
+/// All opcodes of PTX.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    let outside = OUTSIDE.iter().flat_map(|group| group.opcodes);
+    MODELLED.iter().chain(outside).copied()
+}
+
+/// Instructions that have the opcode of another one, and rules of their own.
+pub fn has_own_rules(opcode: &str, form: &str) -> bool {
+    matches!((opcode, form), ("st" | "red", "async") | ("st", "bulk"))
+}
+
+/// Whether an instruction accesses memory or synchronizes threads; `form` is the part behind the
+/// opcode.
+pub fn is_of_memory(opcode: &str, form: &str) -> bool {
+    match opcode {
+        "ld" | "ldu" | "st" | "atom" | "red" | "fence" | "membar" | "barrier" => true,
+        "bar" => form != "warp",
+        "wmma" => matches!(form, "load" | "store"),
+        _ => group(opcode).is_some_and(|group| group.memory),
+    }
 }
 
 #[cfg(test)]
@@ -137,5 +195,11 @@ mod tests {
     #[test]
     fn an_opcode_is_modelled_or_outside() {
         assert!(MODELLED.iter().all(|opcode| outside(opcode).is_none()));
+    }
+
+    #[test]
+    fn an_opcode_stands_once() {
+        let mut seen = std::collections::BTreeSet::new();
+        assert!(all().all(|opcode| seen.insert(opcode)));
     }
 }

@@ -114,6 +114,20 @@ pub enum Base {
     Other,
 }
 
+/// What a variable is to functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Role {
+    /// No parameter.
+    #[default]
+    Variable,
+    /// A parameter of a kernel or of a function.
+    Input,
+    /// What a function returns.
+    Result,
+    /// A `.param` variable of a function's body: it holds an argument or a result of a call.
+    Argument,
+}
+
 /// A variable as it is declared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Declared {
@@ -121,8 +135,7 @@ pub struct Declared {
     pub space: SpaceQualifier,
     /// Whether it has the attribute `.unified`.
     pub unified: bool,
-    /// A `.param` variable of a function's body: it holds an argument or a result of a call.
-    pub of_call: bool,
+    pub role: Role,
     /// What it is aligned to, in bytes, as far as is known.
     pub alignment: u32,
 }

@@ -73,8 +73,8 @@ pub struct Setting {
     /// `None` where no target is named: then no rule asks for one.
     pub target: Option<Target>,
     pub function: Function,
-    /// 32 or 64, as `.address_size` says.
-    pub address_bits: u16,
+    /// 32 or 64, as `.address_size` says; `None` where the module does not say.
+    pub address_bits: Option<u16>,
     pub dialect: Dialect,
 }
 
@@ -84,7 +84,7 @@ impl Setting {
         isa: PtxIsa::NEWEST,
         target: None,
         function: Function::Unknown,
-        address_bits: 64,
+        address_bits: Some(64),
         dialect: Dialect::Ptx,
     };
 }

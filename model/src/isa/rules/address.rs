@@ -3,7 +3,7 @@
 use super::rule;
 use crate::isa::qualifier::Order;
 use crate::isa::rule::{Breach, Check, Edit, Spot};
-use crate::isa::shape::{Base, Declared, Form, Opcode, Shape};
+use crate::isa::shape::{Base, Declared, Form, Opcode, Role, Shape};
 use crate::isa::version::{Function, Setting};
 use crate::isa::{SpaceQualifier, TypeKind};
 
@@ -103,7 +103,7 @@ rule!(
     LD_PARAM_GUARD,
     "ld-param-guard",
     PARAMETER_STATE_SPACE,
-    Document,
+    Both,
     "a load of the result of a call is not predicated"
 );
 rule!(ST_UNIFIED, "st-unified", ST, Both, "`.unified` is for loads");
@@ -112,8 +112,22 @@ rule!(
     ST_PARAM_GUARD,
     "st-param-guard",
     PARAMETER_STATE_SPACE,
-    Document,
+    Both,
     "a store of the argument of a call is not predicated"
+);
+rule!(
+    LD_PARAM_RESULT,
+    "ld-param-result",
+    PARAMETER_STATE_SPACE,
+    Both,
+    "what a function returns is written, and not read by it"
+);
+rule!(
+    ST_PARAM_INPUT,
+    "st-param-input",
+    PARAMETER_STATE_SPACE,
+    Both,
+    "the parameters of a function are read, and not written by it"
 );
 rule!(
     ST_GENERIC_STRONG,
@@ -146,6 +160,7 @@ pub const LD: &[Check] = &[
     Check { rule: &LD_PARAM_FUNC, broken: param_func },
     Check { rule: &LD_PARAM_KERNEL, broken: param_kernel },
     Check { rule: &LD_PARAM_GUARD, broken: guarded_call },
+    Check { rule: &LD_PARAM_RESULT, broken: result_read },
 ];
 
 pub const LDU: &[Check] = &[
@@ -171,6 +186,7 @@ pub const ST: &[Check] = &[
     Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
     Check { rule: &ST_UNIFIED, broken: unified_store },
     Check { rule: &ST_PARAM_GUARD, broken: guarded_call },
+    Check { rule: &ST_PARAM_INPUT, broken: input_written },
     Check { rule: &ST_GENERIC_STRONG, broken: generic_strong },
 ];
 
@@ -217,12 +233,14 @@ fn register(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
     let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
     // Shared, local, constant and parameter memory is small: 32 bits are enough for it.
     let short = ty.bits == 32 && !space(form).may_be_global();
-    if integer && (ty.bits == setting.address_bits || short) {
+    // Without `.address_size`, ptxas takes either.
+    let fits = setting.address_bits.map_or(matches!(ty.bits, 32 | 64), |bits| ty.bits == bits);
+    if integer && (fits || short) {
         return None;
     }
     Some(
         at_address(form, format!("this register is `.{}`", ty.name()))
-            .advised(format!("declare the register `.b{}`", setting.address_bits)),
+            .advised(format!("declare the register `.b{}`", setting.address_bits.unwrap_or(64))),
     )
 }
 
@@ -393,8 +411,21 @@ fn param_kernel(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 fn guarded_call(form: &Form<'_>, _: &Setting) -> Option<Breach> {
-    let call = form.predicated && space(form).is_param() && form.variable()?.of_call;
+    let call = form.predicated && space(form).is_param() && form.variable()?.role == Role::Argument;
     call.then(|| Breach::at(Spot::Guard, "this one is").fixed_by([Edit::RemoveGuard]))
+}
+
+fn result_read(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let variable = form.variable()?;
+    (space(form).is_param() && variable.role == Role::Result)
+        .then(|| at_address(form, "this is what the function returns"))
+}
+
+/// Those of kernels have a rule of their own, whatever the name of the state space.
+fn input_written(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let variable = form.variable()?;
+    let input = variable.role == Role::Input && variable.space == SpaceQualifier::ParamFunc;
+    (space(form).is_param() && input).then(|| at_address(form, "this is a parameter"))
 }
 
 fn ldu_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
