@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::kind::Kind;
+
 /// Larger inputs are refused. It is more than the largest listing of a library is split into.
 pub const LARGEST: u64 = 256 << 20;
 
@@ -76,6 +78,15 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     bounded(File::open(path)?)
 }
 
+/// The bytes of a file of this kind; one that is plainly of another kind is refused.
+pub fn read_kind(path: &Path, wanted: Kind) -> io::Result<Vec<u8>> {
+    let bytes = read(path)?;
+    match Kind::of(path, &bytes) {
+        Some(kind) if kind != wanted => Err(io::Error::other(kind.refused())),
+        Some(_) | None => Ok(bytes),
+    }
+}
+
 /// All that can be read from a source, without a byte order mark.
 pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -95,7 +106,16 @@ pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
 
 /// The text of a file or a pipe, without a byte order mark.
 pub fn text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|error| {
+    utf8(read(path)?)
+}
+
+/// The text of a file of this kind, as [`read_kind`] reads it.
+pub fn text_of_kind(path: &Path, wanted: Kind) -> io::Result<String> {
+    utf8(read_kind(path, wanted)?)
+}
+
+fn utf8(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         io::Error::other(format!("it is no text in UTF-8 (byte {at})"))
     })

@@ -7,6 +7,7 @@ pub mod explain;
 pub mod explore;
 pub mod input;
 pub mod judge;
+pub mod kind;
 pub mod lint;
 pub mod lower;
 pub mod ptx_explain;

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::cli::{Lint, LintFormat};
 use crate::exit::Exit;
 use crate::input;
+use crate::kind::Kind;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     let mut exit = Exit::AsExpected;
     for file in &files {
         let path = file.to_string_lossy();
-        let bytes = match input::read(file) {
+        let bytes = match input::read_kind(file, Kind::Ptx) {
             Ok(bytes) => bytes,
             Err(error) => {
                 writeln!(err, "error: {path}: {error}")?;

@@ -17,6 +17,7 @@ use crate::explain;
 use crate::explore;
 use crate::input;
 use crate::judge::Task;
+use crate::kind::Kind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
@@ -59,7 +60,7 @@ fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> 
     if let Some(model) = built_in(path) {
         return Ok(Some(model));
     }
-    let text = match input::text(path) {
+    let text = match input::text_of_kind(path, Kind::Cat) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {}: {error}", path.display())?;
@@ -224,7 +225,7 @@ fn explain_command(
         return Ok(Exit::BadInput);
     };
     let path = explain.path.display();
-    let bytes = match input::read(&explain.path) {
+    let bytes = match input::read_kind(&explain.path, Kind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

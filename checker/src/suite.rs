@@ -9,6 +9,7 @@ use litmus::{Diagnostic, Test};
 
 use crate::input;
 use crate::judge::{Judgement, Task, judge};
+use crate::kind::Kind;
 
 /// What became of one file.
 pub enum Outcome {
@@ -25,7 +26,7 @@ pub struct Item {
 
 /// Reads and judges one file.
 pub fn judge_file(path: &Path, task: &Task<'_>) -> Outcome {
-    let bytes = match input::read(path) {
+    let bytes = match input::read_kind(path, Kind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(error),
     };

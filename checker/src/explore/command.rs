@@ -17,6 +17,7 @@ use super::report::{self, Item, Outcome, Summary};
 use crate::cli::Explore;
 use crate::exit::Exit;
 use crate::input;
+use crate::kind::Kind;
 use crate::report::Format;
 use crate::suite;
 
@@ -88,7 +89,7 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
 
 /// One file on each machine.
 fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) -> Outcome {
-    let bytes = match input::read(path) {
+    let bytes = match input::read_kind(path, Kind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => return Outcome::Unreadable(error),
     };

@@ -13,6 +13,7 @@ use super::words;
 use crate::cli::SassRead;
 use crate::exit::Exit;
 use crate::input;
+use crate::kind::Kind;
 
 /// Reads all files; the worst of them decides the exit code.
 pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
@@ -36,7 +37,7 @@ pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io:
 
 fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let path = file.to_string_lossy();
-    let bytes = match input::read(file) {
+    let bytes = match input::read_kind(file, Kind::Sass) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

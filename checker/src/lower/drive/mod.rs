@@ -13,6 +13,7 @@ use litmus::function::{Functions, Refused};
 use self::kernel::{NAME, kernel};
 use super::whole::{self, Listing, Unread};
 use crate::input;
+use crate::kind::Kind;
 
 /// The programs that are run, and where their files go.
 pub struct Tools<'a> {
@@ -52,7 +53,7 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut errors = Vec::new();
     for path in input::find(paths, "litmus")? {
-        let bytes = input::read(&path)?;
+        let bytes = input::read_kind(&path, Kind::Litmus)?;
         let shown = path.display().to_string();
         let litmus = match litmus::parse(&shown, &bytes) {
             Ok(litmus) => litmus,

@@ -16,6 +16,7 @@ mod run;
 pub mod scan;
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -27,6 +28,7 @@ use litmus::sass::Signature;
 
 use self::ask::Asker;
 use crate::input;
+use crate::kind::Kind;
 use crate::lower::verdict::{Finding, Verdict};
 
 /// A function of the source and what became of it.
@@ -63,21 +65,33 @@ pub struct Listing<'a> {
 /// Reads the functions of a file, by its ending.
 pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
-    let text = input::read(path).map_err(|error| Unread::Path(format!("{shown}: {error}")))?;
+    let unread = |why: &dyn Display| Unread::Path(format!("{shown}: {why}"));
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let kind = match ending {
+        Some("ll") => Some(Kind::Llvm),
+        Some("ptx") => Some(Kind::Ptx),
+        Some("sass") => Some(Kind::Sass),
+        Some(_) | None => None,
+    };
+    let text = match kind {
+        Some(kind) => input::read_kind(path, kind),
+        None => input::read(path),
+    };
+    let text = text.map_err(|error| unread(&error))?;
     let utf8 = || {
         let none = |_| Unread::Path(format!("{shown}: this file is no text in UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("ll") => litmus::llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
-        Some("ptx") => {
+    match kind {
+        Some(Kind::Llvm) => litmus::llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
+        Some(Kind::Ptx) => {
             let (module, diagnostics) = litmus::ptx::read(&shown, &text);
             match module {
                 Some(module) if diagnostics.is_empty() => Ok(module.columns()),
                 _ => Err(Unread::Diagnostics(diagnostics)),
             }
         }
-        Some("sass") => {
+        Some(Kind::Sass) => {
             let signature = |name: &str| {
                 let mut source = listing.source.iter();
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
@@ -86,9 +100,15 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
             litmus::sass::functions(&shown, utf8()?, listing.arch, &signature)
                 .map_err(Unread::Diagnostics)
         }
-        Some(_) | None => Err(Unread::Path(format!(
-            "{shown}: what it is in is told by its ending: .ll, .ptx or .sass"
-        ))),
+        Some(_) | None => {
+            // Those that are read elsewhere, or by no command.
+            let other = Kind::of(path, &text)
+                .filter(|kind| !matches!(kind, Kind::Llvm | Kind::Ptx | Kind::Sass));
+            Err(match other {
+                Some(kind) => unread(&kind.refused()),
+                None => unread(&"unknown file type: expected .ll, .ptx or .sass"),
+            })
+        }
     }
 }
 

@@ -1,0 +1,170 @@
+//! Kinds of files, told from how they begin, so that the wrong one gets one error.
+
+use std::path::Path;
+
+/// What a file is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Litmus,
+    Cat,
+    Ptx,
+    Sass,
+    Llvm,
+    Bitcode,
+    Cuda,
+    Cubin,
+    Fatbin,
+    Object,
+}
+
+/// So many bytes are looked at.
+const LOOKED_AT: usize = 64 << 10;
+
+impl Kind {
+    /// The kind of a file, where it shows one beyond doubt.
+    pub fn of(path: &Path, bytes: &[u8]) -> Option<Kind> {
+        let start = &bytes[..bytes.len().min(LOOKED_AT)];
+        if let Some(kind) = binary(start) {
+            return Some(kind);
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        let cuda = || matches!(ending, Some("cu" | "cuh")).then_some(Kind::Cuda);
+        text(&String::from_utf8_lossy(start)).or_else(cuda)
+    }
+
+    /// What it is, and which command reads it.
+    fn told(self) -> (&'static str, &'static str) {
+        match self {
+            Kind::Litmus => ("a litmus test", "`causeway check` judges it"),
+            Kind::Cat => ("a memory model", "`causeway check --model FILE` judges tests by it"),
+            Kind::Ptx => (
+                "a PTX module",
+                "`causeway lint` checks it, and `causeway lower` compares it with its source",
+            ),
+            Kind::Sass => (
+                "a listing of SASS",
+                "`causeway sass read` reads it, and `causeway lower` compares it with its source",
+            ),
+            Kind::Llvm => ("LLVM IR", "`causeway lower --from FILE.ll` compares it with its PTX"),
+            Kind::Bitcode => {
+                ("LLVM bitcode", "`llvm-dis` turns it into LLVM IR, which `causeway lower` reads")
+            }
+            Kind::Cuda => (
+                "CUDA C++",
+                "compile it with `nvcc -ptx`; `causeway lint` and `causeway lower` read the PTX",
+            ),
+            Kind::Cubin => {
+                ("a cubin", "`nvdisasm -c` prints the listing that `causeway sass read` reads")
+            }
+            Kind::Fatbin => (
+                "a fat binary",
+                "`cuobjdump -ptx` and `cuobjdump -sass` print what `causeway lint` and \
+                 `causeway sass read` read",
+            ),
+            Kind::Object => (
+                "an object file",
+                "`cuobjdump -ptx` and `cuobjdump -sass` print what `causeway lint` and \
+                 `causeway sass read` read",
+            ),
+        }
+    }
+
+    /// Why a command that reads another kind does not read this one.
+    pub fn refused(self) -> String {
+        let (is, reader) = self.told();
+        format!("this is {is}: {reader}")
+    }
+}
+
+fn binary(bytes: &[u8]) -> Option<Kind> {
+    /// `EM_CUDA`, the machine of an ELF file.
+    const CUDA: [u8; 2] = 190_u16.to_le_bytes();
+    match bytes {
+        [0x7f, b'E', b'L', b'F', ..] if bytes.get(18..20) == Some(&CUDA) => Some(Kind::Cubin),
+        [0x7f, b'E', b'L', b'F', ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n', ..] => {
+            Some(Kind::Object)
+        }
+        [0x50, 0xed, 0x55, 0xba, ..] => Some(Kind::Fatbin),
+        [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Some(Kind::Bitcode),
+        _ => None,
+    }
+}
+
+fn text(text: &str) -> Option<Kind> {
+    let code = without_comments(text);
+    let line = code.lines().next().unwrap_or("").trim_end();
+    let word = line.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    match word {
+        "PTX" | "SASS" | "CXX" => return Some(Kind::Litmus),
+        ".version" => return Some(Kind::Ptx),
+        "source_filename" | "target" | "define" | "declare" => return Some(Kind::Llvm),
+        "#include" | "#pragma" | "#define" | "#ifdef" | "#ifndef" | "#if" | "__global__"
+        | "__device__" | "__constant__" | "template" | "namespace" | "extern" | "using"
+        | "typedef" => return Some(Kind::Cuda),
+        "let" | "include" | "acyclic" | "irreflexive" | "empty" => return Some(Kind::Cat),
+        _ => {}
+    }
+    let starts = |starts: &[&str]| {
+        let mut lines = text.lines().map(str::trim_start);
+        lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
+    };
+    if starts(&["Function :", ".headerflags", "/*0000*/", "code for sm_"]) {
+        return Some(Kind::Sass);
+    }
+    // A title, and a definition or an axiom.
+    let model = word.starts_with('"') && starts(&["let ", "include ", "acyclic ", "irreflexive "]);
+    model.then_some(Kind::Cat)
+}
+
+/// What follows the blanks and comments at the beginning: those of PTX and C++, of LLVM IR, and of
+/// litmus tests.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let behind = if rest.starts_with("//") || rest.starts_with(';') {
+            rest.find('\n')
+        } else if rest.starts_with("(*") {
+            rest.find("*)").map(|end| end + 1)
+        } else if rest.starts_with("/*") && !rest.starts_with("/*0") {
+            rest.find("*/").map(|end| end + 1)
+        } else {
+            return rest;
+        };
+        let Some(end) = behind else { return "" };
+        rest = rest[end + 1..].trim_start();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_how_it_begins() {
+        let of = |bytes: &[u8]| Kind::of(Path::new("file"), bytes);
+        let mut cubin = b"\x7fELF\x02\x01\x01".to_vec();
+        cubin.resize(18, 0);
+        assert_eq!(of(&[&cubin[..], &[190, 0]].concat()), Some(Kind::Cubin));
+        assert_eq!(of(&[&cubin[..], &[62, 0]].concat()), Some(Kind::Object));
+        assert_eq!(of(b"BC\xc0\xde5\x14"), Some(Kind::Bitcode));
+        assert_eq!(of(b"\x50\xed\x55\xba\x01\0"), Some(Kind::Fatbin));
+        for (text, kind) in [
+            ("//\n// Generated\n\n.version 8.7\n.target sm_90\n", Some(Kind::Ptx)),
+            (".version 8.7 .target sm_90 .entry k() { ret; }", Some(Kind::Ptx)),
+            ("(* a test *)\nPTX MP\n{}\n", Some(Kind::Litmus)),
+            ("; ModuleID = 'x'\nsource_filename = \"x\"\n", Some(Kind::Llvm)),
+            ("\n\tcode for sm_90\n\t\tFunction : k\n", Some(Kind::Sass)),
+            ("        /*0000*/  LDC R1, c[0x0][0x28] ;\n", Some(Kind::Sass)),
+            ("/* copyright */\n#include <cuda.h>\n", Some(Kind::Cuda)),
+            ("\"a model\"\nlet fr = rf^-1; co\n", Some(Kind::Cat)),
+            ("(* a model *)\nacyclic po | rf as sc\n", Some(Kind::Cat)),
+            ("LDG.E R0, [R2]\nEXIT\n", None),
+            ("kernel\nvoid\n", None),
+            ("/* no end", None),
+            ("", None),
+        ] {
+            assert_eq!(of(text.as_bytes()), kind, "{text}");
+        }
+        assert_eq!(Kind::of(Path::new("k.cu"), b"struct S;"), Some(Kind::Cuda));
+    }
+}
