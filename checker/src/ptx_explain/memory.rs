@@ -3,9 +3,10 @@
 use model::isa::SpaceQualifier;
 use model::isa::atom::{self, AtomicOp, AtomicOrder};
 use model::isa::ld::LoadOrder;
-use model::isa::qualifier::{CacheOperator, Order};
+use model::isa::qualifier::CacheOperator;
 use model::isa::shape::{Form, Opcode, Shape, Value};
 use model::isa::st::StoreOrder;
+use model::isa::version::PtxIsa;
 use model::isa::{Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
@@ -15,10 +16,10 @@ use super::promises::{
     releases, volatile, weak, weak_read,
 };
 use super::words::{bytes, element, page, said, threads};
-use super::{Meaning, Said};
+use super::{Meaning, Said, address};
 
 /// What a load, store, atomic or reduction means; `None` if its qualifiers break a rule.
-pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
+pub(super) fn meaning(form: &Form<'_>, isa: PtxIsa) -> Option<Meaning> {
     let access = Access::of(form)?;
     let mut meaning = match form.opcode {
         Opcode::Ld => load(&access, LoadOrder::of(form.q)?),
@@ -27,7 +28,8 @@ pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
         Opcode::Atom | Opcode::Red => atomic(form, &access, atom::operation(form.q)?),
         Opcode::Fence | Opcode::Membar => return None,
     };
-    defaults(form, &mut meaning);
+    defaults(form, isa, &mut meaning);
+    address::duties(form, &mut meaning);
     shape(form, &access, &mut meaning);
     Some(meaning)
 }
@@ -333,7 +335,7 @@ fn atomic(
 }
 
 /// What is not written, and so has its default.
-fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
+fn defaults(form: &Form<'_>, isa: PtxIsa, meaning: &mut Meaning) {
     let q = form.q;
     let page = page(form.opcode, form.is_non_coherent());
     let mut says = |section, what: &str| meaning.defaults.push(said(section, what.to_owned()));
@@ -351,23 +353,7 @@ fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
         Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Fence | Opcode::Membar => {}
     }
     match q.space() {
-        SpaceQualifier::Generic => says(
-            page,
-            match form.opcode {
-                Opcode::Atom | Opcode::Red => {
-                    "no state space is written: the address is generic, and points to global or \
-                     shared memory"
-                }
-                Opcode::St => {
-                    "no state space is written: the address is generic, and points to global, \
-                     shared or local memory"
-                }
-                Opcode::Ldu => {
-                    "no state space is written: the address is generic, and points to global memory"
-                }
-                Opcode::Ld | Opcode::Fence | Opcode::Membar => generic_load(form),
-            },
-        ),
+        SpaceQualifier::Generic => says(page, &address::generic(form, isa)),
         SpaceQualifier::Shared => says(page, "`.shared` without a sub-qualifier: `.shared::cta`"),
         SpaceQualifier::Param => says(
             section::PARAMETER_STATE_SPACE,
@@ -381,6 +367,9 @@ fn defaults(form: &Form<'_>, meaning: &mut Meaning) {
         | SpaceQualifier::Local
         | SpaceQualifier::ParamEntry
         | SpaceQualifier::ParamFunc => {}
+    }
+    if let Some(text) = address::not_unified(form, isa) {
+        says(page, text);
     }
 }
 
@@ -446,30 +435,5 @@ fn shape(form: &Form<'_>, access: &Access, meaning: &mut Meaning) {
             access.page,
             "its cache operator makes it no stronger: to the model it stays weak",
         ));
-    }
-}
-
-/// Where the generic address of a load may point, by what the load says beside.
-fn generic_load(form: &Form<'_>) -> &'static str {
-    let q = form.q;
-    let unified = form.place().is_some_and(|place| place.unified);
-    let wide = form.is_256_bits();
-    let global = q.mmio.is_some() || q.policy.is_some() || q.prefetch.is_some() || unified || wide;
-    match q.order.map(|order| order.value) {
-        _ if global => {
-            "no state space is written: the address is generic, and what is written here is for \
-             global memory; at an address elsewhere nothing is defined"
-        }
-        Some(Order::Volatile) => {
-            "no state space is written: the address is generic, and points to global, shared or \
-             local memory"
-        }
-        None | Some(Order::Weak) => {
-            "no state space is written: the address is generic, and may point anywhere"
-        }
-        Some(_) => {
-            "no state space is written: the address is generic, and points to global or shared \
-             memory"
-        }
     }
 }

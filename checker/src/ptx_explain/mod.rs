@@ -2,6 +2,7 @@
 //!
 //! The words are written once, as an account of the instruction, and printed as text or as JSON.
 
+mod address;
 mod fence;
 mod lowered;
 mod memory;
@@ -99,7 +100,8 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
             (Some(_), true) => Exit::Differs,
             (Some(_), false) => Exit::AsExpected,
         });
-        let account = single.as_ref().and_then(|single| account(single, &diagnostics));
+        let isa = explain.ptx_isa.unwrap_or(PtxIsa::NEWEST);
+        let account = single.as_ref().and_then(|single| account(single, &diagnostics, isa));
         let text = single.as_ref().map_or(text.trim(), |single| single.text);
         if explained && explain.format == LintFormat::Text {
             writeln!(out)?;
@@ -114,7 +116,7 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
 }
 
 /// What is said of an instruction, unless it breaks more than a version or a target.
-fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
+fn account(single: &Single<'_>, diagnostics: &[Diagnostic], isa: PtxIsa) -> Option<Account> {
     let of_setting =
         |one: &&Diagnostic| one.code.starts_with("isa-") || one.code.starts_with("target-");
     let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
@@ -130,7 +132,7 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
         let reasons = vec![words::said(page, reason)];
         (meaning, Vec::new(), Needs { isa: spelling.isa, sm: spelling.sm, reasons })
     } else {
-        let meaning = memory::meaning(&form).or_else(|| fence::meaning(&form))?;
+        let meaning = memory::meaning(&form, isa).or_else(|| fence::meaning(&form))?;
         let parts = single.parts.iter().filter_map(|name| {
             let qualifier = Qualifier::named(name)?;
             let said = words::part(single.opcode, name, qualifier, page);
@@ -150,11 +152,11 @@ fn account(single: &Single<'_>, diagnostics: &[Diagnostic]) -> Option<Account> {
     }
     let (hints, parts): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|(kind, _)| words::is_hint(*kind));
-    let only = |parts: Vec<(_, Part)>| parts.into_iter().map(|(_, part)| part).collect();
+    let only = |parts: Vec<(_, Part)>| parts.into_iter().map(|(_, part)| part);
     Some(Account {
         meaning,
-        parts: only(parts),
-        hints: only(hints),
+        parts: only(parts).chain(address::unified(&form)).collect(),
+        hints: only(hints).collect(),
         needs,
         lowered: lowered::families(single),
     })

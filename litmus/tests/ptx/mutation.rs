@@ -200,7 +200,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
         (w.has("mmio") && bits(w)? <= 64).then_some(())?;
         let one = one(w).filter(|one| is_register(one))?.to_owned();
         let w = with_data(w, Data::Vector(vec![one.clone(), one]))?.with("v2");
-        let place = w.place.clone().filter(|place| place.base != "gbl" && place.base.parse::<u64>().is_err())?;
+        let place = w.place.clone().filter(|place| !place.base.ends_with("gbl") && place.base.parse::<u64>().is_err())?;
         let _ = place;
         let code = of(&w, "ld-mmio-vector", "st-mmio-vector");
         Some((w, code))
@@ -446,7 +446,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
     }),
     ("unified is not said", |w| {
         let mut w = w.clone();
-        let place = w.place.as_mut().filter(|place| place.base == "ugbl")?;
+        let place = w.place.as_mut().filter(|place| place.base == "ugbl" && place.unified)?;
         place.unified = false;
         Some((w, "ld-unified-missing"))
     }),
@@ -454,7 +454,19 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
         let mut w = w.clone();
         let place = w.place.as_mut().filter(|place| place.base == "gbl")?;
         place.unified = true;
-        (weak(&w) && w.opcode == "ld").then_some((w, "ld-unified-variable"))
+        (weak(&w) && w.opcode == "ld" && !w.has("nc")).then_some((w, "ld-unified-variable"))
+    }),
+    ("unified where the syntax has none", |w| {
+        let code = match w.opcode {
+            "ldu" => "ldu-unified",
+            "ld" if w.has("nc") => "nc-unified",
+            "ld" if !weak(w) => "ld-unified-strong",
+            _ => return None,
+        };
+        let mut w = w.clone();
+        let place = w.place.as_mut().filter(|place| place.base == "a")?;
+        place.unified = true;
+        may_be_global(&w).then_some((w, code))
     }),
     ("the result or argument of a call, guarded", |w| {
         let mut w = w.clone();

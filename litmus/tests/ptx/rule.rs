@@ -48,6 +48,13 @@ const BREAKS: &[(&str, &str)] = &[
     ("ld-unified-space", "ld.shared.u32 u32_1, [sh].unified"),
     ("ld-unified-variable", "ld.global.u32 u32_1, [gbl].unified"),
     ("ld-unified-missing", "ld.global.u32 u32_1, [ugbl]"),
+    ("ld-unified-strong", "ld.volatile.global.u32 u32_1, [ugbl].unified"),
+    ("ld-unified-strong", "ld.relaxed.gpu.u32 u32_1, [a].unified"),
+    ("ld-unified-strong", "ld.acquire.sys.global.u32 u32_1, [ugbl+4].unified"),
+    ("ld-unified-strong", "ld.mmio.relaxed.sys.global.u32 u32_1, [a].unified"),
+    ("nc-unified", "ld.global.nc.u32 u32_1, [ugbl].unified"),
+    ("ldu-unified", "ldu.global.u32 u32_1, [ugbl].unified"),
+    ("ldu-unified", "ldu.u32 u32_1, [a].unified"),
     ("ld-generic-strong", "ld.relaxed.gpu.u32 u32_1, [lcl]"),
     ("ld-generic-global", "ld.L2::128B.u32 u32_1, [sh]"),
     ("ld-param-entry", "*ld.param::entry.u32 u32_1, [prm]"),
@@ -158,19 +165,18 @@ const NEEDS: &[(&str, &str, u16, &str)] = &[
     ("ld-level2", "8.8", 100, "ld.global.L2::evict_last.v4.u64 {u64_1, u64_2, u64_3, u64_4}, [gbl]"),
     ("ld-256", "8.8", 100, "ld.global.v4.u64 {u64_1, u64_2, u64_3, u64_4}, [gbl]"),
     ("ld-volatile-local", "9.1", 0, "ld.volatile.local.u32 u32_1, [lcl]"),
+    ("ld-volatile-generic", "9.1", 0, "ld.volatile.u32 u32_1, [lcl]"),
     ("ld-readonly", "9.4", 90, "ld.proxy::readonly.global.u32 u32_1, [gbl]"),
     ("nc", "3.1", 32, "ld.global.nc.u32 u32_1, [gbl]"),
     ("nc-level1", "7.4", 70, "ld.global.nc.L1::evict_last.u32 u32_1, [gbl]"),
     ("nc-prefetch", "7.4", 75, "ld.global.nc.L2::64B.u32 u32_1, [gbl]"),
     ("nc-prefetch-256", "", 80, "ld.global.nc.L2::256B.u32 u32_1, [gbl]"),
     ("nc-policy", "7.4", 80, "ld.global.nc.L2::cache_hint.u32 u32_1, [gbl], pol"),
-    ("nc-unified", "8.0", 90, "ld.global.nc.u32 u32_1, [a].unified"),
     ("nc-b128", "8.3", 70, "ld.global.nc.b128 b128_1, [gbl]"),
     ("nc-level2", "8.8", 100, "ld.global.nc.L2::evict_last.v4.u64 {u64_1, u64_2, u64_3, u64_4}, [gbl]"),
     ("nc-256", "8.8", 100, "ld.global.nc.v4.u64 {u64_1, u64_2, u64_3, u64_4}, [gbl]"),
     ("ldu", "2.0", 0, "ldu.global.u32 u32_1, [gbl]"),
     ("ldu-f64", "", 13, "ldu.global.f64 f64_1, [gbl]"),
-    ("ldu-unified", "8.0", 90, "ldu.global.u32 u32_1, [a].unified"),
     ("ldu-b128", "8.3", 70, "ldu.global.b128 b128_1, [gbl]"),
     ("st-f64", "1.0", 13, "st.global.f64 [gbl], f64_1"),
     ("st-volatile", "1.1", 0, "st.volatile.global.u32 [gbl], u32_1"),
@@ -192,6 +198,7 @@ const NEEDS: &[(&str, &str, u16, &str)] = &[
     ("st-level2", "8.8", 100, "st.global.L2::evict_last.v8.u32 [gbl], {0, 1, 2, 3, 4, 5, 6, 7}"),
     ("st-256", "8.8", 100, "st.global.v8.u32 [gbl], {0, 1, 2, 3, 4, 5, 6, 7}"),
     ("st-volatile-local", "9.1", 0, "st.volatile.local.u32 [lcl], u32_1"),
+    ("st-volatile-generic", "9.1", 0, "st.volatile.u32 [lcl], u32_1"),
     ("atom", "1.1", 11, "atom.global.add.u32 u32_1, [gbl], u32_2"),
     ("atom-generic", "2.0", 20, "atom.add.u32 u32_1, [a], u32_2"),
     ("atom-scope", "5.0", 60, "atom.gpu.global.add.u32 u32_1, [gbl], u32_2"),
@@ -299,7 +306,12 @@ fn every_need_begins_where_its_page_says() {
         };
         // What is needed is enough, in both modes, with a version and a target of the border.
         let first = if isa.is_empty() { "7.4" } else { isa };
-        let lowest = if *sm == 0 { 10 } else { *sm };
+        let lowest = match sm {
+            // A generic address needs a target of its own.
+            0 if name.ends_with("-generic") => 20,
+            0 => 10,
+            _ => *sm,
+        };
         let target = format!("sm_{lowest}");
         for (isa, target) in [(first, target.as_str()), (first, "sm_121"), ("9.4", &target)] {
             for strict in [true, false] {
@@ -323,8 +335,42 @@ fn every_need_begins_where_its_page_says() {
             met.insert(rule.code);
         }
     }
+    // `the_generic_address_of_a_constant_needs_3_1`
+    met.insert("isa-ld-generic-const");
     let idle =
         all.iter().filter(|rule| rule.code.starts_with("isa-") || rule.code.starts_with("target-"));
     let idle: Vec<&str> = idle.map(|rule| rule.code).filter(|code| !met.contains(code)).collect();
     assert_eq!(idle, [""; 0], "no instruction needs these");
+}
+
+/// ptxas rejects a constant that a generic access names, whatever the version: the strict mode says
+/// that as a warning beside.
+#[test]
+fn the_generic_address_of_a_constant_needs_3_1() {
+    let instruction = "ld.u32 u32_1, [cst]";
+    let strict = |isa| {
+        let said = said(instruction, &Setting { isa, ..NEWEST }, true);
+        let errors = said.into_iter().filter(|one| one.severity == Severity::Error);
+        codes(&errors.collect::<Vec<_>>())
+    };
+    assert_eq!(strict("3.0"), ["isa-ld-generic-const"]);
+    assert_eq!(strict("3.1"), [""; 0]);
+}
+
+/// Reading R48: what the syntax has no `.unified` for is not asked for it.
+#[test]
+fn only_weak_loads_ask_for_unified() {
+    for (instruction, missing) in [
+        ("ld.global.u32 u32_1, [ugbl]", true),
+        ("ld.weak.u32 u32_1, [ugbl]", true),
+        ("ld.volatile.global.u32 u32_1, [ugbl]", false),
+        ("ld.relaxed.gpu.u32 u32_1, [ugbl]", false),
+        ("ld.acquire.gpu.global.u32 u32_1, [ugbl]", false),
+        ("ld.mmio.relaxed.sys.u32 u32_1, [ugbl]", false),
+        ("ld.global.nc.u32 u32_1, [ugbl]", false),
+        ("ldu.global.u32 u32_1, [ugbl]", false),
+    ] {
+        let expected: &[&str] = if missing { &["ld-unified-missing"] } else { &[] };
+        assert_eq!(codes(&said(instruction, &NEWEST, true)), expected, "{instruction}");
+    }
 }

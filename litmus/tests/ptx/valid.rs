@@ -326,6 +326,7 @@ fn load(c: &mut Choices<'_>) -> Written {
     made.parts.push(ty);
     made.destination = Some(destination(c, ty, bits, count, wide));
     made.place = Some(at);
+    without_unified(c, &mut made, !weak);
     made
 }
 
@@ -338,10 +339,20 @@ fn non_coherent(c: &mut Choices<'_>) -> Written {
     made.parts.extend(operator);
     hints(c, &mut made, wide && operator.is_none(), operator.is_none(), true);
     made.place = Some(place(c, Some("global"), bits / 8 * count, &[]));
+    without_unified(c, &mut made, true);
     made.parts.extend(vector_name(count));
     made.parts.push(ty);
     made.destination = Some(destination(c, ty, bits, count, wide));
     made
+}
+
+/// A unified variable, where the syntax has no `.unified`, which is `none`.
+fn without_unified(c: &mut Choices<'_>, made: &mut Written, none: bool) {
+    if let Some(at) = made.place.as_mut().filter(|at| none && at.base == "gbl")
+        && c.once_in(5)
+    {
+        "ugbl".clone_into(&mut at.base);
+    }
 }
 
 /// `ldu{.ss}{.vec}.type`
@@ -353,6 +364,7 @@ fn uniform(c: &mut Choices<'_>) -> Written {
     made.parts.extend(vector_name(count));
     made.parts.push(ty);
     made.place = Some(place(c, space, bits / 8 * count, &["gbl"]));
+    without_unified(c, &mut made, true);
     made.destination = Some(destination(c, ty, bits, count, false));
     made
 }

@@ -223,6 +223,12 @@ impl Form<'_> {
         }
     }
 
+    /// Whether a load or a store says that it is more than weak.
+    pub fn is_strong(&self) -> bool {
+        use super::qualifier::Order;
+        self.q.mmio.is_some() || self.q.order.is_some_and(|order| order.value != Order::Weak)
+    }
+
     /// Whether this is `ld.global.nc`, which has a section of its own.
     pub fn is_non_coherent(&self) -> bool {
         self.q.non_coherent.is_some()

@@ -65,6 +65,15 @@ rule!(
     "the address of a unified variable is written with `.unified`"
 );
 rule!(
+    LD_UNIFIED_STRONG,
+    "ld-unified-strong",
+    LD,
+    Document,
+    "`.unified` is for weak loads: the syntax of the strong ones has none"
+);
+rule!(NC_UNIFIED, "nc-unified", LD_GLOBAL_NC, Document, "`ld.global.nc` takes no `.unified`");
+rule!(LDU_UNIFIED, "ldu-unified", LDU, Document, "`ldu` takes no `.unified`");
+rule!(
     LD_GENERIC_STRONG,
     "ld-generic-strong",
     LD,
@@ -154,6 +163,8 @@ pub const LD: &[Check] = &[
     Check { rule: &LD_UNIFIED_SPACE, broken: unified_space },
     Check { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
     Check { rule: &LD_UNIFIED_MISSING, broken: unified_missing },
+    Check { rule: &LD_UNIFIED_STRONG, broken: unified_strong },
+    Check { rule: &NC_UNIFIED, broken: unified_non_coherent },
     Check { rule: &LD_GENERIC_STRONG, broken: generic_strong },
     Check { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
     Check { rule: &LD_PARAM_ENTRY, broken: param_entry },
@@ -173,7 +184,7 @@ pub const LDU: &[Check] = &[
     Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
     Check { rule: &LD_UNIFIED_SPACE, broken: unified_space },
     Check { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
-    Check { rule: &LD_UNIFIED_MISSING, broken: unified_missing },
+    Check { rule: &LDU_UNIFIED, broken: unified_suffix },
     Check { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
 ];
 
@@ -316,6 +327,24 @@ fn unified_store(form: &Form<'_>, _: &Setting) -> Option<Breach> {
         .then(|| Breach::at(Spot::Unified, "this is a store").fixed_by([Edit::SetUnified(false)]))
 }
 
+/// Where the syntax has no `.unified`.
+fn unified_suffix(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    let place = form.place()?;
+    (place.unified && space(form).may_be_global()).then(|| {
+        Breach::at(Spot::Unified, "its syntax has no `.unified`")
+            .fixed_by([Edit::SetUnified(false)])
+    })
+}
+
+/// Reading R48.
+fn unified_strong(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+    form.is_strong().then(|| unified_suffix(form, setting)).flatten()
+}
+
+fn unified_non_coherent(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+    form.is_non_coherent().then(|| unified_suffix(form, setting)).flatten()
+}
+
 fn unified_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     let misplaced = form.place()?.unified && !space(form).may_be_global();
     misplaced.then(|| {
@@ -334,7 +363,11 @@ fn unified_variable(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
+/// Reading R48: a load whose syntax has no `.unified` is not asked for it.
 fn unified_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+    if form.is_strong() || form.is_non_coherent() {
+        return None;
+    }
     let missing = form.variable()?.unified && !form.place()?.unified;
     missing.then(|| at_address(form, "this variable is unified").fixed_by([Edit::SetUnified(true)]))
 }

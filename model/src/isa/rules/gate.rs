@@ -94,6 +94,7 @@ static GATES: &[Gate] = gates! {
     Ld Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, Order::Volatile);
     Ld Both "ld-generic" "generic addressing" 2 . 0 sm_ 20 generic;
     Ld Both "ld-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
+    Ld Document "ld-generic-const" "generic addressing of `.const`" 3 . 1 sm_ 0 generic_const;
     Ld Both "ld-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, Order::Weak);
     Ld Both "ld-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, Order::Relaxed);
     Ld Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, Order::Acquire);
@@ -113,6 +114,7 @@ static GATES: &[Gate] = gates! {
     Ld Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
     Ld Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     Ld Both "ld-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
+    Ld Document "ld-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
     Ld Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
 
     Nc Both "nc" "`ld.global.nc`" 3 . 1 sm_ 32 |f| part(f.q.non_coherent.as_ref());
@@ -120,14 +122,12 @@ static GATES: &[Gate] = gates! {
     Nc Both "nc-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
     Nc Ptxas "nc-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
     Nc Both "nc-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    Nc Document "nc-unified" "`.unified`" 8 . 0 sm_ 90 unified;
     Nc Both "nc-b128" "`.b128`" 8 . 3 sm_ 70 wide;
     Nc Both "nc-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
     Nc Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
 
     Ldu Both "ldu" "`ldu`" 2 . 0 sm_ 0 |_| Some(Spot::Part(0));
     Ldu Both "ldu-f64" "`ldu.f64`" 1 . 0 sm_ 13 double;
-    Ldu Document "ldu-unified" "`.unified`" 8 . 0 sm_ 90 unified;
     Ldu Both "ldu-b128" "`.b128`" 8 . 3 sm_ 70 wide;
 
     St Both "st-f64" "`st.f64`" 1 . 0 sm_ 13 double;
@@ -150,6 +150,7 @@ static GATES: &[Gate] = gates! {
     St Both "st-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
     St Both "st-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
     St Both "st-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
+    St Document "st-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
 
     Atom Both "atom" "`atom`" 1 . 1 sm_ 11 |_| Some(Spot::Part(0));
     Atom Both "atom-generic" "generic addressing" 2 . 0 sm_ 20 generic;
@@ -224,6 +225,21 @@ fn generic(form: &Form<'_>) -> Option<Spot> {
     form.q.space.is_none().then_some(Spot::Operand(form.place_index()))
 }
 
+/// A generic address of a variable of this state space.
+fn generic_of(form: &Form<'_>, space: SpaceQualifier) -> Option<Spot> {
+    let spot = generic(form)?;
+    (form.variable()?.space == space).then_some(spot)
+}
+
+fn generic_const(form: &Form<'_>) -> Option<Spot> {
+    generic_of(form, SpaceQualifier::Const)
+}
+
+fn volatile_generic(form: &Form<'_>) -> Option<Spot> {
+    order(form, Order::Volatile)?;
+    generic_of(form, SpaceQualifier::Local)
+}
+
 fn prefetch_256(form: &Form<'_>) -> Option<Spot> {
     part(form.q.prefetch.filter(|at| at.value == 256).as_ref())
 }
@@ -237,8 +253,9 @@ fn very_wide(form: &Form<'_>) -> Option<Spot> {
     form.is_256_bits().then(|| part(form.q.vector.as_ref())).flatten()
 }
 
+/// Strong loads have no `.unified` in any version: a rule of its own says so.
 fn unified(form: &Form<'_>) -> Option<Spot> {
-    form.place()?.unified.then_some(Spot::Unified)
+    (form.place()?.unified && !form.is_strong()).then_some(Spot::Unified)
 }
 
 fn mmio_acquire(form: &Form<'_>) -> Option<Spot> {

@@ -1,0 +1,109 @@
+//! Addresses in words: where a generic one may point, what the address of a parameter has to be, and
+//! what `.unified` says.
+
+use model::isa::SpaceQualifier;
+use model::isa::qualifier::Order;
+use model::isa::shape::{Form, Opcode};
+use model::isa::version::PtxIsa;
+use model::section;
+
+use super::words::said;
+use super::{Meaning, Part};
+
+/// The first versions that have what a sentence speaks of.
+const GENERIC_CONST: PtxIsa = PtxIsa::new(3, 1);
+const UNIFIED: PtxIsa = PtxIsa::new(8, 0);
+const VOLATILE_LOCAL: PtxIsa = PtxIsa::new(9, 1);
+
+/// Where the generic address of an access may point, by what the access says beside.
+pub(super) fn generic(form: &Form<'_>, isa: PtxIsa) -> String {
+    let q = form.q;
+    let order = q.order.map(|order| order.value);
+    let strong_to = match order {
+        Some(Order::Volatile) if isa >= VOLATILE_LOCAL => "global, shared or local memory",
+        _ => "global or shared memory",
+    };
+    let points = match form.opcode {
+        Opcode::Atom | Opcode::Red => "points to global or shared memory".to_owned(),
+        Opcode::Ldu => "points to global memory".to_owned(),
+        Opcode::Ld | Opcode::St if only_global(form) => {
+            "what is written here is for global memory; at an address elsewhere nothing is defined"
+                .to_owned()
+        }
+        Opcode::Ld | Opcode::St | Opcode::Fence | Opcode::Membar => match order {
+            Some(order) if order != Order::Weak => format!("points to {strong_to}"),
+            _ if form.opcode == Opcode::St => "points to global, shared or local memory".to_owned(),
+            _ if isa < GENERIC_CONST => "points anywhere but to constant memory".to_owned(),
+            _ => "may point anywhere".to_owned(),
+        },
+    };
+    format!("no state space is written: the address is generic, and {points}")
+}
+
+/// Whether something that is written is for global memory alone.
+fn only_global(form: &Form<'_>) -> bool {
+    let q = form.q;
+    let unified = form.place().is_some_and(|place| place.unified);
+    q.mmio.is_some()
+        || q.readonly.is_some()
+        || q.policy.is_some()
+        || q.prefetch.is_some()
+        || unified
+        || form.is_256_bits()
+}
+
+/// Reading R48: only weak loads can say `.unified`.
+fn may_say_unified(form: &Form<'_>) -> bool {
+    form.opcode == Opcode::Ld
+        && !form.is_strong()
+        && !form.is_non_coherent()
+        && form.q.space().may_be_global()
+}
+
+/// What follows from `.unified` not being there, where it could be.
+pub(super) fn not_unified(form: &Form<'_>, isa: PtxIsa) -> Option<&'static str> {
+    let missing = may_say_unified(form) && !form.place()?.unified && isa >= UNIFIED;
+    missing.then_some(
+        "no `.unified` is written behind the address: it is not that of a variable with the \
+         attribute `.unified`",
+    )
+}
+
+/// `.unified`, as a part of the instruction.
+pub(super) fn unified(form: &Form<'_>) -> Option<Part> {
+    form.place()?.unified.then(|| {
+        let text = "the address is that of a variable declared with the attribute `.unified`";
+        Part { name: "unified".to_owned(), said: said(section::LD, text) }
+    })
+}
+
+/// What the address of a parameter has to be.
+pub(super) fn duties(form: &Form<'_>, meaning: &mut Meaning) {
+    let space = form.q.space();
+    if !space.is_param() {
+        return;
+    }
+    let load = form.opcode == Opcode::Ld;
+    if load {
+        let of = if space == SpaceQualifier::ParamEntry {
+            "the kernel"
+        } else if space == SpaceQualifier::ParamFunc {
+            "a device function"
+        } else {
+            "the kernel where it is taken for `::entry`, and of a device function where it is taken \
+             for `::func`"
+        };
+        let text = format!(
+            "the address has to be that of a parameter of {of}; if it is not, nothing is defined"
+        );
+        meaning.limits.push(said(section::LD, text));
+    }
+    if space != SpaceQualifier::ParamEntry {
+        let text = if load {
+            "where it reads what a called function returned, it cannot be predicated"
+        } else {
+            "where it writes an argument of a call, it cannot be predicated"
+        };
+        meaning.limits.push(said(section::PARAMETER_STATE_SPACE, text));
+    }
+}
