@@ -44,6 +44,34 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-sass-explain", &["sass", "explain", "--help"]),
     ("help-sass-read", &["sass", "read", "--help"]),
     (
+        "ptx-explain-parameters",
+        &["ptx", "explain", "ld.param::entry.u32 r, [k]", "@p ld.param::func.u32 r, [a]"],
+    ),
+    (
+        "ptx-explain-unified",
+        &[
+            "ptx",
+            "explain",
+            "--strict",
+            "ld.global.f32 d, [u].unified",
+            "ld.volatile.u32 r, [u].unified",
+        ],
+    ),
+    (
+        "ptx-explain-old",
+        &["ptx", "explain", "--ptx-isa=9.0", "ld.volatile.u32 r, [a]", "st.volatile.u32 [a], r"],
+    ),
+    ("ptx-explain-oldest", &["ptx", "explain", "--ptx-isa=3.0", "ld.u32 r, [a]"]),
+    (
+        "ptx-explain-wide",
+        &[
+            "ptx",
+            "explain",
+            "ld.acquire.gpu.global.v8.b32 {a, b, c, d, e, f, g, h}, [x]",
+            "ld.relaxed.cluster.global.v4.b64 {a, b, c, d}, [x]",
+        ],
+    ),
+    (
         "sass-explain",
         &[
             "sass",
@@ -59,6 +87,29 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "explain",
             "LDG.E.LU.U16 P0, R2, [R4-0x10] &req={0,2} &wr=1",
             "MEMBAR.SYS.IVALLD",
+        ],
+    ),
+    (
+        "sass-explain-beyond",
+        &[
+            "sass",
+            "explain",
+            "--registers=32",
+            "LDG.E.CG R2, [R40-0x10]",
+            "LDG.E.CG P0, R2, [R40-0x10]",
+            "LDG.E.CG.64 R2, [R40]",
+        ],
+    ),
+    ("sass-explain-twice", &["sass", "explain", "LDG.E R0, [R2] &req={0} &wr=1 &wr=2 &req={3}"]),
+    (
+        "sass-explain-wide",
+        &[
+            "sass",
+            "explain",
+            "--arch=sm_100",
+            "LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64]",
+            "LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64], 0x7b",
+            "LDG.E.ENL2.256 RZ, R3, desc[UR4][R2.64], 0x1",
         ],
     ),
     (

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use litmus::Diagnostic;
 use litmus::diagnostic::Severity;
-use litmus::sass::syntax::Register;
+use litmus::sass::ldg::Ldg;
+use litmus::sass::syntax::{File, Register};
 use litmus::sass::uses::Registers;
 use litmus::sass::{self, Options, Single, form};
 use model::machine::form::Family;
@@ -57,7 +58,7 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
             (Some(_), true) => Exit::Differs,
             (Some(_), false) => Exit::AsExpected,
         });
-        let account = single.as_ref().filter(|_| !broken).map(account);
+        let account = single.as_ref().filter(|_| !broken).map(|one| account(one, options));
         let shown = single.as_ref().map_or(text.trim().to_owned(), |s| s.instruction.to_string());
         match explain.format {
             LintFormat::Text => show(&shown, &diagnostics, account.as_ref(), out)?,
@@ -67,15 +68,22 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-fn account(single: &Single<'_>) -> Account {
+fn account(single: &Single<'_>, options: Options) -> Account {
     let Single { instruction, family, ldg, .. } = single;
     let does = form::of(instruction, *family);
+    let mut registers = instruction.registers();
+    let beyond = |ldg: &Ldg| options.registers.is_some_and(|limit| ldg.is_beyond(limit));
+    if let (Some(Registers { reads, .. }), true) =
+        (&mut registers, ldg.as_ref().is_some_and(beyond))
+    {
+        reads.retain(|register| register.file != File::General);
+    }
     Account {
         is: words::is(instruction, &does),
         family: *family,
-        parts: operands::parts(instruction, *family, ldg.as_ref()),
+        parts: operands::parts(instruction, *family, ldg.as_ref(), options.registers),
         memory: words::memory(instruction, &does, *family),
-        registers: instruction.registers(),
+        registers,
         contract: words::contract(instruction, &does),
     }
 }

@@ -20,6 +20,7 @@ pub(super) fn parts(
     instruction: &Instruction<'_>,
     family: Option<Family>,
     ldg: Option<&Ldg>,
+    limit: Option<u8>,
 ) -> Vec<Part> {
     let mut all = Vec::new();
     if let Some(guard) = instruction.guard {
@@ -31,15 +32,29 @@ pub(super) fn parts(
     }
     let count = registers(instruction);
     let mut destination = writes_first(instruction);
+    // Of 256 bits: the lanes of the two groups of registers, the upper group first.
+    let halves = instruction.halves();
+    let mut groups = halves.into_iter().flatten().zip(["16 to 31", "0 to 15"]);
     for operand in &instruction.operands {
         let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
         let text = if predicate && destination && reads_memory(instruction) {
             status(instruction, family)
+        } else if halves.is_some() && operand.number().is_some() {
+            mask(halves.into_iter().flatten().fold(0, |all, lanes| all | lanes))
+        } else if halves.is_some()
+            && operand.register().is_some()
+            && let Some((lanes, bytes)) = groups.next()
+        {
+            group(operand, lanes, bytes)
         } else if destination && operand.register().is_some() {
             destination = false;
             format!("receives the result: {}", fills(operand, count))
         } else {
-            self::operand(instruction, operand, count, ldg)
+            let at = match (operand.indexed(), ldg, limit) {
+                (Some(_), Some(ldg), Some(limit)) if ldg.is_beyond(limit) => Some(beyond(ldg)),
+                _ => None,
+            };
+            at.unwrap_or_else(|| self::operand(instruction, operand, count, ldg))
         };
         all.push(Part { name: operand.to_string(), text, hint: false });
     }
@@ -125,6 +140,35 @@ fn fills(operand: &Operand<'_>, count: u16) -> String {
     }
 }
 
+/// The address of an `LDG` whose base register the shader does not have.
+fn beyond(ldg: &Ldg) -> String {
+    let (base, offset) = (ldg.base, ldg.offset);
+    let mut text =
+        format!("the address: 0x{offset:x} alone; the shader has no R{base}, which is as RZ");
+    text.push_str(&number(ldg, true));
+    text
+}
+
+/// What a group of registers receives of 256 bits.
+fn group(operand: &Operand<'_>, lanes: u8, bytes: &str) -> String {
+    match u16::try_from(lanes.count_ones()) {
+        Ok(count @ 1..) => {
+            format!("receives the result, of bytes {bytes}: {}", fills(operand, count))
+        }
+        _ => format!("receives nothing: no lane of bytes {bytes} is loaded"),
+    }
+}
+
+fn mask(lanes: u8) -> String {
+    let loaded: Vec<String> =
+        (0..8).filter(|bit| lanes >> bit & 1 == 1).map(|bit| bit.to_string()).collect();
+    let loaded = if loaded.is_empty() { "none".to_owned() } else { loaded.join(", ") };
+    format!(
+        "the mask of the lanes that are loaded, of 4 bytes each: {loaded}; their registers follow \
+         one another"
+    )
+}
+
 fn operand(
     instruction: &Instruction<'_>,
     operand: &Operand<'_>,
@@ -170,19 +214,22 @@ fn address(instruction: &Instruction<'_>, indexed: &Indexed<'_>, ldg: Option<&Ld
         text.push_str("; what stands in `desc` describes the memory and the policy of its caches");
     }
     if let Some(ldg) = ldg {
-        let absolute = ldg.base == 255;
-        let (bits, signed) = (ldg.offset_bits(), if absolute { "unsigned" } else { "signed" });
-        let number = ["; the number is ", signed, ", of "].concat();
-        text.push_str(&[number, bits.to_string(), " bits".to_owned()].concat());
-        if absolute {
-            text.push_str(", and extended with zeros");
-        }
-        if ldg.size.bytes() > 1 {
-            let low = ldg.size.bytes().trailing_zeros();
-            let bits =
-                if low == 1 { "lowest bit".to_owned() } else { format!("lowest {low} bits") };
-            text.push_str(&["; the ", &bits, " of the sum are dropped"].concat());
-        }
+        text.push_str(&number(ldg, ldg.base == 255));
+    }
+    text
+}
+
+/// What the number of an address is, and which bits are dropped.
+fn number(ldg: &Ldg, absolute: bool) -> String {
+    let (bits, signed) = (ldg.offset_bits(), if absolute { "unsigned" } else { "signed" });
+    let mut text = format!("; the number is {signed}, of {bits} bits");
+    if absolute {
+        text.push_str(", and extended with zeros");
+    }
+    if ldg.size.bytes() > 1 {
+        let low = ldg.size.bytes().trailing_zeros();
+        let bits = if low == 1 { "lowest bit".to_owned() } else { format!("lowest {low} bits") };
+        text.push_str(&["; the ", &bits, " of the sum are dropped"].concat());
     }
     text
 }

@@ -99,6 +99,11 @@ impl Ldg {
         if self.status.is_some() { 20 } else { 24 }
     }
 
+    /// Whether it names a base register that a shader of so many registers does not have.
+    pub fn is_beyond(self, limit: u8) -> bool {
+        self.base != 255 && self.base >= limit
+    }
+
     /// The bytes that are added to the base, or the address itself where there is none.
     pub fn displacement(self) -> i64 {
         let (bits, field) = (self.offset_bits(), i64::from(self.offset));

@@ -90,7 +90,9 @@ impl<'a> Parser<'_, 'a> {
             if !self.scan.annotates() {
                 break;
             }
-            annotations.push(self.annotation()?);
+            let annotation = self.annotation()?;
+            self.once(&annotations, &annotation);
+            annotations.push(annotation);
             last = self.scan.at;
         }
         if !self.scan.ends() {
@@ -339,6 +341,26 @@ impl<'a> Parser<'_, 'a> {
             return Err(self.expected("`}` behind the annotation", "{&req={0,1}}"));
         }
         Ok(Annotation { kind, text, braced, at: self.scan.since(start) })
+    }
+
+    /// An instruction waits for one set of scoreboards and sets one of each kind.
+    fn once(&mut self, before: &[Annotation<'a>], new: &Annotation<'a>) {
+        let same = |one: &&Annotation<'a>| match (one.kind, new.kind) {
+            (AnnotationKind::Schedule, AnnotationKind::Schedule) => one.text == new.text,
+            (one, new) => std::mem::discriminant(&one) == std::mem::discriminant(&new),
+        };
+        let Some(first) = before.iter().find(same) else { return };
+        let (name, help) = match new.kind {
+            AnnotationKind::Require(_) => ("&req", "&req={0,1} waits for several scoreboards"),
+            AnnotationKind::Read(_) => ("&rd", "remove one of the two"),
+            AnnotationKind::Write(_) => ("&wr", "remove one of the two"),
+            AnnotationKind::Schedule => (new.text, "remove one of the two"),
+        };
+        self.report
+            .error("annotation-twice", new.at, format!("an instruction has one `{}`", short(name)))
+            .note("the second")
+            .label(first.at, "the first")
+            .help(help);
     }
 
     /// A set of scoreboards: a mask of six bits, or their numbers in braces.

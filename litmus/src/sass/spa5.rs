@@ -52,10 +52,10 @@ pub(crate) fn read(
     let (status, rest) = rules.status();
     let (destination, base, offset) = rules.operands(rest, extended, size, status.is_some());
     let broken = rules.report.count() > before;
-    if let Some(limit) = registers {
-        rules.beyond(rest, base, limit);
-    }
     let ldg = Ldg { guard, extended, cache, size, status, destination, base, offset };
+    if let Some(limit) = registers {
+        rules.beyond(rest, ldg, limit);
+    }
     (!broken).then_some(ldg)
 }
 
@@ -337,17 +337,20 @@ impl<'r, 'a> Rules<'r, 'a> {
     }
 
     /// A register that the shader does not have is as `RZ`, and the offset has no sign then.
-    fn beyond(&mut self, operands: &[Operand<'_>], base: u8, limit: u8) {
+    fn beyond(&mut self, operands: &[Operand<'_>], ldg: Ldg, limit: u8) {
         if let [_, from] = operands
-            && base != 255
-            && base >= limit
+            && ldg.is_beyond(limit)
         {
+            let (base, offset) = (ldg.base, ldg.offset);
             let message = format!("the shader has {limit} registers, and R{base} is none of them");
             self.report
                 .error("ldg-beyond", from.at, message)
                 .severity(Severity::Warning)
-                .note("the address is the offset alone, without a sign")
-                .help("[RZ+0x10] says the same");
+                .note(format!("the address is the offset alone, without a sign: 0x{offset:x}"))
+                .help(match offset {
+                    0 => "[RZ] says the same".to_owned(),
+                    _ => format!("[RZ+0x{offset:x}] says the same"),
+                });
         }
     }
 }

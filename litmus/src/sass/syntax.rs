@@ -168,6 +168,17 @@ impl<'a> Operand<'a> {
         }
     }
 
+    /// The number that the operand is, where it is one.
+    pub fn number(&self) -> Option<&Number<'a>> {
+        match &self.kind {
+            OperandKind::Value(Value { atom: Atom::Number(number), .. }) => Some(number),
+            OperandKind::Value(_)
+            | OperandKind::Label(_)
+            | OperandKind::List(_)
+            | OperandKind::Opaque(_) => None,
+        }
+    }
+
     /// What is in brackets.
     pub fn indexed(&self) -> Option<&Indexed<'a>> {
         match &self.kind {

@@ -26,12 +26,20 @@ impl Instruction<'_> {
         }
         let width = self.width();
         let results = self.results(kind);
+        let halves = self.halves().map(|halves| halves.map(u8::count_ones));
+        let mut half = 0;
         for (index, operand) in self.operands.iter().enumerate() {
             if let Some(indexed) = operand.indexed() {
                 self.address(indexed, &mut all.reads);
             } else if let Some(register) = operand.register() {
                 let count = if register.file.is_of_predicates() { 1 } else { width };
-                if index < results {
+                if index < results
+                    && let Some(counts) = halves.filter(|_| register.file == File::General)
+                {
+                    let count = counts.get(half).copied().unwrap_or(0);
+                    add(&mut all.writes, register, u16::try_from(count).unwrap_or(0));
+                    half += 1;
+                } else if index < results {
                     let wide = self.opcode.text.ends_with("IMAD") && self.has("WIDE");
                     add(&mut all.writes, register, if wide { 2 } else { count });
                 } else {
@@ -46,6 +54,22 @@ impl Instruction<'_> {
             }
         }
         Some(all)
+    }
+
+    /// The lanes of 4 bytes that a load of 256 bits fills its two groups of registers with, the
+    /// upper group first, as it is written: a mask behind the address names those that are loaded,
+    /// and their registers follow one another.
+    pub fn halves(&self) -> Option<[u8; 2]> {
+        if class(self.opcode.text) != Some(Class::Load) || !self.has("256") {
+            return None;
+        }
+        let mask = self
+            .operands
+            .iter()
+            .rev()
+            .find_map(Operand::number)
+            .map_or(Some(0xff), |mask| mask.value.and_then(|value| u8::try_from(value).ok()))?;
+        Some([mask & 0xf0, mask & 0x0f])
     }
 
     /// How many operands in front are results.
@@ -154,6 +178,22 @@ mod tests {
             ("LDG R2, [R4]", "R2", "R4"),
             ("@!P1 LDG.E.64 P0, R2, desc[UR4][R6.64+0x8]", "R2 R3 P0", "R6 R7 UR4 UR5 P1"),
             ("LDG.E.128 R4, [R4]", "R4 R5 R6 R7", "R4 R5"),
+            (
+                "LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64]",
+                "R8 R9 R10 R11 R12 R13 R14 R15",
+                "R2 R3 UR4 UR5",
+            ),
+            (
+                "LDG.E.ENL2.256 R12, R8, desc[UR4][R2.64], 0x7b",
+                "R8 R9 R10 R12 R13 R14",
+                "R2 R3 UR4 UR5",
+            ),
+            ("LDG.E.ENL2.256 RZ, R3, desc[UR4][R2.64], 0x1", "R3", "R2 R3 UR4 UR5"),
+            (
+                "STG.E.ENL2.256 desc[UR4][R12.64], R4, R8",
+                "",
+                "R4 R5 R6 R7 R8 R9 R10 R11 R12 R13 UR4 UR5",
+            ),
             ("STG.E.64 [R2], R4", "", "R2 R3 R4 R5"),
             ("STS [R2+UR4], RZ", "", "R2 UR4"),
             ("ATOMG.E.CAS.STRONG.GPU PT, R0, [R2], R4, R5", "R0", "R2 R3 R4 R5"),
