@@ -16,6 +16,7 @@ mod lowering;
 mod machine;
 mod mutants;
 mod oracle;
+mod peer;
 mod reach;
 mod robust;
 mod rules;

@@ -101,6 +101,20 @@ pub struct BarrierUse {
     pub reduce: Option<(Reduction, ExprId, Mask)>,
     /// `barrier.cluster.arrive.relaxed`.
     pub relaxed: bool,
+    /// Whether its thread waits for the barrier in the same instruction.
+    pub waits: bool,
+    /// Every thread of the warp executes the instruction.
+    pub aligned: bool,
+}
+
+impl BarrierUse {
+    /// Whether two threads of a warp say the same of the barrier, but for the values they reduce.
+    pub fn same_instruction(&self, other: &BarrierUse) -> bool {
+        let operation = |of: &BarrierUse| of.reduce.map(|(operation, ..)| operation);
+        (self.resource, self.count, self.relaxed, self.waits)
+            == (other.resource, other.count, other.relaxed, other.waits)
+            && operation(self) == operation(other)
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,12 +5,16 @@
 //! each grouping is a structure of its own. Where threads wait for ever (reading R29), the grouping
 //! says where they stand.
 
+mod misuse;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{BarrierUse, EventKind, Resource};
 use crate::path::{End, Path};
 use crate::scope::Placement;
 use crate::unfold::{Expired, UnfoldLimit};
+
+pub use self::misuse::Misuse;
 
 /// For each thread, the generation of each event of its path; `None` for events that belong to
 /// none.
@@ -30,6 +34,7 @@ struct Key {
 struct Step {
     /// Index in the path.
     event: u16,
+    line: u16,
     kind: EventKind,
     key: Key,
     used: BarrierUse,
@@ -42,6 +47,8 @@ pub struct Groupings {
     pub complete: Vec<Generations>,
     /// Those under which some threads wait for ever.
     pub waiting: Vec<Waiting>,
+    /// Where a barrier is misused.
+    pub misused: Vec<Misuse>,
 }
 
 /// Where threads stand at barriers that never complete.
@@ -62,16 +69,20 @@ pub fn groupings(
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
     if steps.iter().all(Vec::is_empty) {
-        return Ok(Groupings { complete: vec![none], waiting: Vec::new() });
+        return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
     let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
+    let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
+    let diverged = misuse::divergences(paths, &steps, same_warp);
     let mut run = Run {
         steps: &steps,
         placements,
-        counted,
+        every_order: counted || !diverged.is_empty(),
+        diverged,
         exits: paths.iter().map(|path| !matches!(path.end, End::Spins { .. })).collect(),
         complete: BTreeSet::new(),
         waiting: BTreeSet::new(),
+        misused: BTreeSet::new(),
         seen: BTreeSet::new(),
         budget: MAX_STEPS,
         expired,
@@ -83,10 +94,12 @@ pub fn groupings(
         joined: none,
         next: 0,
     };
+    run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key));
     run.explore(state)?;
     Ok(Groupings {
         complete: run.complete.into_iter().collect(),
         waiting: run.waiting.into_iter().collect(),
+        misused: run.misused.into_iter().collect(),
     })
 }
 
@@ -107,7 +120,8 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Ste
                 Resource::Cluster => first(&|p| p.same_cluster(here)),
             };
             let event = u16::try_from(event).expect("a path has few events");
-            Some(Step { event, kind: of.kind, key: Key { group, resource: used.resource }, used })
+            let key = Key { group, resource: used.resource };
+            Some(Step { event, line: of.line, kind: of.kind, key, used })
         })
         .collect()
 }
@@ -127,7 +141,8 @@ fn renumbered(mut joined: Generations) -> Generations {
 struct Open {
     generation: u32,
     arrived: Vec<u8>,
-    /// Peer dialect: the count was reached, later arrivals pass and synchronize with nobody.
+    /// Peer dialect: the count was reached. A later arrival passes: it gives no edge, and its wait
+    /// receives those of the arrivals that reached the count (reading R30).
     passed: bool,
 }
 
@@ -144,11 +159,14 @@ struct State {
 struct Run<'a> {
     steps: &'a [Vec<Step>],
     placements: &'a [Placement],
-    counted: bool,
+    /// Whether the order of arrivals makes a difference.
+    every_order: bool,
+    diverged: Vec<misuse::Divergence>,
     /// For each thread, whether it exits at the end of its path.
     exits: Vec<bool>,
     complete: BTreeSet<Generations>,
     waiting: BTreeSet<Waiting>,
+    misused: BTreeSet<Misuse>,
     seen: BTreeSet<State>,
     budget: usize,
     expired: Expired<'a>,
@@ -163,7 +181,11 @@ impl Run<'_> {
                 return Err(UnfoldLimit::Time);
             }
             self.settle(&mut state);
-            if self.counted && !self.seen.insert(state.clone()) {
+            if self.every_order && !self.seen.insert(state.clone()) {
+                continue;
+            }
+            if let Some(misuse) = self.standing(&state) {
+                self.misused.insert(misuse);
                 continue;
             }
             let ready: Vec<usize> =
@@ -179,9 +201,13 @@ impl Run<'_> {
                 }
                 continue;
             }
-            // Without counts arrivals commute: one order is enough.
-            let choices = if self.counted { ready.len() } else { 1 };
+            // Otherwise arrivals commute: one order is enough.
+            let choices = if self.every_order { ready.len() } else { 1 };
             for &thread in &ready[..choices] {
+                if let Some(misuse) = self.arriving(&state, thread) {
+                    self.misused.insert(misuse);
+                    continue;
+                }
                 let mut after = state.clone();
                 self.arrive(&mut after, thread);
                 pending.push(after);
@@ -246,23 +272,26 @@ impl Run<'_> {
         if step.kind != EventKind::Wait || state.waiting[thread].is_some() {
             return false;
         }
-        let path = &self.steps[thread][..state.position[thread]];
-        let arrival = path.iter().rev().find(|s| s.key == step.key && s.kind == EventKind::Arrive);
-        // A wait without an arrival before it waits for ever.
-        let Some(arrival) = arrival else { return false };
-        let generation = state.joined[thread][usize::from(arrival.event)];
+        let Some(arrival) = self.arrival(state, thread) else { return false };
+        let open = state.barriers.get(&step.key);
+        let late = open.filter(|open| open.passed).map(|open| open.generation);
+        let generation = state.joined[thread][usize::from(arrival.event)].or(late);
+        let waits = open.is_some_and(|open| Some(open.generation) == generation && !open.passed);
         state.joined[thread][usize::from(step.event)] = generation;
         state.position[thread] += 1;
-        if let Some(generation) = generation {
-            let open = state
-                .barriers
-                .get(&step.key)
-                .is_some_and(|open| open.generation == generation && !open.passed);
-            if open {
-                state.waiting[thread] = Some((step.key, generation));
-            }
+        if let Some(generation) = generation.filter(|_| waits) {
+            state.waiting[thread] = Some((step.key, generation));
         }
         true
+    }
+
+    /// What the wait that a thread stands at is for: the thread's arrival at the barrier, after
+    /// which it has not waited there.
+    fn arrival(&self, state: &State, thread: usize) -> Option<Step> {
+        let (before, rest) = self.steps[thread].split_at(state.position[thread]);
+        let key = rest.first()?.key;
+        let last = before.iter().rev().find(|step| step.key == key)?;
+        (last.kind == EventKind::Arrive).then_some(*last)
     }
 
     fn is_complete(&self, state: &State, key: Key, open: &Open) -> bool {
@@ -289,14 +318,21 @@ impl Run<'_> {
 
     /// How many arrivals the latest one asked for: threads of the test (reading R30).
     fn count(&self, state: &State, key: Key, open: &Open) -> Option<u64> {
+        self.last_arrival(state, key, open).used.count
+    }
+
+    fn last_arrival(&self, state: &State, key: Key, open: &Open) -> Step {
         let last = usize::from(*open.arrived.last().expect("somebody arrived"));
-        self.steps[last][..state.position[last]]
+        *self.steps[last][..state.position[last]]
             .iter()
             .rev()
             .find(|step| step.key == key && step.kind == EventKind::Arrive)
             .expect("an arrival is a step")
-            .used
-            .count
+    }
+
+    /// How many threads of the test could take part.
+    fn members(&self, key: Key) -> u64 {
+        (0..self.steps.len()).filter(|&thread| self.belongs(thread, key)).count() as u64
     }
 
     fn belongs(&self, thread: usize, key: Key) -> bool {

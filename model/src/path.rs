@@ -74,6 +74,30 @@ pub struct Path {
     /// The value of each register at the end.
     pub registers: Vec<ExprId>,
     pub end: End,
+    /// Whether a branch or a guard led the thread past an aligned barrier.
+    pub passed_over: bool,
+}
+
+impl Path {
+    /// As far as its first `events` events, with another end.
+    pub(crate) fn until(&self, events: usize, end: End) -> Path {
+        let known = |check: &&Check| {
+            let mut known = true;
+            self.exprs.leaves(check.expr(), &mut |leaf| match leaf {
+                Expr::Read(of) | Expr::Reduced(of) => known &= usize::from(of) < events,
+                Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {}
+            });
+            known
+        };
+        Path {
+            exprs: self.exprs.clone(),
+            events: self.events[..events].to_vec(),
+            checks: self.checks.iter().filter(known).cloned().collect(),
+            registers: self.registers.clone(),
+            end,
+            passed_over: self.passed_over,
+        }
+    }
 }
 
 /// Why the paths could not all be listed.
@@ -135,6 +159,7 @@ pub fn paths(
         checks: Vec::new(),
         visits: vec![0; if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
         heads: Vec::new(),
+        passed_over: false,
     });
     while let Some(state) = walk.pending.pop() {
         walk.run(state)?;
@@ -168,27 +193,6 @@ enum Next {
     Stop,
 }
 
-impl Path {
-    /// The path as far as the event with this index, which is never reached.
-    pub(crate) fn before(&self, event: u16) -> Path {
-        let known = |check: &&Check| {
-            let mut known = true;
-            self.exprs.leaves(check.expr(), &mut |leaf| match leaf {
-                Expr::Read(read) | Expr::Reduced(read) => known &= read < event,
-                Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {}
-            });
-            known
-        };
-        Path {
-            exprs: self.exprs.clone(),
-            events: self.events[..usize::from(event)].to_vec(),
-            checks: self.checks.iter().filter(known).cloned().collect(),
-            registers: Vec::new(),
-            end: End::Waits { line: self.events[usize::from(event)].line },
-        }
-    }
-}
-
 impl Walk<'_> {
     fn run(&mut self, mut state: State) -> Result<(), PathLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
@@ -203,7 +207,8 @@ impl Walk<'_> {
             if self.live.is_head(state.pc) {
                 let (registers, taint) = (state.registers.clone(), state.taint.clone());
                 let events = state.events.len();
-                state.heads.push(Head { line: state.pc, registers, taint, events });
+                let (line, passed_over) = (state.pc, state.passed_over);
+                state.heads.push(Head { line, registers, taint, events, passed_over });
             }
             if let Next::Stop = self.step(&mut state) {
                 return Ok(());
@@ -213,8 +218,8 @@ impl Walk<'_> {
     }
 
     fn finish(&mut self, state: State, end: End) {
-        let State { exprs, events, checks, registers, .. } = state;
-        self.done.push(Path { exprs, events, checks, registers, end });
+        let State { exprs, events, checks, registers, passed_over, .. } = state;
+        self.done.push(Path { exprs, events, checks, registers, end, passed_over });
     }
 
     fn step(&mut self, state: &mut State) -> Next {
@@ -231,6 +236,7 @@ impl Walk<'_> {
         match &line.instruction {
             Instruction::Branch(branch) => {
                 if !self.takes(state, branch) {
+                    self.note_branch(state, branch.target, false);
                     state.pc += 1;
                     return Next::Go;
                 }
@@ -323,6 +329,7 @@ impl Walk<'_> {
         }
         let mut other = state.clone();
         other.checks.push(Check::Truth(holds, false));
+        self.note_branch(&mut other, branch.target, false);
         other.pc += 1;
         other.step += 1;
         self.pending.push(other);
@@ -333,8 +340,11 @@ impl Walk<'_> {
     /// Passes over a guarded instruction; what it would have written now depends on its guard.
     fn skip(&self, state: &mut State, guard_taint: Mask) {
         let line = &self.program.threads[usize::from(self.thread.0)].lines[state.pc];
-        if matches!(line.instruction, Instruction::Branch(_)) {
+        if let Instruction::Branch(branch) = &line.instruction {
             state.ctrl |= guard_taint;
+            self.note_branch(state, branch.target, false);
+        } else {
+            state.passed_over |= self.aligned_between(state.pc, state.pc + 1);
         }
         for register in line.instruction.destinations() {
             state.taint[usize::from(register.0)] |= guard_taint;
@@ -343,6 +353,7 @@ impl Walk<'_> {
     }
 
     fn jump(&mut self, state: &mut State, target: usize) -> Next {
+        self.note_branch(state, target, true);
         if target <= state.pc && target < state.visits.len() {
             // An iteration that neither writes nor meets a barrier and comes back with the same
             // live registers, which depend on no less, can be left out: what remains is a path too,
@@ -350,6 +361,7 @@ impl Walk<'_> {
             let back = (&state.registers[..], &state.taint[..]);
             let covers = |head: &&Head| {
                 head.line == target
+                    && head.passed_over == state.passed_over
                     && self.live.covers(target, (&head.registers, &head.taint), back)
             };
             if let Some(head) = state.heads.iter().find(covers) {

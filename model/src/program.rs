@@ -1,5 +1,6 @@
 //! A program: placed threads over variables, with what of its end is observed.
 
+use crate::isa::bar::BarrierKind;
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Space, Variable, VariableId};
 use crate::scope::Placement;
@@ -87,11 +88,15 @@ impl Program {
 
 impl Program {
     /// Whether some execution might have no meaning: accesses of different sizes, loads
-    /// of read-only data, addresses and barriers that are computed. When false, no engine reports
+    /// of read-only data, addresses that are computed, barriers that may be misused. When false, no engine reports
     /// undefinedness, and a search may stop as soon as its question is answered.
     pub fn may_be_undefined(&self) -> bool {
         let mut size = None;
         let mut differs = |bits: u16| *size.get_or_insert(bits) != bits;
+        let one_warp = self.threads.iter().enumerate().any(|(index, thread)| {
+            let same_warp = |other: &Thread| other.placement.same_warp(thread.placement);
+            self.threads[..index].iter().any(same_warp)
+        });
         let computed = |address: Address, elements: usize| {
             address.offset != 0 || elements > 1 || !matches!(address.base, Operand::Address(_))
         };
@@ -104,17 +109,21 @@ impl Program {
                     || computed(address, elements);
             }
             match instruction {
+                // Readings R45 and R46 say which barriers have no meaning.
                 Instruction::Barrier(barrier) => {
+                    let ptx = barrier.instance.is_none();
                     let operands = [Some(barrier.id), barrier.count];
+                    let reduces = matches!(barrier.kind, BarrierKind::Reduce { .. });
                     operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
+                        || ptx && (barrier.count.is_some() || reduces)
+                        || barrier.aligned && one_warp
                 }
-                Instruction::Unsupported(_) => true,
+                Instruction::ClusterBarrier(_) | Instruction::Unsupported(_) => true,
                 Instruction::Load(_)
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
                 | Instruction::Fence(_)
                 | Instruction::ProxyFence(_)
-                | Instruction::ClusterBarrier(_)
                 | Instruction::Alu(_)
                 | Instruction::Cvta(_)
                 | Instruction::Branch(_) => false,

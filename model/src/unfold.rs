@@ -5,7 +5,7 @@
 
 use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::generation::{self, Generations, Waiting};
+use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::given::Tag;
 use crate::layout::Layout;
 use crate::memory::Extent;
@@ -158,6 +158,13 @@ impl<'p> Unfolded<'p> {
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
         let groupings = generation::groupings(paths, placements, self.expired)?;
+        for misuse in groupings.misused {
+            let (cut, generations) = misused(paths, misuse);
+            let paths = cut.iter().collect();
+            if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
+                return Ok(false);
+            }
+        }
         for generations in groupings.complete {
             if (self.expired)() {
                 return Err(UnfoldLimit::Time);
@@ -188,7 +195,11 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
     for (generations, at) in generations.iter_mut().zip(&at) {
         generations.truncate(at.map_or(usize::MAX, usize::from));
     }
-    let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| path.before(at))).collect();
+    let before = |path: &Path, at: u16| {
+        let line = path.events[usize::from(at)].line;
+        path.until(at.into(), End::Waits { line })
+    };
+    let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| before(path, at))).collect();
     (cut, generations)
 }
 
@@ -206,6 +217,16 @@ pub enum Stays {
     Waits,
     /// In a loop that nothing ends.
     Loops,
+}
+
+/// The paths as far as threads have come when one of them misuses a barrier.
+fn misused(paths: &[&Path], misuse: Misuse) -> (Vec<Path>, Generations) {
+    let Misuse { thread, line, reason, reached, generations } = misuse;
+    let cut = paths.iter().zip(reached).enumerate().map(|(other, (path, reached))| {
+        let fault = End::Fault { reason, line };
+        path.until(reached, if other == thread { fault } else { End::Finished })
+    });
+    (cut.collect(), generations)
 }
 
 /// One event of an unfolding.

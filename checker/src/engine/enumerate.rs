@@ -76,7 +76,8 @@ impl structures::Search for Job<'_, '_> {
 
 impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        if unfolding.is_stuck() && !self.seen.wants_stuck(unfolding) {
+        let needless = unfolding.is_stuck() && !self.seen.wants_stuck(unfolding);
+        if needless || unfolding.fault().is_some() && self.seen.undefined.is_some() {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);

@@ -2,7 +2,7 @@
 
 use model::isa::alu::{Alu, AluOp, Branch, Comparison};
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
 use model::isa::fence::Fence;
 use model::isa::ld::{Load, LoadOrder};
@@ -195,14 +195,15 @@ impl Writer {
                 id: Operand::Imm(0),
                 count: None,
                 instance: None,
+                aligned: true,
             }),
             Step::ClusterArrive { relaxed: true } => {
-                Instruction::ClusterBarrier(ClusterBarrier::ArriveRelaxed)
+                Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelaxed.unaligned())
             }
             Step::ClusterArrive { relaxed: false } => {
-                Instruction::ClusterBarrier(ClusterBarrier::ArriveRelease)
+                Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelease.unaligned())
             }
-            Step::ClusterWait => Instruction::ClusterBarrier(ClusterBarrier::Wait),
+            Step::ClusterWait => Instruction::ClusterBarrier(ClusterBarrierKind::Wait.unaligned()),
             Step::Guard => return self.guard(text),
         };
         self.push(None, instruction, text);

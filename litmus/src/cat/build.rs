@@ -196,6 +196,7 @@ impl<'m, 't> Build<'m, 't, '_> {
                 }
                 self.axioms += 1;
                 let name = name.map_or_else(|| format!("axiom-{}", self.axioms), str::to_owned);
+                let relation = self.demanded_of_fences(test, relation).unwrap_or(relation);
                 let constraint = match test {
                     Test::Empty => Constraint::Empty(relation.id),
                     Test::Irreflexive => Constraint::Irreflexive(relation.id),
@@ -236,6 +237,21 @@ impl<'m, 't> Build<'m, 't, '_> {
             (test == Test::Empty && both && may).then_some((order.0, relates))
         })?;
         Some((chosen, self.evaluator.rel(relates)))
+    }
+
+    /// `empty X \ sync_fence` is about the pairs that `sync_fence` has to relate. The peer leaves it
+    /// free on other pairs of fences: there it has what such an axiom demands, and no more.
+    fn demanded_of_fences(&self, test: Test, relation: Rel<'m>) -> Option<Rel<'m>> {
+        if test != Test::Empty || self.evaluator.names != Names::Peer {
+            return None;
+        }
+        let (demanded, order) = self.m.look(|model| {
+            let Node::Minus(demanded, order) = model.node(relation.id) else { return None };
+            let fences = model.node(order) == Node::Chosen(Chosen::Fsc);
+            fences.then_some((demanded, order))
+        })?;
+        let [demanded, order] = [demanded, order].map(|id| self.evaluator.rel(id));
+        Some((demanded - names::fences_left_free(self.m)) - order)
     }
 
     fn orders(&mut self, libraries: &Libraries) {

@@ -175,3 +175,9 @@ pub(super) fn fences_to_order(m: &Builder) -> Rel<'_> {
     let fence_sc = m.tag(Tag::FenceSc);
     (scopes_include(m) & (fence_sc * fence_sc)) - m.tag(Tag::All).id()
 }
+
+/// The pairs of fences that it need not relate, and may.
+pub(super) fn fences_left_free(m: &Builder) -> Rel<'_> {
+    let fence_sc = m.tag(Tag::FenceSc);
+    (fence_sc * fence_sc) - fences_to_order(m)
+}

@@ -1,7 +1,8 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
 use model::isa::bar::{
-    self, Barrier, BarrierKind, CLUSTER_FORM, COUNT_MISSING, ClusterBarrier, FORM, Reduction,
+    self, Barrier, BarrierKind, CLUSTER_FORM, COUNT_MISSING, ClusterBarrier, ClusterBarrierKind,
+    FORM, Reduction,
 };
 use model::isa::qualifier::Dialect;
 use model::isa::{Instruction, Operand, Reg};
@@ -18,6 +19,11 @@ enum Form {
     Reduce(Reduction),
 }
 
+/// 9.7.15.1: `bar` is `barrier.aligned`.
+fn is_aligned(cell: &Cell<'_>) -> bool {
+    cell.opcode() == "bar" || cell.parts.iter().any(|part| part.text == "aligned")
+}
+
 impl<'a> Reader<'_> {
     pub(super) fn barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
@@ -30,9 +36,6 @@ impl<'a> Reader<'_> {
         let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
         if parts.first() == Some(&"cta") {
             parts.remove(0);
-        }
-        if parts.last() == Some(&"aligned") && cell.opcode() == "barrier" {
-            parts.pop();
         }
         // `.aligned` may stand before the operation of a reduction, too.
         if cell.opcode() == "barrier" {
@@ -107,7 +110,13 @@ impl<'a> Reader<'_> {
             Some(count) => Some(self.operand(count)?),
             None => None,
         };
-        Some(Instruction::Barrier(Barrier { kind, id, count, instance: None }))
+        Some(Instruction::Barrier(Barrier {
+            kind,
+            id,
+            count,
+            instance: None,
+            aligned: is_aligned(cell),
+        }))
     }
 
     fn wrong_count(
@@ -174,16 +183,22 @@ impl<'a> Reader<'_> {
             Some(count) => Some(self.operand(count)?),
             None => None,
         };
-        Some(Instruction::Barrier(Barrier { kind, id, count, instance: Some(instance) }))
+        Some(Instruction::Barrier(Barrier {
+            kind,
+            id,
+            count,
+            instance: Some(instance),
+            aligned: false,
+        }))
     }
 
     fn cluster_barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
         let mut parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         parts.retain(|part| *part != "aligned");
-        let barrier = match parts[..] {
-            ["arrive"] | ["arrive", "release"] => ClusterBarrier::ArriveRelease,
-            ["arrive", "relaxed"] => ClusterBarrier::ArriveRelaxed,
-            ["wait"] | ["wait", "acquire"] => ClusterBarrier::Wait,
+        let kind = match parts[..] {
+            ["arrive"] | ["arrive", "release"] => ClusterBarrierKind::ArriveRelease,
+            ["arrive", "relaxed"] => ClusterBarrierKind::ArriveRelaxed,
+            ["wait"] | ["wait", "acquire"] => ClusterBarrierKind::Wait,
             _ => {
                 let known = ["arrive", "wait"];
                 let first = parts.first().copied().unwrap_or("");
@@ -195,6 +210,7 @@ impl<'a> Reader<'_> {
             }
         };
         self.no_operands(cell)?;
-        Some(Instruction::ClusterBarrier(barrier))
+        let aligned = is_aligned(cell);
+        Some(Instruction::ClusterBarrier(ClusterBarrier { kind, aligned }))
     }
 }

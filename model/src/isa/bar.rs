@@ -37,15 +37,30 @@ pub struct Barrier {
     /// a count, those threads take part that execute it; with a count, every arrival passes once
     /// there are that many, and some that many of them synchronize.
     pub instance: Option<u64>,
+    /// Every thread of the warp executes it; `bar` always is, `barrier` if it says so.
+    pub aligned: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ClusterBarrier {
+pub struct ClusterBarrier {
+    pub kind: ClusterBarrierKind,
+    pub aligned: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ClusterBarrierKind {
     /// `.release`, the default.
     ArriveRelease,
     ArriveRelaxed,
     /// Always `.acquire`.
     Wait,
+}
+
+impl ClusterBarrierKind {
+    /// Without `.aligned`.
+    pub fn unaligned(self) -> ClusterBarrier {
+        ClusterBarrier { kind: self, aligned: false }
+    }
 }
 
 pub static FORM: Rule = Rule {

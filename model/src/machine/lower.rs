@@ -2,7 +2,7 @@
 
 use super::form::{Family, Form, Level, Lowered, Reach};
 use crate::isa::atom::AtomicOrder;
-use crate::isa::bar::ClusterBarrier;
+use crate::isa::bar::ClusterBarrierKind;
 use crate::isa::fence::FenceOrder;
 use crate::isa::ld::LoadOrder;
 use crate::isa::st::StoreOrder;
@@ -105,12 +105,12 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
             if family < Family::Hopper {
                 return Err("clusters are of sm_90 and later");
             }
-            match barrier {
-                ClusterBarrier::ArriveRelease => {
+            match barrier.kind {
+                ClusterBarrierKind::ArriveRelease => {
                     forms.extend([Form::MembarAll(Reach::Gpu), Form::ClusterArrive]);
                 }
-                ClusterBarrier::ArriveRelaxed => forms.push(Form::ClusterArrive),
-                ClusterBarrier::Wait => forms.extend([Form::ClusterWait, Form::Invalidate]),
+                ClusterBarrierKind::ArriveRelaxed => forms.push(Form::ClusterArrive),
+                ClusterBarrierKind::Wait => forms.extend([Form::ClusterWait, Form::Invalidate]),
             }
         }
         Instruction::ProxyFence(_) => return Err("proxies are not on this machine"),

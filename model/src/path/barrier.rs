@@ -6,8 +6,8 @@ use crate::event::{BarrierUse, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
 use crate::isa::alu::{AluOp, Comparison};
-use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
-use crate::isa::{Operand, Type};
+use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind};
+use crate::isa::{Instruction, Operand, Type};
 use crate::value::{Value, low64};
 
 /// The barriers of a CTA.
@@ -37,10 +37,12 @@ impl Walk<'_> {
             }
         };
         let resource = Resource::Cta { id, instance: barrier.instance };
-        let used = BarrierUse { resource, count, reduce, relaxed: false };
+        let waits = barrier.kind != BarrierKind::Arrive;
+        let aligned = barrier.aligned;
+        let used = BarrierUse { resource, count, reduce, relaxed: false, waits, aligned };
         state.push(EventKind::Arrive, Tags::of(&[Tag::All, Tag::BarrierArrive]), guard);
         state.last().barrier = Some(used);
-        if barrier.kind != BarrierKind::Arrive {
+        if waits {
             let tags = Tags::of(&[Tag::All, Tag::BarrierWait]);
             let wait = state.push(EventKind::Wait, tags, guard);
             state.last().barrier = Some(used);
@@ -52,6 +54,30 @@ impl Walk<'_> {
         state.heads.clear();
         state.pc += 1;
         Next::Go
+    }
+
+    /// Whether there is an aligned barrier among the lines from `first` up to `end`.
+    pub(super) fn aligned_between(&self, first: usize, end: usize) -> bool {
+        let lines = &self.program.threads[usize::from(self.thread.0)].lines;
+        lines.get(first..end).is_some_and(|lines| {
+            lines.iter().any(|line| {
+                matches!(
+                    &line.instruction,
+                    Instruction::Barrier(Barrier { aligned: true, .. })
+                        | Instruction::ClusterBarrier(ClusterBarrier { aligned: true, .. })
+                )
+            })
+        })
+    }
+
+    /// Notes that a jump to `target` passes over an aligned barrier, or that staying leaves a loop
+    /// around one.
+    pub(super) fn note_branch(&self, state: &mut State, target: usize, taken: bool) {
+        state.passed_over |= match (taken, target > state.pc) {
+            (true, true) => self.aligned_between(state.pc, target),
+            (false, false) => self.aligned_between(target, state.pc),
+            (true, false) | (false, true) => false,
+        };
     }
 
     /// A barrier id or count: forks over what a barrier could be called.
@@ -76,15 +102,20 @@ impl Walk<'_> {
 }
 
 pub(super) fn cluster_barrier(state: &mut State, barrier: ClusterBarrier, guard: Mask) {
-    let (kind, tag) = match barrier {
-        ClusterBarrier::ArriveRelease | ClusterBarrier::ArriveRelaxed => {
+    let (kind, tag) = match barrier.kind {
+        ClusterBarrierKind::ArriveRelease | ClusterBarrierKind::ArriveRelaxed => {
             (EventKind::Arrive, Tag::BarrierArrive)
         }
-        ClusterBarrier::Wait => (EventKind::Wait, Tag::BarrierWait),
+        ClusterBarrierKind::Wait => (EventKind::Wait, Tag::BarrierWait),
     };
     state.push(kind, Tags::of(&[Tag::All, tag]), guard);
-    let relaxed = barrier == ClusterBarrier::ArriveRelaxed;
-    let resource = Resource::Cluster;
-    state.last().barrier = Some(BarrierUse { resource, count: None, reduce: None, relaxed });
+    state.last().barrier = Some(BarrierUse {
+        resource: Resource::Cluster,
+        count: None,
+        reduce: None,
+        relaxed: barrier.kind == ClusterBarrierKind::ArriveRelaxed,
+        waits: barrier.kind == ClusterBarrierKind::Wait,
+        aligned: barrier.aligned,
+    });
     state.heads.clear();
 }

@@ -22,6 +22,8 @@ pub(super) struct State {
     pub(super) visits: Vec<u32>,
     /// Loop heads since the last write or barrier.
     pub(super) heads: Vec<Head>,
+    /// Whether a condition led the thread past an aligned barrier.
+    pub(super) passed_over: bool,
 }
 
 /// A state at the head of a loop.
@@ -32,6 +34,7 @@ pub(super) struct Head {
     pub(super) taint: Vec<Mask>,
     /// How many events came before.
     pub(super) events: usize,
+    pub(super) passed_over: bool,
 }
 
 impl State {
@@ -47,6 +50,7 @@ impl State {
             checks: Vec::new(),
             visits: Vec::new(),
             heads: Vec::new(),
+            passed_over: false,
         }
     }
 

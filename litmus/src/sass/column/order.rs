@@ -1,7 +1,7 @@
 //! Fences and barriers of a column: `MEMBAR` and `CCTL` are one fence where nothing stands between.
 
 use model::isa::Instruction;
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::fence::{Fence, FenceOrder};
 use model::machine::form::{Family, Form, Lowered, Reach};
 use model::scope::Scope;
@@ -86,14 +86,15 @@ impl Column<'_> {
                 unsupported("clusters are of sm_90 and later")
             }
             Form::ClusterArrive => {
-                let barrier = Instruction::ClusterBarrier(ClusterBarrier::ArriveRelaxed);
+                let barrier =
+                    Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelaxed.unaligned());
                 self.emit(barrier, lowered(&[Form::ClusterArrive]));
                 Ok(1)
             }
             // Reading S4: the model has no wait without an acquire.
             Form::ClusterWait => match invalidates {
                 Some((used, _)) => {
-                    let barrier = Instruction::ClusterBarrier(ClusterBarrier::Wait);
+                    let barrier = Instruction::ClusterBarrier(ClusterBarrierKind::Wait.unaligned());
                     self.emit(barrier, lowered(&[Form::ClusterWait, Form::Invalidate]));
                     self.merged.insert(cells.len() - used);
                     Ok(1)
@@ -129,7 +130,8 @@ impl Column<'_> {
                 self.merged.insert(left - used);
             }
             Some((used, Ok(Some(Form::ClusterArrive)))) if self.family >= Family::Hopper => {
-                let barrier = Instruction::ClusterBarrier(ClusterBarrier::ArriveRelease);
+                let barrier =
+                    Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelease.unaligned());
                 self.emit(barrier, lowered(&[membar, Form::ClusterArrive]));
                 self.merged.insert(left - used);
             }
@@ -158,7 +160,7 @@ impl Column<'_> {
         if kind == BarrierKind::Arrive && count.is_none() {
             return unsupported("an arrival that does not say how many take part");
         }
-        let barrier = Barrier { kind, id, count, instance: None };
+        let barrier = Barrier { kind, id, count, instance: None, aligned: false };
         self.emit(Instruction::Barrier(barrier), lowered(&[Form::Bar]));
         Ok(())
     }

@@ -1,0 +1,173 @@
+//! Barriers used as PTX forbids: the program then has no meaning. Readings R45 and R46.
+//!
+//! The peer dialect has no such rules.
+
+use super::{Generations, Key, Run, State, Step};
+use crate::event::{EventKind, Resource};
+use crate::path::Path;
+
+/// 9.7.15.1: `.red` is not intermixed with `.sync` or `.arrive` at the same active barrier.
+const FORMS: &str = "`red` meets `sync` or `arrive` at one active barrier";
+/// 9.7.15.1: those that use one barrier give one thread count.
+const COUNTS: &str = "arrivals at one active barrier give different thread counts";
+/// 9.7.15.3: each thread arrives only once before the barrier completes.
+const TWICE: &str = "a thread arrives twice at the barrier of the cluster before it completes";
+/// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
+const NOT_ARRIVED: &str = "a thread waits for the barrier of the cluster and has not arrived";
+/// 9.7.15.1, 9.7.15.3: `.aligned` says that all threads of the warp execute the same instruction.
+const DIVERGED: &str = "threads of one warp do not execute the same aligned barrier";
+
+/// A point of a run at which a thread uses a barrier as PTX forbids.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Misuse {
+    pub thread: usize,
+    /// The line of the instruction.
+    pub line: u16,
+    pub reason: &'static str,
+    /// For each thread, how many events of its path the run has come to at most.
+    pub reached: Vec<usize>,
+    /// Of those events.
+    pub generations: Generations,
+}
+
+/// Two threads of a warp whose aligned barriers differ from some point on: for each, the step at
+/// which they do, or `None` where it executes no more of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Divergence {
+    threads: [usize; 2],
+    at: [Option<usize>; 2],
+}
+
+/// The pairs of threads that do not execute the same aligned barriers. Reading R45: a thread that
+/// ends before the other has exited, unless a condition led it past a barrier.
+pub(super) fn divergences(
+    paths: &[&Path],
+    steps: &[Vec<Step>],
+    same_warp: impl Fn(usize, usize) -> bool,
+) -> Vec<Divergence> {
+    let aligned = |thread: usize| {
+        steps[thread].iter().enumerate().filter(|(_, step)| step.used.aligned && step.leads())
+    };
+    let mut found = Vec::new();
+    for second in 0..steps.len() {
+        for first in (0..second).filter(|&first| same_warp(first, second)) {
+            let (mut ours, mut theirs) = (aligned(first), aligned(second));
+            let at = loop {
+                match (ours.next(), theirs.next()) {
+                    (Some((_, a)), Some((_, b)))
+                        if a.kind == b.kind && a.used.same_instruction(&b.used) => {}
+                    (a, b) => break [a, b].map(|end| end.map(|(index, _)| index)),
+                }
+            };
+            let diverges = match at {
+                [None, None] => false,
+                [Some(_), Some(_)] => true,
+                [None, Some(_)] => paths[first].passed_over,
+                [Some(_), None] => paths[second].passed_over,
+            };
+            if diverges {
+                found.push(Divergence { threads: [first, second], at });
+            }
+        }
+    }
+    found
+}
+
+impl Step {
+    /// Whether it is the first event of its instruction.
+    fn leads(&self) -> bool {
+        self.kind == EventKind::Arrive || self.key.resource == Resource::Cluster
+    }
+
+    fn is_peers(&self) -> bool {
+        matches!(self.key.resource, Resource::Cta { instance: Some(_), .. })
+    }
+}
+
+/// Whether barriers may be misused in some order of arrivals, and are not in another.
+pub(super) fn depends_on_order(steps: &[Vec<Step>], members: impl Fn(Key) -> u64) -> bool {
+    let all = || steps.iter().flatten().filter(|step| !step.is_peers());
+    let differs = all().any(|step| {
+        let count = |step: &Step| step.used.count.unwrap_or_else(|| members(step.key));
+        all().filter(|other| other.key == step.key).any(|other| {
+            step.used.reduce.is_some() != other.used.reduce.is_some() || count(step) != count(other)
+        })
+    });
+    let repeated = steps.iter().any(|steps| {
+        let cluster = || steps.iter().filter(|step| step.key.resource == Resource::Cluster);
+        let arrives_first = cluster().next().is_none_or(|step| step.kind == EventKind::Arrive);
+        !arrives_first || cluster().zip(cluster().skip(1)).any(|(a, b)| a.kind == b.kind)
+    });
+    differs || repeated
+}
+
+impl Run<'_> {
+    /// What threads that stand where they do have done wrong.
+    pub(super) fn standing(&self, state: &State) -> Option<Misuse> {
+        let diverged = self.diverged.iter().find_map(|pair| {
+            let there = pair.threads.iter().zip(pair.at).all(|(&thread, at)| match at {
+                Some(step) => state.position[thread] >= step,
+                None => {
+                    state.position[thread] == self.steps[thread].len()
+                        && state.waiting[thread].is_none()
+                }
+            });
+            let named = pair.at.iter().zip(pair.threads).find_map(|(at, t)| at.map(|at| (t, at)));
+            there.then_some(named).flatten()
+        });
+        let diverged = diverged.map(|(thread, step)| (thread, step, DIVERGED));
+        let waits = || {
+            (0..self.steps.len()).find_map(|thread| {
+                let position = state.position[thread];
+                let waits = self.steps[thread].get(position)?.kind == EventKind::Wait;
+                (waits && state.waiting[thread].is_none() && self.arrival(state, thread).is_none())
+                    .then_some((thread, position, NOT_ARRIVED))
+            })
+        };
+        let (thread, step, reason) = diverged.or_else(waits)?;
+        Some(self.misuse(state, thread, step, reason))
+    }
+
+    /// What a thread that arrives now does wrong.
+    pub(super) fn arriving(&self, state: &State, thread: usize) -> Option<Misuse> {
+        let position = state.position[thread];
+        let step = self.steps[thread][position];
+        if step.is_peers() {
+            return None;
+        }
+        let open = state.barriers.get(&step.key)?;
+        let last = self.last_arrival(state, step.key, open);
+        let count = |step: &Step| step.used.count.unwrap_or_else(|| self.members(step.key));
+        let reason = if step.key.resource == Resource::Cluster {
+            open.arrived.iter().any(|&other| usize::from(other) == thread).then_some(TWICE)
+        } else if step.used.reduce.is_some() != last.used.reduce.is_some() {
+            Some(FORMS)
+        } else {
+            (count(&step) != count(&last)).then_some(COUNTS)
+        };
+        reason.map(|reason| self.misuse(state, thread, position, reason))
+    }
+
+    /// Every event before the next barrier of its thread has a place in the run that leads here:
+    /// the threads are run through their barriers alone.
+    fn misuse(&self, state: &State, thread: usize, step: usize, reason: &'static str) -> Misuse {
+        let reached: Vec<usize> =
+            (0..self.steps.len()).map(|thread| self.reached(state, thread)).collect();
+        let mut generations = state.joined.clone();
+        for (generations, &reached) in generations.iter_mut().zip(&reached) {
+            generations.truncate(reached);
+        }
+        let generations = super::renumbered(generations);
+        let line = self.steps[thread][step].line;
+        Misuse { thread, line, reason, reached, generations }
+    }
+
+    /// How many events of its path a thread has come to: those before the barrier that it stands
+    /// at.
+    fn reached(&self, state: &State, thread: usize) -> usize {
+        let passed = state.position[thread];
+        let at = if state.waiting[thread].is_some() { passed.checked_sub(1) } else { Some(passed) };
+        at.and_then(|at| self.steps[thread].get(at))
+            .map_or(state.joined[thread].len(), |step| usize::from(step.event))
+    }
+}
