@@ -51,7 +51,7 @@ fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
     const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
     let model = ptx::model();
-    let (mut included, mut limited, mut wrong) = (0, 0, String::new());
+    let (mut included, mut limited, mut stuck, mut wrong) = (0, 0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
         let axioms = judged(&entry.test, &model);
         for (sm, options) in machines() {
@@ -65,6 +65,11 @@ fn every_outcome_of_the_machine_is_allowed() {
                 Inclusion::Included { .. } => included += 1,
                 Inclusion::Limited(_) => limited += 1,
                 Inclusion::Undefined(_) | Inclusion::Unsupported(_) | Inclusion::Refused(_) => {}
+                Inclusion::Stuck { expected: true, .. } => stuck += 1,
+                Inclusion::Stuck { reason, expected: false } => {
+                    writeln!(wrong, "{} on sm_{sm}: {reason}", entry.test.name)
+                        .expect("strings can be written");
+                }
                 Inclusion::Extra(extra) => {
                     let outcome = entry.test.display_outcome(&extra[0].0);
                     let name = &entry.test.name;
@@ -74,8 +79,9 @@ fn every_outcome_of_the_machine_is_allowed() {
             }
         }
     }
-    assert!(wrong.is_empty(), "the axioms forbid\n{wrong}");
+    assert!(wrong.is_empty(), "the axioms forbid, or the machine never ends\n{wrong}");
     assert!(included > 3000 && limited < included / 10, "{included} compared, {limited} not");
+    assert!(stuck > 0, "no test that is stuck was run");
 }
 
 #[test]
@@ -135,7 +141,7 @@ fn no_placed_program_leaves_the_axioms() {
                 match compare(&test, &axioms, lowering, options, LIMITS).0 {
                     Inclusion::Included { .. } => included.set(included.get() + 1),
                     Inclusion::Refused(_) => refused.set(refused.get() + 1),
-                    Inclusion::Limited(_) => {}
+                    Inclusion::Limited(_) | Inclusion::Stuck { .. } => {}
                     Inclusion::Undefined(why) | Inclusion::Unsupported(why) => {
                         return Err(TestCaseError::fail(format!("{why}\n{source}")));
                     }
@@ -198,6 +204,7 @@ fn what_no_axiom_asks_for_may_be_otherwise() {
             Inclusion::Undefined(_)
             | Inclusion::Unsupported(_)
             | Inclusion::Refused(_)
+            | Inclusion::Stuck { .. }
             | Inclusion::Limited(_) => {}
         }
         Ok(())

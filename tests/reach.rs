@@ -53,6 +53,8 @@ impl Sum {
             Inclusion::Unsupported(_) => self.unsupported += 1,
             Inclusion::Refused(_) => self.refused += 1,
             Inclusion::Limited(_) => self.limited += 1,
+            // Neither the axioms nor the machine have an outcome.
+            Inclusion::Stuck { .. } => {}
             Inclusion::Extra(_) => panic!("the machine does what the axioms forbid"),
         }
     }

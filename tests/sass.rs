@@ -142,6 +142,7 @@ fn no_random_column_leaves_what_it_promises() {
                 Inclusion::Undefined(_)
                 | Inclusion::Unsupported(_)
                 | Inclusion::Refused(_)
+                | Inclusion::Stuck { .. }
                 | Inclusion::Limited(_) => {}
             }
         }

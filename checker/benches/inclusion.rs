@@ -115,6 +115,8 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
             Inclusion::Extra(extra) => account.found = Some(tell(&test, sm, options, &extra[0].0)),
             Inclusion::Undefined(_) | Inclusion::Unsupported(_) => account.undefined += 1,
             Inclusion::Refused(_) => account.refused += 1,
+            // There is nothing to compare.
+            Inclusion::Stuck { .. } => {}
             Inclusion::Limited(_) => account.limited += 1,
         }
     }

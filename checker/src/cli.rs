@@ -124,7 +124,8 @@ pub struct Explore {
     /// Show how much was searched
     #[arg(long)]
     pub stats: bool,
-    /// Say whether every state can still reach an end
+    /// Count the states from which no end can be reached. That an end can be reached does not say
+    /// that every run gets there
     #[arg(long, conflicts_with = "random")]
     pub progress: bool,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! Executions that never finish, in words: the axioms and the machine say it alike.
 
 use litmus::Test;
-use model::unfold::{Stays, Stuck};
+use model::program::{Stays, Stuck};
 
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {
@@ -13,6 +13,11 @@ pub fn some(test: &Test, stuck: &[Stuck]) -> String {
     format!("some executions never finish: {}", places(test, stuck))
 }
 
+/// What keeps every run of the machine from its end, where some thread faults.
+pub fn fault(test: &Test, stuck: &[Stuck]) -> String {
+    format!("no thread can go on: {}", places(test, stuck))
+}
+
 /// `P0 waits for ever at `bar.sync 0`, P1 repeats `ld.relaxed.gpu.u32 r0, [flag]` for ever`.
 fn places(test: &Test, stuck: &[Stuck]) -> String {
     let place = |stuck: &Stuck| {
@@ -20,6 +25,7 @@ fn places(test: &Test, stuck: &[Stuck]) -> String {
         let (name, line) = (&thread.name, &thread.lines[usize::from(stuck.line)].text);
         match stuck.why {
             Stays::Waits => format!("{name} waits for ever at `{line}`"),
+            Stays::Faults => format!("{name} faults at `{line}`"),
             Stays::Loops => format!("{name} repeats `{line}` for ever"),
         }
     };

@@ -10,6 +10,24 @@ use crate::value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u8);
 
+/// Where a thread stays for ever.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Stuck {
+    pub thread: ThreadId,
+    pub line: u16,
+    pub why: Stays,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Stays {
+    /// At a barrier that never completes.
+    Waits,
+    /// In a loop that nothing ends.
+    Loops,
+    /// At an instruction that cannot be executed, for its address or its barrier.
+    Faults,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Program {
     pub threads: Vec<Thread>,

@@ -10,7 +10,7 @@ use crate::given::Tag;
 use crate::layout::Layout;
 use crate::memory::Extent;
 use crate::path::{self, Check, End, Path, PathLimit};
-use crate::program::{Observed, Program, ThreadId};
+use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
 use crate::rel::Conventions;
 use crate::scope::Placement;
 
@@ -201,22 +201,6 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
     };
     let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| before(path, at))).collect();
     (cut, generations)
-}
-
-/// Where a thread stays for ever.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Stuck {
-    pub thread: ThreadId,
-    pub line: u16,
-    pub why: Stays,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Stays {
-    /// At a barrier that never completes.
-    Waits,
-    /// In a loop that nothing ends.
-    Loops,
 }
 
 /// The paths as far as threads have come when one of them misuses a barrier.

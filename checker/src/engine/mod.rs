@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use model::program::{Program, ThreadId};
+use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
-use model::unfold::{Stuck, UnfoldLimit, Unfolding};
+use model::unfold::{UnfoldLimit, Unfolding};
 use model::value::Value;
 
 use crate::witness::Witness;

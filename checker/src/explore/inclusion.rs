@@ -9,6 +9,7 @@ use model::value::Value;
 
 use super::{Explored, Limits, explore};
 use crate::judge::{Judgement, Verdict};
+use crate::stuck;
 
 /// What comparing the two says of one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +24,9 @@ pub enum Inclusion {
     Unsupported(String),
     /// The family has no instruction for a line of it, or the machine no room.
     Refused(Refusal),
+    /// The machine has no outcome, which nothing can be compared with: why, and whether the test says
+    /// that it is stuck.
+    Stuck { reason: String, expected: bool },
     /// Not all was searched, and what was is included.
     Limited(String),
 }
@@ -80,6 +84,15 @@ pub fn refused(refusal: Refusal) -> Inclusion {
     }
 }
 
+/// Why the machine has no outcome.
+pub fn never_ends(test: &Test, explored: &Explored) -> String {
+    match (&explored.fault_at, &explored.stuck_at) {
+        (Some(at), _) => stuck::fault(test, at),
+        (None, Some(at)) => stuck::never(test, at),
+        (None, None) => stuck::never(test, &[]),
+    }
+}
+
 /// Compares what the machine has with what the axioms allow, of a program with a meaning.
 pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusion {
     let allowed = allowed(test, judged);
@@ -105,6 +118,10 @@ pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusi
         (false, None, _) => Inclusion::Extra(extra),
         (false, Some(why), _) => Inclusion::Limited(format!("the axioms: {why}")),
         (true, _, Some(why)) => Inclusion::Limited(why.to_owned()),
+        (true, _, None) if explored.never_ends() => Inclusion::Stuck {
+            reason: never_ends(test, explored),
+            expected: test.meta("Stuck").is_some(),
+        },
         (true, _, None) => Inclusion::Included { reached: reached.len(), allowed: allowed.len() },
     }
 }

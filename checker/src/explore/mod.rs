@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use litmus::sass::lower::Lowering;
 use model::machine::{Machine, Options, Refusal, Step, WIDER};
-use model::program::Program;
+use model::program::{Program, Stays, Stuck};
 use model::value::Value;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
@@ -42,12 +42,37 @@ pub struct Explored {
     pub transitions: usize,
     /// Bytes that the states take, with what it takes to find them.
     pub bytes: usize,
-    /// States in which nothing can happen and some thread has not ended.
+    /// States in which nothing can happen and some thread has not ended, apart from faults.
     pub stuck: usize,
+    /// States in which nothing can happen because a thread faults.
+    pub faults: usize,
+    /// Where the threads are in a run that never ends, if one is known.
+    pub stuck_at: Option<Vec<Stuck>>,
+    /// Where the threads are in a state with a fault, if there is one.
+    pub fault_at: Option<Vec<Stuck>>,
     /// States from which no end can be reached, if that was asked for.
     pub endless: Option<usize>,
     /// Why not everything was looked at, if not.
     pub limit: Option<&'static str>,
+}
+
+impl Explored {
+    /// A state in which no thread can go on, and where each is.
+    fn halt(&mut self, at: Vec<Stuck>) {
+        let fault = at.iter().any(|stuck| stuck.why == Stays::Faults);
+        let (count, first) = if fault {
+            (&mut self.faults, &mut self.fault_at)
+        } else {
+            (&mut self.stuck, &mut self.stuck_at)
+        };
+        *count += 1;
+        first.get_or_insert(at);
+    }
+
+    /// Whether all was searched, and no run comes to an end.
+    pub fn never_ends(&self) -> bool {
+        self.limit.is_none() && self.outcomes.is_empty()
+    }
 }
 
 /// Runs a program, lowered by a table, in every way that the machine has.
@@ -64,6 +89,11 @@ pub fn explore(
     };
     match explored(false)? {
         Explored { limit: Some(WIDER), .. } => explored(true),
+        // Where the threads run for ever shows only when all states are connected.
+        explored if explored.never_ends() && explored.stuck + explored.faults == 0 => {
+            let again = Limits { progress: true, ..limits };
+            if limits.progress { Ok(explored) } else { explore(program, lowering, options, again) }
+        }
         explored => Ok(explored),
     }
 }

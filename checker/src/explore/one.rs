@@ -15,7 +15,8 @@ use super::{Explored, Limits, explore};
 use crate::engine;
 use crate::exit::Exit;
 use crate::explain;
-use crate::judge::{Judgement, Task, judge};
+use crate::judge::{Judgement, Note, Task, judge};
+use crate::stuck;
 
 /// What is asked of each test.
 pub struct Question<'a> {
@@ -64,6 +65,8 @@ pub struct Ran {
     pub unreached: Vec<Vec<Value>>,
     /// How much was looked at; `None` where the machine did not run.
     pub explored: Option<Explored>,
+    /// Whether the test says that it is stuck or undefined.
+    pub expected: bool,
     pub seconds: f64,
 }
 
@@ -73,16 +76,41 @@ impl Ran {
             Answer::Explored if self.explored.as_ref().is_some_and(|e| e.limit.is_some()) => {
                 Exit::Undecided
             }
-            Answer::Compared(Inclusion::Extra(_)) => Exit::Differs,
+            Answer::Compared(Inclusion::Extra(_) | Inclusion::Stuck { expected: false, .. }) => {
+                Exit::Differs
+            }
+            // What a test says of itself counts without a comparison, too.
+            Answer::Explored if self.never_ends().is_some() && !self.expected => Exit::Differs,
             Answer::Refused(_) | Answer::Compared(Inclusion::Limited(_)) => Exit::Undecided,
             Answer::Explored
             | Answer::Compared(
                 Inclusion::Included { .. }
                 | Inclusion::Undefined(_)
                 | Inclusion::Unsupported(_)
+                | Inclusion::Stuck { .. }
                 | Inclusion::Refused(_),
             ) => Exit::AsExpected,
         }
+    }
+
+    /// What was explored, where all was and no run comes to an end.
+    fn never_ends(&self) -> Option<&Explored> {
+        self.explored.as_ref().filter(|explored| explored.never_ends())
+    }
+
+    /// Where some runs end and some do not, where those stay; where a run faults, where.
+    pub fn notes(&self, test: &Test) -> Vec<Note> {
+        let explored = self.explored.as_ref().filter(|explored| !explored.never_ends());
+        let Some(explored) = explored else { return Vec::new() };
+        let fault = explored.fault_at.as_ref().map(|at| Note {
+            code: "fault",
+            text: format!("in some executions {}", stuck::fault(test, at)),
+        });
+        let stuck = explored
+            .stuck_at
+            .as_ref()
+            .map(|at| Note { code: "stuck", text: stuck::some(test, at) });
+        fault.into_iter().chain(stuck).collect()
     }
 
     /// Every answer has a word, and some a reason.
@@ -90,7 +118,13 @@ impl Ran {
         match &self.answer {
             Answer::Explored => match self.explored.as_ref().and_then(|explored| explored.limit) {
                 Some(limit) => ("undecided", Some(format!("not all was searched: {limit}"))),
-                None => ("explored", None),
+                None => match self.never_ends() {
+                    Some(explored) => {
+                        let word = if explored.fault_at.is_some() { "undefined" } else { "stuck" };
+                        (word, Some(inclusion::never_ends(test, explored)))
+                    }
+                    None => ("explored", None),
+                },
             },
             Answer::Compared(Inclusion::Included { .. }) => ("included", None),
             Answer::Compared(Inclusion::Extra(_)) => {
@@ -103,6 +137,7 @@ impl Ran {
             Answer::Refused(refusal) | Answer::Compared(Inclusion::Refused(refusal)) => {
                 ("refused", Some(refused(test, refusal)))
             }
+            Answer::Compared(Inclusion::Stuck { reason, .. }) => ("stuck", Some(reason.clone())),
             Answer::Compared(Inclusion::Limited(reason)) => ("undecided", Some(reason.clone())),
         }
     }
@@ -148,6 +183,7 @@ pub fn run(
         outcomes: Vec::new(),
         unreached: Vec::new(),
         explored: None,
+        expected: ["Stuck", "Undefined"].iter().any(|key| test.meta(key).is_some()),
         seconds: 0.0,
     };
     match judged.and_then(inclusion::closed) {

@@ -52,7 +52,7 @@ pub fn walk(
             });
             explored.limit = explored.limit.or(machine.overflow());
             if next.is_empty() {
-                explored.stuck += 1;
+                explored.halt(machine.unfinished(&state));
                 break None;
             }
             if run.len() >= limits.states {
@@ -76,6 +76,9 @@ pub fn walk(
         if run.len() < known.len() {
             *known = run;
         }
+    }
+    if explored.outcomes.is_empty() {
+        explored.limit.get_or_insert("no walk came to an end");
     }
     Ok(Sampled { explored, counts })
 }

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use model::machine::{Machine, State, Step};
+use model::program::Stuck;
 use model::value::Value;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
 
 use super::records::{Batch, Records};
 use super::{Explored, Limits};
@@ -61,7 +64,9 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                     batch.push(next.bytes(), at, taken.asleep);
                 });
                 // Where something sleeps, something could be done.
-                explored.stuck += usize::from(explored.transitions == before && sleeping == 0);
+                if explored.transitions == before && sleeping == 0 {
+                    explored.halt(machine.unfinished(&state));
+                }
             }
             at = records.next(at);
         }
@@ -86,6 +91,9 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     }
     explored.bytes = records.size();
     if limits.progress && explored.limit.is_none() {
+        if explored.stuck_at.is_none() {
+            explored.stuck_at = endless(machine, &records, &over, &edges);
+        }
         explored.endless = Some(explored.states - reaching(over, edges));
     }
     for (outcome, end) in ends {
@@ -93,6 +101,31 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
         explored.outcomes.insert(outcome, run);
     }
     explored
+}
+
+/// Where the threads are that run for ever among states which lead nowhere else; `None` if every state
+/// may reach an end or a halt. Edges are from a state to the one before it.
+fn endless(
+    machine: &Machine<'_>,
+    records: &Records,
+    over: &[u32],
+    edges: &[(u32, u32)],
+) -> Option<Vec<Stuck>> {
+    let mut graph: DiGraphMap<u32, ()> = DiGraphMap::new();
+    for &(to, from) in edges {
+        graph.add_edge(from, to, ());
+    }
+    // Strongly connected components come with those first that others lead to.
+    let circle = kosaraju_scc(&graph).into_iter().find(|component| {
+        let within = |&from: &u32| graph.neighbors(from).all(|to| component.contains(&to));
+        let ends = |at: &u32| over.binary_search(at).is_ok();
+        let moves = graph.neighbors(component[0]).next().is_some();
+        moves && component.iter().all(within) && !component.iter().any(ends)
+    })?;
+    let at = circle.into_iter().min()?;
+    let mut state = State::default();
+    state.set(records.state(at));
+    Some(machine.unfinished(&state))
 }
 
 /// How many states can reach one of these; edges are from a state to the one before it.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::text::race_text;
 use super::{Report, Summary};
-use crate::judge::{Judgement, Observation, Verdict};
+use crate::judge::{Judgement, Note, Observation, Verdict};
 use crate::suite::{Item, Outcome};
 
 /// The version of the objects; it changes when a field changes meaning or goes.
@@ -42,15 +42,21 @@ struct Object<'a> {
     reason: Option<String>,
     /// The condition over the outcomes alone: `holds` or `fails`.
     condition_verdict: Option<&'static str>,
-    notes: Vec<OneNote<'a>>,
+    notes: Vec<OneNote>,
     bound_reached: bool,
     errors: Vec<Error>,
 }
 
 #[derive(Serialize)]
-struct OneNote<'a> {
+pub(crate) struct OneNote {
     code: &'static str,
-    text: &'a str,
+    text: String,
+}
+
+impl OneNote {
+    pub(crate) fn all(notes: &[Note]) -> Vec<OneNote> {
+        notes.iter().map(|note| OneNote { code: note.code, text: note.text.clone() }).collect()
+    }
 }
 
 pub(crate) type ByName = BTreeMap<String, Value>;
@@ -187,11 +193,7 @@ impl Json {
             races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
             reason,
             condition_verdict: judgement.condition.map(|c| if c { "holds" } else { "fails" }),
-            notes: judgement
-                .notes
-                .iter()
-                .map(|note| OneNote { code: note.code, text: &note.text })
-                .collect(),
+            notes: OneNote::all(&judgement.notes),
             bound_reached: found.seen.bound_reached,
             errors: Vec::new(),
         }

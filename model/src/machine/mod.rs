@@ -28,7 +28,7 @@ use crate::isa::Instruction;
 use crate::isa::Operand;
 use crate::isa::bar::Barrier;
 use crate::layout::Layout;
-use crate::program::{Observed, Program, ThreadId};
+use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
 use crate::value::{Value, little_endian, low_bytes};
 
 use form::{Form, Lowered, Reach};
@@ -326,6 +326,28 @@ impl<'p> Machine<'p> {
             known.ask == Ask::End && known.idle
         };
         self.shape.count(state) == 0 && (0..self.sm.len()).all(ended)
+    }
+
+    /// Where the threads of a state are that have not ended: at a fault, at a barrier that has not
+    /// completed, or on the way.
+    pub fn unfinished(&self, state: &State) -> Vec<Stuck> {
+        let stuck = (0..self.sm.len()).filter_map(|thread| {
+            let known = self.known(state, thread);
+            let why = match known.ask {
+                Ask::End => return None,
+                Ask::Fault => Stays::Faults,
+                Ask::Barrier { .. } | Ask::ClusterWait => Stays::Waits,
+                Ask::Value
+                | Ask::Access { .. }
+                | Ask::Membar { .. }
+                | Ask::Invalidate
+                | Ask::AcquireWait
+                | Ask::ClusterArrive => Stays::Loops,
+            };
+            let thread = ThreadId(u8::try_from(thread).expect("a machine has few threads"));
+            Some(Stuck { thread, line: known.local.pc, why })
+        });
+        stuck.collect()
     }
 
     /// What the program observes; `threads[t]` is the thread of the state that is the program's `t`.

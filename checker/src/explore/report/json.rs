@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Item, NORMATIVE, Outcome, Report, Summary};
 use crate::explore::one::Ran;
-use crate::report::json::{ByName, Error, FORMAT, by_name};
+use crate::report::json::{ByName, Error, FORMAT, OneNote, by_name};
 
 pub(super) struct Json;
 
@@ -28,6 +28,9 @@ struct Object<'a> {
     states: Option<usize>,
     transitions: Option<usize>,
     stuck: Option<usize>,
+    /// States in which no thread can go on because one faults.
+    faults: Option<usize>,
+    notes: Vec<OneNote>,
     /// States from which no end can be reached, if that was asked for.
     endless: Option<usize>,
     seconds: f64,
@@ -111,6 +114,8 @@ fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
         states: explored.map(|explored| explored.states),
         transitions: explored.map(|explored| explored.transitions),
         stuck: explored.map(|explored| explored.stuck),
+        faults: explored.map(|explored| explored.faults),
+        notes: OneNote::all(&ran.notes(test)),
         endless: explored.and_then(|explored| explored.endless),
         seconds: ran.seconds,
         errors: Vec::new(),
@@ -132,6 +137,8 @@ fn rejected(file: String, errors: Vec<Error>) -> Object<'static> {
         states: None,
         transitions: None,
         stuck: None,
+        faults: None,
+        notes: Vec::new(),
         endless: None,
         seconds: 0.0,
         errors,

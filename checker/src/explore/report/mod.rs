@@ -43,6 +43,7 @@ pub struct Summary {
     pub included: usize,
     pub extra: usize,
     pub undecided: usize,
+    pub stuck: usize,
     pub rejected: usize,
     /// Outcomes that the axioms allow, where they were compared, and those of them that were seen.
     pub reached: usize,
@@ -83,6 +84,7 @@ impl Summary {
                             self.allowed += allowed;
                         }
                         Inclusion::Extra(_) => self.extra += 1,
+                        Inclusion::Stuck { .. } => self.stuck += 1,
                         Inclusion::Limited(_) => self.undecided += 1,
                         Inclusion::Undefined(_) => {
                             *self.undefined.entry(reason()).or_default() += 1;
@@ -113,6 +115,7 @@ pub fn new(command: &Explore) -> Box<dyn Report> {
             check: command.check,
             verbose: command.verbose,
             stats: command.stats,
+            progress: command.progress,
         }),
         Format::Json => Box::new(json::Json),
         Format::Junit => Box::new(junit::Junit::default()),

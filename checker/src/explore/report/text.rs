@@ -12,10 +12,13 @@ use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
 use crate::report::text::with_threads;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(super) struct Text {
     pub(super) check: bool,
     pub(super) verbose: bool,
     pub(super) stats: bool,
+    /// Whether it was asked from where an end can be reached.
+    pub(super) progress: bool,
 }
 
 impl Report for Text {
@@ -43,6 +46,7 @@ impl Report for Text {
         let counts = [
             (summary.included, "included"),
             (summary.extra, "not included"),
+            (summary.stuck, "stuck"),
             (of(&summary.undefined), "undefined"),
             (of(&summary.unsupported), "unsupported"),
             (of(&summary.refused), "refused"),
@@ -108,14 +112,13 @@ impl Text {
             }
             steps(reached, out)?;
         }
-        self.remarks(ran, out)
+        self.remarks(test, ran, out)
     }
 
     fn compared(&self, item: &Item, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Answer::Compared(inclusion) = &ran.answer else { return Ok(()) };
         let exit = ran.exit();
-        let asked = ran.explored.as_ref().is_some_and(|explored| explored.endless.is_some());
-        if exit == Exit::AsExpected && !self.verbose && !self.stats && !asked {
+        if exit == Exit::AsExpected && !self.verbose && !self.stats && !self.progress {
             return Ok(());
         }
         let label = match (exit, inclusion) {
@@ -133,6 +136,7 @@ impl Text {
             Inclusion::Undefined(_)
             | Inclusion::Unsupported(_)
             | Inclusion::Refused(_)
+            | Inclusion::Stuck { .. }
             | Inclusion::Limited(_) => format!("{word}: {}", reason.unwrap_or_default()),
         };
         writeln!(out, "{label} {} on sm_{}   {what}", item.path.display(), ran.sm)?;
@@ -161,20 +165,33 @@ impl Text {
         for reached in untold {
             writeln!(out, "    {}", test.display_outcome(&reached.values))?;
         }
-        self.remarks(ran, out)
+        self.remarks(test, ran, out)
     }
 
-    fn remarks(&self, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    fn remarks(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
-        if ran.outcomes.is_empty() && explored.limit.is_none() {
-            writeln!(out, "  no run comes to an end")?;
+        // A comparison has said so in its line.
+        if let (Answer::Explored, Some(reason)) = (&ran.answer, ran.verdict(test).1)
+            && explored.never_ends()
+        {
+            writeln!(out, "  {reason}")?;
         }
-        if explored.stuck > 0 {
-            writeln!(out, "  {} states in which no thread can go on", explored.stuck)?;
+        for note in ran.notes(test) {
+            writeln!(out, "  note: {}", note.text)?;
         }
-        match explored.endless {
-            Some(0) => writeln!(out, "  every state can still reach an end")?,
-            Some(endless) => writeln!(out, "  {endless} states from which no end can be reached")?,
+        for (count, what) in [
+            (explored.stuck, "in which no thread can go on"),
+            (explored.faults, "in which no thread can go on because one faults"),
+        ] {
+            if count > 0 {
+                writeln!(out, "  {} {what}", states(count))?;
+            }
+        }
+        match explored.endless.filter(|_| self.progress) {
+            Some(0) => writeln!(out, "  an end can be reached from every state")?,
+            Some(endless) => {
+                writeln!(out, "  {} from which no end can be reached", states(endless))?;
+            }
             None => {}
         }
         if let (Some(limit), false) = (explored.limit, self.check) {
@@ -194,6 +211,10 @@ impl Text {
         }
         Ok(())
     }
+}
+
+fn states(count: usize) -> String {
+    format!("{count} state{}", if count == 1 { "" } else { "s" })
 }
 
 fn steps(reached: &Reached, out: &mut dyn Write) -> io::Result<()> {
