@@ -170,6 +170,10 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explain-undefined", &["explain", "tests/cli/undefined.litmus"]),
     ("explain-unsupported", &["explain", "tests/cli/unsupported.litmus"]),
     ("explain-undecided", &["explain", "tests/cli/undecided.litmus"]),
+    ("explain-stuck", &["explain", "tests/cli/stuck.litmus"]),
+    ("explain-sometimes-stuck", &["explain", "tests/cli/sometimes-stuck.litmus"]),
+    ("explore-stuck", &["explore", "--check", "tests/cli/stuck.litmus"]),
+    ("explore-sometimes-stuck", &["explore", "tests/cli/sometimes-stuck.litmus"]),
     ("explain-rejected", &["explain", "tests/cli/rejected.litmus"]),
     ("explain-dot", &["explain", "--format=dot", "tests/cli/holds.litmus"]),
     (

@@ -33,6 +33,8 @@ pub trait Report {
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
     pub ok: usize,
+    /// Those of them of which some executions never finish.
+    pub sometimes_stuck: usize,
     pub failed: usize,
     pub undecided: usize,
     pub rejected: usize,
@@ -48,7 +50,10 @@ impl Summary {
 
     pub fn add(&mut self, item: &Item) {
         match exit_of(item) {
-            Exit::AsExpected => self.ok += 1,
+            Exit::AsExpected => {
+                self.ok += 1;
+                self.sometimes_stuck += usize::from(is_sometimes_stuck(item));
+            }
             Exit::Differs => self.failed += 1,
             Exit::Undecided => self.undecided += 1,
             Exit::BadInput => self.rejected += 1,
@@ -64,6 +69,15 @@ impl Summary {
             (self.undecided, Exit::Undecided),
         ];
         counts.into_iter().find(|(count, _)| *count > 0).map_or(Exit::AsExpected, |(_, exit)| exit)
+    }
+}
+
+fn is_sometimes_stuck(item: &Item) -> bool {
+    match &item.outcome {
+        Outcome::Judged { judgement, .. } => {
+            judgement.notes.iter().any(|note| note.code == "stuck")
+        }
+        Outcome::Rejected(_) | Outcome::Unreadable(_) => false,
     }
 }
 

@@ -32,6 +32,10 @@ impl Report for Text {
     fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let total = summary.total();
         write!(out, "{total} {}: {} ok", if total == 1 { "test" } else { "tests" }, summary.ok)?;
+        if summary.sometimes_stuck > 0 {
+            let stuck = summary.sometimes_stuck;
+            write!(out, " ({stuck} with executions that never finish: see -v)")?;
+        }
         for (count, what) in [
             (summary.failed, "failed"),
             (summary.undecided, "undecided"),
