@@ -18,12 +18,13 @@ fn run_in(folder: &Path, arguments: &str) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
+/// Registers with a `%`, also as a guard.
 const TEST: &str = "PTX MP\n{\nx=0; y=0;\n}\n \
     P0@cta 0,gpu 0            | P1@cta 1,gpu 0                  ;\n \
     st.weak.u32 [x], 1        | ld.acquire.gpu.u32 r0, [y]      ;\n \
-    st.release.gpu.u32 [y], 1 | setp.eq.u32 p, r0, 0            ;\n                           \
-    | @p bra END                      ;\n                           \
-    | ld.weak.u32 r1, [x]             ;\n                           \
+    st.release.gpu.u32 [y], 1 | setp.eq.u32 %p, %r0, 0          ;\n                           \
+    | @%p bra END                     ;\n                           \
+    | ld.weak.u32 %r1, [x]            ;\n                           \
     | END:                            ;\n~exists (P1:r0=1 /\\ P1:r1=0)\n";
 
 /// What an assembler of `sm_90` makes of the first thread; the second one has no `CCTL`.
@@ -78,6 +79,7 @@ fn threads_are_compiled_and_judged_by_what_came_back() {
     let module = fs::read_to_string(folder.join("kept/threads.ptx")).expect("it was kept");
     assert!(module.starts_with(".version 8.8\n.target sm_90\n"), "{module}");
     assert!(module.contains("\t@p bra thread_1_end;"), "{module}");
+    assert!(module.contains("ld.weak.u32 r1, [thread_1_x];"), "{module}");
     let kept = "lower --from kept/threads.ptx --to kept/threads.sass -j1";
     let (code, out, _) = run_in(&folder, kept);
     assert!(out.contains("thread_1: weaker"), "{out}");

@@ -3,7 +3,8 @@
 use model::isa::qualifier::Qualifier;
 
 use crate::cursor::{Cursor, short};
-use crate::lex::Kind;
+use crate::lex::{Kind, Token};
+use crate::ptx::is_special;
 use crate::report::{Bytes, Report};
 
 /// A dot-separated part of an instruction; `shared::cta` is one.
@@ -49,6 +50,21 @@ impl<'a> Cell<'a> {
         let first = self.operands.text_at(0);
         let named = self.operands.kind_at(0) == Some(Kind::Word);
         (writes && named).then(|| first.strip_prefix('%').unwrap_or(first).to_owned())
+    }
+
+    /// A special register among the operands: `%tid.x`, `%clock64`.
+    pub(crate) fn special_register(&self) -> Option<&'a str> {
+        let (text, tokens) = (self.operands.text, self.operands.rest());
+        let special = |token: &Token| token.kind == Kind::Word && is_special(token.at.of(text));
+        let at = tokens.iter().position(special)?;
+        let mut place = tokens[at].at;
+        if let [dot, part, ..] = tokens[at + 1..]
+            && dot.is(text, ".")
+            && dot.at.start == place.end
+        {
+            place = place.to(part.at);
+        }
+        Some(place.of(text))
     }
 
     /// The opcode and its qualifiers, as one place.
@@ -155,7 +171,13 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
             }
         }
     } else if !cursor.at_end() || guard.is_some() {
-        cursor.expected("an instruction", report);
+        let bracket = cursor.is("[");
+        let draft = cursor.expected("an instruction", report);
+        if bracket {
+            draft
+                .note("a `;` before this ends the row, and each cell begins with an opcode")
+                .help("write one instruction in a cell, and `;` behind the last cell of a row");
+        }
         return None;
     }
     Some(Cell { labels, guard, parts, operands: cursor, at })

@@ -141,7 +141,7 @@ fn begins_code(line: &str) -> bool {
 
 fn doc_string<'a>(text: &'a str, at: usize, header: &mut Header<'a>, report: &mut Report) -> usize {
     let inside = &text[at + 1..];
-    let Some(length) = inside.find('"') else {
+    let Some(length) = doc_length(inside) else {
         report
             .error("doc-end", Bytes::new(at, at + 1), "this documentation has no end")
             .note("opened here")
@@ -150,6 +150,18 @@ fn doc_string<'a>(text: &'a str, at: usize, header: &mut Header<'a>, report: &mu
     };
     header.doc.push(&inside[..length]);
     at + length + 2
+}
+
+/// How long a documentation string is, from behind its first quote. Peers' strings have quotes inside:
+/// then the last one on the line ends it, if nothing follows.
+fn doc_length(inside: &str) -> Option<usize> {
+    let first = inside.find('"')?;
+    let line = &inside[..inside[first..].find('\n').map_or(inside.len(), |end| first + end)];
+    let last = line.rfind('"').unwrap_or(first);
+    let quoted = last > first
+        && line[last + 1..].trim().is_empty()
+        && !line[first + 1..].trim_start().starts_with('"');
+    Some(if quoted { last } else { first })
 }
 
 fn add_metadata<'a>(
@@ -285,6 +297,15 @@ fn forgotten_end(text: &str, tokens: &[Token], first: usize, index: usize) -> bo
     own_line && begins_tail(text, &tokens[index..])
 }
 
+/// Whether this `|` stands between two results, `p|q`: no instruction begins with a name and a comma.
+fn joins_results(text: &str, cell: &[Token], bar: usize) -> bool {
+    let word = |token: Option<&Token>| token.is_some_and(|token| token.kind == Kind::Word);
+    bar > 0
+        && word(cell.get(bar - 1))
+        && word(cell.get(bar + 1))
+        && cell.get(bar + 2).is_some_and(|token| token.is(text, ","))
+}
+
 /// One row from token `first` on, and the first token behind it.
 fn row<'a>(
     text: &'a str,
@@ -300,7 +321,8 @@ fn row<'a>(
         let token = tokens.get(index).copied();
         let missing = token.is_none() || forgotten_end(text, tokens, first, index);
         let ended = token.is_some_and(|token| token.is(text, ";"));
-        if missing || ended || token.is_some_and(|token| token.is(text, "|")) {
+        let bar = token.is_some_and(|token| token.is(text, "|"));
+        if missing || ended || bar && !joins_results(text, &tokens[cell..], index - cell) {
             let behind = if missing {
                 tokens[index - 1].at.after()
             } else {

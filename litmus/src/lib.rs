@@ -328,7 +328,12 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
         if memory && cell.has_type() || cell.operands.rest().iter().any(bracket) {
             return Dialect::Ptx;
         }
+        let proxy = cell.opcode() == "fence"
+            && cell.part(1) == "proxy"
+            && cell.parts.len() == 3
+            && matches!(cell.part(2), "generic" | "constant" | "texture" | "surface");
         peer |= memory
+            || proxy
             || model::isa::opcode::PEER.contains(&cell.opcode())
                 && !matches!(cell.part(1), "b" | "p");
     }

@@ -203,7 +203,7 @@ fn what_the_model_leaves_out_is_unsupported_and_no_error() {
         "atom.add.noftz.f16 r0, [x], 0x3c00",
         "atom.global.add.v2.f32 {r0, r1}, [x], {r2, r3}",
         "suld.b.2d.v2.s32.trap {r0, r1}, [s, {r0, r1}]",
-        "mul.hi.u32 r0, r1, 4",
+        "mul24.hi.u32 r0, r1, 4",
     ] {
         let read = instructions("x;", &[cell]);
         assert!(matches!(&read[..], [Instruction::Unsupported(_)]), "{cell}: {read:?}");
@@ -366,5 +366,87 @@ proptest! {
     #[test]
     fn no_change_of_a_test_makes_the_reader_panic(text in prop_oneof![mutated(MP), mutated(PEER)]) {
         survives(text.as_bytes());
+    }
+}
+
+/// The only instruction of a test, in words.
+fn only(source: &str) -> String {
+    let test = parse("t.litmus", source.as_bytes());
+    let test = test.unwrap_or_else(|errors| panic!("{source}: {}", errors[0]));
+    format!("{:?}", test.program.threads[0].lines[0].instruction)
+}
+
+#[test]
+fn what_is_outside_the_model_is_unsupported_and_no_error_of_syntax() {
+    for outside in [
+        "mov.u32 r0, %tid.x",
+        "mov.u32 r0, %laneid",
+        "mov.u64 r0, %clock64",
+        "mov.u32 r0, %reserved_smem_offset_2",
+        "st.weak.u32 [x], %ctaid.y",
+        "nanosleep.u32 100",
+        "prefetch.global.L2::evict_last [x]",
+        "prefetchu.L1 [x]",
+        "discard.global.L2 [x], 128",
+        "applypriority.global.L2::evict_normal [x], 128",
+        "shfl.sync.bfly.b32 r0|p, r1, 1, 31, -1",
+        "elect.sync r0|p, -1",
+        "match.all.sync.b32 r0|p, r1, -1",
+        "vote.sync.ballot.b32 r0, !p, -1",
+        "lop3.or.b32 r0|p, r1, r1, r1, 0x80, q",
+        "min.f32 r0, r1, r2",
+        "min.relu.s16x2 r0, r1, r2",
+        "abs.f64 r0, r1",
+        "neg.bf16x2 r0, r1",
+        "div.s32 r0, r1, 2",
+        "div.rn.f32 r0, r1, r2",
+        "div.u32 r0, r1, 0",
+        "rem.u32 r0, r1, r2",
+        "add.cc.u32 r0, r1, 1",
+        "setp.lt.and.f32 p|q, r0, r1, s",
+        "dp4a.s32.s32 r0, r1, r2, r3",
+        "tex.2d.v4.f32.s32 {r0, r1, r2, r3}, [x, {r1, r2}]",
+    ] {
+        let source = format!("PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n {outside} ;\nexists (x=0)\n");
+        assert!(only(&source).starts_with("Unsupported("), "{outside}: {}", only(&source));
+    }
+    let own = "PTX t\n{ x=0; }\n P0@cta 0,gpu 0 ;\n mov.u32 r0, %tidy ;\nexists (x=0)\n";
+    assert!(only(own).starts_with("Alu("), "a register may be called so");
+}
+
+#[test]
+fn a_bar_between_two_results_separates_no_cells() {
+    let source = "PTX t\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+        setp.eq.u32 p|q, r0, 0|setp.ne.u32 p | q, r0, 1 ;\n fence.sc.gpu|ld.weak.u32 r0, [x] ;\nexists (x=0)\n";
+    let test = parse("t.litmus", source.as_bytes()).expect("two threads");
+    let lines: Vec<usize> = test.program.threads.iter().map(|thread| thread.lines.len()).collect();
+    assert_eq!(lines, [5, 5]);
+}
+
+#[test]
+fn quotes_inside_documentation_are_part_of_it() {
+    for (header, doc) in [
+        ("\"a \"quoted\" word\"", &["a \"quoted\" word"][..]),
+        ("\"a \"quoted\" word\"\n\"more\"", &["a \"quoted\" word", "more"]),
+        ("\"one\" \"two\"", &["one", "two"]),
+        ("\"over\ntwo lines\"", &["over\ntwo lines"]),
+        ("\"a\" (* \"not this\" *)", &["a"]),
+    ] {
+        let source = format!(
+            "PTX t\n{header}\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\nexists (x=0)\n"
+        );
+        let test = parse("t.litmus", source.as_bytes());
+        let test = test.unwrap_or_else(|errors| panic!("{header}: {}", errors[0]));
+        assert_eq!(test.doc, doc);
+    }
+}
+
+#[test]
+fn fences_of_the_peer_alone_tell_its_dialect() {
+    for fence in ["texture", "constant", "surface", "generic"] {
+        let source = format!(
+            "PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n fence.proxy.{fence} | fence.sc.sys ;\nexists (x=0)\n"
+        );
+        assert!(only(&source).starts_with("ProxyFence("), "{fence}");
     }
 }

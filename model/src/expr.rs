@@ -139,7 +139,8 @@ impl Exprs {
             | AluOp::Concat(_)
             | AluOp::Convert(..)
             | AluOp::Halves(_)
-            | AluOp::Flush => None,
+            | AluOp::Flush
+            | AluOp::Integer(_) => None,
         }
     }
 

@@ -134,7 +134,7 @@ chapters! {
         "and", "or", "xor", "not", "cnot", "lop3", "shf", "shl", "shr",
     }
     "9.7.10", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
-        "mov", "shfl" => "shfl-sync", "prmt", "ld", "ldu", "st", "multimem", "prefetch" => "prefetch-prefetchu",
+        "mov", "shfl" => "shfl-sync", "prmt", "ld", "ldu", "st", "st.async" => "st-async", "st.bulk" => "st-bulk", "multimem", "prefetch" => "prefetch-prefetchu",
         "prefetchu" => "prefetch-prefetchu", "applypriority", "discard", "createpolicy", "isspacep",
         "cvta", "cvt", "mapa", "getctarank", "cp" => "asynchronous-copy",
         "tensormap" => "tensormap-replace",
@@ -149,7 +149,8 @@ chapters! {
         "bra", "brx" => "brx-idx", "call", "ret", "exit",
     }
     "9.7.15", "Parallel Synchronization and Communication Instructions", "parallel-synchronization-and-communication-instructions", {
-        "bar", "barrier" => "bar", "membar", "fence" => "membar", "atom", "red",
+        "bar", "barrier" => "bar", "bar.warp" => "bar-warp-sync", "barrier.cluster" => "barrier-cluster",
+        "red.async" => "red-async", "membar", "fence" => "membar", "atom", "red",
         "vote" => "vote-sync", "match" => "match-sync", "activemask", "redux" => "redux-sync",
         "griddepcontrol", "elect" => "elect-sync", "mbarrier",
         "clusterlaunchcontrol" => "clusterlaunchcontrol-try-cancel",
@@ -188,7 +189,8 @@ chapters! {
     }
 }
 
-/// Where the document describes the instruction with this opcode.
+/// Where the document describes the instruction with this opcode, or with this opcode and the part
+/// behind it.
 pub fn of_opcode(opcode: &str) -> Section {
     let found = INSTRUCTION_SECTIONS.iter().find(|(known, _)| *known == opcode);
     found.map_or(INSTRUCTIONS, |(_, section)| *section)

@@ -268,7 +268,8 @@ fn bits_of(u: &Unfolding<'_>, reads: &[Value], thread: ThreadId, expr: ExprId) -
             | AluOp::Shr
             | AluOp::Convert(..)
             | AluOp::Halves(_)
-            | AluOp::Flush => ANY,
+            | AluOp::Flush
+            | AluOp::Integer(_) => ANY,
         },
         Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => ANY,
         Expr::Atomic { op, old, operand, .. } => match op {

@@ -1,6 +1,7 @@
 //! The arithmetic that carries dependencies and tells values apart.
 
 use model::isa::alu::{Alu, AluOp, Comparison, Half};
+use model::isa::integer::IntegerOp;
 use model::isa::qualifier::{Dialect, Qualifier};
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 
@@ -8,10 +9,10 @@ use super::Reader;
 use crate::cell::{Arg, Cell};
 
 /// A predicate is a type of one bit.
-const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
+pub(super) const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
 
 /// What follows the opcode.
-enum Form {
+pub(super) enum Form {
     Typed(Type),
     /// `.f16x2`.
     Halves,
@@ -115,7 +116,7 @@ impl<'a> Reader<'_> {
     }
 
     /// The type after the opcode, and after `.lo` or the comparison.
-    fn alu_form(&mut self, cell: &Cell<'a>, parts: &[&str]) -> Option<Form> {
+    pub(super) fn alu_form(&mut self, cell: &Cell<'a>, parts: &[&str]) -> Option<Form> {
         let opcode = cell.opcode();
         let integer =
             |name: &str| type_named(name).filter(|ty| ty.kind != TypeKind::Float && ty.bits <= 64);
@@ -149,9 +150,6 @@ impl<'a> Reader<'_> {
             ["hi" | "wide" | "cc" | "sat" | "ftz" | "rn" | "rz" | "rm" | "rp", ..] => {
                 Some(Form::Outside("this arithmetic"))
             }
-            ["and" | "or" | "xor", ..] if opcode == "setp" => {
-                Some(Form::Outside("a combined comparison"))
-            }
             [.., name] if float(name) || name.ends_with("x2") => {
                 Some(Form::Outside("floating-point arithmetic"))
             }
@@ -182,7 +180,7 @@ impl<'a> Reader<'_> {
         None
     }
 
-    fn comparison(&mut self, cell: &Cell<'a>) -> Option<Comparison> {
+    pub(super) fn comparison(&mut self, cell: &Cell<'a>) -> Option<Comparison> {
         const COMPARISONS: [(&str, Comparison); 10] = [
             ("eq", Comparison::Eq),
             ("ne", Comparison::Ne),
@@ -212,15 +210,23 @@ impl<'a> Reader<'_> {
 
     /// `mad` is a product, kept aside, and a sum; `.wide` has operands of half the bits of its result.
     pub(super) fn mad(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
-        let wide = match cell.part(1) {
-            "lo" => false,
-            "wide" => true,
+        let (wide, op) = match cell.part(1) {
+            "lo" => (false, AluOp::Mul),
+            "hi" => (false, AluOp::Integer(IntegerOp::MulHi)),
+            "wide" => (true, AluOp::Mul),
             _ => return Some(vec![Self::unsupported(cell, "this arithmetic")]),
         };
         let sums = cell.opcode() == "mad";
         let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let ty = match self.alu_form(cell, &parts)? {
-            Form::Typed(ty) if !wide || ty.kind != TypeKind::Bits && ty.bits <= 32 => ty,
+            Form::Typed(ty) if op == AluOp::Mul && !wide => ty,
+            // A high half or a wide product depends on the sign, and has room for so much.
+            Form::Typed(ty)
+                if matches!(ty.kind, TypeKind::Signed | TypeKind::Unsigned)
+                    && ty.bits <= if wide { 32 } else { 64 } =>
+            {
+                ty
+            }
             Form::Typed(_) | Form::Outside(_) | Form::Halves => {
                 return Some(vec![Self::unsupported(cell, "this arithmetic")]);
             }
@@ -242,8 +248,8 @@ impl<'a> Reader<'_> {
                 let aside = Arg::Name(name, cell.name_at());
                 let aside = self.alu_destination(&aside, result.bits, AluOp::Mul, &[*factor])?;
                 let sources = vec![std::mem::replace(factor, Operand::Reg(aside))];
-                let op = AluOp::Mov;
-                steps.push(Instruction::Alu(Alu { op, ty, destination: aside, sources }));
+                let copied = Alu { op: AluOp::Mov, ty, destination: aside, sources };
+                steps.push(Instruction::Alu(copied));
             }
         }
         let addend = match c {
@@ -252,8 +258,7 @@ impl<'a> Reader<'_> {
         };
         let aside = Arg::Name("%mad product", cell.name_at());
         let product = if addend.is_some() { &aside } else { destination };
-        let product = self.alu_destination(product, result.bits, AluOp::Mul, &factors)?;
-        let op = AluOp::Mul;
+        let product = self.alu_destination(product, result.bits, op, &factors)?;
         steps.push(Instruction::Alu(Alu {
             op,
             ty: result,

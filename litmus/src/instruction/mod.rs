@@ -6,6 +6,7 @@ mod branch;
 mod convert;
 mod cxx;
 mod fence;
+mod integer;
 mod memory;
 
 use model::isa::alu::{Alu, AluOp};
@@ -68,6 +69,10 @@ impl<'a> Reader<'_> {
     fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let cxx = self.draft.dialect == Dialect::Cxx;
+        if let Some(name) = cell.special_register() {
+            let why = format!("the special register `{name}`, which a test gives no value");
+            return vec![Self::unsupported(cell, &why)];
+        }
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
@@ -87,12 +92,18 @@ impl<'a> Reader<'_> {
             }
             "createpolicy" => self.policy(cell),
             "mad" => return self.mad(cell).unwrap_or_default(),
-            "mul" if cell.part(1) == "wide" => return self.mad(cell).unwrap_or_default(),
+            "mul" if matches!(cell.part(1), "wide" | "hi") => {
+                return self.mad(cell).unwrap_or_default();
+            }
             "cvt" => return self.convert(cell).unwrap_or_default(),
             "mov" if Self::moves_vector(cell) => {
                 return self.vector_move(cell).unwrap_or_default();
             }
             "cvta" | "isspacep" => self.cvta(cell),
+            "setp" if Self::combines(cell) => return self.combined(cell).unwrap_or_default(),
+            name if integer::OPCODES.contains(&name) => {
+                return self.integer(cell).unwrap_or_default();
+            }
             "mov" | "add" | "sub" | "mul" | "and" | "or" | "xor" | "not" | "shl" | "shr"
             | "setp" | "selp" => self.alu(cell),
             _ => self.other(cell),

@@ -15,6 +15,7 @@ mod syntax;
 pub use lint::Options;
 pub use print::{Operand, Scalar};
 pub use single::{Piece, Single, excerpt, instruction};
+pub(crate) use symbols::is_special;
 
 use std::collections::BTreeMap;
 

@@ -43,14 +43,23 @@ const SPECIAL: &[&str] = &[
     "%aggr_smem_size",
     "%dynamic_smem_size",
     "%current_graph_exec",
+    "%reserved_smem_offset_begin",
+    "%reserved_smem_offset_end",
+    "%reserved_smem_offset_cap",
     "WARP_SZ",
 ];
 
 /// Special registers with a number at the end.
 const SPECIAL_NUMBERED: &[&str] = &["%pm", "%envreg", "%reserved_smem_offset_"];
 
-pub(super) fn is_special(name: &str) -> bool {
-    SPECIAL.contains(&name) || SPECIAL_NUMBERED.iter().any(|prefix| name.starts_with(prefix))
+/// Whether a name, up to its first dot, is that of a special register.
+pub(crate) fn is_special(name: &str) -> bool {
+    let numbered = |prefix: &&str| {
+        // `%pm3_64`
+        let number = name.strip_prefix(*prefix).map(|rest| rest.trim_end_matches("_64"));
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    SPECIAL.contains(&name) || SPECIAL_NUMBERED.iter().any(numbered)
 }
 
 /// What a name meant before a scope gave it another meaning.

@@ -1,6 +1,7 @@
 //! The arithmetic that carries dependencies and tells values apart, and branches.
 
 use super::float::{self, Rounding};
+use super::integer::IntegerOp;
 use super::{Operand, Reg, Type, TypeKind};
 use crate::value::{self, Value, low_bits};
 
@@ -31,6 +32,7 @@ pub enum AluOp {
     Halves(Half),
     /// A subnormal float becomes a zero of its sign.
     Flush,
+    Integer(IntegerOp),
 }
 
 /// What is done with each half.
@@ -151,6 +153,9 @@ impl AluOp {
                 of(16, a & 0xffff, b & 0xffff) | of(16, a >> 16 & 0xffff, b >> 16 & 0xffff) << 16
             }
             AluOp::Flush => float::flush(ty.bits, a),
+            AluOp::Integer(op) => {
+                return op.apply(ty, a, b, sources.get(2).copied().unwrap_or(0));
+            }
         };
         extend(ty, value)
     }

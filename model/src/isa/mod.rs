@@ -10,6 +10,7 @@ pub mod cvta;
 pub mod cxx;
 pub mod fence;
 pub mod float;
+pub mod integer;
 pub mod ld;
 pub mod opcode;
 pub mod qualifier;

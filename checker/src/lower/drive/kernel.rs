@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use litmus::{Dialect, Test};
 use model::isa::{Instruction, Reg};
 use model::memory::{Space, Variable};
-use model::program::{Initial, Observed, Thread, ThreadId};
+use model::program::{Initial, Observed, Register, Thread, ThreadId};
 
 /// What stands for the name of the kernel in its text.
 pub(super) const NAME: &str = "THREAD";
@@ -27,7 +27,7 @@ struct Writer<'t> {
     text: String,
 }
 
-impl Writer<'_> {
+impl<'t> Writer<'t> {
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -46,7 +46,7 @@ impl Writer<'_> {
             }
         }
         self.line(&format!(".visible .entry {NAME}(.param .u64 {NAME}_out)\n{{"));
-        for (index, register) in self.of.registers.iter().enumerate() {
+        for (index, register) in self.named() {
             let ty = match self.bits(index) {
                 1 => ".pred".to_owned(),
                 bits => format!(".b{bits}"),
@@ -71,6 +71,12 @@ impl Writer<'_> {
         }
         self.line("\tret;\n}");
         Ok(self.text)
+    }
+
+    /// Registers that the test names; a cell that is several lines has others besides.
+    fn named(&self) -> impl Iterator<Item = (usize, &'t Register)> + use<'t> {
+        let all = self.of.registers.iter().enumerate();
+        all.filter(|(_, register)| !register.name.contains(' '))
     }
 
     /// How wide a register is declared. One that nothing writes is as wide as what reads it.
@@ -102,7 +108,7 @@ impl Writer<'_> {
 
     /// What registers hold in the beginning: 0, where the test does not say.
     fn begin(&mut self) -> Result<(), String> {
-        for (index, register) in self.of.registers.iter().enumerate() {
+        for (index, register) in self.named() {
             let (bits, name) = (self.bits(index), &register.name);
             let line = match register.initial {
                 _ if !(2..=64).contains(&register.bits) => continue,
@@ -222,7 +228,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// An instruction with its operands called otherwise.
 fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
     let (guard, rest) = match text.split_once(' ') {
-        Some((guard, rest)) if guard.starts_with('@') => (format!("{guard} "), rest),
+        Some((guard, rest)) if guard.starts_with('@') => (guard.replace('%', "") + " ", rest),
         _ => (String::new(), text),
     };
     let Some((opcode, operands)) = rest.split_once(' ') else { return text.to_owned() };
@@ -235,7 +241,9 @@ fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
             first.len_utf8()
         };
         let (word, behind) = rest.split_at(length);
-        out.push_str(names.get(word).map_or(word, String::as_str));
+        // `%r0` and `r0` are one register.
+        let register = word.strip_prefix('%').unwrap_or(word);
+        out.push_str(names.get(word).map_or(register, String::as_str));
         rest = behind;
     }
     out
