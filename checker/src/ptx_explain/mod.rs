@@ -6,8 +6,10 @@ mod address;
 mod fence;
 mod lowered;
 mod memory;
+mod other;
 mod promises;
 mod show;
+mod template;
 mod words;
 
 use std::borrow::Cow;
@@ -82,8 +84,23 @@ struct Account {
 pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let options = Options { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };
     let (mut exit, mut explained) = (Exit::AsExpected, false);
-    for (index, text) in explain.instructions.iter().enumerate() {
-        let path = match explain.instructions.len() {
+    let instructions: Vec<_> =
+        explain.instructions.iter().flat_map(|text| template::instructions(text)).collect();
+    for (index, text) in instructions.iter().enumerate() {
+        if let Some(other) = other::other(text) {
+            match explain.format {
+                LintFormat::Text => {
+                    if index > 0 {
+                        writeln!(out)?;
+                    }
+                    other.text(out)?;
+                    explained = true;
+                }
+                LintFormat::Json => other.json(out)?,
+            }
+            continue;
+        }
+        let path = match instructions.len() {
             1 => "instruction".to_owned(),
             _ => format!("instruction {}", index + 1),
         };

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use litmus::Diagnostic;
 use litmus::diagnostic::Severity;
 use litmus::sass::ldg::Ldg;
+use litmus::sass::opcode::{class, is_understood};
 use litmus::sass::syntax::{File, Register};
 use litmus::sass::uses::Registers;
 use litmus::sass::{self, Options, Single, form};
@@ -53,8 +54,10 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
             Err(diagnostics) => (None, diagnostics),
         };
         let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+        let unknown = |single: &Single<'_>| class(single.instruction.opcode.text).is_none();
         exit = exit.max(match (&single, broken) {
             (None, _) => Exit::BadInput,
+            (Some(single), false) if unknown(single) => Exit::BadInput,
             (Some(_), true) => Exit::Differs,
             (Some(_), false) => Exit::AsExpected,
         });
@@ -83,7 +86,7 @@ fn account(single: &Single<'_>, options: Options) -> Account {
         family: *family,
         parts: operands::parts(instruction, *family, ldg.as_ref(), options.registers),
         memory: words::memory(instruction, &does, *family),
-        registers,
+        registers: registers.filter(|_| is_understood(instruction.opcode.text)),
         contract: words::contract(instruction, &does),
     }
 }

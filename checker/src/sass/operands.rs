@@ -1,7 +1,7 @@
 //! The fields of an instruction in words: guard, modifiers, operands, annotations.
 
 use litmus::sass::ldg::Ldg;
-use litmus::sass::opcode::{Class, class};
+use litmus::sass::opcode::{Class, class, is_understood};
 use litmus::sass::syntax::{
     AnnotationKind, Atom, File, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
 };
@@ -26,7 +26,8 @@ pub(super) fn parts(
     if let Some(guard) = instruction.guard {
         all.push(Part { name: guard.to_string(), text: guarded(guard), hint: false });
     }
-    for word in &instruction.modifiers {
+    let understood = is_understood(instruction.opcode.text);
+    for word in instruction.modifiers.iter().filter(|_| understood) {
         let (text, hint) = modifier(instruction, word.text, family);
         all.push(Part { name: format!(".{}", word.text), text, hint });
     }
@@ -35,7 +36,16 @@ pub(super) fn parts(
     // Of 256 bits: the lanes of the two groups of registers, the upper group first.
     let halves = instruction.halves();
     let mut groups = halves.into_iter().flatten().zip(["16 to 31", "0 to 15"]);
-    for operand in &instruction.operands {
+    for (index, operand) in instruction.operands.iter().enumerate().filter(|_| understood) {
+        if computes(instruction) && operand.register().is_some() {
+            let text = match instruction.result_count() {
+                None => "not known",
+                Some(results) if index < results => "receives a result",
+                Some(_) => "is read",
+            };
+            all.push(Part { name: operand.to_string(), text: text.to_owned(), hint: false });
+            continue;
+        }
         let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
         let text = if predicate && destination && reads_memory(instruction) {
             status(instruction, family)
@@ -97,11 +107,13 @@ fn reads_memory(instruction: &Instruction<'_>) -> bool {
     matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic))
 }
 
+/// Whether its operands are told apart by their places alone.
+fn computes(instruction: &Instruction<'_>) -> bool {
+    matches!(class(instruction.opcode.text), Some(Class::Arithmetic | Class::Special))
+}
+
 fn writes_first(instruction: &Instruction<'_>) -> bool {
-    matches!(
-        class(instruction.opcode.text),
-        Some(Class::Load | Class::Atomic | Class::Arithmetic | Class::Special)
-    )
+    matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic))
 }
 
 fn status(instruction: &Instruction<'_>, family: Option<Family>) -> String {
@@ -288,6 +300,7 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
                 hint("lets the warp do more before it waits")
             }
             (Some(Class::Cache) | None, _) => said("not known"),
+            (Some(Class::Arithmetic), _) => said("part of what is computed; not explained here"),
             _ => said("nothing that memory takes part in"),
         };
     }

@@ -19,18 +19,18 @@ pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
         Some(Class::Membar) => "a wait until what the thread did before has come so far".to_owned(),
         Some(Class::Cache) => "a word to the caches".to_owned(),
         Some(Class::ErrorBarrier) => "a wait for errors of earlier accesses".to_owned(),
-        Some(Class::View) => "a fence between this and another proxy".to_owned(),
+        Some(Class::View) => format!("`{name}`: a proxy fence; {NO_CLAIM}"),
         Some(Class::Barrier) => "a barrier of the CTA".to_owned(),
         Some(Class::ClusterArrive) => "an arrival at the barrier of the cluster".to_owned(),
         Some(Class::ClusterWait) => "a wait at the barrier of the cluster".to_owned(),
         Some(Class::Depbar) => "a wait for scoreboards".to_owned(),
-        Some(Class::Other) => "an access through another unit than the caches' own".to_owned(),
+        Some(Class::Other) => return format!("`{name}` is known by name only: {NO_CLAIM}"),
         Some(Class::Arithmetic) => "registers to registers".to_owned(),
         Some(Class::Special) => "a special register to a register".to_owned(),
         Some(Class::Branch) => "the way that the thread goes".to_owned(),
         Some(Class::Exit) => "the end of the thread".to_owned(),
         Some(Class::Nothing) => "nothing".to_owned(),
-        None => return format!("`{name}` is not known"),
+        None => return format!("`{name}` is not a known opcode: {NO_CLAIM}"),
     };
     let level = match does {
         Ok(Some(Form::Access(level))) => format!(", {}", place(*level)),
@@ -86,6 +86,7 @@ pub(super) fn brief(instruction: &Instruction<'_>, does: &Does) -> Option<String
         Ok(Some(Form::Bar)) => "barrier of the CTA".to_owned(),
         Ok(Some(Form::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
         Ok(Some(Form::ClusterWait)) => "waits at the barrier of the cluster".to_owned(),
+        Ok(None) if class(instruction.opcode.text) == Some(Class::View) => "not known".to_owned(),
         Ok(Some(Form::AcquireWait) | None) => "does nothing to the order of memory".to_owned(),
         Err(_) => "not on the machine".to_owned(),
     })
@@ -170,6 +171,7 @@ pub(super) fn memory(
             "by itself no order: an acquire is `CCTL.IVALL` behind it",
         ]),
         Ok(Some(Form::AcquireWait) | None) => match kind {
+            Some(Class::View) => all.push("which accesses it orders is not known"),
             Some(Class::Depbar) => all.push(
                 "waits until scoreboards are low enough: what they count, loads or asynchronous \
                  copies, has come; to the order that others see it does nothing",
@@ -177,7 +179,7 @@ pub(super) fn memory(
             None => {}
             Some(_) => all.push("does nothing to the order of memory"),
         },
-        Err(_) if kind.is_none() => all.push("not known: nothing is claimed of it"),
+        Err(_) if matches!(kind, None | Some(Class::Other)) => {}
         Err(_) => match kind {
             Some(Class::Cache) if instruction.has("PF1") || instruction.has("PF2") => {
                 all.push("a prefetch: fills a line that nobody waits for, and orders nothing");
@@ -200,6 +202,8 @@ pub(super) fn memory(
     }
     all.into_iter().map(str::to_owned).collect()
 }
+
+const NO_CLAIM: &str = "what it does to memory and registers is not modelled, and not explained";
 
 const WAITS: &str = "issued when the registers that it reads are there; what follows waits for it only \
     where it uses its result, or is a `MEMBAR`, `CCTL.IVALL` or `BAR`";

@@ -83,7 +83,8 @@ impl Parser<'_, '_> {
         let parts = parts.of(&self.module.parts);
         let (first, last) = (parts[0], parts[parts.len() - 1]);
         let name = first.of(self.text());
-        let near = self.report.nearest(name, Opcode::ALL.map(Opcode::name));
+        let known = model::isa::opcode::all().any(|known| known == name);
+        let near = self.report.nearest(name, model::isa::opcode::all()).filter(|_| !known);
         let help = near.map_or_else(
             || {
                 format!(
@@ -94,6 +95,17 @@ impl Parser<'_, '_> {
             |near| format!("`{near}` is one"),
         );
         let name = short(first.to(last).of(self.text()));
+        if !known {
+            self.report
+                .error(
+                    "opcode",
+                    first,
+                    format!("PTX has no instruction `{}`", short(first.of(self.text()))),
+                )
+                .section(model::section::INSTRUCTIONS)
+                .help(help);
+            return Lost;
+        }
         self.report
             .error(
                 "opcode",

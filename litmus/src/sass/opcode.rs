@@ -279,6 +279,11 @@ pub fn class(opcode: &str) -> Option<Class> {
     })
 }
 
+/// Whether it is known what its modifiers and operands mean.
+pub fn is_understood(opcode: &str) -> bool {
+    !matches!(class(opcode), None | Some(Class::Other | Class::View))
+}
+
 /// Whether its operands have to be of a known form.
 pub fn accesses_memory(opcode: &str) -> bool {
     matches!(

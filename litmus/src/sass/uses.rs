@@ -16,8 +16,7 @@ impl Instruction<'_> {
     /// What it reads and writes; `None` where nobody has looked at what its operands are.
     pub fn registers(&self) -> Option<Registers> {
         let kind = class(self.opcode.text)?;
-        let matrices = self.opcode.text.ends_with("MMA") || self.opcode.text == "MOVM";
-        if kind == Class::Other || matrices {
+        if kind == Class::Other || self.is_of_matrices() {
             return None;
         }
         let mut all = Registers::default();
@@ -70,6 +69,16 @@ impl Instruction<'_> {
             .find_map(Operand::number)
             .map_or(Some(0xff), |mask| mask.value.and_then(|value| u8::try_from(value).ok()))?;
         Some([mask & 0xf0, mask & 0x0f])
+    }
+
+    fn is_of_matrices(&self) -> bool {
+        self.opcode.text.ends_with("MMA") || self.opcode.text == "MOVM"
+    }
+
+    /// How many operands in front are results; `None` where nobody has looked at what its operands are.
+    pub fn result_count(&self) -> Option<usize> {
+        let kind = class(self.opcode.text).filter(|kind| *kind != Class::Other)?;
+        (!self.is_of_matrices()).then(|| self.results(kind))
     }
 
     /// How many operands in front are results.
