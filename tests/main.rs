@@ -21,6 +21,8 @@ mod reach;
 mod robust;
 mod rules;
 mod sass;
+#[cfg(unix)]
+mod scripts;
 mod suite;
 mod tables;
 mod tidy;
