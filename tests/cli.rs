@@ -401,7 +401,7 @@ fn shown(arguments: &[&str]) -> String {
 }
 
 /// Times as `…`: they are what differs from run to run.
-fn masked(text: &str) -> String {
+pub(crate) fn masked(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let mut line = line.to_owned();

@@ -4,11 +4,14 @@ mod agree;
 mod broken;
 mod cli;
 mod cxx;
+#[cfg(unix)]
+mod docs;
 mod document;
 mod drive;
 mod functions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod install;
+mod json;
 mod llvm;
 mod load_bearing;
 mod lower;
@@ -23,6 +26,8 @@ mod rules;
 mod sass;
 #[cfg(unix)]
 mod scripts;
+#[cfg(unix)]
+mod streams;
 mod suite;
 mod tables;
 mod tidy;

@@ -91,8 +91,8 @@ fn a_folder_is_entered_once_and_only_files_are_read() {
     }
     // A link that leads nowhere is a test that cannot be read.
     link("nothing", &folder.join("b.litmus"));
-    let (out, _, code) = run(&["check", text(&folder)]);
-    assert!(out.contains("b.litmus") && code == Some(2), "{out}");
+    let (_, err, code) = run(&["check", text(&folder)]);
+    assert!(err.contains("b.litmus") && code == Some(2), "{err}");
 }
 
 #[cfg(unix)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use anstream::ColorChoice;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
 use model::machine::form::Family;
@@ -13,15 +14,43 @@ use crate::report;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
+/// A path `-` is standard input, for every command. Results go to standard output; what is wrong with an
+/// input, and warnings, to standard error.
+///
 /// Exit codes: 0 everything is as expected; 1 a verdict differs from the test, or a module breaks a
-/// rule; 2 an input could not
-/// be read or understood, or the command line is wrong; 3 engines disagree, which is a bug in the
-/// checker; 4 a limit was reached and nothing worse happened.
+/// rule; 2 an input could not be read or understood, or the command line is wrong; 3 engines disagree, which
+/// is a bug in the checker; 4 a limit was reached and nothing worse happened.
 #[derive(Parser, Debug)]
 #[command(name = "causeway", version = version(), max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = Colour::Auto,
+        help = "Whether to print in colour; `auto` asks the stream, and NO_COLOR, CLICOLOR and CLICOLOR_FORCE"
+    )]
+    pub color: Colour,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Colour {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Colour> for ColorChoice {
+    fn from(colour: Colour) -> ColorChoice {
+        match colour {
+            Colour::Auto => ColorChoice::Auto,
+            Colour::Always => ColorChoice::Always,
+            Colour::Never => ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -92,7 +121,7 @@ pub struct SassExplain {
 
 #[derive(Args, Debug)]
 pub struct SassRead {
-    /// Listings of nvdisasm or cuobjdump -sass, or folders to search for .sass files
+    /// Listings of nvdisasm or cuobjdump -sass, folders to search for .sass files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The architecture, in the place of the listing's; its rules are asked then
@@ -106,7 +135,7 @@ pub struct SassRead {
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Explore {
-    /// Files, or folders to search for .litmus files
+    /// Files, folders to search for .litmus files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The architecture, as `sm_90`; or all families
@@ -176,7 +205,8 @@ pub struct Lower {
     /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)
     #[arg(long, value_name = "FILE", requires = "made")]
     pub from: Option<PathBuf>,
-    /// Functions as a compiler made them: PTX (.ptx), or a listing of nvdisasm or cuobjdump (.sass)
+    /// Functions as a compiler made them: LLVM IR (.ll), PTX (.ptx), or a listing of nvdisasm or cuobjdump
+    /// (.sass)
     #[arg(long, value_name = "FILE", requires = "from")]
     pub to: Option<PathBuf>,
     /// Compile the source with this `llc`, for `--arch`, and judge what it makes; `--to` says where that is
@@ -264,7 +294,7 @@ pub struct Judging {
 
 #[derive(Args, Debug)]
 pub struct Check {
-    /// Files, or folders to search for .litmus files
+    /// Files, folders to search for .litmus files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// Which engine decides
@@ -291,7 +321,7 @@ pub struct Check {
 
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// A litmus test
+    /// A litmus test; `-` is standard input
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
     #[command(flatten)]
@@ -313,7 +343,7 @@ pub enum Drawing {
 
 #[derive(Args, Debug)]
 pub struct Lint {
-    /// Files, or folders to search for .ptx files
+    /// Files, folders to search for .ptx files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The version of PTX, in the place of each file's `.version`

@@ -1,9 +1,12 @@
 //! Input files: found below folders, measured, and read. Every command reads its files here.
+//!
+//! `-` is standard input, for every command that takes a file; `./-` is a file of that name.
 
 use std::collections::HashSet;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use walkdir::{DirEntry, WalkDir};
 
@@ -20,7 +23,7 @@ pub const LARGEST: u64 = 256 << 20;
 pub fn find(paths: &[PathBuf], extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
-        if path.is_dir() {
+        if path.is_dir() && !is_standard(path) {
             below(path, extension, &mut files)?;
         } else {
             files.push(path.clone());
@@ -63,8 +66,25 @@ fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result
     Ok(())
 }
 
+/// Whether a path stands for standard input.
+pub fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What comes on standard input, once.
+fn standard() -> io::Result<Vec<u8>> {
+    static READ: AtomicBool = AtomicBool::new(false);
+    if READ.swap(true, Ordering::Relaxed) {
+        return Err(io::Error::other("standard input can be read once, and `-` stands twice"));
+    }
+    bounded(io::stdin().lock())
+}
+
 /// The bytes of a file or a pipe, without a byte order mark.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if is_standard(path) {
+        return standard();
+    }
     let about = fs::metadata(path)?;
     if about.is_dir() {
         return Err(io::Error::other("it is a folder"));

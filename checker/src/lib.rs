@@ -8,6 +8,7 @@ pub mod explore;
 pub mod input;
 pub mod judge;
 pub mod kind;
+mod lines;
 pub mod lint;
 pub mod lower;
 pub mod ptx_explain;

@@ -11,6 +11,7 @@ use crate::cli::{Lint, LintFormat};
 use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
+use crate::lines::{self, Schema};
 
 /// One line of `--format json`.
 #[derive(Serialize)]
@@ -99,10 +100,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     }
     match lint.format {
         LintFormat::Text => summary.text(out)?,
-        LintFormat::Json => {
-            serde_json::to_writer(&mut *out, &summary)?;
-            writeln!(out)?;
-        }
+        LintFormat::Json => lines::write(Schema::LintSummary, &summary, out)?,
     }
     Ok(exit)
 }
@@ -137,11 +135,8 @@ impl Summary {
 
 fn write(diagnostic: &Diagnostic, format: LintFormat, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        LintFormat::Text => writeln!(out, "{diagnostic}"),
-        LintFormat::Json => {
-            serde_json::to_writer(&mut *out, &Object::from(diagnostic))?;
-            writeln!(out)
-        }
+        LintFormat::Text => writeln!(out, "{diagnostic:#}"),
+        LintFormat::Json => lines::write(Schema::Lint, Object::from(diagnostic), out),
     }
 }
 

@@ -3,14 +3,16 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
+use anstream::AutoStream;
 use checker::cli::Cli;
 use checker::exit::Exit;
 use clap::Parser;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let mut out = BufWriter::new(io::stdout().lock());
-    let mut err = io::stderr();
+    let colour = cli.color.into();
+    let mut out = BufWriter::new(AutoStream::new(io::stdout().lock(), colour));
+    let mut err = AutoStream::new(io::stderr(), colour);
     let exit = match checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
         out.flush()?;
         Ok(exit)

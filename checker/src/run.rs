@@ -77,7 +77,7 @@ fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> 
 }
 
 fn complain_of(diagnostics: &[Diagnostic], err: &mut dyn Write) -> io::Result<()> {
-    diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))
+    diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
 }
 
 fn model_command(
@@ -130,7 +130,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
         summary.add(&item);
-        complain(&item, check.format, err)?;
+        complain(&item, check.format, out, err)?;
         progress.suspend(|| report.item(&item, out))?;
         progress.inc(1);
         Ok(())
@@ -250,11 +250,17 @@ fn explain_command(
     Ok(Exit::AsExpected)
 }
 
-/// Formats that have no place for a rejected file leave it to standard error.
-fn complain(item: &Item, format: report::Format, err: &mut dyn Write) -> io::Result<()> {
-    if format != report::Format::Herd {
+/// Formats that have no place for a rejected file leave it to standard error, after what is said already.
+fn complain(
+    item: &Item,
+    format: report::Format,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    if format.has_errors() {
         return Ok(());
     }
+    out.flush()?;
     match &item.outcome {
         Outcome::Judged { .. } => Ok(()),
         Outcome::Rejected(diagnostics) => complain_of(diagnostics, err),

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use anstyle::{AnsiColor, Style};
 use model::section::Section;
 
 /// A run of characters of one line. Lines and columns count from 1, columns in characters.
@@ -68,26 +69,26 @@ pub struct Diagnostic {
     pub excerpts: Vec<Excerpt>,
 }
 
+/// `{:#}` is in colour, for streams that take colour away where it is not wanted.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false))
+        f.write_str(&self.render(f.alternate()))
     }
 }
 
-const RED: &str = "\x1b[1;31m";
-const YELLOW: &str = "\x1b[1;33m";
-const BLUE: &str = "\x1b[1;34m";
-const BOLD: &str = "\x1b[1m";
-const PLAIN: &str = "\x1b[0m";
+const RED: Style = AnsiColor::Red.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const BLUE: Style = AnsiColor::Blue.on_default().bold();
+const BOLD: Style = Style::new().bold();
 
 impl Diagnostic {
     /// The error as text of several lines, the last one ended too.
     pub fn render(&self, colour: bool) -> String {
-        let paint = |style: &'static str| if colour { style } else { "" };
-        let (red, blue, bold, plain) = (paint(RED), paint(BLUE), paint(BOLD), paint(PLAIN));
+        let paint = |style: Style| if colour { style } else { Style::new() };
+        let (red, blue, bold) = (paint(RED), paint(BLUE), paint(BOLD));
         let last = self.excerpts.iter().map(|e| e.line).max().unwrap_or(self.span.line);
         let width = last.to_string().len() + 1;
-        let bar = format!("{:width$} {blue}|{plain}", "");
+        let bar = format!("{:width$} {blue}|{blue:#}", "");
 
         let mut out = String::new();
         let mut put = |line: fmt::Arguments<'_>| {
@@ -103,9 +104,12 @@ impl Diagnostic {
             Severity::Warning => ("warning", paint(YELLOW)),
             Severity::Note => ("note", blue),
         };
-        put(format_args!("{signal}{name}[{code}]{plain}{bold}: {message}{plain}"));
+        put(format_args!("{signal}{name}[{code}]{signal:#}{bold}: {message}{bold:#}"));
         let arrow = "-->";
-        put(format_args!("{:width$}{blue}{arrow}{plain} {path}:{}:{}", "", span.line, span.column));
+        put(format_args!(
+            "{:width$}{blue}{arrow}{blue:#} {path}:{}:{}",
+            "", span.line, span.column
+        ));
         if !self.excerpts.is_empty() {
             put(format_args!("{bar}"));
         }
@@ -113,12 +117,12 @@ impl Diagnostic {
         let mut hidden = Vec::new();
         for excerpt in &self.excerpts {
             if previous.is_some_and(|line| line + 1 < excerpt.line) {
-                put(format_args!("{:width$} {blue}:{plain}", ""));
+                put(format_args!("{:width$} {blue}:{blue:#}", ""));
             }
             previous = Some(excerpt.line);
             let (before, after) = (mark(excerpt.cut.0), mark(excerpt.cut.1));
             let text = &excerpt.text;
-            put(format_args!("{blue}{:>width$} |{plain} {before}{text}{after}", excerpt.line));
+            put(format_args!("{blue}{:>width$} |{blue:#} {before}{text}{after}", excerpt.line));
             let (marks, outside) = self.marks(excerpt);
             hidden.extend(outside);
             for (place, style, note, sign) in marks {
@@ -126,8 +130,11 @@ impl Diagnostic {
                 let room = excerpt.text.chars().count() + before.chars().count();
                 let length = place.length.min(room.saturating_sub(gap)).max(1);
                 let style = if style { red } else { blue };
-                let signs = sign.repeat(length);
-                put(format_args!("{bar} {:gap$}{style}{signs} {note}{plain}", ""));
+                let mut signs = sign.repeat(length);
+                if !note.is_empty() {
+                    signs.extend([" ", note]);
+                }
+                put(format_args!("{bar} {:gap$}{style}{signs}{style:#}", ""));
             }
         }
         if self.section.is_some() || self.help.is_some() || !hidden.is_empty() {
@@ -136,7 +143,7 @@ impl Diagnostic {
         let mut remark = |kind: &str, text: &str| {
             for (index, line) in text.lines().enumerate() {
                 if index == 0 {
-                    put(format_args!("{:width$} {blue}={plain} {kind}: {line}", ""));
+                    put(format_args!("{:width$} {blue}={blue:#} {kind}: {line}", ""));
                 } else {
                     put(format_args!(
                         "{:width$}   {:indent$}  {line}",
@@ -189,9 +196,8 @@ mod tests {
     use super::*;
     use model::section;
 
-    #[test]
-    fn an_error_points_cites_and_helps() {
-        let diagnostic = Diagnostic {
+    fn example() -> Diagnostic {
+        Diagnostic {
             severity: Severity::Error,
             code: "ld-mmio",
             message: "`.mmio` is written with `.relaxed.sys`".into(),
@@ -207,9 +213,28 @@ mod tests {
                 text: " x ; mmio.gpu.u32".into(),
                 cut: (false, true),
             }],
-        };
+        }
+    }
+
+    #[test]
+    fn colour_is_asked_for_and_is_all_that_it_adds() {
+        let (plain, coloured) = (example().to_string(), format!("{:#}", example()));
+        assert!(!plain.contains('\x1b'), "{plain}");
+        let escapes = coloured.split('\x1b').skip(1).map(|after| after.split_once('m'));
+        let (mut text, mut count) =
+            (coloured.split('\x1b').next().unwrap_or_default().to_owned(), 0);
+        for (_, after) in escapes.map(|parts| parts.expect("it ends with m")) {
+            text.push_str(after);
+            count += 1;
+        }
+        assert!(count > 8, "{coloured}");
+        assert_eq!(text, plain);
+    }
+
+    #[test]
+    fn an_error_points_cites_and_helps() {
         assert_eq!(
-            diagnostic.to_string(),
+            example().to_string(),
             "error[ld-mmio]: `.mmio` is written with `.relaxed.sys`\n  \
                --> MP.litmus:8:11\n   \
                 |\n \

@@ -62,7 +62,7 @@ pub fn command(
     let result = suite::in_order(files.len(), jobs, &work, &mut |index, outcome| {
         let item = Item { path: files[index].clone(), outcome };
         summary.add(&item);
-        complain(&item, command.format, err)?;
+        complain(&item, command.format, out, err)?;
         progress.suspend(|| report.item(&item, out))?;
         progress.inc(1);
         Ok(())
@@ -112,16 +112,23 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
     }
 }
 
-/// A format that has no place for a rejected file leaves it to standard error.
-fn complain(item: &Item, format: Format, err: &mut dyn Write) -> io::Result<()> {
-    match (&item.outcome, format) {
-        (Outcome::Rejected(diagnostics), Format::Herd) => {
-            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}"))
+/// A format that has no place for a rejected file leaves it to standard error, after what is said already.
+fn complain(
+    item: &Item,
+    format: Format,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    if format.has_errors() {
+        return Ok(());
+    }
+    out.flush()?;
+    match &item.outcome {
+        Outcome::Ran(..) => Ok(()),
+        Outcome::Rejected(diagnostics) => {
+            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
         }
-        (Outcome::Unreadable(error), Format::Herd) => {
-            writeln!(err, "error: {}: {error}", item.path.display())
-        }
-        (Outcome::Ran(..) | Outcome::Rejected(_) | Outcome::Unreadable(_), _) => Ok(()),
+        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", item.path.display()),
     }
 }
 

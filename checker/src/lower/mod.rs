@@ -158,7 +158,7 @@ fn of_functions(
             Ok(functions) => sides.push(functions),
             Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
             Err(Unread::Diagnostics(all)) => {
-                all.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic}\n"))?;
+                all.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}\n"))?;
             }
         }
     }

@@ -21,6 +21,7 @@ use super::whole::report::{Baseline, escaped};
 use crate::cli::LowerFormat;
 use crate::engine::Engine;
 use crate::exit::Exit;
+use crate::lines::{self, Schema};
 
 /// What judges.
 pub struct Setting<'a> {
@@ -163,8 +164,7 @@ pub fn print(
         exit = exit.max(here);
         match manner.format {
             LowerFormat::Json => {
-                serde_json::to_writer(&mut *out, &Object { row, finding, columns })?;
-                writeln!(out)?;
+                lines::write(Schema::Lower, Object { row, finding, columns }, out)?;
             }
             LowerFormat::Text => text(row, finding, out)?,
             LowerFormat::Github => {

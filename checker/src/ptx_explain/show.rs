@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::lowered::Becomes;
 use super::{Account, Part, Said};
+use crate::lines::{self, Schema};
 use crate::lint::Object;
 
 /// Lines are broken before they get longer, where a word ends.
@@ -20,7 +21,7 @@ pub(super) fn text(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for diagnostic in diagnostics {
-        writeln!(out, "{diagnostic}")?;
+        writeln!(out, "{diagnostic:#}")?;
     }
     let Some(account) = account else { return Ok(()) };
     let mut page = Page { out, cited: Vec::new() };
@@ -264,6 +265,5 @@ pub(super) fn json(
             .collect(),
     });
     let diagnostics = diagnostics.iter().map(Object::from).collect();
-    serde_json::to_writer(&mut *out, &Whole { instruction, diagnostics, explained })?;
-    writeln!(out)
+    lines::write(Schema::PtxExplain, Whole { instruction, diagnostics, explained }, out)
 }

@@ -11,10 +11,8 @@ use serde::Serialize;
 use super::text::race_text;
 use super::{Report, Summary};
 use crate::judge::{Judgement, Note, Observation, Verdict};
+use crate::lines::{self, Schema};
 use crate::suite::{Item, Outcome};
-
-/// The version of the objects; it changes when a field changes meaning or goes.
-pub const FORMAT: u32 = 1;
 
 pub struct Json {
     pub model: String,
@@ -22,7 +20,6 @@ pub struct Json {
 
 #[derive(Serialize)]
 struct Object<'a> {
-    format: u32,
     file: String,
     name: Option<&'a str>,
     model: &'a str,
@@ -95,8 +92,7 @@ impl Report for Json {
                 self.error(file, vec![error])
             }
         };
-        serde_json::to_writer(&mut *out, &object)?;
-        writeln!(out)
+        lines::write(Schema::Check, &object, out)
     }
 
     fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
@@ -137,7 +133,6 @@ impl Error {
 impl Json {
     fn error(&self, file: String, errors: Vec<Error>) -> Object<'_> {
         Object {
-            format: FORMAT,
             file,
             name: None,
             model: &self.model,
@@ -175,7 +170,6 @@ impl Json {
             (None, verdict) => verdict.reason().map(str::to_owned),
         };
         Object {
-            format: FORMAT,
             file,
             name: Some(&test.name),
             model: &judgement.model,

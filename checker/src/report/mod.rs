@@ -1,5 +1,6 @@
 //! What a run reports, apart from how: each format is one file.
 
+pub(crate) mod colour;
 pub mod dot;
 pub mod herd;
 pub mod json;
@@ -21,6 +22,16 @@ pub enum Format {
     Junit,
     /// herd7's text, which mcompare7 reads.
     Herd,
+}
+
+impl Format {
+    /// Whether it has a place for what is wrong with an input.
+    pub fn has_errors(self) -> bool {
+        match self {
+            Format::Json | Format::Junit => true,
+            Format::Text | Format::Herd => false,
+        }
+    }
 }
 
 /// Receives each result in order, and is told of the end.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use litmus::Test;
 
-use super::{Report, Summary, exit_of};
+use super::{Report, Summary, colour, exit_of};
 use crate::engine::Race;
 use crate::exit::Exit;
 use crate::judge::{Judgement, Observation};
@@ -16,16 +16,10 @@ pub struct Text {
 
 impl Report for Text {
     fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        let path = item.path.display();
         match &item.outcome {
             Outcome::Judged { test, judgement } => self.judged(item, test, judgement, out),
-            Outcome::Rejected(diagnostics) => {
-                for diagnostic in diagnostics {
-                    writeln!(out, "{diagnostic}")?;
-                }
-                Ok(())
-            }
-            Outcome::Unreadable(error) => writeln!(out, "error: {path}: {error}"),
+            // Of inputs it is complained on the other stream.
+            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
         }
     }
 
@@ -75,7 +69,8 @@ impl Text {
             Exit::BadInput => " BAD ",
             Exit::Disagreement => " BUG ",
         };
-        write!(out, "{label} {}", item.path.display())?;
+        let style = colour::of(exit);
+        write!(out, "{style}{label}{style:#} {}", item.path.display())?;
         if let Some(complaint) = &judgement.complaint {
             write!(out, "   {complaint}")?;
         }

@@ -17,6 +17,7 @@ use super::operands::{self, Part};
 use super::words;
 use crate::cli::{LintFormat, SassExplain};
 use crate::exit::Exit;
+use crate::lines::{self, Schema};
 use crate::lint::Object;
 
 /// Lines are broken before they get longer, where a word ends.
@@ -98,7 +99,7 @@ fn show(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for diagnostic in diagnostics {
-        writeln!(out, "{diagnostic}")?;
+        writeln!(out, "{diagnostic:#}")?;
     }
     let Some(account) = account else { return Ok(()) };
     writeln!(out, "{instruction}")?;
@@ -221,6 +222,5 @@ fn json(
         }
     });
     let diagnostics = diagnostics.iter().map(Object::from).collect();
-    serde_json::to_writer(&mut *out, &Whole { instruction, diagnostics, explained })?;
-    writeln!(out)
+    lines::write(Schema::SassExplain, Whole { instruction, diagnostics, explained }, out)
 }

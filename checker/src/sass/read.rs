@@ -48,7 +48,7 @@ fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -
     let listed = listing(&path, &text, read.arch);
     let mut exit = if listed.unread > 0 { Exit::BadInput } else { Exit::AsExpected };
     for diagnostic in &listed.diagnostics {
-        writeln!(out, "{diagnostic}")?;
+        writeln!(out, "{diagnostic:#}")?;
         if diagnostic.severity == Severity::Error {
             exit = exit.max(Exit::Differs);
         }

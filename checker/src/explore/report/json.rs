@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::{Item, NORMATIVE, Outcome, Report, Summary};
 use crate::explore::one::Ran;
-use crate::report::json::{ByName, Error, FORMAT, OneNote, by_name};
+use crate::lines::{self, Schema};
+use crate::report::json::{ByName, Error, OneNote, by_name};
 
 pub(super) struct Json;
 
 #[derive(Serialize)]
 struct Object<'a> {
-    format: u32,
     file: String,
     name: Option<&'a str>,
     arch: Option<String>,
@@ -78,8 +78,7 @@ impl Report for Json {
             }
         };
         for object in objects {
-            serde_json::to_writer(&mut *out, &object)?;
-            writeln!(out)?;
+            lines::write(Schema::Explore, &object, out)?;
         }
         Ok(())
     }
@@ -101,7 +100,6 @@ fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
     });
     let explored = ran.explored.as_ref();
     Object {
-        format: FORMAT,
         file,
         name: Some(&test.name),
         arch: Some(format!("sm_{}", ran.sm)),
@@ -124,7 +122,6 @@ fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
 
 fn rejected(file: String, errors: Vec<Error>) -> Object<'static> {
     Object {
-        format: FORMAT,
         file,
         name: None,
         arch: None,

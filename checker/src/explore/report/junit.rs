@@ -6,10 +6,11 @@ use std::time::Duration;
 use litmus::Test;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus};
 
+use super::text::Text;
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
 use crate::explore::one::Ran;
-use crate::report::junit::{failure, write};
+use crate::report::junit::{failure, plain, rejected, unreadable, write};
 
 #[derive(Default)]
 pub(super) struct Junit {
@@ -23,18 +24,16 @@ impl Report for Junit {
             Outcome::Ran(test, machines) => {
                 for ran in machines {
                     let name = format!("{path} on sm_{}", ran.sm);
-                    let mut case = TestCase::new(name, status(test, ran));
+                    let mut case = TestCase::new(name, status(test, ran)?);
                     case.set_time(Duration::from_secs_f64(ran.seconds));
                     self.cases.push(case);
                 }
             }
             Outcome::Rejected(diagnostics) => {
-                let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-                let status = failure(NonSuccessKind::Error, all.join("\n"));
-                self.cases.push(TestCase::new(path.into_owned(), status));
+                self.cases.push(TestCase::new(path.into_owned(), rejected(diagnostics)));
             }
             Outcome::Unreadable(error) => {
-                let status = failure(NonSuccessKind::Error, error.to_string());
+                let status = unreadable(&item.path, error);
                 self.cases.push(TestCase::new(path.into_owned(), status));
             }
         }
@@ -47,9 +46,9 @@ impl Report for Junit {
 }
 
 /// What could not be compared was skipped, with its reason; a difference comes with its run.
-fn status(test: &Test, ran: &Ran) -> TestCaseStatus {
+fn status(test: &Test, ran: &Ran) -> io::Result<TestCaseStatus> {
     let (word, reason) = ran.verdict(test);
-    match (ran.exit(), reason) {
+    Ok(match (ran.exit(), reason) {
         (Exit::AsExpected, None) => TestCaseStatus::success(),
         (Exit::AsExpected, Some(reason)) => {
             let mut status = TestCaseStatus::skipped();
@@ -57,8 +56,6 @@ fn status(test: &Test, ran: &Ran) -> TestCaseStatus {
             status
         }
         (_, reason) => {
-            let mut status =
-                failure(NonSuccessKind::Failure, format!("{word}: {}", reason.unwrap_or_default()));
             let mut body = String::new();
             for reached in ran.outcomes.iter().filter(|reached| reached.refutation.is_some()) {
                 body.push_str(&test.display_outcome(&reached.values));
@@ -69,10 +66,14 @@ fn status(test: &Test, ran: &Ran) -> TestCaseStatus {
                 body.push('\n');
                 body.push_str(reached.refutation.as_deref().unwrap_or_default());
             }
-            if !body.is_empty() {
-                status.set_description(body);
+            if body.is_empty() {
+                let mut shown = Vec::new();
+                Text { check: false, verbose: true, stats: true, progress: false }
+                    .explored(test, ran, &mut shown)?;
+                body = plain(&shown);
             }
-            status
+            let message = format!("{word}: {}", reason.unwrap_or_default());
+            failure(NonSuccessKind::Failure, message, body)
         }
-    }
+    })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use anstyle::Style;
 use litmus::Test;
 
 use super::{Item, Outcome, Report, Summary};
@@ -10,6 +11,7 @@ use crate::exit::Exit;
 use crate::explore::Explored;
 use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
+use crate::report::colour;
 use crate::report::text::with_threads;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -23,7 +25,6 @@ pub(super) struct Text {
 
 impl Report for Text {
     fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        let path = item.path.display();
         match &item.outcome {
             Outcome::Ran(test, machines) if self.check => {
                 machines.iter().try_for_each(|ran| self.compared(item, test, ran, out))
@@ -31,10 +32,8 @@ impl Report for Text {
             Outcome::Ran(test, machines) => {
                 machines.iter().try_for_each(|ran| self.explored(test, ran, out))
             }
-            Outcome::Rejected(diagnostics) => {
-                diagnostics.iter().try_for_each(|diagnostic| writeln!(out, "{diagnostic}"))
-            }
-            Outcome::Unreadable(error) => writeln!(out, "error: {path}: {error}"),
+            // Of inputs it is complained on the other stream.
+            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
         }
     }
 
@@ -96,7 +95,7 @@ impl Report for Text {
 
 impl Text {
     /// Every outcome, and a run to it if there is one to show.
-    fn explored(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn explored(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let heading = format!("{} on sm_{}", test.name, ran.sm);
         if let Answer::Refused(_) = ran.answer {
             let (word, reason) = ran.verdict(test);
@@ -139,7 +138,11 @@ impl Text {
             | Inclusion::Stuck { .. }
             | Inclusion::Limited(_) => format!("{word}: {}", reason.unwrap_or_default()),
         };
-        writeln!(out, "{label} {} on sm_{}   {what}", item.path.display(), ran.sm)?;
+        // A comparison that could not be made is neither good nor bad.
+        let made = matches!(inclusion, Inclusion::Included { .. });
+        let style = if exit == Exit::AsExpected && !made { Style::new() } else { colour::of(exit) };
+        let path = item.path.display();
+        writeln!(out, "{style}{label}{style:#} {path} on sm_{}   {what}", ran.sm)?;
         if self.verbose {
             for values in &ran.unreached {
                 writeln!(out, "      not reached: {}", test.display_outcome(values))?;

@@ -26,6 +26,7 @@ use super::whole::report::escaped;
 use super::{Row, Table};
 use crate::cli::LowerFormat;
 use crate::exit::Exit;
+use crate::lines::{self, Schema};
 
 /// One line of `--format json`: a row of the table, or a litmus test.
 #[derive(Serialize)]
@@ -57,7 +58,7 @@ pub fn table(
         Ok(table) => table,
         Err(diagnostics) => {
             for diagnostic in diagnostics {
-                writeln!(err, "{diagnostic}")?;
+                writeln!(err, "{diagnostic:#}")?;
             }
             return Ok(Exit::BadInput);
         }
@@ -171,8 +172,7 @@ impl Said<'_> {
                 let arch = judged.map(|judged| judged.arch.as_str());
                 let object =
                     Object { line, row, instructions, instruction, becomes, arch, finding };
-                serde_json::to_writer(&mut *out, &object)?;
-                writeln!(out)?;
+                lines::write(Schema::Lower, object, out)?;
             }
             LowerFormat::Text => {
                 let racy = if finding.racy { " where it races" } else { "" };

@@ -60,7 +60,7 @@ pub(super) fn tests(
             }
             Ok(Err(diagnostics)) => {
                 exit = exit.max(Exit::BadInput);
-                return diagnostics.iter().try_for_each(|one| writeln!(err, "{one}"));
+                return diagnostics.iter().try_for_each(|one| writeln!(err, "{one:#}"));
             }
             Ok(Ok(None)) => {
                 others += 1;

@@ -62,7 +62,7 @@ pub struct Listing<'a> {
     pub arch: Option<u16>,
 }
 
-/// Reads the functions of a file, by its ending.
+/// Reads the functions of a file, by its ending; of standard input, by how it begins.
 pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
     let unread = |why: &dyn Display| Unread::Path(format!("{shown}: {why}"));
@@ -78,6 +78,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
         None => input::read(path),
     };
     let text = text.map_err(|error| unread(&error))?;
+    let kind = if input::is_standard(path) { Kind::of(path, &text) } else { kind };
     let utf8 = || {
         let none = |_| Unread::Path(format!("{shown}: this file is no text in UTF-8"));
         std::str::from_utf8(&text).map_err(none)

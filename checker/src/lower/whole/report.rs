@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::Said;
 use crate::cli::LowerFormat;
 use crate::exit::Exit;
+use crate::lines::{self, Schema};
 use crate::lower::verdict::{Finding, Verdict};
 
 /// One line of `--format json`.
@@ -81,8 +82,7 @@ pub fn print(all: &[Said], manner: &Manner<'_>, out: &mut dyn Write) -> io::Resu
                 let Said { name, source_line, target_line, finding } = said;
                 let (source_line, target_line) = (*source_line, *target_line);
                 let object = Object { function: name, source_line, target_line, known, finding };
-                serde_json::to_writer(&mut *out, &object)?;
-                writeln!(out)?;
+                lines::write(Schema::Lower, object, out)?;
             }
             LowerFormat::Github => github(said, known, manner, out)?,
         }

@@ -1,0 +1,39 @@
+//! The lines of `--format json`: one object each, which says first what it is.
+//!
+//! The fields are documented in `docs/json.md`, all of them, and a test holds it to that.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Which object a line is. The number changes when a field changes its meaning or goes; fields may be added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub(crate) enum Schema {
+    #[serde(rename = "causeway-check/1")]
+    Check,
+    #[serde(rename = "causeway-explore/1")]
+    Explore,
+    #[serde(rename = "causeway-lint/1")]
+    Lint,
+    #[serde(rename = "causeway-lint-summary/1")]
+    LintSummary,
+    #[serde(rename = "causeway-lower/1")]
+    Lower,
+    #[serde(rename = "causeway-ptx-explain/1")]
+    PtxExplain,
+    #[serde(rename = "causeway-sass-explain/1")]
+    SassExplain,
+}
+
+#[derive(Serialize)]
+struct Line<T> {
+    format: Schema,
+    #[serde(flatten)]
+    object: T,
+}
+
+/// Prints an object as a line.
+pub(crate) fn write(schema: Schema, object: impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &Line { format: schema, object })?;
+    writeln!(out)
+}

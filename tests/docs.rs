@@ -1,0 +1,204 @@
+//! The pages: what they show of the command is what it prints.
+//!
+//! A fenced block that shows a command, a line that begins with `$ `, is a `console` block, and is run. Both
+//! streams are compared with what stands there. `…` at the end of a line stands for the rest of it, and on a
+//! line of its own for any number of lines. `$ cat FILE` of a file that is not there makes one of what is shown.
+//!
+//! `UPDATE=1 cargo test` rewrites the blocks; read what changed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use checker::engine::ENGINES;
+use snapbox::Data;
+use snapbox::filter::NormalizeToExpected;
+
+use crate::cli::masked;
+use crate::suite;
+
+/// Where a page is read: links to all of the repository, and room for the files that it makes.
+struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    fn new(page: &Path) -> Place {
+        let name = page.to_string_lossy().replace('/', "-");
+        let folder = std::env::temp_dir().join(format!("causeway-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the folder can be made");
+        for entry in fs::read_dir(suite::root()).expect("the repository is there") {
+            let entry = entry.expect("the folder can be read");
+            symlink(entry.path(), folder.join(entry.file_name())).expect("a link can be made");
+        }
+        Place { folder }
+    }
+
+    /// What a shell prints, on either stream.
+    fn run(&self, command: &str) -> String {
+        let programs =
+            Path::new(env!("CARGO_BIN_EXE_causeway")).parent().expect("it is in a folder");
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{command}")])
+            .current_dir(&self.folder)
+            .env("PATH", format!("{}:{path}", programs.display()))
+            .output()
+            .expect("there is a shell");
+        String::from_utf8(output.stdout).expect("output is text")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md"), PathBuf::from("CONTRIBUTING.md")];
+    for folder in ["docs", "examples", "examples/llvm-ci"] {
+        for entry in fs::read_dir(suite::root().join(folder)).expect("the folder is there") {
+            let name = entry.expect("the folder can be read").file_name();
+            if name.to_string_lossy().ends_with(".md") {
+                pages.push(Path::new(folder).join(name));
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// Why a command cannot be run here, if it cannot.
+fn lacking(command: &str) -> Option<&'static str> {
+    let said = || Command::new("llc").arg("--version").output();
+    let is_14 =
+        || said().is_ok_and(|of| String::from_utf8_lossy(&of.stdout).contains("version 14."));
+    if command.contains("llc") && !is_14() {
+        return Some("there is no `llc` of LLVM 14");
+    }
+    (command.contains("causeway check") && ENGINES.len() < 2).then_some("this build has one engine")
+}
+
+/// Whether what was printed is what is shown: as it is shown, if it is.
+fn as_shown(shown: &str, printed: &str) -> String {
+    let mut pattern = String::new();
+    for line in shown.lines() {
+        match line.strip_suffix('…') {
+            Some(start) if start.trim().is_empty() => pattern.push_str("..."),
+            Some(start) => write!(pattern, "{start}[..]").expect("strings can be written"),
+            None => pattern.push_str(line),
+        }
+        pattern.push('\n');
+    }
+    let filter = NormalizeToExpected::new().redact();
+    let found = filter.normalize(Data::text(masked(printed)), &Data::text(masked(&pattern)));
+    if found.render().is_some_and(|found| found == masked(&pattern)) {
+        shown.to_owned()
+    } else {
+        printed.to_owned()
+    }
+}
+
+/// A block with its commands run; `None` if one of them cannot be run here.
+fn run(block: &str, place: &Place, page: &Path) -> Option<String> {
+    let mut out = String::new();
+    let mut lines = block.lines().peekable();
+    while let Some(line) = lines.next() {
+        let Some(command) = line.strip_prefix("$ ") else {
+            panic!("{}: a console block begins with a command: {line}", page.display());
+        };
+        let mut shown = String::new();
+        while let Some(line) = lines.next_if(|line| !line.starts_with("$ ")) {
+            shown.push_str(line);
+            shown.push('\n');
+        }
+        writeln!(out, "{line}").expect("strings can be written");
+        if let Some(why) = lacking(command) {
+            eprintln!("skipped: {}: `{command}`: {why}", page.display());
+            return None;
+        }
+        match command.strip_prefix("cat ").map(|name| place.folder.join(name)) {
+            Some(file) if !file.exists() => {
+                fs::write(&file, &shown).expect("the file can be written");
+                out.push_str(&shown);
+            }
+            _ => out.push_str(&as_shown(&shown, &place.run(command))),
+        }
+    }
+    Some(out)
+}
+
+/// The page with its blocks run.
+fn performed(page: &Path, text: &str) -> String {
+    let place = Place::new(page);
+    let mut out = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        writeln!(out, "{line}").expect("strings can be written");
+        let Some(kind) = line.strip_prefix("```") else { continue };
+        let mut block = String::new();
+        let mut end = "```";
+        for line in lines.by_ref() {
+            if line == "```" {
+                end = line;
+                break;
+            }
+            block.push_str(line);
+            block.push('\n');
+        }
+        let commands = block.lines().any(|line| line.starts_with("$ "));
+        assert!(
+            (kind == "console") == commands,
+            "{}: a block is `console` if it shows a command, a line that begins with `$ `:\n{block}",
+            page.display()
+        );
+        let done = if commands { run(&block, &place, page) } else { None };
+        out.push_str(&done.unwrap_or(block));
+        writeln!(out, "{end}").expect("strings can be written");
+    }
+    out
+}
+
+#[test]
+fn what_the_pages_show_is_what_is_printed() {
+    let mut wrong = String::new();
+    let mut blocks = 0;
+    for page in pages() {
+        let file = suite::root().join(&page);
+        let before = fs::read_to_string(&file).expect("the page is there");
+        blocks += before.matches("```console\n").count();
+        let now = performed(&page, &before);
+        if now == before {
+            continue;
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            fs::write(&file, &now).expect("the page can be written");
+        }
+        writeln!(wrong, "--- {}", page.display()).expect("strings can be written");
+        let old: Vec<&str> = before.lines().collect();
+        for line in now.lines().filter(|line| !old.contains(line)) {
+            writeln!(wrong, "  now: {line}").expect("strings can be written");
+        }
+    }
+    assert!(blocks > 8, "few blocks were found: {blocks}");
+    assert!(wrong.is_empty(), "{wrong}\nUPDATE=1 rewrites the pages");
+}
+
+#[test]
+fn what_differs_is_seen() {
+    for (shown, printed, same) in [
+        ("a\n…\nd\n", "a\nb\nc\nd\n", true),
+        ("a\n  …\nd\n", "a\nb\nd\n", true),
+        ("a\n…\nd\n", "a\nb\nc\n", false),
+        ("one: …\n", "one: two\n", true),
+        ("one: …\n", "two: two\n", false),
+        ("1 test: 1 ok   (enumerate; 0.0 s)\n", "1 test: 1 ok   (enumerate; 1.3 s)\n", true),
+        ("1 test: 1 ok   (enumerate; 0.0 s)\n", "2 tests: 1 ok   (enumerate; 0.0 s)\n", false),
+        ("", "a\n", false),
+    ] {
+        assert_eq!(as_shown(shown, printed) == shown, same, "{shown:?} and {printed:?}");
+    }
+}

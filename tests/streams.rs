@@ -1,0 +1,192 @@
+//! Standard input as `-`, what goes to which stream, and colour.
+
+use std::fs::{self, File};
+use std::process::{Command, Output, Stdio};
+
+use crate::suite;
+
+/// A run with a file as standard input, without the variables that decide about colour.
+fn run(variables: &[(&str, &str)], arguments: &[&str], input: Option<&str>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(name);
+    }
+    let input = match input {
+        Some(path) => Stdio::from(File::open(suite::root().join(path)).expect("the file is there")),
+        None => Stdio::null(),
+    };
+    command
+        .args(arguments)
+        .envs(variables.iter().copied())
+        .current_dir(suite::root())
+        .stdin(input)
+        .output()
+        .expect("the program starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+/// A file named, and the same on standard input, print the same but for its name.
+#[test]
+fn a_dash_is_standard_input_for_every_command_that_takes_a_file() {
+    let holds = "tests/cli/holds.litmus";
+    let made = "tests/lower/message.made.ptx";
+    for (before, file, after) in [
+        (&["check", "--engine=enumerate", "--format=herd"][..], holds, &[][..]),
+        (&["check", "--engine=enumerate"], "tests/cli/rejected.litmus", &[]),
+        (&["check", "--engine=enumerate", "--model"], "tests/cli/coherent.cat", &[holds]),
+        (&["explain"], holds, &[]),
+        (&["explore"], holds, &[]),
+        (&["explore", "--table"], "tests/cli/leaky.table", &[holds]),
+        (&["lint"], "tests/ptx/broken.ptx", &[]),
+        (&["lower", "--rows"], "tests/lower/few.csv", &[]),
+        (&["lower", "--table"], "tests/cli/leaky.table", &[]),
+        (&["lower", "--from"], "tests/lower/message.ptx", &["--to", made]),
+        (
+            &["lower", "--from"],
+            "examples/llvm-ci/message.ll",
+            &["--to", "examples/llvm-ci/message.ll"],
+        ),
+        (&["lower", "--from", "tests/lower/message.ptx", "--to"], made, &[]),
+        (
+            &["lower", "--from", "tests/lower/message.ptx", "--to", made, "--baseline"],
+            "tests/lower/message.known.json",
+            &[],
+        ),
+        (&["model", "--model"], "tests/cli/coherent.cat", &[]),
+        (&["sass", "read"], "tests/cli/listing.sass", &[]),
+    ] {
+        let all = |file| [before, &[file], after].concat();
+        let named = run(&[], &all(file), None);
+        let piped = run(&[], &all("-"), Some(file));
+        assert_eq!(named.status.code(), piped.status.code(), "{before:?}");
+        for (named, piped) in [(named.stdout, piped.stdout), (named.stderr, piped.stderr)] {
+            let without = |text: &str| -> Vec<String> {
+                let lines = text.lines().filter(|line| !line.starts_with("Time "));
+                lines.map(|line| line.replace(file, "-").replace(".0 s", ".1 s")).collect()
+            };
+            assert_eq!(without(&text(&named)), without(&text(&piped)), "{before:?}");
+        }
+    }
+    let twice = run(&[], &["check", "--engine=enumerate", "-", "-"], Some(holds));
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(text(&twice.stderr).contains("`-` stands twice"), "{}", text(&twice.stderr));
+}
+
+#[test]
+fn what_is_wrong_with_an_input_goes_to_standard_error() {
+    for file in ["rejected", "absent"] {
+        let path = format!("tests/cli/{file}.litmus");
+        for command in [&["check"][..], &["explain"], &["explore"], &["explore", "--check"]] {
+            let output = run(&[], &[command, &[&*path]].concat(), None);
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            assert!(!out.contains("error"), "{command:?}: {out}");
+            assert!(err.starts_with("error"), "{command:?}: {err}");
+        }
+        // A report has them itself.
+        for command in ["check", "explore"] {
+            for format in ["--format=json", "--format=junit"] {
+                let output = run(&[], &[command, format, &path], None);
+                assert!(text(&output.stdout).contains("error"), "{command} {format}");
+                assert_eq!(text(&output.stderr), "", "{command} {format}");
+            }
+        }
+    }
+    let lint = run(&[], &["lint", "tests/ptx/broken.ptx", "tests/ptx/absent.ptx"], None);
+    assert!(text(&lint.stdout).starts_with("error["), "what it finds is its result");
+    assert!(text(&lint.stderr).starts_with("error: tests/ptx/absent.ptx: "));
+}
+
+#[test]
+fn colour_is_for_terminals_and_for_whom_asks() {
+    let coloured = |variables: &[(&str, &str)], arguments: &[&str]| {
+        let output = run(variables, arguments, None);
+        output.stdout.contains(&0x1b) || output.stderr.contains(&0x1b)
+    };
+    for arguments in [
+        &["check", "--engine=enumerate", "tests/cli/fails.litmus"][..],
+        &["check", "--engine=enumerate", "tests/cli/rejected.litmus"],
+        &["explain", "tests/cli/rejected.litmus"],
+        &["explore", "--check", "-v", "tests/cli/holds.litmus"],
+        &["explore", "tests/cli/rejected.litmus"],
+        &["lint", "tests/ptx/broken.ptx"],
+        &["ptx", "explain", "ld.gpu.u32 r, [a]"],
+        &["sass", "explain", "--arch=sm_52", "LDG.CG.E.64 P0, R3, [R2+0x80000]"],
+    ] {
+        let with = |colour| [arguments, &[colour]].concat();
+        // No stream is a terminal here.
+        assert!(!coloured(&[], arguments), "{arguments:?}");
+        assert!(coloured(&[], &with("--color=always")), "{arguments:?}");
+        assert!(coloured(&[("CLICOLOR_FORCE", "1")], arguments), "{arguments:?}");
+        assert!(!coloured(&[("CLICOLOR_FORCE", "1")], &with("--color=never")), "{arguments:?}");
+        assert!(!coloured(&[("NO_COLOR", "1")], arguments), "{arguments:?}");
+    }
+    for format in ["json", "junit"] {
+        let arguments =
+            ["check", "--engine=enumerate", "tests/cli", "--color=always", "--format", format];
+        assert!(!coloured(&[], &arguments), "{format}");
+    }
+    // At a terminal.
+    let script = "script -qec 'causeway lint tests/ptx/broken.ptx' /dev/null";
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_causeway")).parent().expect("a folder");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", programs.display());
+    let at_terminal = |variables: &[(&str, &str)]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).current_dir(suite::root()).stdin(Stdio::null());
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR").env_remove("CLICOLOR_FORCE");
+        command.env("PATH", &path).env("TERM", "xterm").envs(variables.iter().copied());
+        command.output().expect("there is a shell").stdout.contains(&0x1b)
+    };
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no `script`, which makes a terminal");
+        return;
+    }
+    assert!(at_terminal(&[]));
+    assert!(!at_terminal(&[("NO_COLOR", "1")]));
+    assert!(!at_terminal(&[("CLICOLOR", "0")]));
+    assert!(!at_terminal(&[("TERM", "dumb")]));
+}
+
+#[test]
+fn every_failure_in_junit_has_a_body() {
+    for arguments in [&["check", "--engine=enumerate"][..], &["explore", "--check"]] {
+        let output = run(
+            &[],
+            &[arguments, &["--format=junit", "tests/cli", "tests/cli/absent.litmus"]].concat(),
+            None,
+        );
+        let xml = text(&output.stdout);
+        let mut failures = 0;
+        for tag in ["<failure ", "<error "] {
+            for (at, _) in xml.match_indices(tag) {
+                let rest = &xml[at..];
+                let end = rest.find("\">").unwrap_or(rest.len());
+                assert!(!rest[..end].contains("\"/>"), "{}", &rest[..end.min(200)]);
+                let body = rest[end + 2..].split("</").next().unwrap_or_default();
+                assert!(!body.trim().is_empty(), "{}", &rest[..end]);
+                failures += 1;
+            }
+        }
+        assert!(failures > 1, "{xml}");
+    }
+}
+
+/// The versions that the README names are those that are asked for.
+#[test]
+fn the_readme_names_the_versions_that_the_build_asks_for() {
+    let read = |path: &str| fs::read_to_string(suite::root().join(path)).expect("it is there");
+    let readme = read("README.md").replace('\n', " ");
+    assert!(readme.contains(&format!("Rust {} or newer", env!("CARGO_PKG_RUST_VERSION"))));
+    let build = read("checker/libz3/build.rs");
+    let pinned = build.split("z3-solver==").nth(1).and_then(|rest| rest.split(' ').next());
+    let pinned =
+        pinned.and_then(|version| version.strip_suffix(".0")).expect("a version is pinned");
+    assert!(readme.contains(&format!("`z3-solver` {pinned}")), "{pinned}");
+    let oldest = read(".cargo/config.toml");
+    let oldest =
+        oldest.split("Z3_SYS_Z3_VERSION = \"").nth(1).and_then(|rest| rest.split('"').next());
+    assert!(readme.contains(&format!("{} or newer", oldest.expect("a version is named"))));
+}
