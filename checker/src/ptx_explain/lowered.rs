@@ -18,8 +18,9 @@ pub(super) struct Lowered {
 
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Becomes {
-    /// Separated by ` ; `; empty where nothing is left of it.
-    Sass(String),
+    /// Separated by ` ; `; empty where nothing is left of it. And the versions of ptxas that were
+    /// measured to make it so.
+    Sass(String, &'static [String]),
     Rejected(Said),
     /// The table has no row for it.
     Unmeasured,
@@ -30,8 +31,8 @@ pub(super) fn families(single: &Single<'_>) -> Vec<Lowered> {
     for family in lowering::families() {
         for &sm in &family.table.targets {
             let becomes = rejected(single, sm).unwrap_or_else(|| {
-                let found = family.table.find(sm, single.opcode.name(), &single.parts);
-                found.map_or(Becomes::Unmeasured, Becomes::Sass)
+                let found = family.table.measured(sm, single.opcode.name(), &single.parts);
+                found.map_or(Becomes::Unmeasured, |found| Becomes::Sass(found.text, found.by))
             });
             match all.last_mut() {
                 Some(last) if last.family == family.title && last.becomes == becomes => {

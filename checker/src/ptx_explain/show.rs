@@ -109,7 +109,7 @@ impl Page<'_> {
     }
 
     fn lowered(&mut self, account: &Account) -> io::Result<()> {
-        self.heading("SASS, as ptxas 12.9 and 13.1 make it")?;
+        self.heading("SASS, and the versions of ptxas that were measured to make it")?;
         let names: Vec<String> = account
             .lowered
             .iter()
@@ -124,10 +124,10 @@ impl Page<'_> {
             let first = format!("  {name:width$}  ");
             let rest = " ".repeat(width + 4);
             match &one.becomes {
-                Becomes::Sass(sass) if sass.is_empty() => {
-                    self.lines(&first, &rest, "no instruction")?;
+                Becomes::Sass(sass, by) => {
+                    let sass = if sass.is_empty() { "no instruction" } else { sass };
+                    self.lines(&first, &rest, &format!("{sass} [{}]", by.join(", ")))?;
                 }
-                Becomes::Sass(sass) => self.lines(&first, &rest, sass)?,
                 Becomes::Rejected(why) => {
                     let text = format!("rejected: {}", why.text).into();
                     self.say(&first, &rest, &Said { text, section: why.section })?;
@@ -188,6 +188,8 @@ struct Machine<'a> {
     targets: Vec<String>,
     /// `null` where it is rejected or was not measured.
     sass: Option<Vec<&'a str>>,
+    /// The versions of ptxas that were measured to make it so.
+    ptxas: &'a [String],
     rejected: Option<Statement<'a>>,
 }
 
@@ -251,16 +253,16 @@ pub(super) fn json(
             .lowered
             .iter()
             .map(|one| {
-                let (sass, rejected) = match &one.becomes {
-                    Becomes::Sass(sass) => {
+                let (sass, ptxas, rejected) = match &one.becomes {
+                    Becomes::Sass(sass, by) => {
                         let all = sass.split(" ; ").filter(|one| !one.is_empty());
-                        (Some(all.collect()), None)
+                        (Some(all.collect()), *by, None)
                     }
-                    Becomes::Rejected(why) => (None, Some(why.into())),
-                    Becomes::Unmeasured => (None, None),
+                    Becomes::Rejected(why) => (None, &[][..], Some(why.into())),
+                    Becomes::Unmeasured => (None, &[][..], None),
                 };
                 let targets = one.targets.iter().map(|sm| format!("sm_{sm}")).collect();
-                Machine { family: one.family, targets, sass, rejected }
+                Machine { family: one.family, targets, sass, ptxas, rejected }
             })
             .collect(),
     });

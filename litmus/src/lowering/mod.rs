@@ -6,11 +6,16 @@
 //!
 //! ```text
 //! targets sm_90
+//! measured 12.9 13.1
 //! {order}        gives {fence} {strength}
 //!   - / weak     =                                    |
 //!   release.gpu  = MEMBAR.ALL.GPU ; ERRBAR            | .STRONG.GPU
 //! st{order}.global.b32 -> {fence} ; STG.E{strength}
 //! ```
+//!
+//! The first row that an instruction fits counts. The rows were measured with the versions of ptxas
+//! behind `measured` (of one target: `measured sm_70: 12.9`), unless a row ends with its own:
+//! `ld{order}.b32 -> LD.E [by 13.1]`.
 
 mod parse;
 
@@ -25,6 +30,8 @@ pub struct Table {
     pub targets: Vec<u16>,
     /// Whether it is of C++ and gives PTX (`targets ptx`).
     pub cxx: bool,
+    /// The versions of ptxas that its rows were measured with, of one target or of all.
+    measured: Vec<(Option<u16>, Vec<String>)>,
     lists: Vec<List>,
     rows: Vec<Row>,
 }
@@ -54,6 +61,16 @@ struct Row {
     opcode: String,
     pattern: Vec<Piece>,
     becomes: Vec<Piece>,
+    /// The versions of ptxas that make it so, where they are not those of the table.
+    by: Vec<String>,
+}
+
+/// What an instruction becomes, and which versions of ptxas were seen to make it so.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Measured<'t> {
+    /// Machine instructions, separated by ` ; `, or nothing.
+    pub text: String,
+    pub by: &'t [String],
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -68,8 +85,22 @@ impl Table {
     /// What an instruction with these qualifiers becomes on a target: machine instructions,
     /// separated by ` ; `, or nothing; `None` where the table has no row for it.
     pub fn find(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
+        self.found(sm, opcode, qualifiers).map(|(_, text)| text)
+    }
+
+    /// The same, with the versions of ptxas that make it so.
+    pub fn measured(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<Measured<'_>> {
+        let (row, text) = self.found(sm, opcode, qualifiers)?;
+        let of_target = |only: Option<u16>| only.is_none_or(|only| only == sm);
+        let all = self.measured.iter().find(|(only, _)| of_target(*only));
+        let of_table = all.map_or(&[][..], |(_, versions)| versions);
+        Some(Measured { text, by: if row.by.is_empty() { of_table } else { &row.by } })
+    }
+
+    /// The first row that has the instruction, and what it becomes.
+    fn found(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<(&Row, String)> {
         let mut rows = self.rows.iter().filter(|row| row.opcode == opcode);
-        rows.find_map(|row| self.becomes(row, sm, qualifiers))
+        rows.find_map(|row| Some((row, self.becomes(row, sm, qualifiers)?)))
     }
 
     fn becomes(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Option<String> {
@@ -122,7 +153,7 @@ pub struct Instances<'t> {
 }
 
 impl Table {
-    /// Each row with every instruction that its lists have for it.
+    /// Each row with every instruction that its lists have for it, and that no row above has.
     pub fn rows(&self) -> impl Iterator<Item = Instances<'_>> {
         self.rows.iter().map(|row| {
             let first = Instance { opcode: row.opcode.clone(), qualifiers: Vec::new(), only: None };
@@ -142,6 +173,12 @@ impl Table {
                     }
                 }
             }
+            all.retain(|one| {
+                let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
+                let sm = one.only.or(self.targets.first().copied()).unwrap_or(0);
+                let first = self.found(sm, &one.opcode, &names);
+                first.is_some_and(|(first, _)| first.line == row.line)
+            });
             Instances { line: row.line, text: &row.text, all }
         })
     }
@@ -251,6 +288,42 @@ mod tests {
     }
 
     #[test]
+    fn a_row_says_which_versions_make_it() {
+        let text = format!(
+            "{SMALL}measured sm_80: 12.9\nmeasured 12.9 13.1\n\
+            ld.global.b32 -> LDG.E [by 13.1]\nld{{size}} -> LD.E{{size}}\n\
+            ld.b32 -> never\n"
+        );
+        let table = read("small.table", &text).expect("it is right");
+        let by = |sm, opcode, parts: &[&str]| {
+            let found = table.measured(sm, opcode, parts)?;
+            Some((found.text, found.by.join(" ")))
+        };
+        let found = |text: &str, by: &str| Some((text.to_owned(), by.to_owned()));
+        assert_eq!(by(86, "st", &["global", "b32"]), found("STG.E", "12.9 13.1"));
+        assert_eq!(by(80, "st", &["global", "b32"]), found("STG.E", "12.9"));
+        assert_eq!(by(80, "ld", &["global", "b32"]), found("LDG.E", "13.1"));
+        assert_eq!(by(80, "ld", &["b32"]), found("LD.E", "12.9"));
+        let last = table.rows().last().expect("there are rows");
+        assert_eq!((last.text, last.all.len()), ("ld.b32", 0));
+    }
+
+    #[test]
+    fn the_tables_that_come_with_the_program_say_what_measured_them() {
+        for family in families() {
+            for row in family.table.rows() {
+                for one in &row.all {
+                    let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
+                    let sm = one.only.unwrap_or(family.table.targets[0]);
+                    let found = family.table.measured(sm, &one.opcode, &names);
+                    let by = found.expect("it is in its row").by;
+                    assert!(!by.is_empty(), "{}: {}", family.name, row.text);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_row_has_every_instruction_that_its_lists_have() {
         let table = read("small.table", SMALL).expect("it is right");
         let rows: Vec<Instances<'_>> = table.rows().collect();
@@ -296,6 +369,10 @@ mod tests {
         assert_eq!(wrong("{other}\nb33 ="), "qualifier 13:1");
         assert_eq!(wrong("b32 = .x"), "entry 12:1");
         assert_eq!(wrong("targets sm_x"), "target 12:9");
+        assert_eq!(wrong("measured 12"), "version 12:10");
+        assert_eq!(wrong("measured sm_x: 12.9"), "target 12:10");
+        assert_eq!(wrong("ld.b32 -> LD.E [by new]"), "version 12:20");
+        assert_eq!(wrong("ld.b32 -> LD.E [by 12.9"), "by 12:16");
         assert_eq!(wrong("?"), "line 12:1");
         let empty = read("empty.table", "# nothing\n").expect_err("it has no targets");
         assert_eq!(empty[0].code, "targets");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use model::isa::fence::SPELLINGS;
 use model::isa::qualifier::Qualifier;
 use model::isa::shape::Opcode;
-use model::isa::version::Target;
+use model::isa::version::{PtxIsa, Target};
 
 use super::{Entry, List, Piece, Row, Table};
 use crate::Diagnostic;
@@ -14,7 +14,13 @@ use crate::report::{Bytes, Report};
 
 /// Reads a table, or says everything that is wrong with it. `path` is for the messages.
 pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
-    let table = Table { targets: Vec::new(), cxx: false, lists: Vec::new(), rows: Vec::new() };
+    let table = Table {
+        targets: Vec::new(),
+        cxx: false,
+        measured: Vec::new(),
+        lists: Vec::new(),
+        rows: Vec::new(),
+    };
     let mut reader = Reader { text, report: Report::default(), table, open: None, number: 0 };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -95,6 +101,8 @@ impl<'a> Reader<'a> {
         } else if let Some((pattern, becomes)) = line.split_once("->") {
             self.close();
             self.row(pattern.trim(), becomes.trim());
+        } else if let Some(versions) = line.strip_prefix("measured ") {
+            self.measured(versions);
         } else if let Some((key, texts)) = line.split_once('=') {
             self.entry(key.trim(), texts);
         } else if let Some(targets) = line.strip_prefix("targets ") {
@@ -120,6 +128,52 @@ impl<'a> Reader<'a> {
             let at = self.at(name);
             self.report.error("target", at, message).help("targets sm_80 sm_86");
         }
+    }
+
+    /// `12.9 13.1`, `sm_70: 12.9`
+    fn measured(&mut self, line: &'a str) {
+        let (only, versions) = match line.split_once(": ") {
+            Some((target, versions)) => (self.target(target.trim()), versions),
+            None => (None, line),
+        };
+        let versions = self.versions(versions);
+        self.table.measured.push((only, versions));
+    }
+
+    fn versions(&mut self, names: &'a str) -> Vec<String> {
+        let mut versions = Vec::new();
+        for name in names.split_whitespace() {
+            if PtxIsa::parse(name).is_none() {
+                let message = format!("`{}` is no version of ptxas", short(name));
+                self.report.error("version", self.at(name), message).help("12.9");
+            }
+            versions.push(name.to_owned());
+        }
+        versions
+    }
+
+    /// What a row becomes without the versions behind it, and these.
+    fn by(&mut self, becomes: &'a str) -> (&'a str, Vec<String>) {
+        let Some((becomes, by)) = becomes.split_once("[by ") else { return (becomes, Vec::new()) };
+        if let Some(versions) = by.strip_suffix(']') {
+            return (becomes.trim_end(), self.versions(versions));
+        }
+        let whole = self.at(by);
+        let at = Bytes { start: whole.start - 4, ..whole };
+        self.report
+            .error("by", at, "the versions of a row end with `]`")
+            .help("ld.b32 -> LD.E [by 13.1]");
+        (becomes.trim_end(), Vec::new())
+    }
+
+    /// The number of a target; an error where it is none.
+    fn target(&mut self, name: &'a str) -> Option<u16> {
+        let parsed = Target::parse(name).filter(|one| one.variant.is_none());
+        if parsed.is_none() {
+            let at = self.at(name);
+            self.report.error("target", at, "this is no target").help("sm_80: …");
+        }
+        parsed.map(|target| target.sm)
     }
 
     /// `{name}`, whose one column has its name, or `{name} gives {first} {second}`.
@@ -165,14 +219,7 @@ impl<'a> Reader<'a> {
             return;
         };
         let (only, keys) = match key.split_once(": ") {
-            Some((target, keys)) => {
-                let parsed = Target::parse(target.trim()).filter(|one| one.variant.is_none());
-                if parsed.is_none() {
-                    let at = self.at(target);
-                    self.report.error("target", at, "this is no target").help("sm_80: …");
-                }
-                (parsed.map(|target| target.sm), keys)
-            }
+            Some((target, keys)) => (self.target(target.trim()), keys),
             None => (None, key),
         };
         let texts: Vec<&str> = texts.split('|').map(str::trim).collect();
@@ -225,6 +272,7 @@ impl<'a> Reader<'a> {
 
     /// `ld.volatile{size} -> LD.E{size}`
     fn row(&mut self, pattern: &'a str, becomes: &'a str) {
+        let (becomes, by) = self.by(becomes);
         let pieces = self.pieces(pattern);
         let mut names = pieces.iter();
         let Some(&(opcode, false)) = names.next() else { return };
@@ -242,6 +290,7 @@ impl<'a> Reader<'a> {
             opcode: opcode.to_owned(),
             pattern: Vec::new(),
             becomes: Vec::new(),
+            by,
         };
         let mut drawn = BTreeSet::new();
         for &(piece, braces) in std::iter::once(&(first, false)).chain(names) {
