@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::isa::qualifier::Dialect;
 use model::isa::reach::Reach;
+use model::isa::version::PtxIsa;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Home, Proxy, Space, VariableId};
 use model::program::{Initial, ThreadId};
@@ -26,7 +27,7 @@ pub(crate) struct VariableDraft {
     pub(crate) alias: Option<(Proxy, VariableId)>,
     /// Of tests in SASS: in a page that is marked as sparse.
     pub(crate) sparse: bool,
-    /// Of tests in SASS: the address that it has where an instruction has a number for one.
+    /// The address that the test puts it at.
     pub(crate) absolute: Option<u64>,
     /// Where the memory is, and where that is said.
     pub(crate) home: Option<(Home, Bytes)>,
@@ -177,6 +178,8 @@ impl RegisterDraft {
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) dialect: Dialect,
+    /// The version of PTX whose rules are asked.
+    pub(crate) isa: PtxIsa,
     /// Whether the columns hold SASS.
     pub(crate) sass: bool,
     pub(crate) variables: Vec<VariableDraft>,
@@ -191,6 +194,7 @@ impl Draft {
     pub(crate) fn new(dialect: Dialect) -> Draft {
         Draft {
             dialect,
+            isa: PtxIsa::NEWEST,
             sass: false,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
@@ -260,6 +264,18 @@ impl Draft {
                 .help(help);
         }
         None
+    }
+
+    /// The variable that the test puts at an address of global memory, and the place in it; `bytes`
+    /// are accessed there.
+    pub(crate) fn at_number(&self, address: u64, bytes: u32) -> Option<(VariableId, i64)> {
+        self.variables.iter().enumerate().find_map(|(index, variable)| {
+            let start = variable.absolute?;
+            let extent = variable.element.unwrap_or(bytes.max(4)) * variable.count.unwrap_or(1);
+            let offset = address.checked_sub(start).filter(|offset| *offset < extent.into())?;
+            let id = VariableId(u16::try_from(index).expect("a test has few variables"));
+            Some((id, i64::try_from(offset).ok()?))
+        })
     }
 
     /// `P0`, or `0`.

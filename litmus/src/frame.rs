@@ -27,7 +27,7 @@ impl Header<'_> {
     }
 }
 
-/// Keys with a meaning. Others are free, as long as they are not nearly one of these.
+/// Keys with a meaning.
 pub(crate) const KEYS: &[&str] = &[
     "Forbidden-by",
     "Forbidden-by-alone",
@@ -37,6 +37,25 @@ pub(crate) const KEYS: &[&str] = &[
     "Arch",
     "Registers",
     "Without-rule",
+    "PTX-ISA",
+    "Stuck",
+];
+
+/// Keys that the tools of herd write; they mean nothing here.
+const FOREIGN: &[&str] = &[
+    "Align",
+    "Com",
+    "Cycle",
+    "Generator",
+    "Hash",
+    "Mapping",
+    "Orig",
+    "Prefetch",
+    "Relax",
+    "Safe",
+    "Stable",
+    "TTHM",
+    "Variant",
 ];
 
 /// Reads the header; the second component is where the initial state begins.
@@ -177,12 +196,16 @@ fn add_metadata<'a>(
             .label(*first, "first here");
         return;
     }
-    if !KEYS.contains(&key)
-        && let Some(near) = report.nearest(key, KEYS.iter().copied().filter(|k| k.len() > 7))
-    {
+    if !KEYS.contains(&key) && !FOREIGN.contains(&key) {
+        let near = report.nearest(key, KEYS.iter().copied());
+        let help = match near {
+            Some(near) => format!("{near}={value}"),
+            None => "documentation stands in quotes: \"…\"".to_owned(),
+        };
         report
-            .error("metadata-key", at, format!("`{key}` is not a key with a meaning"))
-            .help(format!("{near}={value}"));
+            .error("metadata-key", at, format!("`{}` is not a key with a meaning", short(key)))
+            .note(format!("the keys are {}", KEYS.join(", ")))
+            .help(help);
     }
     header.metadata.push((key, value));
     header.keys.insert(key, at);

@@ -31,7 +31,7 @@ use std::fmt::Write;
 
 pub use diagnostic::Diagnostic;
 pub use model::isa::qualifier::Dialect;
-use model::isa::version::Target;
+use model::isa::version::{PtxIsa, Target};
 use model::machine::form::{Family, Lowered};
 use model::program::{Program, ThreadId};
 use model::value::Value;
@@ -179,6 +179,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
 
     let mut draft = Draft::new(dialect);
     draft.sass = header.sass;
+    draft.isa = isa(&header, dialect, report);
     match body.rows.first() {
         Some(row) => placement::threads(row, &mut draft, report),
         None => {
@@ -257,6 +258,30 @@ fn arch(header: &Header<'_>, report: &mut Report) -> Option<(u16, Family)> {
     }
     // What else is wrong is told as of the machine of the example.
     Some(found.unwrap_or((90, Family::Hopper)))
+}
+
+/// The version of PTX whose rules are asked.
+fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Report) -> PtxIsa {
+    const KEY: &str = "PTX-ISA";
+    let Some((_, value)) = header.metadata.iter().find(|(key, _)| *key == KEY) else {
+        return PtxIsa::NEWEST;
+    };
+    let at = header.key_at(KEY);
+    if header.sass || dialect != Dialect::Ptx {
+        report
+            .error("ptx-isa", at, "`PTX-ISA` is a key of tests in PTX")
+            .note("the instructions of this test have no version of PTX")
+            .help("leave it out");
+    }
+    let version = PtxIsa::parse(value).filter(|version| *version <= PtxIsa::NEWEST);
+    version.unwrap_or_else(|| {
+        let newest = PtxIsa::NEWEST;
+        report
+            .error("ptx-isa", at, format!("`{}` is no version of PTX", cursor::short(value)))
+            .note(format!("1.0 to {newest}"))
+            .help(format!("PTX-ISA={newest}"));
+        newest
+    })
 }
 
 /// How many registers the shader of a test in SASS has.

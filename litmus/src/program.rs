@@ -29,30 +29,34 @@ pub(crate) fn fits_value(value: Value, bits: u32) -> bool {
 pub(crate) fn check_accesses(draft: &mut Draft, report: &mut Report) {
     for thread in 0..draft.threads.len() {
         for access in std::mem::take(&mut draft.threads[thread].accesses) {
-            if let Some(variable) = target(draft, thread, &access, report) {
-                check_access(draft, variable, &access, report);
+            if let Some((variable, offset)) = target(draft, thread, &access, report) {
+                check_access(draft, variable, &Access { offset, ..access }, report);
             }
         }
     }
 }
 
-/// The variable of an access, if it can be told without running the program.
+/// The variable of an access and where in it, if that can be told without running the program.
 fn target(
     draft: &Draft,
     thread: usize,
     access: &Access,
     report: &mut Report,
-) -> Option<VariableId> {
+) -> Option<(VariableId, i64)> {
     match access.base {
-        Operand::Address(variable) => Some(variable),
+        Operand::Address(variable) => Some((variable, access.offset)),
         // Reading R32: an offset in the window of the state space.
         Operand::Imm(_) if !access.space.may_be_global() => None,
-        Operand::Imm(_) => {
-            report
-                .error("address", access.at, "no variable lies at an address that is a number")
-                .note("expected a variable or a register")
-                .help("[x]");
-            None
+        Operand::Imm(number) => {
+            let address = number.wrapping_add(access.offset.cast_unsigned());
+            let found = draft.at_number(address, access.scalar * access.elements);
+            if found.is_none() {
+                report
+                    .error("address", access.at, "no variable lies at this address")
+                    .note("of global memory, as the initial state has it")
+                    .help(format!("put one there: x=0 @0x{address:x}; or name a variable: [x]"));
+            }
+            found
         }
         Operand::Reg(register) => {
             let owner = &draft.threads[thread];
@@ -65,7 +69,7 @@ fn target(
                     .help(format!("put {owner}:{name}=x; into the initial state"));
             }
             match register.points_to {
-                PointsTo::Variable(variable) => Some(variable),
+                PointsTo::Variable(variable) => Some((variable, access.offset)),
                 PointsTo::Nothing | PointsTo::Unknown => None,
             }
         }
@@ -76,14 +80,18 @@ fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &
     let root = draft.root(named);
     let shown = short(&draft.variable(named).name);
     let bytes = access.scalar * access.elements;
-    if access.offset.rem_euclid(i64::from(bytes)) != 0 {
+    let start = draft.variable(named).absolute.map_or(0, u64::cast_signed);
+    if (start + access.offset).rem_euclid(i64::from(bytes)) != 0 {
         report
             .error(
                 "misaligned",
                 access.at,
                 format!("an access of {bytes} bytes is aligned to {bytes} bytes"),
             )
-            .note(format!("{} from the beginning of `{shown}`", access.offset))
+            .note(match start {
+                0 => format!("{} from the beginning of `{shown}`", access.offset),
+                _ => format!("at 0x{:x}", start + access.offset),
+            })
             .section(model::section::ADDRESSES_AS_OPERANDS);
         return;
     }
@@ -207,9 +215,39 @@ pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
             declared: variable.element.is_some(),
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
             home: home(draft, id, report),
+            absolute: absolute(draft, id, report),
         }
     });
     all.collect()
+}
+
+/// An address of its own, which no other variable may have too.
+fn absolute(draft: &Draft, id: VariableId, report: &mut Report) -> Option<u64> {
+    let variable = &draft.variables[usize::from(id.0)];
+    let start = variable.absolute?;
+    let name = short(&variable.name);
+    let space = space(draft, id);
+    if space != Space::Global {
+        report
+            .error("absolute", variable.at, format!("`{name}` is in {} memory", space.name()))
+            .note("only a variable in global memory is put at an address")
+            .help(format!("{name}=0;"));
+    }
+    let end = start + u64::from(extent(draft, id));
+    let others = draft.variables.iter().enumerate().take(usize::from(id.0));
+    for (index, other) in others {
+        let other_id = VariableId(u16::try_from(index).expect("the draft has few enough"));
+        let Some(begin) = other.absolute else { continue };
+        if start < begin + u64::from(extent(draft, other_id)) && begin < end {
+            let message = format!("`{name}` and `{}` share bytes", short(&other.name));
+            report
+                .error("absolute-overlap", variable.at, message)
+                .note(format!("from 0x{start:x} to 0x{end:x}"))
+                .label(other.at, format!("from 0x{begin:x}"))
+                .help("put them further apart; `y @ generic aliases x` is a second name");
+        }
+    }
+    Some(start)
 }
 
 /// Only global memory may be elsewhere: the rest belongs to an SM.

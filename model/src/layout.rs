@@ -23,6 +23,8 @@ pub struct Virtual {
     /// The generic address of the first byte. That of a thread's own object means another one to
     /// each thread.
     pub address: u64,
+    /// Whether the test says the address: others may lie near.
+    absolute: bool,
 }
 
 impl Virtual {
@@ -77,6 +79,8 @@ pub struct Layout {
     window_bits: u32,
     /// The bytes of one CTA's part of the shared window.
     cta_bytes: u64,
+    /// Whether the test puts variables at addresses: those of global memory begin at 0 then.
+    absolute: bool,
 }
 
 /// Objects start so far apart that no address of one can be mistaken for another's.
@@ -88,7 +92,8 @@ const WINDOW_BITS: u32 = 28;
 
 impl Layout {
     pub fn new(program: &Program) -> Layout {
-        let mut layout = Layout { groups: groups(program), ..Layout::default() };
+        let absolute = program.variables.iter().any(|variable| variable.absolute.is_some());
+        let mut layout = Layout { groups: groups(program), absolute, ..Layout::default() };
         let threads = program.threads.len().max(1);
         let most = u64::try_from(program.variables.len() * threads).expect("few objects");
         layout.window_bits =
@@ -140,8 +145,13 @@ impl Layout {
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");
         let location = small(location);
         let part = if space == Space::Shared { u64::from(instance) * self.cta_bytes } else { 0 };
-        let address = self.window(space).base + part + (ranks[usize::from(named.0)] << STRIDE_BITS);
-        let object = Virtual { variable: named, space, instance, location, extent, address };
+        let absolute = program.variables[usize::from(named.0)].absolute;
+        let address = absolute.unwrap_or_else(|| {
+            self.base(space) + part + (ranks[usize::from(named.0)] << STRIDE_BITS)
+        });
+        let absolute = absolute.is_some();
+        let object =
+            Virtual { variable: named, space, instance, location, extent, address, absolute };
         self.virtuals.push(object);
         small(self.virtuals.len() - 1)
     }
@@ -157,9 +167,18 @@ impl Layout {
 
     /// The generic addresses of a state space.
     pub fn window(&self, space: Space) -> Window {
-        let size = 1 << self.window_bits;
-        // Nothing lies in the first window: an offset is no generic address by mistake.
-        Window { base: (space as u64 + 1) << self.window_bits, size }
+        let (base, size) = (self.base(space), 1 << self.window_bits);
+        if space == Space::Global && self.absolute {
+            return Window { base: 0, size: base + size };
+        }
+        Window { base, size }
+    }
+
+    /// The first address that is given to variables of a space.
+    fn base(&self, space: Space) -> u64 {
+        // Nothing lies in the first window, unless a test puts it there: an offset is no generic
+        // address by mistake.
+        (space as u64 + 1) << self.window_bits
     }
 
     /// The generic addresses that `thread` can name as those of a space; none without a name.
@@ -199,7 +218,7 @@ impl Layout {
 
     /// What is added to an address of a space to make it generic.
     pub fn origin(&self, space: Space) -> u64 {
-        if space == Space::Global { 0 } else { self.window(space).base }
+        if space == Space::Global { 0 } else { self.base(space) }
     }
 
     /// The generic address that an instruction means by a number, where it names a space. Reading
@@ -227,7 +246,12 @@ impl Layout {
         let address = self.generic(space.space(), address);
         for (index, object) in self.virtuals.iter().enumerate() {
             let start = address.wrapping_sub(object.address);
-            if start >> STRIDE_BITS != 0 || object.hidden_from(thread) {
+            let far = if object.absolute {
+                start >= object.extent.into()
+            } else {
+                start >> STRIDE_BITS != 0
+            };
+            if far || object.hidden_from(thread) {
                 continue;
             }
             if !self.reaches(thread, object) || !self.names(thread, space, object) {

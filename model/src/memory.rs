@@ -98,6 +98,9 @@ pub enum Home {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct VariableId(pub u16);
 
+/// The end of the addresses that a test can give to variables.
+pub const ABSOLUTE: u64 = 1 << 24;
+
 /// A name for memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
@@ -110,6 +113,9 @@ pub struct Variable {
     pub alias: Option<Alias>,
     /// Where global memory is homed, if the test says.
     pub home: Option<Home>,
+    /// The generic address of its first byte, where the test says it: of global memory, and below
+    /// [`ABSOLUTE`].
+    pub absolute: Option<u64>,
 }
 
 /// `y @ generic aliases x`, `s @ surface aliases x`.

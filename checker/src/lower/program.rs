@@ -82,6 +82,7 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
             declared: true,
             alias: None,
             home: None,
+            absolute: None,
         });
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {

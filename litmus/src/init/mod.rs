@@ -2,7 +2,8 @@
 
 mod declared;
 
-use model::memory::{Home, Proxy, VariableId};
+use model::isa::qualifier::Dialect;
+use model::memory::{ABSOLUTE, Home, Proxy, VariableId};
 use model::program::{Initial, ThreadId};
 
 use self::declared::Type;
@@ -114,48 +115,44 @@ impl<'a> Reader<'a, '_> {
         while cursor.is("@") {
             match cursor.text_at(1) {
                 "home" | "" => self.home(cursor, id)?,
-                _ => self.of_sass(cursor, id)?,
+                _ => self.placed(cursor, id)?,
             }
         }
         Some(())
     }
 
-    /// `@sparse`, `@0x1000`.
-    fn of_sass(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+    /// `@0x1000`, and in tests in SASS `@sparse`.
+    fn placed(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
         let begin = cursor.eat("@")?;
         let sass = self.draft.sass;
         if sass && cursor.eat("sparse").is_some() {
             self.draft.variable(id).sparse = true;
             return Some(());
         }
-        match cursor.number(self.report) {
-            Some((address, _)) if sass && address < 1 << 24 && address % 16 == 0 => {
-                self.draft.variable(id).absolute = Some(address);
-            }
-            Some((_, at)) if sass => {
-                self.report
-                    .error(
-                        "absolute",
-                        at,
-                        "an absolute address has 24 bits, and is a multiple of 16",
-                    )
-                    .help("x=0 @0x1000;");
-            }
-            Some((_, at)) => {
-                self.report
-                    .error("absolute", begin.to(at), "a place of a variable is of tests in SASS")
-                    .note("the first line names PTX")
-                    .help("leave it out");
-            }
-            None => {
-                let (known, help) = if sass {
-                    ("`home`, `sparse` or an address", "x=0 @sparse;")
-                } else {
-                    ("`home`", "@home host")
-                };
-                cursor.expected(known, self.report).help(help);
-                return None;
-            }
+        let Some((address, at)) = cursor.number(self.report) else {
+            let (known, help) = if sass {
+                ("`home`, `sparse` or an address", "x=0 @sparse;")
+            } else {
+                ("`home` or an address", "@home host")
+            };
+            cursor.expected(known, self.report).help(help);
+            return None;
+        };
+        if self.draft.dialect != Dialect::Ptx {
+            self.report
+                .error(
+                    "absolute",
+                    begin.to(at),
+                    "only tests in PTX and SASS have numbers for addresses",
+                )
+                .note("a variable at an address")
+                .help("leave it out");
+        } else if address < ABSOLUTE && address.is_multiple_of(16) {
+            self.draft.variable(id).absolute = Some(address);
+        } else {
+            self.report
+                .error("absolute", at, "an absolute address has 24 bits, and is a multiple of 16")
+                .help("x=0 @0x1000;");
         }
         Some(())
     }

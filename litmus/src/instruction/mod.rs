@@ -12,7 +12,7 @@ mod memory;
 use model::isa::alu::{Alu, AluOp};
 use model::isa::opcode;
 use model::isa::qualifier::{Dialect, Kind, Qualifiers};
-use model::isa::rule::{By, Rule};
+use model::isa::rule::{By, Edit, Rule};
 use model::isa::rules;
 use model::isa::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::Setting;
@@ -201,7 +201,8 @@ impl<'a> Reader<'_> {
         let operands: Vec<Shape> = args.iter().map(Self::shape).collect();
         let predicated = cell.guard.is_some();
         let form = Form { opcode, q: qualifiers, predicated, operands: &operands };
-        let setting = Setting { dialect: self.draft.dialect, ..Setting::NEWEST };
+        let (dialect, isa) = (self.draft.dialect, self.draft.isa);
+        let setting = Setting { dialect, isa, ..Setting::NEWEST };
         let mut broken = Vec::new();
         rules::check(&form, &setting, |rule, breach| {
             if rule.by == By::Both {
@@ -211,11 +212,16 @@ impl<'a> Reader<'_> {
         if !broken.is_empty() {
             let written = written(cell, args);
             for (rule, breach) in &broken {
+                let help = match &breach.fix[..] {
+                    // The version of a test is in its header.
+                    [Edit::Version(isa)] => Some(format!("PTX-ISA={isa}")),
+                    _ => written.help(breach),
+                };
                 self.report
                     .error(rule.code, written.place(breach.spot), rule.text)
                     .note(breach.note.clone())
                     .section(rule.section)
-                    .help_if(written.help(breach));
+                    .help_if(help);
             }
         }
         broken.is_empty().then_some(())

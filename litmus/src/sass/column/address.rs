@@ -120,15 +120,7 @@ impl Column<'_> {
 
     /// An address that is a number: of the variable that the test puts there.
     fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> Place {
-        let global = space.may_be_global();
-        let all = self.draft.variables.iter().enumerate();
-        let found = all.filter(|_| global).find_map(|(index, variable)| {
-            let start = variable.absolute?;
-            let extent = variable.element.unwrap_or(bytes.max(4)) * variable.count.unwrap_or(1);
-            let offset = address.checked_sub(start).filter(|offset| *offset < extent.into())?;
-            let id = VariableId(u16::try_from(index).expect("a test has few variables"));
-            Some((id, i64::try_from(offset).ok()?))
-        });
+        let found = space.may_be_global().then(|| self.draft.at_number(address, bytes)).flatten();
         let (base, offset, variable) = found
             .map_or((Operand::Imm(address), 0, None), |(id, offset)| {
                 (Operand::Address(id), offset, Some(id))
