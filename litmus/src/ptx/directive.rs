@@ -110,8 +110,17 @@ impl Parser<'_, '_> {
     /// past the next declaration.
     pub(super) fn other_directive(&mut self) {
         self.bump();
+        let mut depth = 0_usize;
         while !self.at_end() && !self.is("}") && !self.eat(";") {
-            if self.token.kind == lex::Kind::Dotted && begins_declaration(self.word()) {
+            // `.callprototype ()_ (.param .b64 _)` has parameters.
+            if self.is("(") {
+                depth += 1;
+            } else if self.is(")") {
+                depth = depth.saturating_sub(1);
+            } else if depth == 0
+                && self.token.kind == lex::Kind::Dotted
+                && begins_declaration(self.word())
+            {
                 return;
             }
             self.bump();

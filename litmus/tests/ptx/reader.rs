@@ -134,6 +134,13 @@ fn arguments_and_results_of_calls_are_stored_and_loaded() {
 }
 
 #[test]
+fn a_prototype_of_a_call_has_parameters() {
+    let call = "prototype_1 : .callprototype (.param .b32 _) _ (.param .b64 _, .param .b32 _);\n\
+        targets: .calltargets f; L: .branchtargets L, L; ld.u32 r1, [a1]; .pragma \"nounroll\"; ret;";
+    assert_eq!(in_kernel(call), [""; 0]);
+}
+
+#[test]
 fn a_misspelt_opcode_is_an_error() {
     let wrong =
         "atm.add.u32 r1, [a1], 1; mbarier.init.b64 [a1], 1; foo.bar; cvta.to.global.u64 a1, a2;";
