@@ -34,6 +34,10 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lower-functions-json", &["lower", "--from", MESSAGE, "--to", MADE, "--format=json"]),
     ("lower-functions-github", &["lower", "--from", MESSAGE, "--to", MADE, "--format=github"]),
     ("lower-functions-known", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN]),
+    (
+        "lower-functions-compiled",
+        &["lower", "--from", "tests/lower/compiled.ll", "--to", "tests/lower/compiled.ptx"],
+    ),
     ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
     ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
     ("check-cxx", &["check", "--engine=enumerate", "-v", "litmus/cxx/SB+seq_cst.litmus"]),

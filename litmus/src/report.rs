@@ -152,6 +152,13 @@ impl Report {
         self.count
     }
 
+    /// Takes back the errors behind the first `count`.
+    pub(crate) fn forget(&mut self, count: usize) {
+        self.drafts.truncate(count);
+        self.count = self.count.min(count);
+        self.dropped = self.dropped.take().filter(|_| self.count > self.drafts.len());
+    }
+
     /// Whether there is time to look through so many names once more.
     pub(crate) fn is_worth(&mut self, names: usize) -> bool {
         let left = self.patience.checked_sub(names);

@@ -116,7 +116,24 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
                 Ok(())
             }
             _ if first.starts_with('%') => parser.type_definition(&mut module),
-            _ if first.starts_with('@') => parser.global(&mut module),
+            _ if first.starts_with('@') => {
+                let before = parser.report.count();
+                let read = parser.global(&mut module);
+                // Only functions that use it are refused for a variable that cannot be read.
+                let has = |word: &str| parser.tokens.iter().any(|token| token.at.of(text) == word);
+                let whole = (has("global") || has("constant")) && !has("define");
+                if whole && (read.is_err() || parser.report.count() > before) {
+                    parser.report.forget(before);
+                    let (ty, unusual) =
+                        (Ty::Other, Some("a variable of this type or with this value"));
+                    let global =
+                        Global { ty, space: 0, constant: false, initialized: true, unusual };
+                    parser.next = 0;
+                    parser.name().map(|name| drop(module.globals.insert(name, global)))
+                } else {
+                    read
+                }
+            }
             _ => {
                 let known = ["define", "declare", "target", "attributes", "source_filename"];
                 let near = parser.report.nearest(first, known);

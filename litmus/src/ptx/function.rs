@@ -223,7 +223,14 @@ impl<'a> Reader<'_, 'a> {
             Operand::Scalar(scalar) => Some(scalar.to_string()),
             Operand::Address { .. } | Operand::Vector(_) => None,
         });
-        let value = plain(&value.ok_or_else(refused)?);
+        let value = value.ok_or_else(refused)?;
+        // A constant is stored as it stands, without what says that it has no sign.
+        let number = value.strip_prefix('-').unwrap_or(&value);
+        let value = if number.starts_with(|c: char| c.is_ascii_digit()) {
+            value.trim_end_matches('U').to_owned()
+        } else {
+            plain(&value)
+        };
         let ty = parts.last().copied().unwrap_or("");
         let bits: u16 =
             ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(0);

@@ -125,3 +125,14 @@ fn what_is_no_module_is_told() {
     assert_eq!(wrong("@x = globl i32 0\n"), [("syntax", 1)]);
     assert_eq!(wrong("source_filename = \"x\n"), [("llvm-string", 1)]);
 }
+
+#[test]
+fn a_variable_that_cannot_be_read_refuses_the_functions_that_use_it() {
+    let module = "@a = global f8E4M3 0x3\n@\"b c\" = global [2 x f8E4M3] zeroinitializer, align 4\n\
+        define void @f(ptr %p) {\n  store i32 1, ptr %p\n  ret void\n}\n\
+        define i32 @g() {\n  %v = load i32, ptr @\"b c\"\n  ret i32 %v\n}\n";
+    let functions = column::read(module);
+    assert!(functions[0].1.is_ok());
+    let refused = functions[1].1.as_ref().expect_err("it uses one of them");
+    assert_eq!(refused.why, "`@b c`: a variable of this type or with this value is not covered");
+}

@@ -120,7 +120,8 @@ fn every_beginning_of_a_module_is_read() {
 #[test]
 fn what_is_nested_or_named_in_a_circle_ends() {
     let deep = format!("@x = global {}i32 0\n", "[1 x ".repeat(100_000));
-    assert!(llvm::functions("f.ll", &deep).is_err());
+    // Nothing uses the variable.
+    assert!(llvm::functions("f.ll", &deep).is_ok_and(|functions| functions.is_empty()));
     let circle = "%a = type { %b, %b }\n%b = type { %a, %a }\ndefine void @f(ptr %p) {\n  \
         %q = getelementptr %a, ptr %p, i64 1\n  %c = load i32, ptr %q\n  ret void\n}\n";
     assert!(column::read(circle)[0].1.is_err());

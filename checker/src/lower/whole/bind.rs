@@ -151,8 +151,11 @@ const END: &str = "function_end";
 /// A return, with its label and guard, as a jump to what stands behind the function.
 fn leaving(cell: &str) -> Option<String> {
     let before = cell.strip_suffix("ret").or_else(|| cell.strip_suffix("exit"))?;
-    let word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
-    (!word).then(|| format!("{before}bra {END}"))
+    let words = before.split_whitespace();
+    // A value may be called `%ret`: before an opcode there are labels and a guard, and nothing else.
+    let opcode = words.clone().all(|word| word.ends_with(':') || word.starts_with('@'))
+        && (before.is_empty() || before.ends_with(char::is_whitespace));
+    opcode.then(|| format!("{before}bra {END}"))
 }
 
 /// What a special register holds in the thread that is judged: the first of a grid of one.

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use litmus::function::{Function, Language, Refused};
+use model::isa::Instruction;
+use model::isa::atom::AtomicOp;
 use model::memory::Space;
+use model::program::Thread;
 
 use super::ask::{Asker, Blame, Case, Shown};
 use super::bind::{Argument, Memory, Setup, bind, pointers};
@@ -378,7 +381,7 @@ fn base(source: &Function, target: &Function) -> Judged<Setup> {
                 });
                 Argument::Pointer(setup.memory.len() - 1)
             }
-            None => Argument::Integer(1 + index as u64),
+            None => Argument::Integer(integer(index, parameter.bits)),
         });
     }
     for name in ["x", "w", "z"] {
@@ -402,11 +405,16 @@ fn base(source: &Function, target: &Function) -> Judged<Setup> {
         for (index, argument) in setup.arguments.iter_mut().enumerate() {
             let declared = source.parameters[index].points_to.is_some();
             if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&index) {
-                *argument = Argument::Integer(1 + index as u64);
+                *argument = Argument::Integer(integer(index, source.parameters[index].bits));
             }
         }
     }
     Ok(setup)
+}
+
+/// What an integer parameter is given: a number of its own, and of an `i1` the 1 that it can be.
+fn integer(index: usize, bits: u16) -> u64 {
+    if bits == 1 { 1 } else { 1 + index as u64 }
 }
 
 /// Loops of threads by themselves are followed so far.
@@ -517,15 +525,39 @@ fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
         bytes.collect()
     };
     let (ours, theirs) = (written(&scans[0]), written(&scans[1]));
-    let &(memory, byte) = theirs.difference(&ours).next()?;
-    let at = |place: Place| {
-        place.memory == memory && (place.offset..place.offset + place.bytes).contains(&byte)
-    };
-    let line = scans[1].paths.iter().flatten().find(|one| one.writes && at(one.place))?.line;
     let bound = bind(&case.setup, case.target, &Default::default()).ok()?;
-    let name = &case.setup.memory[memory].name;
-    let why = format!("the target writes byte {byte} of `{name}`, and the source never does");
-    Some((Finding::new(Verdict::WrongValue, why), Some(bound.line(case.target, line))))
+    let mut part = None;
+    for &(memory, byte) in theirs.difference(&ours) {
+        let at = |place: Place| {
+            place.memory == memory && (place.offset..place.offset + place.bytes).contains(&byte)
+        };
+        let mut writes = scans[1].paths.iter().flatten().filter(|one| one.writes && at(one.place));
+        let first = writes.clone().next()?;
+        let name = &case.setup.memory[memory].name;
+        let within = |place: Place| {
+            ours.iter().any(|&(of, byte)| {
+                of == memory && (place.offset..place.offset + place.bytes).contains(&byte)
+            })
+        };
+        let line = Some(bound.line(case.target, first.line));
+        // An exchange of a word that leaves the bytes around the source's as they are, if it is
+        // right. No function is judged under that assumption.
+        if writes.all(|one| exchanges(bound.thread(), one.line) && within(one.place)) {
+            let bytes = first.place.bytes;
+            let why = format!(
+                "the target exchanges {bytes} bytes of `{name}` for an operation on a part of them"
+            );
+            part.get_or_insert((Finding::new(Verdict::Outside, why), line));
+            continue;
+        }
+        let why = format!("the target writes byte {byte} of `{name}`, and the source never does");
+        return Some((Finding::new(Verdict::WrongValue, why), line));
+    }
+    part
+}
+
+fn exchanges(thread: &Thread, line: usize) -> bool {
+    matches!(&thread.lines[line].instruction, Instruction::Atomic(one) if one.op == AtomicOp::Cas)
 }
 
 /// What is said of an outcome that the target adds.
