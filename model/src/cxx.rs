@@ -22,7 +22,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
         ReleaseSequence::Cpp20 => "cxx",
         ReleaseSequence::Rc11 => "cxx-rc11",
     };
-    let m = Builder::new(name, Conventions { tearing: false, failed_cas_writes: false });
+    let m = Builder::new(name, Conventions::default());
 
     let [all, read, write, init] = [Tag::All, Tag::Read, Tag::Write, Tag::Init].map(|t| m.tag(t));
     let [relaxed, acquire, release] = [Tag::Relaxed, Tag::Acquire, Tag::Release].map(|t| m.tag(t));

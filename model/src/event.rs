@@ -78,6 +78,8 @@ pub struct PathEvent {
     pub kind: EventKind,
     pub tags: Tags,
     pub access: Option<Access>,
+    /// The address of a memory operation, as it is computed.
+    pub address: Option<ExprId>,
     /// What a write writes.
     pub value: Option<ExprId>,
     /// The other half of an atomic (reading R3).

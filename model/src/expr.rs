@@ -52,10 +52,27 @@ impl Exprs {
         self.nodes[id.0 as usize]
     }
 
+    /// Every value; operands stand before what is computed of them.
+    pub fn all(&self) -> &[Expr] {
+        &self.nodes
+    }
+
     pub fn as_const(&self, id: ExprId) -> Option<Value> {
         match self.get(id) {
             Expr::Const(value) => Some(value),
             Expr::Read(_)
+            | Expr::Reduced(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => None,
+        }
+    }
+
+    /// The read that the value is, unchanged.
+    pub fn as_read(&self, id: ExprId) -> Option<u16> {
+        match self.get(id) {
+            Expr::Read(read) => Some(read),
+            Expr::Const(_)
             | Expr::Reduced(_)
             | Expr::Alu { .. }
             | Expr::Atomic { .. }
@@ -104,6 +121,9 @@ impl Exprs {
         }
         if let Some(value) = self.absorbed(op, ty, a, b, sources.len()) {
             return self.constant(value);
+        }
+        if op == AluOp::Selp && a == b {
+            return self.extend(ty, a);
         }
         if let (AluOp::Selp, Some(predicate)) = (op, self.as_const(c)) {
             let taken = if predicate == 0 { b } else { a };

@@ -91,6 +91,8 @@ names! {
         OverlapCompletely = "overlap-completely",
         /// Memory operations whose physical byte ranges intersect.
         LocationOverlap = "location-overlap",
+        /// Those whose physical byte ranges are equal.
+        LocationOverlapCompletely = "location-overlap-completely",
         /// The two halves of one atomic.
         Rmw = "rmw",
         /// From a read to what computes its address from it, and so on.

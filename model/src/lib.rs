@@ -1,7 +1,7 @@
 //! The PTX memory model as data, and what it is judged on.
 //!
 //! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
-//! `rel`, `ptx` (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
+//! `rel`, `reading`, `ptx` (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
 //! as events); `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read,
 //! and without one of its rules).
 
@@ -21,6 +21,7 @@ pub mod memory;
 pub mod path;
 pub mod program;
 pub mod ptx;
+pub mod reading;
 pub mod rel;
 pub mod render;
 pub mod scope;

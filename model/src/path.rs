@@ -6,6 +6,7 @@
 mod address;
 mod barrier;
 mod memory;
+mod semantic;
 mod state;
 
 use self::address::Use;
@@ -14,7 +15,7 @@ use self::state::{Head, State, proxy_tag, scope_tag};
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::given::Tag;
-use crate::isa::alu::{AluOp, Branch};
+use crate::isa::alu::{AluOp, Branch, Comparison};
 use crate::isa::fence::{FenceOrder, ProxyFence};
 use crate::isa::{Guard, Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
@@ -22,7 +23,7 @@ use crate::live::Liveness;
 use crate::program::{Initial, Program, ThreadId};
 use crate::rel::Conventions;
 use crate::unfold::Expired;
-use crate::value::Value;
+use crate::value::{self, Value};
 
 /// What a path assumes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,35 @@ impl Check {
             Check::Truth(expr, _) | Check::Equals(expr, _) | Check::NoneOf(expr, _) => *expr,
         }
     }
+
+    /// The read that it demands a value of, where it says so plainly: the read, its value, and how
+    /// many low bits of it are compared.
+    pub fn equates(&self, exprs: &Exprs) -> Option<(u16, Value, u16)> {
+        match self {
+            Check::Truth(expr, expected) => equality(exprs, *expr, *expected),
+            Check::Equals(expr, value) => {
+                exprs.as_read(*expr).map(|read| (read, *value, value::BITS))
+            }
+            Check::NoneOf(..) => None,
+        }
+    }
+}
+
+/// `read == constant`, compared in so many bits.
+fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, Value, u16)> {
+    let Expr::Alu { op: AluOp::Setp(comparison), ty, a, b, .. } = exprs.get(expr) else {
+        return None;
+    };
+    let equal = match comparison {
+        Comparison::Eq => expected,
+        Comparison::Ne => !expected,
+        Comparison::Lt | Comparison::Le | Comparison::Gt | Comparison::Ge => false,
+    };
+    let (read, value) = match (exprs.as_read(a), exprs.as_const(b)) {
+        (Some(read), Some(value)) => (read, value),
+        _ => (exprs.as_read(b)?, exprs.as_const(a)?),
+    };
+    equal.then_some((read, value, ty.bits))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -172,6 +202,9 @@ pub fn paths(
     }
     // The stack lists later forks first.
     walk.done.reverse();
+    if conventions.semantic_dependencies {
+        semantic::lessen(&mut walk.done, expired)?;
+    }
     Ok(walk.done)
 }
 

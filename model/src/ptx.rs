@@ -4,13 +4,26 @@
 //! [`crate::structure`]. Readings (R…) are choices that `docs/readings.md` gives reasons for.
 
 use crate::given::{Chosen, Fixed, Tag};
-use crate::rel::{Builder, Conventions, Meaning, Model};
+use crate::reading::{Coherence, Dependencies, FailedCas, PatternLocation, Readings};
+use crate::rel::{Builder, Conventions, Meaning, Model, Rel};
 use crate::section;
 
 /// The built-in model.
-#[expect(clippy::too_many_lines, reason = "one page, read from top to bottom")]
 pub fn model() -> Model {
-    let m = Builder::new("ptx-9.4", Conventions { tearing: true, failed_cas_writes: false });
+    under(Readings::default())
+}
+
+/// The built-in model under other readings. Their choices are in its name.
+#[expect(clippy::too_many_lines, reason = "one page, read from top to bottom")]
+pub fn under(readings: Readings) -> Model {
+    let conventions = Conventions {
+        tearing: true,
+        failed_cas: readings.failed_cas,
+        semantic_dependencies: readings.dependencies == Dependencies::Semantic,
+    };
+    let switched = readings.to_string();
+    let name = if switched.is_empty() { "ptx-9.4" } else { &format!("ptx-9.4, {switched}") };
+    let m = Builder::new(name, conventions);
 
     // Given: what an instruction is, where its thread runs, which bytes it accesses.
     let [all, read, write, init] = [Tag::All, Tag::Read, Tag::Write, Tag::Init].map(|t| m.tag(t));
@@ -28,7 +41,7 @@ pub fn model() -> Model {
         [Fixed::SameCta, Fixed::SameCluster, Fixed::SameGpu].map(|f| m.fixed(f));
     let [overlap, overlap_completely, location_overlap] =
         [Fixed::Overlap, Fixed::OverlapCompletely, Fixed::LocationOverlap].map(|f| m.fixed(f));
-    let [rf, fr] = [Chosen::Rf, Chosen::Fr].map(|c| m.chosen(c));
+    let [rf, later] = [Chosen::Rf, Chosen::Fr].map(|c| m.chosen(c));
 
     let memory = read | write;
     let program = all - init;
@@ -77,12 +90,21 @@ pub fn model() -> Model {
     let acquiring_fence = fence_acquire | fence_acq_rel | fence_sc;
     let release_write = write & release;
     let acquire_read = read_operation & acquire;
-    let same_location = po & overlap_completely;
+    // Reading R6.
+    let same_location = match readings.pattern_location {
+        PatternLocation::Virtual => po & overlap_completely,
+        PatternLocation::Physical => po & m.fixed(Fixed::LocationOverlapCompletely),
+    };
+    // Reading R23: which operations a strong write continues.
+    let release_operation = match readings.failed_cas {
+        FailedCas::Nothing | FailedCas::Writes => release_write,
+        FailedCas::Releases => release,
+    };
     let release_pattern = m.define(
         section::RELEASE_ACQUIRE_PATTERNS,
         "release-pattern",
         release_write.id()
-            | ((release_write * strong_write) & same_location)
+            | ((release_operation * strong_write) & same_location)
             | ((releasing_fence * strong_write) & po),
     );
     let acquire_pattern = m.define(
@@ -149,13 +171,21 @@ pub fn model() -> Model {
     );
 
     // 8.9.6. Reading R7: partial; morally strong writes are related, and what causality relates.
-    let co = m.order(
-        Some(section::COHERENCE_ORDER),
-        Chosen::Co,
-        morally_strong & overlap & (write * write),
-    );
+    let writes = write * write;
+    let relates = match readings.coherence {
+        Coherence::Transitive | Coherence::Unrelated => morally_strong & overlap & writes,
+        Coherence::Total => (location_overlap & writes) - all.id(),
+    };
+    let co = m.order(Some(section::COHERENCE_ORDER), Chosen::Co, relates);
 
     // 8.9.7.
+    let fr = match readings.coherence {
+        Coherence::Transitive | Coherence::Total => later,
+        Coherence::Unrelated => {
+            let caused = causality | causality.inverse();
+            related_from_read(rf, later, co & (morally_strong | caused | (init * write)))
+        }
+    };
     let communication = m.define(section::COMMUNICATION_ORDER, "communication", rf | co | fr);
 
     // 8.10. Reading R19: coherence is about locations, so pairs through aliases count.
@@ -173,11 +203,13 @@ pub fn model() -> Model {
         ((fr & morally_strong) >> (co & morally_strong)) & rmw,
     );
     // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read.
-    let dependency = m.define(
-        section::NO_THIN_AIR,
-        "dependency",
-        m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw,
-    );
+    let dependency = match readings.dependencies {
+        Dependencies::Syntactic | Dependencies::Semantic => {
+            m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw
+        }
+        Dependencies::None => m.no_event().id(),
+    };
+    let dependency = m.define(section::NO_THIN_AIR, "dependency", dependency);
     m.acyclic(section::NO_THIN_AIR, "No-Thin-Air", rf | dependency);
     // Reading R8: one cycle through all three relations, not pair by pair.
     m.acyclic(
@@ -232,6 +264,12 @@ pub fn model() -> Model {
         Meaning::Undefined("readonly-proxy-read-of-written-data"),
     );
     m.finish()
+}
+
+/// From a read to the writes that follow what it reads in `related`, which need not be transitive; of
+/// `later`, which goes byte by byte along the closed order.
+fn related_from_read<'m>(rf: Rel<'m>, later: Rel<'m>, related: Rel<'m>) -> Rel<'m> {
+    later & (rf.inverse() >> related)
 }
 
 #[cfg(test)]

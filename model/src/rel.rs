@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::ops::{BitAnd, BitOr, Mul, Shr, Sub};
 
 use crate::given::{Chosen, Fixed, Tag};
+use crate::reading::FailedCas;
 use crate::section::Section;
 
 /// Index into [`Model::sets`].
@@ -110,14 +111,15 @@ pub struct Flag {
 }
 
 /// What a model takes a program to do, apart from its axioms.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conventions {
     /// Whether the bytes of one read may come from several writes of its extent
     /// (reading R27).
     pub tearing: bool,
-    /// Whether a failing `cas` writes its old value back (the peer) or nothing (the
-    /// document; reading R23).
-    pub failed_cas_writes: bool,
+    /// What a failing `cas` with release is (reading R23); the peer's writes.
+    pub failed_cas: FailedCas,
+    /// Whether dependencies are those of values, not of instructions (reading R13).
+    pub semantic_dependencies: bool,
 }
 
 /// A memory model.

@@ -10,6 +10,7 @@ mod tree;
 use std::fmt::Write;
 
 use crate::given::{Chosen, Fixed, Tag};
+use crate::reading::FailedCas;
 use crate::rel::{Body, Constraint, Meaning, Model, Node, SetNode};
 use crate::section::{REVISION, Section};
 
@@ -26,6 +27,10 @@ pub const NAMES: &str = "causeway.cat";
 pub const TEARING: &str = "causeway-tearing.cat";
 /// It is included by models in which a failing `cas` writes.
 pub const FAILED_CAS_WRITES: &str = "causeway-failed-cas-writes.cat";
+/// It is included by models in which the read of a failing `cas` with release is tagged so.
+pub const FAILED_CAS_RELEASES: &str = "causeway-failed-cas-releases.cat";
+/// It is included by models whose dependencies are those of values.
+pub const SEMANTIC_DEPENDENCIES: &str = "causeway-semantic-dependencies.cat";
 
 /// In cat, with the names of [`crate::given`].
 pub fn cat(model: &Model) -> String {
@@ -38,8 +43,13 @@ pub fn cat(model: &Model) -> String {
     if model.conventions.tearing {
         line(&mut out, format_args!("include \"{TEARING}\""));
     }
-    if model.conventions.failed_cas_writes {
-        line(&mut out, format_args!("include \"{FAILED_CAS_WRITES}\""));
+    match model.conventions.failed_cas {
+        FailedCas::Nothing => {}
+        FailedCas::Releases => line(&mut out, format_args!("include \"{FAILED_CAS_RELEASES}\"")),
+        FailedCas::Writes => line(&mut out, format_args!("include \"{FAILED_CAS_WRITES}\"")),
+    }
+    if model.conventions.semantic_dependencies {
+        line(&mut out, format_args!("include \"{SEMANTIC_DEPENDENCIES}\""));
     }
     let given = model.given();
     let width = given.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

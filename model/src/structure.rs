@@ -54,6 +54,10 @@ fn relation<R: Row>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
             (Some(x), Some(y)) => x.pa.overlaps(y.pa),
             (None, _) | (_, None) => false,
         }),
+        Fixed::LocationOverlapCompletely => accesses(u, |a, b| match (a.access, b.access) {
+            (Some(x), Some(y)) => x.pa == y.pa,
+            (None, _) | (_, None) => false,
+        }),
         Fixed::Rmw => rmw(u),
         Fixed::Addr => dependencies(u, |event| event.addr),
         Fixed::Data => dependencies(u, |event| event.data),

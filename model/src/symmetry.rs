@@ -32,7 +32,8 @@ impl Model {
                 | Fixed::SameGpu
                 | Fixed::Overlap
                 | Fixed::OverlapCompletely
-                | Fixed::LocationOverlap => true,
+                | Fixed::LocationOverlap
+                | Fixed::LocationOverlapCompletely => true,
                 Fixed::Po
                 | Fixed::Rmw
                 | Fixed::Addr

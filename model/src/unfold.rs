@@ -494,7 +494,7 @@ mod tests {
     #[test]
     fn unfolding_ends_with_the_callers_time() {
         let program = Program::default();
-        let conventions = Conventions { tearing: true, failed_cas_writes: false };
+        let conventions = Conventions::default();
         let left = std::cell::Cell::new(1);
         let expired = || left.replace(0) == 0;
         let unfolded = Unfolded::within(&program, conventions, 2, &expired).expect("no threads");

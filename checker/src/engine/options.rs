@@ -1,17 +1,16 @@
 //! What each slot of an event structure may read from: shared by the axiomatic engines.
 
 use model::bits::{BitRel, Row};
-use model::expr::{Expr, ExprId, Exprs};
-use model::isa::alu::{AluOp, Comparison};
+use model::expr::{Expr, ExprId};
+use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 use model::memory::Extent;
-use model::path::Check;
 use model::program::ThreadId;
 use model::rel::Model;
 use model::structure::{EventStructure, writes_of};
 use model::unfold::Unfolding;
-use model::value::{self, Value, little_endian, low_bits, low_bytes};
+use model::value::{Value, little_endian, low_bits, low_bytes};
 
 /// The sources each slot may choose from; more than one write in a source is a torn read.
 pub struct Options<R> {
@@ -81,14 +80,7 @@ fn required_values(u: &Unfolding<'_>) -> Vec<Option<Value>> {
     let mut required = vec![None; u.events.len()];
     for (thread, check) in u.checks() {
         let exprs = &u.paths[usize::from(thread.0)].exprs;
-        let found = match check {
-            Check::Truth(expr, expected) => equality(exprs, *expr, *expected),
-            Check::Equals(expr, value) => {
-                read_of(exprs, *expr).map(|read| (read, *value, value::BITS))
-            }
-            Check::NoneOf(..) => None,
-        };
-        if let Some((read, value, bits)) = found {
+        if let Some((read, value, bits)) = check.equates(exprs) {
             let read = u.event_of(thread, read);
             let length = u.events[read].bytes().length;
             if u32::from(bits) >= 8 * length {
@@ -97,34 +89,6 @@ fn required_values(u: &Unfolding<'_>) -> Vec<Option<Value>> {
         }
     }
     required
-}
-
-/// `read == constant`, compared in so many bits.
-fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, Value, u16)> {
-    let Expr::Alu { op: AluOp::Setp(comparison), ty, a, b, .. } = exprs.get(expr) else {
-        return None;
-    };
-    let equal = match comparison {
-        Comparison::Eq => expected,
-        Comparison::Ne => !expected,
-        Comparison::Lt | Comparison::Le | Comparison::Gt | Comparison::Ge => false,
-    };
-    let (read, value) = match (read_of(exprs, a), exprs.as_const(b)) {
-        (Some(read), Some(value)) => (read, value),
-        _ => (read_of(exprs, b)?, exprs.as_const(a)?),
-    };
-    equal.then_some((read, value, ty.bits))
-}
-
-fn read_of(exprs: &Exprs, expr: ExprId) -> Option<u16> {
-    match exprs.get(expr) {
-        Expr::Read(read) => Some(read),
-        Expr::Const(_)
-        | Expr::Reduced(_)
-        | Expr::Alu { .. }
-        | Expr::Atomic { .. }
-        | Expr::Extend { .. } => None,
-    }
 }
 
 /// The bytes of `cell` that a write writes whatever the reads return.

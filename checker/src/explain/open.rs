@@ -279,6 +279,7 @@ impl<'a, R: Row> Opener<'a, R> {
                     | Fixed::Overlap
                     | Fixed::OverlapCompletely
                     | Fixed::LocationOverlap
+                    | Fixed::LocationOverlapCompletely
                     | Fixed::Rmw
             ),
             Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) => {
@@ -331,9 +332,10 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Po => Some(section::PROGRAM_ORDER),
         Fixed::Barrier | Fixed::ClusterBarrier => Some(section::MEMORY_SYNCHRONIZATION),
         Fixed::Addr | Fixed::Data | Fixed::Ctrl => Some(section::NO_THIN_AIR),
-        Fixed::Overlap | Fixed::OverlapCompletely | Fixed::LocationOverlap => {
-            Some(section::OVERLAP)
-        }
+        Fixed::Overlap
+        | Fixed::OverlapCompletely
+        | Fixed::LocationOverlap
+        | Fixed::LocationOverlapCompletely => Some(section::OVERLAP),
         Fixed::SameCta | Fixed::SameCluster | Fixed::SameGpu => Some(section::SCOPE),
         Fixed::Rmw => Some(section::ATOMICITY),
     };

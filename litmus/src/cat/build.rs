@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use model::given::{Chosen, Tag};
 use model::ptx;
+use model::reading::FailedCas;
 use model::rel::{Builder, Constraint, Conventions, Meaning, Model, Node, NodeId, Rel};
 use model::render;
 
@@ -70,17 +71,19 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
     });
     let mut libraries = Libraries {
         names: Names::Peer,
-        conventions: Conventions { tearing: false, failed_cas_writes: true },
+        conventions: Conventions { failed_cas: FailedCas::Writes, ..Conventions::default() },
         total_co: false,
     };
-    let (mut tearing, mut failed_cas_writes) = (false, false);
+    let mut given = Conventions::default();
     for (file, at) in includes {
         match file {
             "stdlib.cat" => {}
             "cos.cat" => libraries.total_co = true,
             render::NAMES => libraries.names = Names::Given,
-            render::TEARING => tearing = true,
-            render::FAILED_CAS_WRITES => failed_cas_writes = true,
+            render::TEARING => given.tearing = true,
+            render::FAILED_CAS_RELEASES => given.failed_cas = FailedCas::Releases,
+            render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
+            render::SEMANTIC_DEPENDENCIES => given.semantic_dependencies = true,
             _ => {
                 report
                     .error("include", at, format!("`{}` cannot be included", short(file)))
@@ -90,7 +93,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
         }
     }
     if libraries.names == Names::Given {
-        libraries.conventions = Conventions { tearing, failed_cas_writes };
+        libraries.conventions = given;
     }
     libraries
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use litmus::cat::import;
 use model::given::Chosen;
+use model::reading::{self, FailedCas, Readings};
 use model::rel::{Model, Node};
 use model::{ablation, ptx, render};
 use proptest::prelude::*;
@@ -40,6 +41,21 @@ fn the_printed_model_is_read_back() {
 }
 
 #[test]
+fn the_model_is_read_back_under_every_reading() {
+    for reading in reading::ALL {
+        for choice in reading.choices {
+            let switched = format!("{}={}", reading.name, choice.name);
+            let readings = Readings::default().switch(&switched).expect("there is one");
+            let model = ptx::under(readings);
+            let again = read(&render::cat(&model));
+            assert_same(&model, &again);
+            assert_eq!(model.name, again.name);
+            assert_eq!(model.conventions, again.conventions, "{switched}");
+        }
+    }
+}
+
+#[test]
 fn ablated_models_are_read_back_with_the_same_meaning() {
     let all = ablation::ablations(&ptx::model());
     let mut seed = 1;
@@ -66,7 +82,8 @@ fn the_models_of_the_peer_are_read() {
         let model = import(&path, &text).expect("the model is read");
         assert_eq!(model.name, name);
         assert_eq!(model.axioms.len(), axioms);
-        assert!(!model.conventions.tearing && model.conventions.failed_cas_writes);
+        assert!(!model.conventions.tearing);
+        assert_eq!(model.conventions.failed_cas, FailedCas::Writes);
         let orders: Vec<Chosen> = model.orders.iter().map(|order| order.chosen).collect();
         assert_eq!(orders, [Chosen::Co, Chosen::Fsc]);
         for order in &model.orders {

@@ -1,8 +1,8 @@
 //! Addresses of a path: what an access may name, what bytes it names, and why it may name none.
 
-use super::state::State;
+use super::state::{At, State};
 use super::{Check, Walk};
-use crate::event::{Access, Mask};
+use crate::event::Access;
 use crate::expr::ExprId;
 use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::Atomic;
@@ -60,7 +60,7 @@ impl Walk<'_> {
         state: &mut State,
         address: Address,
         of: &Use,
-    ) -> Option<(Vec<Access>, Mask)> {
+    ) -> Option<(Vec<Access>, At)> {
         let (base, taint) = match address.base {
             // A name in brackets is the variable, whatever its space and the instruction's.
             Operand::Address(variable) => {
@@ -102,7 +102,7 @@ impl Walk<'_> {
                         Access { va, pa: self.layout.physical(va) }
                     })
                     .collect();
-                Some((accesses, taint))
+                Some((accesses, At { sum, taint }))
             }
             Err(reason) => {
                 let stopped = std::mem::replace(state, State::empty());

@@ -1,6 +1,6 @@
 //! Loads, stores and atomics as events of a path.
 
-use super::state::{State, proxy_tag, scope_tag};
+use super::state::{At, State, proxy_tag, scope_tag};
 use super::{Check, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
@@ -12,13 +12,14 @@ use crate::isa::cxx::{Cxx, Failure};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
 use crate::memory::Space;
+use crate::reading::FailedCas;
 use crate::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(
         state: &mut State,
         load: &Load,
-        (accesses, addr): (Vec<Access>, Mask),
+        (accesses, at): (Vec<Access>, At),
         guard: Mask,
     ) {
         let mut tags =
@@ -42,8 +43,7 @@ impl Walk<'_> {
             let Some(destination) = destination else { continue };
             let index = state.push(EventKind::Read, tags, guard);
             let event = state.last();
-            event.access = Some(access);
-            event.addr = addr;
+            event.locate(access, at);
             event.element = element;
             let raw = state.exprs.intern(Expr::Read(index));
             let value = state.exprs.extend_signed(load.ty, raw);
@@ -55,7 +55,7 @@ impl Walk<'_> {
         &self,
         state: &mut State,
         store: &Store,
-        (accesses, addr): (Vec<Access>, Mask),
+        (accesses, at): (Vec<Access>, At),
         guard: Mask,
     ) {
         let mut tags =
@@ -75,8 +75,7 @@ impl Walk<'_> {
             let (value, data) = self.operand(state, source);
             state.push(EventKind::Write, tags, guard);
             let event = state.last();
-            event.access = Some(access);
-            event.addr = addr;
+            event.locate(access, at);
             event.data = data;
             event.value = Some(value);
             event.element = element;
@@ -88,7 +87,7 @@ impl Walk<'_> {
         &mut self,
         state: &mut State,
         atomic: &Atomic,
-        (accesses, addr): (Vec<Access>, Mask),
+        (accesses, at): (Vec<Access>, At),
         guard: Mask,
     ) {
         let access = accesses[0];
@@ -104,8 +103,7 @@ impl Walk<'_> {
             atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
         let read = state.push(EventKind::Read, read_tags.with(acquire).and(extra), guard);
         let event = state.last();
-        event.access = Some(access);
-        event.addr = addr;
+        event.locate(access, at);
         let old = state.exprs.intern(Expr::Read(read));
         let seen = 1 << read;
         if let Some(destination) = atomic.destination {
@@ -122,10 +120,18 @@ impl Walk<'_> {
                 if let Some(failure) = atomic.cxx.failure {
                     failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
                 }
-                if self.conventions.failed_cas_writes {
-                    failed.written_back(access, addr, guard, old, seen | operand_taint, read);
-                    failed.last().tags = write_tags(release, scope).and(extra);
-                    failed.heads.clear();
+                // Reading R23.
+                match self.conventions.failed_cas {
+                    FailedCas::Nothing => {}
+                    FailedCas::Releases => {
+                        let tags = &mut failed.events[usize::from(read)].tags;
+                        *tags = if release == Tag::Release { tags.with(release) } else { *tags };
+                    }
+                    FailedCas::Writes => {
+                        failed.written_back(access, at, guard, old, seen | operand_taint, read);
+                        failed.last().tags = write_tags(release, scope).and(extra);
+                        failed.heads.clear();
+                    }
                 }
                 failed.pc += 1;
                 failed.step += 1;
@@ -162,7 +168,7 @@ impl Walk<'_> {
                 (flushed(state, sum), seen | operand_taint)
             }
         };
-        state.written_back(access, addr, guard, value, data, read);
+        state.written_back(access, at, guard, value, data, read);
         state.last().tags = write_tags(release, scope).and(extra);
         state.heads.clear();
     }

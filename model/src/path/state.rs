@@ -37,6 +37,21 @@ pub(super) struct Head {
     pub(super) passed_over: bool,
 }
 
+/// The address of an instruction: how it is computed, and what it depends on.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    pub(super) sum: ExprId,
+    pub(super) taint: Mask,
+}
+
+impl PathEvent {
+    pub(super) fn locate(&mut self, access: Access, at: At) {
+        self.access = Some(access);
+        self.address = Some(at.sum);
+        self.addr = at.taint;
+    }
+}
+
 impl State {
     pub(super) fn empty() -> State {
         State {
@@ -87,6 +102,7 @@ impl State {
             kind,
             tags,
             access: None,
+            address: None,
             value: None,
             rmw: None,
             element: false,
@@ -106,7 +122,7 @@ impl State {
     pub(super) fn written_back(
         &mut self,
         access: Access,
-        addr: Mask,
+        at: At,
         guard: Mask,
         value: ExprId,
         data: Mask,
@@ -114,8 +130,7 @@ impl State {
     ) {
         let write = self.push(EventKind::Write, Tags::default(), guard);
         let event = self.last();
-        event.access = Some(access);
-        event.addr = addr;
+        event.locate(access, at);
         event.data = data;
         event.value = Some(value);
         event.rmw = Some(read);

@@ -46,6 +46,9 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Overlap => "memory operations whose virtual address ranges intersect",
         Fixed::OverlapCompletely => "memory operations whose virtual address ranges are equal",
         Fixed::LocationOverlap => "memory operations whose bytes of physical memory intersect",
+        Fixed::LocationOverlapCompletely => {
+            "memory operations whose bytes of physical memory are equal"
+        }
         Fixed::Rmw => "from the read of an atomic to its write",
         Fixed::Addr => "from a read to what computes its address from it",
         Fixed::Data => "from a read to what computes its value from it",

@@ -430,7 +430,7 @@ fn scans(setup: &Setup, sides: [&Function; 2]) -> Result<[Scan; 2], (&'static st
             let row = bound.rows.get(line).copied().flatten();
             row.is_some_and(|row| function.rows[row].read_only)
         };
-        let conventions = model::rel::Conventions { tearing: false, failed_cas_writes: false };
+        let conventions = model::rel::Conventions::default();
         scan(&bound.program, &promised, conventions, ROUNDS).map_err(|why| {
             stop(match why {
                 Stop::Outside { line } => Stop::Outside { line: bound.line(function, line) },

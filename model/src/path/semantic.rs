@@ -1,0 +1,265 @@
+//! Dependencies of values in the place of those of instructions. Reading R13, `semantic`.
+//!
+//! Of the reads that an event depends on syntactically those remain on which it really depends:
+//!
+//! - those that its address or value is a function of, after folding: `xor r, r`, `sub r, r`, `and` and
+//!   `mul` with 0, `setp` of a value with itself and `selp` between equal values depend on nothing. A
+//!   read that the path compares equal to a constant is this constant;
+//! - those of a decision (a branch, a guard, the success of a `cas`, an address) behind which some path
+//!   that decided otherwise, and likewise in what does not depend on these reads, has no such event: an
+//!   access of the same kind, order, scope and bytes that writes the same value, as often as here. A path
+//!   that faults, waits for ever or was cut has only what stands before.
+//!
+//! What no more than this shows to be independent remains a dependency.
+
+use std::collections::HashMap;
+
+use super::{Check, Path, PathLimit};
+use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
+use crate::expr::{Expr, ExprId};
+use crate::unfold::Expired;
+use crate::value::Value;
+
+/// Takes the dependencies that are none of values from `paths`, all those of one thread.
+pub(super) fn lessen(paths: &mut [Path], expired: Expired<'_>) -> Result<(), PathLimit> {
+    let syntactic = |path: &Path| path.events.iter().any(|event| all_of(event) != 0);
+    if !paths.iter().any(syntactic) {
+        return Ok(());
+    }
+    let all: Vec<Reasoned<'_>> = paths.iter().map(Reasoned::new).collect();
+    let mut real = Vec::with_capacity(paths.len());
+    for path in &all {
+        if expired() {
+            return Err(PathLimit::Time);
+        }
+        real.push(path.dependencies(&all));
+    }
+    for (path, real) in paths.iter_mut().zip(real) {
+        for (event, (mask, predicate)) in path.events.iter_mut().zip(real) {
+            event.addr &= mask;
+            event.data &= mask;
+            event.ctrl &= mask;
+            if let Some((.., taint)) = event.barrier.as_mut().and_then(|used| used.reduce.as_mut())
+            {
+                *taint &= predicate;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn all_of(event: &PathEvent) -> Mask {
+    event.addr | event.data | event.ctrl
+}
+
+/// What tells an event from others of its path, wherever the path does it; what a write writes is
+/// compared apart.
+type Identity = (EventKind, Tags, Option<Access>, bool, Option<Resource>);
+
+/// A path with what can be said of its values.
+struct Reasoned<'p> {
+    path: &'p Path,
+    /// For each expression, the reads and reductions that it is a function of.
+    leaves: Vec<Mask>,
+    /// The reads that a check says the value of.
+    pinned: HashMap<u16, Value>,
+    /// For each event, its identity and which of this identity it is.
+    identities: Vec<(Identity, u32)>,
+    events: HashMap<(Identity, u32), usize>,
+    possible: bool,
+}
+
+impl<'p> Reasoned<'p> {
+    fn new(path: &'p Path) -> Reasoned<'p> {
+        let mut pinned = HashMap::new();
+        for check in &path.checks {
+            if let Some((read, value, bits)) = check.equates(&path.exprs) {
+                let access = path.events[usize::from(read)].access;
+                if access.is_some_and(|access| u32::from(bits) >= 8 * access.pa.length) {
+                    pinned.entry(read).or_insert(value);
+                }
+            }
+        }
+        let mut counts: HashMap<Identity, u32> = HashMap::new();
+        let identities: Vec<(Identity, u32)> = path
+            .events
+            .iter()
+            .map(|event| {
+                let resource = event.barrier.map(|used| used.resource);
+                let atomic = event.kind == EventKind::Write && event.rmw.is_some();
+                let identity = (event.kind, event.tags, event.access, atomic, resource);
+                let count = counts.entry(identity).or_insert(0);
+                *count += 1;
+                (identity, *count)
+            })
+            .collect();
+        let events = identities.iter().enumerate().map(|(at, &identity)| (identity, at)).collect();
+        let leaves = leaves(path.exprs.all());
+        let mut reasoned = Reasoned { path, leaves, pinned, identities, events, possible: true };
+        reasoned.possible = path.checks.iter().all(|check| reasoned.may_hold(check));
+        reasoned
+    }
+
+    /// The value of an expression, if what the path assumes says it.
+    fn value(&self, expr: ExprId) -> Option<Value> {
+        self.path.exprs.eval(expr, &mut |leaf| match leaf {
+            Expr::Read(read) => self.pinned.get(&read).copied(),
+            Expr::Reduced(_)
+            | Expr::Const(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => None,
+        })
+    }
+
+    /// What an expression is a function of.
+    fn depends(&self, expr: ExprId) -> Mask {
+        if self.value(expr).is_some() {
+            return 0;
+        }
+        let known = self.pinned.keys().fold(0, |all: Mask, read| all | 1 << read);
+        self.leaves[expr.0 as usize] & !known
+    }
+
+    fn may_hold(&self, check: &Check) -> bool {
+        let Some(value) = self.value(check.expr()) else { return true };
+        match check {
+            Check::Truth(_, expected) => (value != 0) == *expected,
+            Check::Equals(_, expected) => value == *expected,
+            Check::NoneOf(_, values) => !values.contains(&value),
+        }
+    }
+
+    /// For each event, what it really depends on, and what the predicate that it brings to a barrier does.
+    fn dependencies(&self, all: &[Reasoned<'_>]) -> Vec<(Mask, Mask)> {
+        let others: Vec<(&Reasoned<'_>, Mask)> = all
+            .iter()
+            .filter(|other| other.possible)
+            .filter_map(|other| Some((other, self.parted_by(other)?)))
+            .collect();
+        let real = |(at, event): (usize, &PathEvent)| {
+            let computed = [event.address, event.value].into_iter().flatten();
+            let mut real = computed.fold(0, |all, expr| all | self.depends(expr));
+            let syntactic = all_of(event);
+            for (other, parting) in &others {
+                if parting & syntactic & !real != 0 && !self.is_done_by(other, at, *parting) {
+                    real |= parting;
+                }
+            }
+            let reduce = event.barrier.and_then(|used| used.reduce);
+            (real, reduce.map_or(0, |(_, predicate, _)| self.depends(predicate)))
+        };
+        self.path.events.iter().enumerate().map(real).collect()
+    }
+
+    /// The reads whose values decided that `other` is another path; `None` if other values of these
+    /// alone do not lead there.
+    fn parted_by(&self, other: &Reasoned<'_>) -> Option<Mask> {
+        let (here, there) = (&self.path.checks, &other.path.checks);
+        let first = here.iter().zip(there).position(|(a, b)| a != b)?;
+        let parting = self.leaves[here[first].expr().0 as usize];
+        let contradicts = |check: &Check| {
+            // These reads return something else there.
+            other.leaves[check.expr().0 as usize] & parting == 0
+                && here[first + 1..].iter().any(|mine| {
+                    // Here a read may be pinned by this very check.
+                    excludes(mine, check) && self.alike(mine.expr(), other, check.expr())
+                })
+        };
+        (!there[first + 1..].iter().any(contradicts)).then_some(parting)
+    }
+
+    /// Whether another path has the event, too; the reads that parted it return something else there.
+    fn is_done_by(&self, other: &Reasoned<'_>, event: usize, parting: Mask) -> bool {
+        let Some(&there) = other.events.get(&self.identities[event]) else { return false };
+        match (self.path.events[event].value, other.path.events[there].value) {
+            (Some(value), Some(of)) => {
+                if let (Some(value), Some(of)) = (self.value(value), other.value(of)) {
+                    return value == of;
+                }
+                let leaves = self.leaves[value.0 as usize] | other.leaves[of.0 as usize];
+                leaves & parting == 0 && self.alike(value, other, of)
+            }
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// Whether two paths compute the same of the same reads.
+    fn alike(&self, expr: ExprId, other: &Reasoned<'_>, of: ExprId) -> bool {
+        let mut known = HashMap::new();
+        self.equal(expr, other, of, &mut known)
+    }
+
+    fn equal(
+        &self,
+        expr: ExprId,
+        other: &Reasoned<'_>,
+        of: ExprId,
+        known: &mut HashMap<(ExprId, ExprId), bool>,
+    ) -> bool {
+        if let Some(&equal) = known.get(&(expr, of)) {
+            return equal;
+        }
+        let mut both = |a, b| self.equal(a, other, b, known);
+        let equal = match (self.path.exprs.get(expr), other.path.exprs.get(of)) {
+            (Expr::Const(a), Expr::Const(b)) => a == b,
+            (Expr::Read(a), Expr::Read(b)) | (Expr::Reduced(a), Expr::Reduced(b)) => {
+                self.identities[usize::from(a)] == other.identities[usize::from(b)]
+            }
+            (
+                Expr::Alu { op, ty, a, b, c },
+                Expr::Alu { op: op2, ty: ty2, a: a2, b: b2, c: c2 },
+            ) => op == op2 && ty == ty2 && both(a, a2) && both(b, b2) && both(c, c2),
+            (
+                Expr::Atomic { op, ty, old, operand },
+                Expr::Atomic { op: op2, ty: ty2, old: old2, operand: operand2 },
+            ) => op == op2 && ty == ty2 && both(old, old2) && both(operand, operand2),
+            (Expr::Extend { ty, of: a }, Expr::Extend { ty: ty2, of: b }) => {
+                ty == ty2 && both(a, b)
+            }
+            (
+                Expr::Const(_)
+                | Expr::Read(_)
+                | Expr::Reduced(_)
+                | Expr::Alu { .. }
+                | Expr::Atomic { .. }
+                | Expr::Extend { .. },
+                _,
+            ) => false,
+        };
+        known.insert((expr, of), equal);
+        equal
+    }
+}
+
+/// For each value, the reads and reductions that it is a function of.
+fn leaves(exprs: &[Expr]) -> Vec<Mask> {
+    let mut all: Vec<Mask> = Vec::with_capacity(exprs.len());
+    for expr in exprs {
+        let of = |id: ExprId| all[id.0 as usize];
+        let mask = match *expr {
+            Expr::Const(_) => 0,
+            Expr::Read(event) | Expr::Reduced(event) => 1 << event,
+            Expr::Alu { a, b, c, .. } => of(a) | of(b) | of(c),
+            Expr::Atomic { old, operand, .. } => of(old) | of(operand),
+            Expr::Extend { of: narrow, .. } => of(narrow),
+        };
+        all.push(mask);
+    }
+    all
+}
+
+/// Whether no value keeps both checks, if they are about the same.
+fn excludes(a: &Check, b: &Check) -> bool {
+    match (a, b) {
+        (Check::Truth(_, a), Check::Truth(_, b)) => a != b,
+        (Check::Equals(_, a), Check::Equals(_, b)) => a != b,
+        (Check::Equals(_, value), Check::NoneOf(_, values))
+        | (Check::NoneOf(_, values), Check::Equals(_, value)) => values.contains(value),
+        (Check::Equals(_, value), Check::Truth(_, truth))
+        | (Check::Truth(_, truth), Check::Equals(_, value)) => (*value != 0) != *truth,
+        (Check::NoneOf(..), Check::NoneOf(..) | Check::Truth(..))
+        | (Check::Truth(..), Check::NoneOf(..)) => false,
+    }
+}

@@ -1,0 +1,242 @@
+//! Readings that can be switched: what the document leaves open, what can be chosen, and what its
+//! words say for each choice. Reasons are in `docs/readings.md`, whose table of them is made here.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use crate::section::{self, Section};
+
+/// One answer to the question of a reading.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// As it is chosen: `semantic` of `R13=semantic`.
+    pub name: &'static str,
+    pub meaning: &'static str,
+    /// What the document says for it, to follow `by reading R13; `. `None` where the document excludes
+    /// it: it is there to be compared with, and no verdict rests on its absence.
+    pub grounds: Option<&'static str>,
+}
+
+/// A question that the document leaves open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reading {
+    /// `R13`, as in `docs/readings.md`.
+    pub name: &'static str,
+    pub section: Section,
+    pub question: &'static str,
+    /// The first is what holds unless another is chosen.
+    pub choices: &'static [Choice],
+}
+
+macro_rules! readings {
+    ($(
+        $(#[$outer:meta])*
+        $field:ident: $type:ident = $name:literal, $section:expr, $question:literal {
+            $($variant:ident = $choice:literal, $meaning:literal, $grounds:expr;)+
+        }
+    )+) => {
+        $(
+            $(#[$outer])*
+            #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+            pub enum $type {
+                $($variant,)+
+            }
+
+            impl $type {
+                const ALL: &[$type] = &[$($type::$variant),+];
+            }
+
+            impl Default for $type {
+                fn default() -> $type {
+                    $type::ALL[0]
+                }
+            }
+        )+
+
+        /// A choice for each reading.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+        pub struct Readings {
+            $(pub $field: $type,)+
+        }
+
+        /// Every reading that can be switched, in order of number.
+        pub const ALL: &[Reading] = &[
+            $(Reading {
+                name: $name,
+                section: $section,
+                question: $question,
+                choices: &[
+                    $(Choice { name: $choice, meaning: $meaning, grounds: $grounds },)+
+                ],
+            },)+
+        ];
+
+        impl Readings {
+            /// For each reading, the index of its choice.
+            fn chosen(&self) -> Vec<usize> {
+                vec![$(self.$field as usize,)+]
+            }
+
+            /// The same with another choice for one reading: their indices in [`ALL`].
+            #[must_use]
+            pub fn with(mut self, reading: usize, choice: usize) -> Readings {
+                let mut at = 0;
+                $(
+                    if at == reading {
+                        self.$field = $type::ALL[choice];
+                    }
+                    at += 1;
+                )+
+                debug_assert!(reading < at);
+                self
+            }
+        }
+    };
+}
+
+readings! {
+    /// Reading R6.
+    pattern_location: PatternLocation = "R6", section::RELEASE_ACQUIRE_PATTERNS,
+        "\"on a location M\" in a release or acquire pattern" {
+        Virtual = "virtual", "the same bytes at the same virtual address",
+            Some("the text lets operations overlap by their virtual addresses");
+        Physical = "physical", "the same bytes of memory, through whatever address",
+            Some("the text calls a memory location physical");
+    }
+    /// Reading R7.
+    coherence: Coherence = "R7", section::COHERENCE_ORDER,
+        "which racing writes coherence order relates" {
+        Transitive = "transitive", "those between which a chain of related writes leads",
+            Some("the text calls coherence order transitive");
+        Unrelated = "unrelated", "none: a read from one never precedes the other in communication order",
+            Some("the text calls writes in a data race unrelated");
+        Total = "total", "all, one way or the other, as herd's models do", None;
+    }
+    /// Reading R13.
+    dependencies: Dependencies = "R13", section::NO_THIN_AIR, "what a dependency is" {
+        Syntactic = "syntactic", "through registers, predicates and branches, whatever the values",
+            Some("the text speaks of chains of instruction dependencies");
+        Semantic = "semantic", "of those, the ones that what is written really depends on",
+            Some("the text allows any chain of reasoning");
+        None = "none", "nothing is one: values may come out of thin air", None;
+    }
+    /// Reading R23.
+    failed_cas: FailedCas = "R23", section::ATOM, "what a failing `cas` with release is" {
+        Nothing = "nothing", "it writes nothing and releases nothing",
+            Some("the text calls an atomic a write only if it results in one");
+        Releases = "releases", "it writes nothing, and is a release operation that a later strong write \
+            on its location makes a pattern",
+            Some("the text calls every memory operation with .release a release operation");
+        Writes = "writes", "it writes its old value back, and releases",
+            Some("the text lets every cas write its result");
+    }
+}
+
+impl Reading {
+    /// The choice in the document's own terms or ours that holds unless another is made.
+    pub fn default_choice(&self) -> &'static Choice {
+        &self.choices[0]
+    }
+}
+
+impl Readings {
+    /// The readings whose choice is not the default.
+    pub fn switched(&self) -> impl Iterator<Item = (&'static Reading, &'static Choice)> {
+        ALL.iter().zip(self.chosen()).filter(|(_, choice)| *choice != 0).map(of)
+    }
+
+    /// The same with one reading chosen otherwise, for each other choice that the document admits.
+    pub fn others(self) -> impl Iterator<Item = (&'static Reading, &'static Choice, Readings)> {
+        ALL.iter().enumerate().zip(self.chosen()).flat_map(move |((at, reading), chosen)| {
+            let other =
+                move |(choice, of): &(usize, &Choice)| *choice != chosen && of.grounds.is_some();
+            reading
+                .choices
+                .iter()
+                .enumerate()
+                .filter(other)
+                .map(move |(choice, of)| (reading, of, self.with(at, choice)))
+        })
+    }
+
+    /// The same after `R13=semantic`; `None` if there is no such reading or choice.
+    #[must_use]
+    pub fn switch(self, text: &str) -> Option<Readings> {
+        let (name, value) = text.split_once('=')?;
+        let reading = ALL.iter().position(|reading| reading.name == name)?;
+        let choice = ALL[reading].choices.iter().position(|choice| choice.name == value)?;
+        Some(self.with(reading, choice))
+    }
+}
+
+fn of((reading, choice): (&'static Reading, usize)) -> (&'static Reading, &'static Choice) {
+    (reading, &reading.choices[choice])
+}
+
+/// `R6=physical, R13=none`: the choices that are not the default.
+impl fmt::Display for Readings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (reading, choice)) in self.switched().enumerate() {
+            let comma = if index == 0 { "" } else { ", " };
+            write!(f, "{comma}{}={}", reading.name, choice.name)?;
+        }
+        Ok(())
+    }
+}
+
+/// The table of `docs/readings.md`.
+pub fn markdown() -> String {
+    let mut out =
+        "| Choice | Meaning | What the document says for it |\n|---|---|---|\n".to_owned();
+    for reading in ALL {
+        for (index, choice) in reading.choices.iter().enumerate() {
+            let default = if index == 0 { ", the default" } else { "" };
+            let grounds = choice.grounds.unwrap_or("the text excludes it");
+            let row = format!(
+                "| `{}={}`{default} | {} | {}: {grounds} |",
+                reading.name, choice.name, choice.meaning, reading.section.number
+            );
+            writeln!(out, "{row}").expect("writing to a string succeeds");
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_is_switched_by_its_name() {
+        let semantic = Readings::default().switch("R13=semantic").expect("there is one");
+        assert_eq!(semantic.dependencies, Dependencies::Semantic);
+        assert_eq!(semantic.to_string(), "R13=semantic");
+        let both = semantic.switch("R6=physical").expect("there is one");
+        assert_eq!(both.to_string(), "R6=physical, R13=semantic");
+        assert_eq!(both.switch("R13=syntactic").expect("it is").to_string(), "R6=physical");
+        for wrong in ["R13", "R13=", "R13=physical", "R99=none", "r13=none"] {
+            assert_eq!(Readings::default().switch(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn others_differ_in_one_reading_and_are_admitted() {
+        let names = |readings: Readings| -> Vec<String> {
+            readings.others().map(|(_, _, other)| other.to_string()).collect()
+        };
+        let admitted =
+            ["R6=physical", "R7=unrelated", "R13=semantic", "R23=releases", "R23=writes"];
+        assert_eq!(names(Readings::default()), admitted);
+        let none = Readings::default().switch("R13=none").expect("there is one");
+        assert!(
+            names(none).contains(&String::new()) && names(none).contains(&"R13=semantic".into())
+        );
+    }
+
+    #[test]
+    fn what_holds_by_default_is_admitted() {
+        for reading in ALL {
+            assert!(reading.default_choice().grounds.is_some(), "{}", reading.name);
+        }
+    }
+}
