@@ -15,6 +15,11 @@ const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
 const KNOWN: &str = "tests/lower/message.known.json";
 
+/// Forbidden by reading R13 alone.
+const FAKE: &str = "litmus/suite/no-thin-air-axiom/LB+fake+fake.litmus";
+/// Allowed by reading R6 alone.
+const ALIAS: &str = "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus";
+
 /// The name of each snapshot, and the arguments; paths are from the root of the repository.
 ///
 /// One engine, so that a build without z3 prints the same.
@@ -262,6 +267,48 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "explain-causality",
         &["explain", "litmus/suite/observation-order/MP+release-sequence+cas-succeeds.litmus"],
     ),
+    (
+        "readings",
+        &[
+            "check",
+            "--engine=enumerate",
+            "-v",
+            FAKE,
+            ALIAS,
+            "litmus/suite/papers/D6.litmus",
+            "litmus/suite/coherence-order/CoWR+racing+transitive.litmus",
+            "litmus/suite/control-flow-instructions-bra/spin-lock+acquire+release.litmus",
+            "litmus/suite/no-thin-air-axiom/LB+data+data.litmus",
+        ],
+    ),
+    ("readings-json", &["check", "--engine=enumerate", "--format=json", FAKE, ALIAS]),
+    (
+        "readings-switched",
+        &[
+            "check",
+            "--engine=enumerate",
+            "-v",
+            "--reading=R13=semantic",
+            "--reading=R6=physical",
+            FAKE,
+            ALIAS,
+        ],
+    ),
+    (
+        "readings-switched-json",
+        &["check", "--engine=enumerate", "--format=json", "--reading=R13=semantic", FAKE],
+    ),
+    ("readings-misstated", &["check", "--engine=enumerate", "tests/readings"]),
+    ("reading-no-such-choice", &["check", "--reading=R13=maybe", FAKE]),
+    ("reading-no-such-reading", &["explain", "--reading=R99=none", FAKE]),
+    ("reading-twice", &["check", "--reading=R13=none", "--reading=R13=semantic", FAKE]),
+    (
+        "reading-of-another-model",
+        &["check", "--reading=R13=none", "--model=tests/cli/coherent.cat", FAKE],
+    ),
+    ("explain-reading", &["explain", FAKE]),
+    ("explain-reading-allowed", &["explain", ALIAS]),
+    ("explain-reading-switched", &["explain", "--reading=R13=semantic", FAKE]),
     ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
     ("lint-unjudged", &["lint", "tests/ptx/unjudged.ptx"]),
     ("lint-unjudged-json", &["lint", "--format=json", "tests/ptx/unjudged.ptx"]),

@@ -44,6 +44,8 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         timeout: None,
         verdict_only: true,
         blame: false,
+        alternatives: &[],
+        rests: false,
     };
     judge(test, &task).verdict
 }

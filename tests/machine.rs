@@ -28,8 +28,17 @@ fn judged(test: &Test, model: &Model) -> Judgement {
 
 pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> Judgement {
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
-    let task =
-        Task { model, cxx: None, engines, bound: 3, timeout, verdict_only: false, blame: false };
+    let task = Task {
+        model,
+        cxx: None,
+        engines,
+        bound: 3,
+        timeout,
+        verdict_only: false,
+        blame: false,
+        alternatives: &[],
+        rests: false,
+    };
     judge(test, &task)
 }
 

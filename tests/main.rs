@@ -21,6 +21,7 @@ mod mutants;
 mod oracle;
 mod peer;
 mod reach;
+mod readings;
 mod robust;
 mod rules;
 mod sass;

@@ -11,7 +11,9 @@ use checker::engine::ENGINES;
 use checker::exit::Exit;
 use checker::input;
 use checker::judge::{Judgement, Observation, Task, judge};
+use checker::resting::alternatives;
 use litmus::Test;
+use model::reading::Readings;
 use model::rel::Model;
 use model::{ptx, section};
 
@@ -52,7 +54,7 @@ fn entry(path: PathBuf) -> Entry {
     Entry { folder: parent.to_string_lossy().into_owned(), path, test }
 }
 
-/// All engines have to agree; `Forbidden-by=` is judged too.
+/// All engines have to agree; `Forbidden-by=` is judged too, and `Readings=` where there are alternatives.
 pub(crate) fn task(model: &Model) -> Task<'_> {
     Task {
         model,
@@ -62,13 +64,16 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         timeout: None,
         verdict_only: false,
         blame: true,
+        alternatives: &[],
+        rests: false,
     }
 }
 
 #[test]
 fn every_test_is_as_it_says_under_every_engine() {
     let model = ptx::model();
-    let task = task(&model);
+    let alternatives = alternatives(Readings::default());
+    let task = Task { alternatives: &alternatives, ..task(&model) };
     let tests = load(&folder());
     assert!(tests.len() >= FEWEST, "only {} tests were selected", tests.len());
     let mut wrong = String::new();

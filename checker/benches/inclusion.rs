@@ -97,8 +97,17 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
     });
     let engines = ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let timeout = Some(Duration::from_secs(2));
-    let task =
-        Task { model, engines, bound: 2, timeout, verdict_only: false, blame: false, cxx: None };
+    let task = Task {
+        model,
+        engines,
+        bound: 2,
+        timeout,
+        verdict_only: false,
+        blame: false,
+        cxx: None,
+        alternatives: &[],
+        rests: false,
+    };
     let judged = judge(&test, &task);
     let mut account = Account::default();
     // Reading C1 is not of sm_50: its membar.cta is no instruction, and drains nothing.

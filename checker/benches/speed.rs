@@ -46,7 +46,17 @@ fn main() {
 
 fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
     let engines = ENGINES.iter().copied().filter(|of| of.name() == engine).collect();
-    Task { model, cxx: None, engines, bound: 2, timeout: None, verdict_only, blame: false }
+    Task {
+        model,
+        cxx: None,
+        engines,
+        bound: 2,
+        timeout: None,
+        verdict_only,
+        blame: false,
+        alternatives: &[],
+        rests: false,
+    }
 }
 
 fn line(name: &str, value: &str, wanted: &str) {

@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use anstream::ColorChoice;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
 use model::machine::form::Family;
+use model::reading;
 
 use crate::explore::machine::MachineArgs;
 use crate::report;
@@ -279,6 +281,30 @@ pub enum EngineName {
     All,
 }
 
+/// The readings of the built-in model of PTX.
+#[derive(Args, Debug)]
+pub struct Switched {
+    /// Judge under another choice where the document leaves one (docs/readings.md); once for each
+    /// reading, in the built-in model of PTX
+    #[arg(long = "reading", value_name = "READING=CHOICE", value_parser = PossibleValuesParser::new(choices()))]
+    pub readings: Vec<String>,
+}
+
+/// `R13=semantic` and all others that there are.
+fn choices() -> impl Iterator<Item = PossibleValue> {
+    static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
+        let choices = reading::ALL.iter().flat_map(|reading| {
+            reading.choices.iter().enumerate().map(move |(index, choice)| {
+                let default = if index == 0 { " (default)" } else { "" };
+                let name = format!("{}={}", reading.name, choice.name);
+                (name, format!("{}: {}{default}", reading.question, choice.meaning))
+            })
+        });
+        choices.collect()
+    });
+    NAMES.iter().map(|(name, help)| PossibleValue::new(name.as_str()).help(help.as_str()))
+}
+
 /// What decides a verdict beside the test.
 #[derive(Args, Debug)]
 pub struct Judging {
@@ -286,6 +312,8 @@ pub struct Judging {
     /// for the language of a test
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub readings: Switched,
     /// Execute a loop body at most this many times; where that cuts an execution short, the verdict
     /// is `undecided` unless it is decided already
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -391,6 +419,8 @@ pub struct Model {
     /// Print this .cat model, or `cxx` or `cxx-rc11`, in place of the built-in one of PTX
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
+    #[command(flatten)]
+    pub readings: Switched,
     /// In which language
     #[arg(long, value_enum, default_value_t = ModelFormat::Text)]
     pub format: ModelFormat,

@@ -5,12 +5,14 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use litmus::{Dialect, Quantifier, Test};
+use model::reading;
 use model::rel::Model;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::engine::{Engine, Limit, Limits, Seen};
 use crate::exit::Exit;
+use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
 
@@ -91,8 +93,12 @@ pub struct Task<'a> {
     pub timeout: Option<Duration>,
     /// Stop as soon as the condition is decided.
     pub verdict_only: bool,
-    /// Whether to judge `Forbidden-by=` too.
+    /// Whether to judge `Forbidden-by=` and `Readings=` too.
     pub blame: bool,
+    /// The model under other readings; none where it has none to switch.
+    pub alternatives: &'a [Alternative],
+    /// Whether to find out which readings each verdict rests on.
+    pub rests: bool,
 }
 
 impl<'a> Task<'a> {
@@ -100,6 +106,12 @@ impl<'a> Task<'a> {
     pub fn model_of(&self, test: &Test) -> &'a Model {
         let cxx = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
         cxx.unwrap_or(self.model)
+    }
+
+    /// What a search that begins now has.
+    pub fn limits(&self) -> Limits {
+        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        Limits { bound: self.bound, deadline }
     }
 }
 
@@ -136,6 +148,8 @@ pub struct Judgement {
     pub disagreement: Option<String>,
     /// Why the result is not what the test expects.
     pub complaint: Option<String>,
+    /// The readings that it rests on, if that was asked.
+    pub resting: Option<Resting>,
     pub seconds: f64,
 }
 
@@ -174,11 +188,21 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             engines: Vec::new(),
             disagreement: None,
             complaint: None,
+            resting: None,
             seconds: 0.0,
         },
         None => run_engines(test, task),
     };
     judgement.complaint = complaint(test, task, &judgement);
+    let compared = task.blame && !task.alternatives.is_empty();
+    let stated = test.meta("Readings").filter(|_| compared);
+    if task.rests || stated.is_some() {
+        let resting = resting(test, task, &judgement);
+        if let Some(stated) = stated.filter(|_| judgement.complaint.is_none()) {
+            judgement.complaint = misstated(stated, &resting);
+        }
+        judgement.resting = Some(resting);
+    }
     judgement.seconds = start.elapsed().as_secs_f64();
     judgement
 }
@@ -221,6 +245,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         engines,
         disagreement,
         complaint: None,
+        resting: None,
         seconds: 0.0,
     }
 }
@@ -228,10 +253,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
 /// Runs one engine under a model and collects its outcomes.
 pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> Found {
     let mut found = Found { engine: engine.name(), ..Found::default() };
-    let limits = Limits {
-        bound: task.bound,
-        deadline: task.timeout.map(|timeout| Instant::now() + timeout),
-    };
+    let limits = task.limits();
     let program = &test.program;
     let stops_early = task.verdict_only && !program.may_be_undefined();
     let mut seen = Seen::default();
@@ -464,6 +486,24 @@ fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
     None
 }
 
+/// `Readings=` names the readings that the verdict rests on.
+fn misstated(stated: &str, resting: &Resting) -> Option<String> {
+    let stated: Vec<&str> = stated.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+    let open = resting.open_names();
+    let found = resting.names();
+    let wrong = stated.iter().find(|name| !found.contains(name) && !open.contains(name));
+    let missing = found.iter().find(|name| !stated.contains(name));
+    match (wrong, missing) {
+        (Some(name), _) if !reading::ALL.iter().any(|reading| reading.name == *name) => {
+            let known: Vec<&str> = reading::ALL.iter().map(|reading| reading.name).collect();
+            Some(format!("Readings={name}: the readings are {}", known.join(", ")))
+        }
+        (Some(name), _) => Some(format!("Readings={name}: the verdict is the same without it")),
+        (None, Some(name)) => Some(format!("Readings: the verdict rests on {name}, too")),
+        (None, None) => None,
+    }
+}
+
 fn decided_never(test: &Test, found: &Found) -> bool {
     let (positive, negative) = counts(test, found);
     let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
@@ -498,8 +538,17 @@ exists (P0:r0=9)
         let judged = |test: &Test, bound| {
             let engines = crate::engine::ENGINES.to_vec();
             let (timeout, verdict_only, blame) = (None, false, false);
-            let task =
-                Task { model: &model, cxx: None, engines, bound, timeout, verdict_only, blame };
+            let task = Task {
+                model: &model,
+                cxx: None,
+                engines,
+                bound,
+                timeout,
+                verdict_only,
+                blame,
+                alternatives: &[],
+                rests: false,
+            };
             judge(test, &task)
         };
         let found = judged(&test, 2);

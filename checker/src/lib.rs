@@ -13,6 +13,7 @@ pub mod lint;
 pub mod lower;
 pub mod ptx_explain;
 pub mod report;
+pub mod resting;
 pub mod run;
 pub mod sass;
 pub mod stuck;

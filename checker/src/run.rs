@@ -7,6 +7,7 @@ use std::time::Instant;
 use indicatif::{ProgressBar, ProgressStyle};
 use litmus::{Diagnostic, Dialect};
 use model::cxx::ReleaseSequence;
+use model::reading::Readings;
 use model::rel::Model;
 use model::{cxx, ptx, render};
 
@@ -22,13 +23,13 @@ use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::report::{self, Summary};
+use crate::resting::alternatives;
 use crate::sass;
 use crate::suite::{self, Item, Outcome};
 
-/// What `--model` knows by name.
+/// What `--model` knows by name, apart from `ptx`.
 fn built_in(name: &Path) -> Option<Model> {
     match name.to_str() {
-        Some("ptx") => Some(ptx::model()),
         Some("cxx") => Some(cxx::model(ReleaseSequence::Cpp20)),
         Some("cxx-rc11") => Some(cxx::model(ReleaseSequence::Rc11)),
         _ => None,
@@ -53,10 +54,48 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     }
 }
 
+/// A model, and its readings if it is the built-in one of PTX.
+struct Chosen {
+    model: Model,
+    readings: Option<Readings>,
+}
+
 /// A built-in model by its name, that of PTX without one, or the one in a file; `None` when that has
 /// been complained of.
-fn model(path: Option<&Path>, err: &mut dyn Write) -> io::Result<Option<Model>> {
-    let Some(path) = path else { return Ok(Some(ptx::model())) };
+fn model(
+    path: Option<&Path>,
+    switched: &cli::Switched,
+    err: &mut dyn Write,
+) -> io::Result<Option<Chosen>> {
+    let Some(readings) = readings(switched, err)? else { return Ok(None) };
+    let Some(path) = path.filter(|path| *path != Path::new("ptx")) else {
+        return Ok(Some(Chosen { model: ptx::under(readings), readings: Some(readings) }));
+    };
+    if !switched.readings.is_empty() {
+        writeln!(err, "error: `{}` has no readings to switch", path.display())?;
+        writeln!(err, "help: `--reading` is for the built-in model of PTX, without `--model`")?;
+        return Ok(None);
+    }
+    Ok(other_model(path, err)?.map(|model| Chosen { model, readings: None }))
+}
+
+/// What `--reading` chooses; each reading once.
+fn readings(switched: &cli::Switched, err: &mut dyn Write) -> io::Result<Option<Readings>> {
+    let mut readings = Readings::default();
+    let mut chosen: Vec<&str> = Vec::new();
+    for text in &switched.readings {
+        let name = text.split('=').next().unwrap_or_default();
+        if chosen.contains(&name) {
+            writeln!(err, "error: reading {name} is switched twice")?;
+            return Ok(None);
+        }
+        chosen.push(name);
+        readings = readings.switch(text).expect("clap lets only what there is pass");
+    }
+    Ok(Some(readings))
+}
+
+fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
     if let Some(model) = built_in(path) {
         return Ok(Some(model));
     }
@@ -85,7 +124,8 @@ fn model_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let Some(model) = model(command.model.as_deref(), err)? else { return Ok(Exit::BadInput) };
+    let chosen = model(command.model.as_deref(), &command.readings, err)?;
+    let Some(Chosen { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     let text = match command.format {
         cli::ModelFormat::Text => render::text(&model),
         cli::ModelFormat::Cat => render::cat(&model),
@@ -97,9 +137,9 @@ fn model_command(
 
 fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let start = Instant::now();
-    let Some(model) = model(check.judging.model.as_deref(), err)? else {
-        return Ok(Exit::BadInput);
-    };
+    let chosen = model(check.judging.model.as_deref(), &check.judging.readings, err)?;
+    let Some(Chosen { model, readings }) = chosen else { return Ok(Exit::BadInput) };
+    let alternatives = readings.map_or(Vec::new(), alternatives);
     let Some(engines) = engines(check.engine, err)? else { return Ok(Exit::BadInput) };
     let files = match input::find(&check.paths, "litmus") {
         Ok(files) => files,
@@ -120,7 +160,14 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         bound: check.judging.bound,
         timeout: check.timeout,
         verdict_only: check.verdict_only,
-        blame: check.judging.model.is_none(),
+        // What a test says of axioms and readings is meant of the model as it is.
+        blame: check.judging.model.is_none() && readings == Some(Readings::default()),
+        alternatives: &alternatives,
+        rests: match check.format {
+            report::Format::Text => check.verbose,
+            report::Format::Json => true,
+            report::Format::Junit | report::Format::Herd => false,
+        },
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
@@ -210,9 +257,8 @@ fn explore_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let Some(model) = model(command.judging.model.as_deref(), err)? else {
-        return Ok(Exit::BadInput);
-    };
+    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let Some(Chosen { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     explore::command::command(command, &model, |files| progress(files, "tests"), out, err)
 }
 
@@ -221,9 +267,8 @@ fn explain_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let Some(model) = model(explain.judging.model.as_deref(), err)? else {
-        return Ok(Exit::BadInput);
-    };
+    let chosen = model(explain.judging.model.as_deref(), &explain.judging.readings, err)?;
+    let Some(Chosen { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let path = explain.path.display();
     let bytes = match input::read_kind(&explain.path, Kind::Litmus) {
         Ok(bytes) => bytes,
@@ -239,13 +284,15 @@ fn explain_command(
             return Ok(Exit::BadInput);
         }
     };
+    let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
+    let (model, readings) =
+        if cxx { (cxx::model(ReleaseSequence::Cpp20), None) } else { (model, readings) };
     let options = explain::Options {
         bound: explain.judging.bound,
         deep: explain.deep,
         dot: explain.format == cli::Drawing::Dot,
+        readings,
     };
-    let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
-    let model = if cxx { cxx::model(ReleaseSequence::Cpp20) } else { model };
     explain::explain(&test, &model, options, out)?;
     Ok(Exit::AsExpected)
 }

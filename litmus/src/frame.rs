@@ -31,6 +31,7 @@ impl Header<'_> {
 pub(crate) const KEYS: &[&str] = &[
     "Forbidden-by",
     "Forbidden-by-alone",
+    "Readings",
     "Undefined",
     "Unsupported",
     "Dialect",

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 
 use litmus::Test;
 use model::bits::Row;
+use model::reading::Readings;
 use model::rel::Model;
 use model::section;
 use model::unfold::DIVERGED;
@@ -22,6 +23,7 @@ use crate::engine::enumerate::Enumerate;
 use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
 use crate::report::text::{race_text, with_threads};
+use crate::resting::{Resting, alternatives};
 use crate::witness::{ChosenRows, Witness, shown};
 
 pub use self::refute::refute;
@@ -34,6 +36,8 @@ pub struct Options {
     pub deep: bool,
     /// One graph for graphviz instead of text.
     pub dot: bool,
+    /// The readings of the model, where it is the built-in one: what rests on them is marked.
+    pub readings: Option<Readings>,
 }
 
 /// Candidates examined at most; the account says so if there are more.
@@ -52,6 +56,7 @@ pub fn explain(
         writeln!(out, "Unsupported: {why}")?;
         return writeln!(out, "  {name}: `{instruction}`");
     }
+    let alternatives = options.readings.map_or(Vec::new(), alternatives);
     let task = Task {
         model,
         cxx: None,
@@ -60,10 +65,13 @@ pub fn explain(
         timeout: None,
         verdict_only: false,
         blame: false,
+        alternatives: &alternatives,
+        rests: !options.dot,
     };
     let judgement = judge::judge(test, &task);
     let limits = Limits::unlimited(options.bound);
     let mut survey = Survey::new(test, model, options.deep);
+    survey.resting = judgement.resting.clone().unwrap_or_default();
     let complete = match candidates(test, model, &limits, &mut survey) {
         Ok(complete) => complete,
         Err(limit) => return writeln!(out, "Undecided: {}", limit.text()),
@@ -81,7 +89,7 @@ pub fn explain(
                     writeln!(out, "  {}: `{}`", of.name, of.lines[usize::from(line)].text)?;
                 }
             }
-            return Ok(());
+            return survey.tell_readings(out);
         }
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
             let what = show::proposition(test);
@@ -92,7 +100,10 @@ pub fn explain(
             }
             return Ok(());
         }
-        Verdict::Stuck(reason) => return writeln!(out, "Stuck: {reason}."),
+        Verdict::Stuck(reason) => {
+            writeln!(out, "Stuck: {reason}.")?;
+            return survey.tell_readings(out);
+        }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
     survey.tell(test, &judgement, complete, &threads, out)?;
@@ -173,11 +184,19 @@ struct Survey<'t> {
     allowed: Option<Account>,
     /// For each set of broken axioms, how many candidates break just these, and one of them.
     forbidden: Vec<(Vec<usize>, usize, Account)>,
+    resting: Resting,
 }
 
 impl<'t> Survey<'t> {
     fn new(_: &'t Test, model: &'t Model, deep: bool) -> Survey<'t> {
-        Survey { model, deep, count: 0, allowed: None, forbidden: Vec::new() }
+        Survey {
+            model,
+            deep,
+            count: 0,
+            allowed: None,
+            forbidden: Vec::new(),
+            resting: Resting::default(),
+        }
     }
 }
 
@@ -246,6 +265,7 @@ impl Survey<'_> {
             let (positive, negative) = (judgement.positive, judgement.negative);
             let bare = show::condition(test);
             writeln!(out, "{observation} {positive}/{}: {bare}.", positive + negative)?;
+            self.tell_readings(out)?;
             return allowed(test, account, threads, out);
         }
         self.tell_never(test, &what, complete, threads, out)
@@ -260,11 +280,12 @@ impl Survey<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         if self.count == 0 {
-            return writeln!(
+            writeln!(
                 out,
                 "Never: {what}.\nNo choice of what the reads read gives these values, whatever the \
                  model."
-            );
+            )?;
+            return self.tell_readings(out);
         }
         self.tell_forbidden(test, what, complete, threads, out)
     }
@@ -292,15 +313,22 @@ impl Survey<'_> {
             let names = self.names(broken);
             let long = all.len() + names.len() + one.len() > 98;
             writeln!(out, "{all}{}{names}{one}:", if long { "\n" } else { " " })?;
+            self.tell_readings(out)?;
             return self.one(account, threads, out);
         }
         writeln!(out, "{all}.")?;
+        self.tell_readings(out)?;
         for (broken, count, account) in &self.forbidden {
             let (verb, one) = if *count == 1 { ("breaks", "") } else { ("break", "; one of them") };
             writeln!(out, "\n{count} of {} {verb} {}{one}:", self.count, self.names(broken))?;
             self.one(account, threads, out)?;
         }
         Ok(())
+    }
+
+    /// Which readings the answer rests on.
+    fn tell_readings(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.resting.lines().iter().try_for_each(|line| writeln!(out, "  {line}"))
     }
 
     fn one(&self, account: &Account, threads: &[String], out: &mut dyn Write) -> io::Result<()> {

@@ -165,6 +165,8 @@ pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
         timeout: question.timeout,
         verdict_only: false,
         blame: false,
+        alternatives: &[],
+        rests: false,
     };
     question.check.then(|| judge(test, &task))
 }

@@ -12,6 +12,7 @@ use super::text::race_text;
 use super::{Report, Summary};
 use crate::judge::{Judgement, Note, Observation, Verdict};
 use crate::lines::{self, Schema};
+use crate::resting::Resting;
 use crate::suite::{Item, Outcome};
 
 pub struct Json {
@@ -36,6 +37,9 @@ struct Object<'a> {
     engine: Vec<&'a str>,
     seconds: f64,
     races: Vec<String>,
+    /// The readings that the verdict rests on, and those that it may rest on.
+    readings: Vec<&'static str>,
+    readings_undecided: Vec<&'static str>,
     reason: Option<String>,
     /// The condition over the outcomes alone: `holds` or `fails`.
     condition_verdict: Option<&'static str>,
@@ -148,6 +152,8 @@ impl Json {
             engine: Vec::new(),
             seconds: 0.0,
             races: Vec::new(),
+            readings: Vec::new(),
+            readings_undecided: Vec::new(),
             reason: errors.first().map(|error| error.message.clone()),
             condition_verdict: None,
             notes: Vec::new(),
@@ -185,6 +191,8 @@ impl Json {
             engine: judgement.engines.clone(),
             seconds: judgement.seconds,
             races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
+            readings: judgement.resting.as_ref().map_or(Vec::new(), Resting::names),
+            readings_undecided: judgement.resting.as_ref().map_or(Vec::new(), Resting::open_names),
             reason,
             condition_verdict: judgement.condition.map(|c| if c { "holds" } else { "fails" }),
             notes: OneNote::all(&judgement.notes),

@@ -8,6 +8,7 @@ use super::{Report, Summary, colour, exit_of};
 use crate::engine::Race;
 use crate::exit::Exit;
 use crate::judge::{Judgement, Observation};
+use crate::resting::Resting;
 use crate::suite::{Item, Outcome};
 
 pub struct Text {
@@ -77,6 +78,9 @@ impl Text {
         writeln!(out)?;
         if self.verbose {
             verbose(judgement, out)?;
+            for line in judgement.resting.iter().flat_map(Resting::lines) {
+                writeln!(out, "      {line}")?;
+            }
         }
         for note in &judgement.notes {
             writeln!(out, "      note: {}", note.text)?;

@@ -1,0 +1,301 @@
+//! What a verdict rests on: the readings with another choice of which it would differ.
+//!
+//! Only choices that the document admits count. A test is judged again under each that could matter to its
+//! program; the checks for that look at the text of the program, or at its paths, and are exact in one
+//! direction: what they leave out could not have changed a verdict.
+
+use litmus::Test;
+use model::isa::alu::AluOp;
+use model::isa::atom::AtomicOp;
+use model::isa::{Address, Instruction, Operand};
+use model::memory::{Proxy, VariableId};
+use model::path::Path;
+use model::program::{Program, Thread};
+use model::ptx;
+use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readings};
+use model::rel::Model;
+use model::scope::{Placement, Scope};
+use model::unfold::Unfolded;
+
+use crate::engine::Engine;
+use crate::judge::{Judgement, Observation, Task, Verdict, judge};
+
+/// The built-in model with another choice for one reading.
+pub struct Alternative {
+    pub reading: &'static Reading,
+    pub choice: &'static Choice,
+    chosen: Readings,
+    other: Readings,
+    pub model: Model,
+}
+
+/// What to compare the model under these readings with.
+pub fn alternatives(chosen: Readings) -> Vec<Alternative> {
+    let with = |(reading, choice, other)| Alternative {
+        reading,
+        choice,
+        chosen,
+        other,
+        model: ptx::under(other),
+    };
+    chosen.others().map(with).collect()
+}
+
+/// A reading that a verdict rests on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rest {
+    pub reading: &'static Reading,
+    /// The choice under which it would differ.
+    pub choice: &'static Choice,
+    /// What it would be then: `Sometimes 1/4`.
+    pub instead: String,
+}
+
+impl Rest {
+    /// `by reading R13; the text allows any chain of reasoning (Sometimes 1/4 with R13=semantic)`.
+    pub fn text(&self) -> String {
+        let Rest { reading, choice, instead } = self;
+        let grounds = choice.grounds.unwrap_or("it could be otherwise");
+        format!(
+            "by reading {}; {grounds} ({instead} with {}={})",
+            reading.name, reading.name, choice.name
+        )
+    }
+}
+
+/// What is known of the readings that a verdict rests on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Resting {
+    /// In order of number.
+    pub on: Vec<Rest>,
+    /// Choices under which a limit was reached: it may rest on these readings, too. With the limit.
+    pub open: Vec<(&'static Reading, &'static Choice, String)>,
+}
+
+impl Resting {
+    /// The names of the readings that it rests on, each once.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> = self.on.iter().map(|rest| rest.reading.name).collect();
+        names.dedup();
+        names
+    }
+
+    /// The names of those that it may rest on.
+    pub fn open_names(&self) -> Vec<&'static str> {
+        let mut names: Vec<&'static str> =
+            self.open.iter().map(|(reading, ..)| reading.name).collect();
+        names.dedup();
+        names
+    }
+
+    /// A line for each choice that would change the verdict, or might.
+    pub fn lines(&self) -> Vec<String> {
+        let open = |(reading, choice, why): &(&Reading, &Choice, String)| {
+            let (name, other) = (reading.name, choice.name);
+            format!("whether it rests on reading {name} is not known: {why} with {name}={other}")
+        };
+        self.on.iter().map(Rest::text).chain(self.open.iter().map(open)).collect()
+    }
+}
+
+/// What the judgement of a test rests on; nothing where the test is not judged under the built-in model of
+/// PTX, or there is no verdict.
+pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
+    let mut resting = Resting::default();
+    let judged = match judgement.verdict {
+        Verdict::Unsupported(_) | Verdict::Undecided(_) => false,
+        Verdict::Holds | Verdict::Fails | Verdict::Undefined(_) | Verdict::Stuck(_) => true,
+    };
+    if !judged || !std::ptr::eq(task.model_of(test), task.model) {
+        return resting;
+    }
+    let same = |engine: &&&dyn Engine| engine.name() == judgement.found.engine;
+    let engine = task.engines.iter().find(same).copied();
+    for alternative in task.alternatives {
+        if !may_matter(&test.program, task, alternative) {
+            continue;
+        }
+        let Alternative { reading, choice, .. } = *alternative;
+        if let Some(why) = endless(&test.program, alternative) {
+            resting.open.push((reading, choice, why.to_owned()));
+            continue;
+        }
+        let task = Task {
+            model: &alternative.model,
+            cxx: None,
+            engines: engine.into_iter().collect(),
+            bound: task.bound,
+            timeout: task.timeout,
+            verdict_only: task.verdict_only,
+            blame: false,
+            alternatives: &[],
+            rests: false,
+        };
+        let other = judge(test, &task);
+        if let Verdict::Undecided(why) = other.verdict {
+            resting.open.push((reading, choice, why));
+        } else if differs(judgement, &other) {
+            let (positive, all) = (other.positive, other.positive + other.negative);
+            let instead = match other.observation {
+                Some(observation) => format!("{} {positive}/{all}", observation.name()),
+                None => other.verdict.name().to_owned(),
+            };
+            resting.on.push(Rest { reading, choice, instead });
+        }
+    }
+    resting
+}
+
+/// The observation is the finer one, where there is one.
+fn differs(one: &Judgement, other: &Judgement) -> bool {
+    let observed = |judgement: &Judgement| judgement.observation.map(Observation::name);
+    one.verdict.name() != other.verdict.name()
+        || observed(one).zip(observed(other)).is_some_and(|(one, other)| one != other)
+}
+
+/// Whether another choice could change what the program does.
+pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
+    let Alternative { chosen, other, .. } = alternative;
+    if chosen.pattern_location != other.pattern_location {
+        return has_alias(program);
+    }
+    let (now, then) = (chosen.failed_cas, other.failed_cas);
+    if now != then {
+        let writes = [now, then].contains(&FailedCas::Writes);
+        return instructions(program).any(|instruction| {
+            matches!(instruction, Instruction::Atomic(of)
+                if of.op == AtomicOp::Cas && (writes || of.order.is_release()))
+        });
+    }
+    let (now, then) = (chosen.coherence, other.coherence);
+    if now != then {
+        let total = [now, then].contains(&Coherence::Total);
+        return racing_writes(program, if total { 2 } else { 3 });
+    }
+    match (chosen.dependencies, other.dependencies) {
+        (Dependencies::Syntactic, Dependencies::Semantic)
+        | (Dependencies::Semantic, Dependencies::Syntactic) => {
+            decides_or_folds(program) && dependencies_differ(program, task, alternative)
+        }
+        _ => true,
+    }
+}
+
+/// Why the judgement under another choice would end at its bound, whatever the bound.
+fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str> {
+    if alternative.other.failed_cas != FailedCas::Writes {
+        return None;
+    }
+    let in_loop = |thread: &Thread| {
+        let lines = || thread.lines.iter().map(|line| &line.instruction).enumerate();
+        lines().any(|(at, instruction)| {
+            let around = |end: usize, target: usize| (target..=end).contains(&at);
+            matches!(instruction, Instruction::Atomic(of) if of.op == AtomicOp::Cas)
+                && lines().any(|(end, branch)| {
+                    branch.as_branch().is_some_and(|branch| around(end, branch.target))
+                })
+        })
+    };
+    let found = program.threads.iter().any(in_loop);
+    found.then_some("a `cas` in a loop writes each time that it fails")
+}
+
+fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
+    program.threads.iter().flat_map(|thread| &thread.lines).map(|line| &line.instruction)
+}
+
+/// Whether some memory has two virtual addresses.
+fn has_alias(program: &Program) -> bool {
+    let aliases = program.variables.iter().filter_map(|variable| variable.alias);
+    aliases.into_iter().any(|alias| alias.proxy == Proxy::Generic)
+}
+
+/// A write of the program, as far as its text tells.
+struct Write {
+    thread: Placement,
+    name: usize,
+    scope: Option<Scope>,
+    /// `None` where the address is computed.
+    variable: Option<VariableId>,
+}
+
+impl Write {
+    /// Whether it may be of the same location, and is not morally strong with the other.
+    fn may_race(&self, other: &Write) -> bool {
+        let included = |scope: Option<Scope>, here, there| {
+            scope.is_some_and(|scope: Scope| scope.includes(here, there))
+        };
+        let strong = included(self.scope, self.thread, other.thread)
+            && included(other.scope, other.thread, self.thread);
+        self.name != other.name && !strong && self.may_meet(other)
+    }
+
+    fn may_meet(&self, other: &Write) -> bool {
+        self.variable.is_none() || other.variable.is_none() || self.variable == other.variable
+    }
+}
+
+/// Whether so many writes, two of which race, may be of one location.
+fn racing_writes(program: &Program, count: usize) -> bool {
+    let mut writes = Vec::new();
+    for (name, thread) in program.threads.iter().enumerate() {
+        let jumps = thread.lines.iter().map(|line| line.instruction.as_branch());
+        let loops = jumps.enumerate().any(|(at, branch)| branch.is_some_and(|of| of.target <= at));
+        for line in &thread.lines {
+            let (address, scope, elements) = if let Instruction::Store(of) = &line.instruction {
+                (of.address, of.order.scope(), of.sources.len())
+            } else if let Instruction::Atomic(of) = &line.instruction {
+                (of.address, Some(of.scope), 1)
+            } else {
+                continue;
+            };
+            let variable = variable(program, address);
+            // In a loop it is any number of writes.
+            for _ in 0..if loops { count } else { elements } {
+                writes.push(Write { thread: thread.placement, name, scope, variable });
+            }
+        }
+    }
+    writes.iter().enumerate().any(|(at, write)| {
+        writes[at + 1..].iter().any(|other| {
+            let meets = |of: &&Write| of.may_meet(write) && of.may_meet(other);
+            write.may_race(other) && writes.iter().filter(meets).count() >= count
+        })
+    })
+}
+
+/// The variable of an address that names one; an alias is what it is an alias of.
+fn variable(program: &Program, address: Address) -> Option<VariableId> {
+    let Operand::Address(variable) = address.base else { return None };
+    let alias = program.variables[usize::from(variable.0)].alias;
+    Some(alias.map_or(variable, |alias| alias.of))
+}
+
+/// Whether there is anything that makes a dependency of values less than one of instructions: a decision,
+/// or an operation whose value may not depend on its operand.
+fn decides_or_folds(program: &Program) -> bool {
+    let mut lines = program.threads.iter().flat_map(|thread| &thread.lines);
+    lines.any(|line| line.guard.is_some())
+        || instructions(program).any(|instruction| {
+            let branch = instruction.as_branch();
+            branch.is_some_and(|branch| branch.condition.is_some())
+                || matches!(instruction, Instruction::Cvta(_))
+                || matches!(instruction, Instruction::Alu(alu)
+                    if !matches!(alu.op, AluOp::Mov | AluOp::Add | AluOp::Or))
+        })
+}
+
+/// Whether a path depends on less under one of two choices.
+fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
+    let limits = task.limits();
+    let expired = || limits.expired();
+    let paths = |model: &Model| Unfolded::within(program, model.conventions, task.bound, &expired);
+    // What cannot be unfolded is judged, which says why.
+    let (Ok(one), Ok(other)) = (paths(task.model), paths(&alternative.model)) else { return true };
+    let masks = |paths: &[Vec<Path>]| -> Vec<_> {
+        let events = paths.iter().flatten().flat_map(|path| &path.events);
+        let reduced = |of: &model::event::PathEvent| of.barrier?.reduce.map(|(.., taint)| taint);
+        events.map(|of| (of.addr, of.data, of.ctrl, reduced(of))).collect()
+    };
+    masks(&one.paths) != masks(&other.paths)
+}
