@@ -25,6 +25,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRu
 pub(crate) enum Answer {
     Outcomes(BTreeSet<Vec<Value>>),
     Undefined,
+    /// No execution finishes.
+    Stuck,
 }
 
 const BOUND: u32 = 2;
@@ -63,14 +65,17 @@ pub(crate) fn law(
 }
 
 pub(crate) const SMALL: Shape =
-    Shape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false };
+    Shape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
 pub(crate) const LONG: Shape =
-    Shape { threads: 2, length: 4, mixed_sizes: false, elsewhere: false };
+    Shape { threads: 2, length: 4, mixed_sizes: false, elsewhere: false, barriers: false };
 pub(crate) const WIDE: Shape =
-    Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false };
+    Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
 pub(crate) const ELSEWHERE: Shape = Shape { elsewhere: true, ..SMALL };
 pub(crate) const MIXED: Shape =
-    Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false };
+    Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false, barriers: false };
+
+/// Barriers with counts, votes, barriers of the cluster, threads of one warp, loops that wait.
+pub(crate) const BARRIERS: Shape = Shape { threads: 3, barriers: true, ..SMALL };
 
 pub(crate) fn parse(program: &Sketch) -> Test {
     let text = program.to_string();
@@ -96,7 +101,13 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
                 format!("{}: {}", engine.name(), limit.text())
             }
         })?;
-    Ok(if seen.undefined.is_some() { Answer::Undefined } else { Answer::Outcomes(outcomes) })
+    Ok(if seen.undefined.is_some() {
+        Answer::Undefined
+    } else if outcomes.is_empty() && seen.stuck.is_some() {
+        Answer::Stuck
+    } else {
+        Answer::Outcomes(outcomes)
+    })
 }
 
 /// How two answers differ, if they do.
@@ -120,7 +131,7 @@ fn engines_agree_on_random_programs() {
         return;
     }
     let model = ptx::model();
-    law("engines agree", &[SMALL, LONG, WIDE, MIXED, ELSEWHERE], 2_500, |program| {
+    law("engines agree", &[SMALL, LONG, WIDE, MIXED, ELSEWHERE, BARRIERS], 2_500, |program| {
         let test = parse(program);
         let answers: Vec<(&str, Answer)> = ENGINES
             .iter()
@@ -154,11 +165,17 @@ impl Visitor for Naive {
 #[test]
 fn enumerate_agrees_with_naive_candidates() {
     let model = ptx::model();
-    law("naive", &[Shape { length: 2, ..SMALL }, Shape { length: 2, ..MIXED }], 200, |program| {
+    let barriers = Shape { length: 2, ..BARRIERS };
+    let shapes = [Shape { length: 2, ..SMALL }, Shape { length: 2, ..MIXED }, barriers];
+    law("naive", &shapes, 200, |program| {
         let mut test = parse(program);
         test.proposition = Prop::True;
         test.program.observed.retain(|o| matches!(o, model::program::Observed::Register { .. }));
-        let Answer::Outcomes(outcomes) = ask(&Enumerate, &model, &test)? else { return Ok(()) };
+        let outcomes = match ask(&Enumerate, &model, &test)? {
+            Answer::Outcomes(outcomes) => outcomes,
+            Answer::Stuck => BTreeSet::new(),
+            Answer::Undefined => return Ok(()),
+        };
         let mut naive = Naive { outcomes: BTreeSet::new() };
         let complete = candidates(&test, &model, &Limits::unlimited(BOUND), &mut naive)
             .map_err(|limit| limit.text().to_owned())?;
@@ -232,6 +249,9 @@ fn stronger(op: &Op) -> Option<Op> {
         Op::Atomic { .. }
         | Op::Reduction { .. }
         | Op::Barrier(_)
+        | Op::GuardedBarrier { .. }
+        | Op::Vote { .. }
+        | Op::Spin { .. }
         | Op::DataStore { .. }
         | Op::GuardedStore { .. }
         | Op::SwappedStore { .. }
@@ -368,6 +388,7 @@ fn random_programs_are_not_vacuous() {
         match ask(&Enumerate, &model, &parse(&program)) {
             Ok(Answer::Outcomes(of)) => outcomes += of.len(),
             Ok(Answer::Undefined) => undefined += 1,
+            Ok(Answer::Stuck) => {}
             // Too large, on a slow machine.
             Err(_) => {}
         }

@@ -33,8 +33,10 @@ fn argument(name: &str, default: u64) -> u64 {
 
 /// Programs that say nothing of the machine, then those that do.
 fn kinds() -> Vec<(&'static str, BoxedStrategy<String>)> {
-    let uniform = Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false };
-    let mixed = Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false };
+    let uniform =
+        Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
+    let mixed =
+        Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false, barriers: false };
     let sketched = |shape| sketch(shape).prop_map(|sketch: Sketch| sketch.to_string()).boxed();
     let mut kinds = vec![("uniform", sketched(uniform)), ("sizes", sketched(mixed))];
     kinds.extend(Kind::ALL.map(|kind| {

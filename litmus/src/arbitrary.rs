@@ -22,6 +22,8 @@ pub struct Shape {
     pub mixed_sizes: bool,
     /// Vectors of 256 bits, and memory that is neither global nor written by all.
     pub elsewhere: bool,
+    /// Barriers of all kinds, with counts and without, threads of one warp, loops that wait.
+    pub barriers: bool,
 }
 
 /// A litmus test to be; displays as its text.
@@ -61,6 +63,23 @@ pub enum Op {
     },
     Fence(&'static str),
     Barrier(&'static str),
+    /// A barrier that is executed if the latest load returned a value.
+    GuardedBarrier {
+        text: &'static str,
+        wanted: u8,
+    },
+    /// Reduces whether the latest load returned a value.
+    Vote {
+        op: &'static str,
+        barrier: &'static str,
+        wanted: u8,
+    },
+    /// Loads until the value is another.
+    Spin {
+        order: &'static str,
+        place: Place,
+        value: u8,
+    },
     /// Stores what the latest load returned, plus a constant.
     DataStore {
         order: &'static str,
@@ -101,14 +120,39 @@ pub struct Place {
     pub high: bool,
 }
 
-const PLACEMENTS: [&str; 6] = [
+/// The first six are those of programs without barriers.
+const PLACEMENTS: [&str; 9] = [
     "cta 0,cluster 0,gpu 0",
     "cta 0,cluster 0,gpu 0",
     "cta 1,cluster 0,gpu 0",
     "cta 2,cluster 1,gpu 0",
     "cta 3,cluster 2,gpu 1",
     "cta 1,cluster 0,gpu 0",
+    "cta 0,cluster 0,gpu 0",
+    "warp 0,cta 0,cluster 0,gpu 0",
+    "warp 0,cta 0,cluster 0,gpu 0",
 ];
+const BARRIERS: [&str; 18] = [
+    "bar.sync 0",
+    "bar.sync 0",
+    "bar.sync 1",
+    "barrier.sync 0",
+    "bar.sync 0, 2",
+    "bar.sync 0, 2",
+    "barrier.sync 0, 2",
+    "bar.sync 0, 3",
+    "bar.sync 1, 1",
+    "bar.arrive 0, 2",
+    "bar.arrive 0, 3",
+    "bar.arrive 1, 2",
+    "barrier.arrive 0, 2",
+    "barrier.cluster.arrive",
+    "barrier.cluster.arrive.relaxed",
+    "barrier.cluster.wait",
+    "barrier.cluster.wait",
+    "barrier.cluster.arrive.aligned",
+];
+const VOTES: [&str; 4] = ["0", "0", "1", "0, 2"];
 const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
 const LOADS: [&str; 10] = [
     "weak",
@@ -210,7 +254,7 @@ fn op(shape: Shape) -> BoxedStrategy<Op> {
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
             select(&["add", "exch", "cas", "cas", "max", "or"][..]),
-            place(false),
+            place(mixed),
             value.clone(),
         )
             .prop_map(|(order, scope, op, place, value)| Op::Atomic { order, scope, op, place, value }),
@@ -228,6 +272,19 @@ fn op(shape: Shape) -> BoxedStrategy<Op> {
         1 => (select(&STORES[..]), place(false))
             .prop_map(|(order, place)| Op::SwappedStore { order, place }),
     ];
+    if shape.barriers {
+        let barrier = || select(&BARRIERS[..]);
+        let vote = (select(&["popc", "and", "or"][..]), select(&VOTES[..]), 0u8..3);
+        let spin = (select(&LOADS[..]), place(false), 0u8..2);
+        return prop_oneof![
+            12 => usual,
+            9 => barrier().prop_map(Op::Barrier),
+            1 => (barrier(), 0u8..2).prop_map(|(text, wanted)| Op::GuardedBarrier { text, wanted }),
+            3 => vote.prop_map(|(op, barrier, wanted)| Op::Vote { op, barrier, wanted }),
+            1 => spin.prop_map(|(order, place, value)| Op::Spin { order, place, value }),
+        ]
+        .boxed();
+    }
     if !elsewhere {
         return usual.boxed();
     }
@@ -282,7 +339,8 @@ fn policy(hints: &str) -> &'static str {
 
 /// Random tests of a shape.
 pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
-    let thread = (0..PLACEMENTS.len(), vec(op(shape), 1..=shape.length));
+    let placements = if shape.barriers { PLACEMENTS.len() } else { 6 };
+    let thread = (0..placements, vec(op(shape), 1..=shape.length));
     vec(thread, shape.threads)
         .prop_map(move |threads| Sketch { threads, mixed_sizes: shape.mixed_sizes })
 }
@@ -305,6 +363,9 @@ impl Sketch {
                 | Op::Reduction { .. }
                 | Op::Fence(_)
                 | Op::Barrier(_)
+                | Op::GuardedBarrier { .. }
+                | Op::Vote { .. }
+                | Op::Spin { .. }
                 | Op::DataStore { .. }
                 | Op::GuardedStore { .. }
                 | Op::SwappedStore { .. }
@@ -386,15 +447,23 @@ impl Sketch {
                 }
                 Op::Atomic { order, scope, op, place, value } => {
                     let register = fresh();
-                    let ty = if matches!(*op, "or" | "exch" | "cas") { "b32" } else { "u32" };
+                    // Of narrow types there is `cas` alone, of 16 bits.
+                    let narrow = self.mixed_sizes && *op == "cas" && place.size == 2;
+                    let place = Place { size: if narrow { 2 } else { 4 }, ..*place };
+                    let ty = match *op {
+                        "cas" => self.type_of(place, 'b'),
+                        "or" | "exch" => "b32".to_owned(),
+                        _ => "u32".to_owned(),
+                    };
                     let operands = if *op == "cas" {
-                        format!("{}, {}", self.value(value - 1), self.value(value + 1))
+                        let [old, new] = [value - 1, value + 1].map(|v| self.narrow(v, place));
+                        format!("{old}, {new}")
                     } else {
                         self.value(*value).to_string()
                     };
-                    let address = place.variable;
+                    let address = self.address(place);
                     cells.push(format!(
-                        "atom.{order}.{scope}.{op}.{ty} r{register}, [{address}], {operands}"
+                        "atom.{order}.{scope}.{op}.{ty} r{register}, {address}, {operands}"
                     ));
                 }
                 Op::Reduction { order, scope, place, value } => cells.push(format!(
@@ -403,6 +472,36 @@ impl Sketch {
                     self.value(*value)
                 )),
                 Op::Fence(text) | Op::Barrier(text) => cells.push((*text).to_owned()),
+                Op::GuardedBarrier { text, wanted } => match source {
+                    Some(register) => {
+                        let wanted = self.value(*wanted);
+                        cells.push(format!("setp.eq.u32 p, r{register}, {wanted}"));
+                        cells.push(format!("@p {text}"));
+                    }
+                    None => cells.push((*text).to_owned()),
+                },
+                Op::Vote { op, barrier, wanted } => {
+                    let register = fresh();
+                    let wanted = self.value(*wanted);
+                    cells.push(match source {
+                        Some(source) => format!("setp.eq.u32 p, r{source}, {wanted}"),
+                        None => format!("setp.eq.u32 p, r{register}, {wanted}"),
+                    });
+                    if *op == "popc" {
+                        cells.push(format!("bar.red.popc.u32 r{register}, {barrier}, p"));
+                    } else {
+                        cells.push(format!("bar.red.{op}.pred w, {barrier}, p"));
+                        cells.push(format!("selp.u32 r{register}, 1, 0, w"));
+                    }
+                }
+                Op::Spin { order, place, value } => {
+                    let (label, register) = (format!("L{}", cells.len()), fresh());
+                    let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
+                    let value = self.narrow(*value, *place);
+                    cells.push(format!("{label}: ld.{order}.{ty} r{register}, {address}"));
+                    cells.push(format!("setp.eq.u32 p, r{register}, {value}"));
+                    cells.push(format!("@p bra {label}"));
+                }
                 Op::DataStore { order, place, value } => match source {
                     Some(register) => {
                         cells.push(format!("add.u32 t, r{register}, {value}"));

@@ -4,7 +4,7 @@
 
 use super::{Generations, Key, Run, State, Step};
 use crate::event::{EventKind, Resource};
-use crate::path::Path;
+use crate::path::{End, Path};
 
 /// 9.7.15.1: `.red` is not intermixed with `.sync` or `.arrive` at the same active barrier.
 const FORMS: &str = "`red` meets `sync` or `arrive` at one active barrier";
@@ -48,6 +48,11 @@ pub(super) fn divergences(
     let aligned = |thread: usize| {
         steps[thread].iter().enumerate().filter(|(_, step)| step.used.aligned && step.leads())
     };
+    // A thread in a loop may still come to the barrier.
+    let ends_early = |thread: usize| {
+        let path = paths[thread];
+        path.passed_over && !matches!(path.end, End::Spins { .. })
+    };
     let mut found = Vec::new();
     for second in 0..steps.len() {
         for first in (0..second).filter(|&first| same_warp(first, second)) {
@@ -62,8 +67,8 @@ pub(super) fn divergences(
             let diverges = match at {
                 [None, None] => false,
                 [Some(_), Some(_)] => true,
-                [None, Some(_)] => paths[first].passed_over,
-                [Some(_), None] => paths[second].passed_over,
+                [None, Some(_)] => ends_early(first),
+                [Some(_), None] => ends_early(second),
             };
             if diverges {
                 found.push(Divergence { threads: [first, second], at });
@@ -105,12 +110,10 @@ impl Run<'_> {
     /// What threads that stand where they do have done wrong.
     pub(super) fn standing(&self, state: &State) -> Option<Misuse> {
         let diverged = self.diverged.iter().find_map(|pair| {
-            let there = pair.threads.iter().zip(pair.at).all(|(&thread, at)| match at {
-                Some(step) => state.position[thread] >= step,
-                None => {
-                    state.position[thread] == self.steps[thread].len()
-                        && state.waiting[thread].is_none()
-                }
+            let there = pair.threads.iter().zip(pair.at).all(|(&thread, at)| {
+                // A thread that waits is past its wait, and has not come to what follows.
+                let waits = usize::from(state.waiting[thread].is_some());
+                state.position[thread] - waits >= at.unwrap_or(self.steps[thread].len())
             });
             let named = pair.at.iter().zip(pair.threads).find_map(|(at, t)| at.map(|at| (t, at)));
             there.then_some(named).flatten()

@@ -2,7 +2,7 @@
 
 use super::form::{Family, Form, Level, Lowered, Reach};
 use crate::isa::atom::AtomicOrder;
-use crate::isa::bar::ClusterBarrierKind;
+use crate::isa::bar::{Barrier, ClusterBarrierKind};
 use crate::isa::fence::FenceOrder;
 use crate::isa::ld::LoadOrder;
 use crate::isa::st::StoreOrder;
@@ -99,6 +99,9 @@ pub fn lower(instruction: &Instruction, family: Family) -> Result<Lowered, &'sta
             if fence.order != FenceOrder::Release {
                 acquired(&mut forms, fence.scope, false, family);
             }
+        }
+        Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
+            return Err("late arrivals pass no barrier of this machine, as they pass the peer's");
         }
         Instruction::Barrier(_) => forms.push(Form::Bar),
         Instruction::ClusterBarrier(barrier) => {
