@@ -40,6 +40,7 @@ pub(crate) const KEYS: &[&str] = &[
     "Without-rule",
     "PTX-ISA",
     "Stuck",
+    "Readings",
 ];
 
 /// Keys that the tools of herd write; they mean nothing here.
