@@ -51,6 +51,13 @@ pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
         build.statement(statement);
     }
     build.orders(&libraries);
+    let axioms = build.axioms;
+    if report.count() == 0 && axioms == 0 {
+        report
+            .error("axiom", Bytes::default(), "this model has no axiom: it would allow everything")
+            .note("no `acyclic`, `irreflexive` or `empty` in the file")
+            .help("acyclic po | rf | co | fr as sc");
+    }
     let mut model = builder.finish();
     model.move_fixed_first();
     if report.count() == 0 && longest(&model) > LONGEST {

@@ -35,7 +35,7 @@ pub(crate) fn read<'a>(text: &'a str, part: Bytes, report: &mut Report) -> Vec<I
         if scan.peek().is_none() {
             return all;
         }
-        match (Parser { scan: &mut scan, report }).instruction() {
+        match (Parser { scan: &mut scan, report, depth: 0 }).instruction() {
             Ok(one) => all.push(one),
             // One error for a line; what follows on the next may be sound.
             Err(Reported) => {
@@ -54,7 +54,12 @@ struct Unread {
 struct Parser<'s, 'a> {
     scan: &'s mut Scan<'a>,
     report: &'s mut Report,
+    /// Brackets around the value that is read.
+    depth: usize,
 }
+
+/// Brackets may be nested so deep: no form of an operand that is known nests them.
+const DEEPEST: usize = 16;
 
 impl<'a> Parser<'_, 'a> {
     fn expected(&mut self, what: &str, help: &str) -> Reported {
@@ -159,6 +164,8 @@ impl<'a> Parser<'_, 'a> {
 
     fn operand(&mut self, opcode: &str) -> Result<Operand<'a>, Reported> {
         let before = *self.scan;
+        // An operand that cannot be read may end within brackets.
+        self.depth = 0;
         if self.scan.ends() || self.scan.peek() == Some(',') || self.scan.annotates() {
             return Err(self.expected("an operand", "LDG.E R2, [R4]"));
         }
@@ -277,6 +284,13 @@ impl<'a> Parser<'_, 'a> {
 
     fn indexed(&mut self, name: &'a str) -> Result<Indexed<'a>, Unread> {
         let mut brackets = Vec::new();
+        if self.depth == DEEPEST {
+            return Err(Unread {
+                at: self.scan.here(),
+                expected: "no more than 16 brackets within each other",
+            });
+        }
+        self.depth += 1;
         while self.scan.eat("[") {
             let mut terms = Vec::new();
             loop {
@@ -304,6 +318,7 @@ impl<'a> Parser<'_, 'a> {
             }
             brackets.push(terms);
         }
+        self.depth -= 1;
         Ok(Indexed { name, brackets })
     }
 
