@@ -87,7 +87,7 @@ pub(crate) fn parse(program: &Sketch) -> Test {
 const PATIENCE: Duration = Duration::from_millis(250);
 
 pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Answer, String> {
-    let limits = Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) };
+    let limits = Limits { deadline: Some(Instant::now() + PATIENCE), ..Limits::unlimited(BOUND) };
     let mut seen = Seen::default();
     let mut outcomes = BTreeSet::new();
     engine
@@ -96,8 +96,13 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
             std::ops::ControlFlow::Continue(())
         })
         .map_err(|limit| match limit {
-            Limit::Time | Limit::Solver => TOO_LARGE.to_owned(),
-            Limit::Events | Limit::Paths | Limit::Barriers | Limit::Model => {
+            Limit::Time | Limit::Solver | Limit::Memory => TOO_LARGE.to_owned(),
+            Limit::Events
+            | Limit::Paths
+            | Limit::Barriers
+            | Limit::Mixtures
+            | Limit::Interrupted
+            | Limit::Model => {
                 format!("{}: {}", engine.name(), limit.text())
             }
         })?;

@@ -230,7 +230,7 @@ fn compare(paths: &[&Path], placements: &[Placement]) -> Result<bool, String> {
     let (complete, waiting) = (BTreeSet::new(), BTreeSet::new());
     let mut reference = Reference { paths, placements, complete, waiting, misused: false };
     reference.run(start);
-    let found = groupings(paths, placements, &|| false).map_err(|limit| format!("{limit:?}"))?;
+    let found = groupings(paths, placements, &|_| None).map_err(|limit| format!("{limit:?}"))?;
     if reference.misused == found.misused.is_empty() {
         return Err(format!("misused: {}; found {:?}", reference.misused, found.misused));
     }

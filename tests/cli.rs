@@ -601,7 +601,7 @@ fn a_closed_pipe_ends_the_run() {
     child.stdout.take().expect("it is piped").read_exact(&mut some).expect("something comes");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(141));
 }
 
 #[test]

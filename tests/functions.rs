@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use checker::engine::ENGINES;
+use checker::engine::{ENGINES, MEMORY};
 use checker::exit::Exit;
 use checker::judge::Task;
 use checker::lower::csv;
 use checker::lower::verdict::{By, Verdict};
 use checker::lower::whole::ask::Asker;
 use checker::lower::whole::{Pair, Said, judge, paired};
-use checker::lower::{Assumptions, Setting, Table};
+use checker::lower::{Assumptions, Patience, Setting, Table};
 use indicatif::ProgressBar;
 use litmus::sass::function::Signature;
 use model::cxx::{self, ReleaseSequence};
@@ -56,7 +56,7 @@ fn judge_pair(pair: &Pair) -> Said {
         whole: &whole,
         torn: None,
         bound: 2,
-        patience: Duration::from_secs(20),
+        patience: Patience::new(Some(Duration::from_secs(20)), MEMORY),
     };
     judge(pair, asker)
 }
@@ -203,6 +203,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         torn: Some(&torn),
         assumptions: Assumptions::default(),
         jobs: 2,
+        patience: Patience::default(),
     };
     let table = Table { rows };
     let findings = checker::lower::judge(&table, &setting, &ProgressBar::hidden());
@@ -212,7 +213,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         whole: &whole,
         torn: Some(&torn),
         bound: 2,
-        patience: Duration::from_secs(20),
+        patience: Patience::new(Some(Duration::from_secs(20)), MEMORY),
     };
     let (mut wrong, mut judged) = (Vec::new(), 0);
     for ((row, _), finding) in table.rows.iter().zip(&findings) {

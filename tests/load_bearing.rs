@@ -42,6 +42,7 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         engines: vec![&Enumerate],
         bound: 2,
         timeout: None,
+        memory: checker::engine::MEMORY,
         verdict_only: true,
         blame: false,
         alternatives: &[],

@@ -12,7 +12,7 @@ use checker::lower::inclusion::{Answer, Judge, Language, Question};
 use checker::lower::mapping::{to_ptx, weakenings};
 use checker::lower::program::Width;
 use checker::lower::step::{Act, Order, Place, Step, line};
-use checker::lower::{Assumptions, Finding, Row, Setting, Table, judge, read};
+use checker::lower::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::isa::cxx::Failure;
@@ -51,6 +51,7 @@ fn judged_with(table: &Table, assumptions: Assumptions, tearing: bool) -> Vec<Fi
         torn: tearing.then_some(&torn),
         assumptions,
         jobs: 2,
+        patience: Patience::default(),
     };
     judge(table, &setting, &ProgressBar::hidden())
 }

@@ -34,6 +34,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         engines,
         bound: 3,
         timeout,
+        memory: checker::engine::MEMORY,
         verdict_only: false,
         blame: false,
         alternatives: &[],
@@ -58,7 +59,7 @@ fn machines() -> Vec<(u16, Options)> {
 #[test]
 fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
-    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(20_000);
     let model = ptx::model();
     let (mut included, mut limited, mut stuck, mut wrong) = (0, 0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
@@ -95,7 +96,7 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits { states: 5_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(5_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -122,7 +123,7 @@ fn no_random_program_leaves_the_axioms() {
 /// runs as many as one likes.
 #[test]
 fn no_placed_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -190,7 +191,7 @@ fn placed_programs(cases: u32, check: impl Fn(&Test, &str) -> Result<(), String>
 /// What machine.md calls a matter of progress or of taste: with it or without, the axioms allow all.
 #[test]
 fn what_no_axiom_asks_for_may_be_otherwise() {
-    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines: Vec<Options> = Variant::ALL
@@ -225,7 +226,7 @@ fn what_no_axiom_asks_for_may_be_otherwise() {
 /// in the end, and who does not may look at an old line for ever.
 #[test]
 fn strong_loads_see_a_flag_in_the_end() {
-    const LIMITS: Limits = Limits { states: 100_000, runs: false, progress: true };
+    const LIMITS: Limits = Limits { progress: true, ..Limits::states(100_000) };
     let endless = |load: &str, store: &str, sm: u16, options: Options| {
         let source = format!(
             "PTX spin\n{{ f=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
@@ -422,7 +423,7 @@ fn what_each_part_is_for() {
 
 /// The reductions forget steps, never outcomes.
 fn reductions_agree(test: &Test, sm: u16, options: Options) -> Result<(), String> {
-    const LIMITS: Limits = Limits { states: 60_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(60_000);
     let lowering = Lowering::of(sm).expect("there is a table");
     let found = |reduce: Reduce| {
         let options = Options { reduce, ..options };

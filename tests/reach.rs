@@ -18,7 +18,7 @@ use crate::suite::{self, Entry};
 /// One target of each family.
 const TARGETS: [u16; 5] = [50, 70, 80, 90, 100];
 
-const LIMITS: Limits = Limits { states: 50_000, runs: false, progress: false };
+const LIMITS: Limits = Limits::states(50_000);
 
 /// What became of a test on each target.
 struct Row {
@@ -77,8 +77,8 @@ fn rows() -> Vec<Row> {
     };
     let mut rows = Vec::new();
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    checker::suite::in_order(entries.len(), jobs, &work, &mut |_, row| {
-        rows.push(row);
+    checker::suite::in_order(entries.len(), jobs, &work, &mut |done| {
+        rows.extend(done.map(|(_, row)| row));
         Ok(())
     })
     .expect("nothing is written");

@@ -169,3 +169,235 @@ fn a_byte_order_mark_is_taken_by_every_reader() {
         assert_eq!(err, plain.1, "{arguments:?}");
     }
 }
+
+/// `text` as often as that.
+fn deep(text: &str) -> String {
+    text.repeat(100_000)
+}
+
+#[test]
+fn brackets_in_brackets_bring_no_reader_down() {
+    let folder = folder("deep");
+    let write = |name: &str, content: &str| {
+        let path = folder.join(name);
+        fs::write(&path, content).expect("it can be written");
+        text(&path).to_owned()
+    };
+    let test = |header: &str, column: &str, condition: &str| {
+        format!("{header}\n{{\nuint32_t x=0;\n}}\nP0@cta 0 ;\n{column} ;\n{condition}\n")
+    };
+    let load = "ld.relaxed.gpu.u32 r0, [x]";
+    let (open, close) = (deep("("), deep(")"));
+    let condition = format!("exists ({open}P0:r0=0{close})");
+    let address = format!("LDG.E R2, {}R4{}", deep("["), deep("]"));
+    let sass = write("a.sass", &address);
+    let constant = |text: &str| {
+        format!(".version 8.8\n.target sm_90\n.address_size 64\n.global .u32 a = {text};\n")
+    };
+    let store = |value: &str| {
+        format!("define void @f(ptr %p) {{\n  store {value}, ptr %p\n  ret void\n}}\n")
+    };
+    let element = format!("{}@g{}", deep("getelementptr (i8, ptr "), deep(", i64 1)"));
+    let message = "tests/lower/message.ptx";
+    let ll = write("a.ll", &store(&format!("{}i32{} 0", deep("{"), deep("}"))));
+    for arguments in [
+        &["check", &write("a.litmus", &test("PTX A", load, &condition))][..],
+        &["check", &write("b.litmus", &test("PTX A", load, &format!("exists ({}x=0)", deep("~"))))],
+        &[
+            "check",
+            &write("c.litmus", &test("PTX A\n", &load.replace('[', &deep("[")), "exists (x=0)")),
+        ],
+        &["check", &write("d.litmus", &test("SASS A\nArch=sm_90", &address, "exists (x=0)"))],
+        &["model", "--model", &write("a.cat", &format!("acyclic {open}po{close}"))],
+        &["model", "--model", &write("b.cat", &format!("acyclic {}po", deep("~")))],
+        &["model", "--model", &write("c.cat", &format!("acyclic po{}", deep("^-1")))],
+        &["model", "--model", &write("d.cat", &format!("acyclic po{}", deep("|po")))],
+        &["lint", &write("a.ptx", &constant(&format!("{open}1{close}")))],
+        &["lint", &write("b.ptx", &constant(&format!("{}1", deep("-"))))],
+        &["lint", &write("c.ptx", &constant(&format!("1{}", deep("?1:1"))))],
+        &["lint", &write("d.ptx", &format!("{}{}", constant("1"), deep("{")))],
+        &["sass", "read", &sass],
+        &["sass", "explain", &address[..100_000]],
+        &["lower", "--from", message, "--to", &sass],
+        &["lower", "--from", &ll, "--to", message],
+        &["lower", "--from", &write("b.ll", &store(&format!("ptr {element}"))), "--to", message],
+        &["lower", "--rows", "tests/lower/few.csv", "--baseline", &write("a.json", &deep("["))],
+    ] {
+        let (out, err, code) = run(arguments);
+        let shown: Vec<String> = arguments.iter().map(|a| a.chars().take(80).collect()).collect();
+        let said: String = format!("{out}{err}").chars().take(500).collect();
+        assert!(matches!(code, Some(0..=4)), "{shown:?}: {code:?}: {said}");
+        assert!(!said.is_empty(), "{shown:?} says nothing");
+    }
+}
+
+/// Tests that take an engine more than any computer has.
+fn too_large(engine: &str) -> String {
+    use std::fmt::Write as _;
+    let threads = 8;
+    let row = |text: &dyn Fn(usize) -> String| {
+        (0..threads).map(text).collect::<Vec<_>>().join(" | ") + " ;\n"
+    };
+    let mut all = format!("PTX {engine}\n{{\nuint32_t x=0; y=0;\n}}\n");
+    all += &row(&|thread| format!("P{thread}@cta {thread},gpu 0"));
+    for step in 0..12 {
+        all += &match engine {
+            "paths" => {
+                row(&|_| "ld.relaxed.gpu.u32 r0, [x]".to_owned())
+                    + &row(&|_| format!("setp.eq.u32 p, r0, {step}"))
+                    + &row(&|_| format!("@p ld.relaxed.gpu.u32 r{}, [y]", step + 1))
+            }
+            _ => row(&|_| format!("atom.relaxed.gpu.add.u32 r{step}, [x], 1")),
+        };
+    }
+    writeln!(all, "exists (P0:r0=99)").expect("strings can be written");
+    all
+}
+
+/// Runs a command and finds out how much memory it had, in MiB.
+#[cfg(target_os = "linux")]
+fn measured(arguments: &[&str]) -> (Output, u64) {
+    let mut command = causeway(arguments);
+    let mut child = command.spawn().expect("the program starts");
+    let status = format!("/proc/{}/status", child.id());
+    let (mut most, start) = (0, Instant::now());
+    while child.try_wait().expect("it can be waited for").is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        most = most.max(now.unwrap_or(0) / 1024);
+        assert!(start.elapsed() < Duration::from_secs(120), "{arguments:?} does not end");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    (child.wait_with_output().expect("it has ended"), most)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_test_that_is_too_large_leaves_the_others_judged() {
+    let folder = folder("limits");
+    let engines = checker::engine::ENGINES.iter().map(|engine| engine.name());
+    for kind in ["paths", "atomics"] {
+        let path = folder.join(format!("{kind}.litmus"));
+        fs::write(&path, too_large(kind)).expect("it can be written");
+        for engine in engines.clone() {
+            let start = Instant::now();
+            // What the program itself takes comes on top.
+            let (memory, most) = (format!("{}MiB", 64), 64 + 150);
+            let all = ["check", "-v", "--engine", engine, "--memory", &memory, "--timeout", "4"];
+            let (output, peak) = measured(&[&all[..], &[text(&path), HOLDS]].concat());
+            let out = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(4), "{kind}, {engine}: {out}");
+            assert!(out.contains("limit was reached"), "{kind}, {engine}: {out}");
+            assert!(out.contains(" ok   tests/cli/holds.litmus"), "{kind}, {engine}: {out}");
+            assert!(peak < most, "{kind}, {engine}: {peak} MiB");
+            assert!(start.elapsed() < Duration::from_secs(30), "{kind}, {engine}");
+        }
+    }
+    let path = folder.join("atomics.litmus");
+    let path = text(&path);
+    for arguments in [
+        &["explain", "--timeout", "1", "--memory", "64MiB", path][..],
+        &["explore", "--timeout", "1", "--memory", "64MiB", path],
+        &["explore", "--memory", "8MiB", path],
+        &["explore", "--memory", "64MiB", "--check", "--timeout", "1", path],
+    ] {
+        let start = Instant::now();
+        let (output, peak) = measured(arguments);
+        let out = String::from_utf8_lossy(&output.stdout);
+        let limited = ["time limit was reached", "memory limit was reached"];
+        assert!(limited.iter().any(|limit| out.contains(limit)), "{arguments:?}: {out}");
+        assert!(peak < 64 + 150, "{arguments:?}: {peak} MiB");
+        assert!(start.elapsed() < Duration::from_secs(60), "{arguments:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_output_is_no_success() {
+    for format in ["text", "json", "junit", "herd"] {
+        let mut command = causeway(&["check", "-v", "--format", format, "litmus/suite"]);
+        let mut child = command.spawn().expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(141), "{format}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{format}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_says_what_it_has_done() {
+    let folder = folder("interrupted");
+    fs::copy(suite::root().join(HOLDS), folder.join("a.litmus")).expect("it is copied");
+    let large = folder.join("b.litmus");
+    fs::write(&large, too_large("atomics")).expect("it can be written");
+    for arguments in
+        [&["check", "-v", "--engine=enumerate"][..], &["explore", "--states=1000000000"]]
+    {
+        let mut command = causeway(&[arguments, &["-j2", "--memory=8GiB", text(&folder)]].concat());
+        let mut child = command.spawn().expect("the program starts");
+        std::thread::sleep(Duration::from_secs(2));
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.expect("there is kill").success());
+        let start = Instant::now();
+        while child.try_wait().expect("it can be waited for").is_none() {
+            assert!(start.elapsed() < Duration::from_secs(20), "{arguments:?} does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let output = child.wait_with_output().expect("it has ended");
+        let (out, err) = (output.stdout, output.stderr);
+        let (out, err) = (String::from_utf8_lossy(&out), String::from_utf8_lossy(&err));
+        assert_eq!(output.status.code(), Some(130), "{arguments:?}: {out}{err}");
+        assert!(
+            out.contains(if arguments[0] == "check" { "1 test: 1 ok" } else { "MP on" }),
+            "{out}"
+        );
+        assert!(err.contains("interrupted: 1 of 2 files are judged"), "{err}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn names_give_a_terminal_no_orders() {
+    let folder = folder("names");
+    let fails =
+        fs::read_to_string(suite::root().join("tests/cli/fails.litmus")).expect("it is there");
+    let first = fails.lines().next().expect("it has a line");
+    let named = fails.replacen(first, &format!("{first}\u{1b}[2J"), 1);
+    let path = folder.join("a\u{1b}[31m\nb.litmus");
+    fs::write(&path, &named).expect("it can be written");
+    let broken = folder.join("c\u{1b}[31m.litmus");
+    fs::write(&broken, named.replace("exists", "exist\u{1b}[31ms")).expect("it can be written");
+    let folder = text(&folder);
+    for arguments in [
+        &["check", "-v", folder][..],
+        &["check", "--format=herd", folder],
+        &["check", "--format=json", folder],
+        &["check", "--format=junit", folder],
+        &["explore", folder],
+        &["explore", "--format=herd", folder],
+        &["explain", text(&broken)],
+        &["lint", text(&path)],
+    ] {
+        let (out, err, _) = run(arguments);
+        let all = format!("{out}{err}");
+        assert!(!all.contains(|c: char| c.is_control() && c != '\n'), "{arguments:?}: {all:?}");
+        assert!(!all.is_empty(), "{arguments:?}");
+    }
+    let (out, ..) = run(&["check", "-v", folder]);
+    assert!(out.contains("a\\u{1b}[31m\\nb.litmus"), "{out}");
+}
+
+#[test]
+fn a_model_without_an_axiom_is_refused() {
+    let path = folder("models").join("none.cat");
+    fs::write(&path, "\"none\"\nlet x = po | rf\n").expect("it can be written");
+    for arguments in
+        [&["check", "--model", text(&path), HOLDS][..], &["model", "--model", text(&path)]]
+    {
+        let (out, err, code) = run(arguments);
+        assert_eq!((&*out, code), ("", Some(2)), "{err}");
+        assert!(err.contains("no axiom"), "{err}");
+    }
+}

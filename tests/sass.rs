@@ -115,7 +115,7 @@ fn random(random: &mut Random) -> String {
 /// What an instruction promises is what the machine keeps.
 #[test]
 fn no_random_column_leaves_what_it_promises() {
-    const LIMITS: Limits = Limits { states: 20_000, runs: false, progress: false };
+    const LIMITS: Limits = Limits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [

@@ -62,6 +62,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         engines: ENGINES.to_vec(),
         bound: 2,
         timeout: None,
+        memory: checker::engine::MEMORY,
         verdict_only: false,
         blame: true,
         alternatives: &[],

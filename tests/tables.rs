@@ -12,7 +12,7 @@ use checker::lower::rows::Manner;
 use checker::lower::step::{Act, Order, Place, Step};
 use checker::lower::table::table;
 use checker::lower::whole::report::Baseline;
-use checker::lower::{Assumptions, Setting};
+use checker::lower::{Assumptions, Patience, Setting};
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
@@ -32,6 +32,7 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
         torn: Some(&torn),
         assumptions: Assumptions::default(),
         jobs: 2,
+        patience: Patience::default(),
     };
     let baseline = Baseline::default();
     let path = Path::new("its.table");

@@ -62,7 +62,7 @@ fn machines() -> Vec<Options> {
 }
 
 const TARGETS: [u16; 5] = [50, 70, 80, 90, 100];
-const LIMITS: Limits = Limits { states: 100_000, runs: false, progress: false };
+const LIMITS: Limits = Limits::states(100_000);
 
 /// Programs that a thread takes at once.
 const BATCH: u64 = 100;
@@ -104,6 +104,7 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
         engines,
         bound: 2,
         timeout,
+        memory: usize::MAX,
         verdict_only: false,
         blame: false,
         cxx: None,
@@ -200,7 +201,8 @@ fn main() -> io::Result<()> {
             batch.map(|index| one(&kind, seed, index, &model)).collect::<Vec<Account>>()
         };
         let batches = usize::try_from(programs.div_ceil(BATCH)).expect("so many fit");
-        suite::in_order(batches, jobs, &batch, &mut |batch, accounts| {
+        suite::in_order(batches, jobs, &batch, &mut |done| {
+            let Some((batch, accounts)) = done else { return Ok(()) };
             for (index, account) in (batch as u64 * BATCH..).zip(accounts) {
                 all.add(&account);
                 here.extend(account.found.map(|what| (index, what)));

@@ -15,7 +15,7 @@ use checker::lower::generated::{self, Shape};
 use checker::lower::inclusion::{Answer, Judge};
 use checker::lower::row::prepare;
 use checker::lower::run::Ran;
-use checker::lower::{Assumptions, Row, Setting, read, rows};
+use checker::lower::{Assumptions, Patience, Row, Setting, read, rows};
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
@@ -171,6 +171,7 @@ fn main() {
         torn: Some(&torn),
         assumptions: Assumptions::default(),
         jobs: 2,
+        patience: Patience::default(),
     };
     let (findings, questions) = rows::judge_by(&table, &setting, None, &ProgressBar::hidden());
     let (rows, seconds) = (findings.len(), start.elapsed().as_secs_f64());

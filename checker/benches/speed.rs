@@ -52,6 +52,7 @@ fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
         engines,
         bound: 2,
         timeout: None,
+        memory: usize::MAX,
         verdict_only,
         blame: false,
         alternatives: &[],

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use anstream::ColorChoice;
+use bytesize::ByteSize;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::isa::version::{PtxIsa, Target};
@@ -21,7 +22,8 @@ use crate::report;
 ///
 /// Exit codes: 0 everything is as expected; 1 a verdict differs from the test, or a module breaks a
 /// rule; 2 an input could not be read or understood, or the command line is wrong; 3 engines disagree, which
-/// is a bug in the checker; 4 a limit was reached and nothing worse happened.
+/// is a bug in the checker; 4 a limit was reached and nothing worse happened; 130 the run was interrupted,
+/// and has said what it had done; 141 the output was closed before everything was written.
 #[derive(Parser, Debug)]
 #[command(name = "causeway", version = version(), max_term_width = 100)]
 pub struct Cli {
@@ -172,9 +174,8 @@ pub struct Explore {
     pub seed: u64,
     #[command(flatten)]
     pub judging: Judging,
-    /// Give up the axioms' side of a comparison after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub limits: Limits,
     /// How to report
     #[arg(long, value_enum, default_value_t = report::Format::Text)]
     pub format: report::Format,
@@ -235,6 +236,8 @@ pub struct Lower {
     /// Execute a loop body of a function at most this many times
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "rows", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub bound: u32,
+    #[command(flatten)]
+    pub limits: Limits,
     /// Accept the findings in this file, the output of `--format json`: only new ones fail
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
@@ -305,6 +308,24 @@ fn choices() -> impl Iterator<Item = PossibleValue> {
     NAMES.iter().map(|(name, help)| PossibleValue::new(name.as_str()).help(help.as_str()))
 }
 
+/// What a test may take.
+#[derive(Args, Clone, Debug)]
+pub struct Limits {
+    /// Give up a test after so many seconds for each engine; it is undecided then. `lower` gives up a
+    /// program, a row or function in one context [default: none; of `lower`, 10]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<Duration>,
+    /// Give up a test that needs more memory, in each engine; it is undecided then. `512MiB`, `4GiB`
+    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    pub memory: ByteSize,
+}
+
+impl Limits {
+    pub fn bytes(&self) -> usize {
+        usize::try_from(self.memory.as_u64()).unwrap_or(usize::MAX)
+    }
+}
+
 /// What decides a verdict beside the test.
 #[derive(Args, Debug)]
 pub struct Judging {
@@ -339,9 +360,8 @@ pub struct Check {
     /// How many tests to judge at once [default: one for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Give up a test after so many seconds for each engine; it is undecided then
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
+    #[command(flatten)]
+    pub limits: Limits,
     /// Stop at the first execution that decides a condition: faster, without the set of outcomes
     #[arg(long)]
     pub verdict_only: bool,
@@ -354,6 +374,8 @@ pub struct Explain {
     pub path: PathBuf,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub limits: Limits,
     /// How to show it
     #[arg(long, value_enum, default_value_t = Drawing::Text)]
     pub format: Drawing,

@@ -1,5 +1,11 @@
 //! Exit codes, from best to worst; a run exits with the worst that occurred.
 
+/// The run was interrupted: as shells say it of a process that SIGINT ends.
+pub const INTERRUPTED: u8 = 130;
+
+/// Nobody reads the output any more: as shells say it of a process that SIGPIPE ends.
+pub const CLOSED: u8 = 141;
+
 /// What the process says at its end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {

@@ -8,12 +8,21 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use litmus::diagnostic::escaped;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::Kind;
 
 /// Larger inputs are refused. It is more than the largest listing of a library is split into.
 pub const LARGEST: u64 = 256 << 20;
+
+/// The byte order mark of UTF-8.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A path for a terminal.
+pub fn shown(path: &Path) -> String {
+    escaped(&path.to_string_lossy()).into_owned()
+}
 
 /// The files that the paths stand for: a file itself, a folder's files with this extension below it, in
 /// the order of their paths.
@@ -56,7 +65,7 @@ fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result
                     }
                 }
                 path => {
-                    let path = path.unwrap_or(folder).display().to_string();
+                    let path = shown(path.unwrap_or(folder));
                     let why = error.io_error().map_or(String::new(), ToString::to_string);
                     return Err(io::Error::other(format!("{path}: {why}")));
                 }
@@ -109,7 +118,6 @@ pub fn read_kind(path: &Path, wanted: Kind) -> io::Result<Vec<u8>> {
 
 /// All that can be read from a source, without a byte order mark.
 pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
-    const MARK: &[u8] = b"\xef\xbb\xbf";
     let mut bytes = Vec::new();
     // A file may grow, and those of the system have no length.
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;

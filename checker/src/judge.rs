@@ -10,7 +10,8 @@ use model::rel::Model;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::engine::{Engine, Limit, Limits, Seen};
+use crate::engine::account::Account;
+use crate::engine::{Engine, Limit, Limits, Seen, outcome};
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
@@ -91,6 +92,8 @@ pub struct Task<'a> {
     pub bound: u32,
     /// For each test and engine.
     pub timeout: Option<Duration>,
+    /// In bytes, for each test and engine.
+    pub memory: usize,
     /// Stop as soon as the condition is decided.
     pub verdict_only: bool,
     /// Whether to judge `Forbidden-by=` and `Readings=` too.
@@ -111,7 +114,7 @@ impl<'a> Task<'a> {
     /// What a search that begins now has.
     pub fn limits(&self) -> Limits {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
-        Limits { bound: self.bound, deadline }
+        Limits { bound: self.bound, deadline, memory: self.memory }
     }
 }
 
@@ -259,6 +262,8 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
     let mut seen = Seen::default();
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
     let witness = &mut found.witness;
+    // Engines hold them too.
+    let mut account = Account::new(&limits);
     let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
         if let Some(executions) = outcomes.get_mut(outcome) {
             *executions += 1;
@@ -268,6 +273,9 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
             return ControlFlow::Continue(());
         }
         outcomes.insert(outcome.into(), 1);
+        if !account.hold(2 * outcome::bytes(program)) {
+            return ControlFlow::Break(());
+        }
         let satisfied = test.proposition.holds(program, outcome);
         let decides = satisfied != (test.quantifier == Quantifier::ForAll);
         if decides && witness.is_none() {
@@ -281,7 +289,7 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
         found.outcomes.insert(outcome.into_vec(), executions);
     }
     found.seen = seen;
-    found.limit = result.err();
+    found.limit = result.and(account.check()).err();
     found
 }
 
@@ -513,6 +521,7 @@ fn decided_never(test: &Test, found: &Found) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::MEMORY;
 
     /// The race is in the iteration that reads 2.
     const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
@@ -537,15 +546,15 @@ exists (P0:r0=9)
         let model = model::ptx::model();
         let judged = |test: &Test, bound| {
             let engines = crate::engine::ENGINES.to_vec();
-            let (timeout, verdict_only, blame) = (None, false, false);
             let task = Task {
                 model: &model,
                 cxx: None,
                 engines,
                 bound,
-                timeout,
-                verdict_only,
-                blame,
+                timeout: None,
+                memory: MEMORY,
+                verdict_only: false,
+                blame: false,
                 alternatives: &[],
                 rests: false,
             };

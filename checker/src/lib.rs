@@ -6,6 +6,7 @@ pub mod exit;
 pub mod explain;
 pub mod explore;
 pub mod input;
+pub mod interrupt;
 pub mod judge;
 pub mod kind;
 mod lines;

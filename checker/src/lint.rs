@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::cli::{Lint, LintFormat};
 use crate::exit::Exit;
 use crate::input;
+use crate::interrupt;
 use crate::kind::Kind;
 use crate::lines::{self, Schema};
 
@@ -77,12 +78,12 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         not_judged: BTreeMap::new(),
     };
     let mut exit = Exit::AsExpected;
-    for file in &files {
+    for file in files.iter().take_while(|_| !interrupt::raised()) {
         let path = file.to_string_lossy();
         let bytes = match input::read_kind(file, Kind::Ptx) {
             Ok(bytes) => bytes,
             Err(error) => {
-                writeln!(err, "error: {path}: {error}")?;
+                writeln!(err, "error: {}: {error}", input::shown(file))?;
                 exit = exit.max(Exit::BadInput);
                 continue;
             }

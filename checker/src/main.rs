@@ -2,24 +2,39 @@
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anstream::AutoStream;
 use checker::cli::Cli;
-use checker::exit::Exit;
+use checker::exit::{CLOSED, Exit, INTERRUPTED};
+use checker::interrupt;
 use clap::Parser;
+
+/// How long an interrupted run may take to say what it has done.
+const GRACE: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let handler = || {
+        interrupt::raise();
+        // The solver cannot be stopped from here; what is done has been printed by then.
+        std::thread::sleep(GRACE);
+        std::process::exit(INTERRUPTED.into());
+    };
     let colour = cli.color.into();
     let mut out = BufWriter::new(AutoStream::new(io::stdout().lock(), colour));
     let mut err = AutoStream::new(io::stderr(), colour);
+    if let Err(error) = ctrlc::set_handler(handler) {
+        let _ = writeln!(err, "warning: an interruption will end the program at once: {error}");
+    }
     let exit = match checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
         out.flush()?;
         Ok(exit)
     }) {
+        Ok(_) if interrupt::raised() => return ExitCode::from(INTERRUPTED),
         Ok(exit) => exit,
-        // Whoever reads our output has had enough of it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::AsExpected,
+        // Whoever reads our output has had enough of it: nothing was decided.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(CLOSED),
         Err(error) => {
             let _ = writeln!(err, "error: {error}");
             Exit::BadInput

@@ -126,6 +126,7 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
             engines: engine.into_iter().collect(),
             bound: task.bound,
             timeout: task.timeout,
+            memory: task.memory,
             verdict_only: task.verdict_only,
             blame: false,
             alternatives: &[],
@@ -288,8 +289,8 @@ fn decides_or_folds(program: &Program) -> bool {
 /// Whether a path depends on less under one of two choices.
 fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
     let limits = task.limits();
-    let expired = || limits.expired();
-    let paths = |model: &Model| Unfolded::within(program, model.conventions, task.bound, &expired);
+    let ends = |held| limits.of_unfolding(held);
+    let paths = |model: &Model| Unfolded::within(program, model.conventions, task.bound, &ends);
     // What cannot be unfolded is judged, which says why.
     let (Ok(one), Ok(other)) = (paths(task.model), paths(&alternative.model)) else { return true };
     let masks = |paths: &[Vec<Path>]| -> Vec<_> {

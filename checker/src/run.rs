@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::explore;
 use crate::input;
+use crate::interrupt;
 use crate::judge::Task;
 use crate::kind::Kind;
 use crate::lint;
@@ -102,7 +103,7 @@ fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
     let text = match input::text_of_kind(path, Kind::Cat) {
         Ok(text) => text,
         Err(error) => {
-            writeln!(err, "error: {}: {error}", path.display())?;
+            writeln!(err, "error: {}: {error}", input::shown(path))?;
             return Ok(None);
         }
     };
@@ -158,7 +159,8 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         cxx: cxx.as_ref(),
         engines,
         bound: check.judging.bound,
-        timeout: check.timeout,
+        timeout: check.limits.timeout,
+        memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
         // What a test says of axioms and readings is meant of the model as it is.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
@@ -171,11 +173,21 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
+    if task.engines.iter().any(|engine| engine.name() == "solve") {
+        engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
+    }
     let mut summary =
         Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
     let mut report = report::new(check.format, &model, check.verbose);
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
+        let Some(item) = item else {
+            progress.finish_and_clear();
+            summary.seconds = start.elapsed().as_secs_f64();
+            report.end(&summary, out)?;
+            out.flush()?;
+            return interrupted(summary.total(), files.len(), err);
+        };
         summary.add(&item);
         complain(&item, check.format, out, err)?;
         progress.suspend(|| report.item(&item, out))?;
@@ -184,9 +196,15 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     });
     progress.finish_and_clear();
     result?;
-    summary.seconds = start.elapsed().as_secs_f64();
-    report.end(&summary, out)?;
     Ok(summary.exit())
+}
+
+/// Says how far an interrupted run came.
+pub(crate) fn interrupted(done: usize, of: usize, err: &mut dyn Write) -> io::Result<()> {
+    if interrupt::raised() {
+        writeln!(err, "interrupted: {done} of {of} files are judged")?;
+    }
+    Ok(())
 }
 
 fn lower_command(
@@ -203,7 +221,7 @@ fn lower_command(
     let exit = match compile(llc, from, &made, command.arch.unwrap_or(LLC_ARCH)) {
         Ok(()) => lowered(&cli::Lower { to: Some(made.clone()), ..command.clone() }, out, err),
         Err(why) => {
-            writeln!(err, "error: {}: {why}", from.display())?;
+            writeln!(err, "error: {}: {why}", input::shown(from))?;
             Ok(Exit::BadInput)
         }
     };
@@ -248,6 +266,7 @@ fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io
         torn: (!command.no_tearing).then_some(&ptx),
         assumptions: lower::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
+        patience: lower::Patience::new(command.limits.timeout, command.limits.bytes()),
     };
     lower::command(command, &setting, &progress, out, err)
 }
@@ -269,7 +288,7 @@ fn explain_command(
 ) -> io::Result<Exit> {
     let chosen = model(explain.judging.model.as_deref(), &explain.judging.readings, err)?;
     let Some(Chosen { model, readings }) = chosen else { return Ok(Exit::BadInput) };
-    let path = explain.path.display();
+    let path = input::shown(&explain.path);
     let bytes = match input::read_kind(&explain.path, Kind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => {
@@ -277,7 +296,7 @@ fn explain_command(
             return Ok(Exit::BadInput);
         }
     };
-    let test = match litmus::parse(&path.to_string(), &bytes) {
+    let test = match litmus::parse(&explain.path.to_string_lossy(), &bytes) {
         Ok(test) => test,
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;
@@ -289,6 +308,8 @@ fn explain_command(
         if cxx { (cxx::model(ReleaseSequence::Cpp20), None) } else { (model, readings) };
     let options = explain::Options {
         bound: explain.judging.bound,
+        timeout: explain.limits.timeout,
+        memory: explain.limits.bytes(),
         deep: explain.deep,
         dot: explain.format == cli::Drawing::Dot,
         readings,
@@ -311,7 +332,7 @@ fn complain(
     match &item.outcome {
         Outcome::Judged { .. } => Ok(()),
         Outcome::Rejected(diagnostics) => complain_of(diagnostics, err),
-        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", item.path.display()),
+        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", input::shown(&item.path)),
     }
 }
 

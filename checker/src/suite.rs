@@ -3,11 +3,13 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use litmus::{Diagnostic, Test};
 
 use crate::input;
+use crate::interrupt;
 use crate::judge::{Judgement, Task, judge};
 use crate::kind::Kind;
 
@@ -39,26 +41,30 @@ pub fn judge_file(path: &Path, task: &Task<'_>) -> Outcome {
     }
 }
 
-/// Judges `files` with `jobs` threads; calls `visit` with each result, in the order of the files.
-/// An error from `visit` (a closed pipe, say) ends the run.
+/// Judges `files` with `jobs` threads; calls `visit` with each result, in the order of the files, and
+/// with nothing at the end. An error from `visit` (a closed pipe, say) ends the run.
 pub fn run(
     files: &[PathBuf],
     task: &Task<'_>,
     jobs: usize,
-    visit: &mut dyn FnMut(Item) -> io::Result<()>,
+    visit: &mut dyn FnMut(Option<Item>) -> io::Result<()>,
 ) -> io::Result<()> {
     let judged = |index: usize| judge_file(&files[index], task);
-    in_order(files.len(), jobs, &judged, &mut |index, outcome| {
-        visit(Item { path: files[index].clone(), outcome })
+    in_order(files.len(), jobs, &judged, &mut |result| {
+        visit(result.map(|(index, outcome)| Item { path: files[index].clone(), outcome }))
     })
 }
 
-/// Does `count` pieces of work with `jobs` threads; calls `visit` with each result, in order.
+/// How long to wait for a result before looking whether the run was interrupted.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Does `count` pieces of work with `jobs` threads; calls `visit` with each result, in order, and with
+/// nothing when all were visited or the run was interrupted: before threads still at work have ended.
 pub fn in_order<T: Send>(
     count: usize,
     jobs: usize,
     work: &(dyn Fn(usize) -> T + Sync),
-    visit: &mut dyn FnMut(usize, T) -> io::Result<()>,
+    visit: &mut dyn FnMut(Option<(usize, T)>) -> io::Result<()>,
 ) -> io::Result<()> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
@@ -68,9 +74,14 @@ pub fn in_order<T: Send>(
             let sender = sender.clone();
             let (next, stop) = (&next, &stop);
             scope.spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
+                while !stop.load(Ordering::Relaxed) && !interrupt::raised() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count || sender.send((index, work(index))).is_err() {
+                    if index >= count {
+                        return;
+                    }
+                    let result = work(index);
+                    // What was interrupted is not done.
+                    if interrupt::raised() || sender.send((index, result)).is_err() {
                         return;
                     }
                 }
@@ -79,17 +90,31 @@ pub fn in_order<T: Send>(
         drop(sender);
         let mut waiting: Vec<Option<T>> = (0..count).map(|_| None).collect();
         let mut shown = 0;
-        for (index, result) in receiver {
+        let ready = || loop {
+            match receiver.recv_timeout(LOOK) {
+                Err(RecvTimeoutError::Timeout) if !interrupt::raised() => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+                Ok(done) => return Some(done),
+            }
+        };
+        let mut show = |result| {
+            let visited = visit(result);
+            stop.store(stop.load(Ordering::Relaxed) || visited.is_err(), Ordering::Relaxed);
+            visited
+        };
+        while let Some((index, result)) = ready() {
             waiting[index] = Some(result);
             while let Some(result) = waiting.get_mut(shown).and_then(Option::take) {
-                let visited = visit(shown, result);
-                if visited.is_err() {
-                    stop.store(true, Ordering::Relaxed);
-                    return visited;
-                }
+                show(Some((shown, result)))?;
                 shown += 1;
             }
         }
-        Ok(())
+        // An interrupted run: what is done behind what is not.
+        for (index, result) in waiting.into_iter().enumerate() {
+            if let Some(result) = result {
+                show(Some((index, result)))?;
+            }
+        }
+        show(None)
     })
 }

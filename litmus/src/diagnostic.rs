@@ -1,5 +1,6 @@
 //! What is wrong with an input, where, and what to write instead; and the one way it is printed.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -76,6 +77,31 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// A name or a sentence for a terminal: control characters, of which it may take orders, are escaped.
+pub fn escaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let escape = |c: char| {
+        let (escape, plain) =
+            if c.is_control() { (Some(c.escape_debug()), None) } else { (None, Some(c)) };
+        escape.into_iter().flatten().chain(plain)
+    };
+    Cow::Owned(text.chars().flat_map(escape).collect())
+}
+
+/// A line of the input for a terminal: each control character is one sign, for marks to stand below.
+fn visible(text: &str) -> String {
+    let picture = |c: char| match c {
+        '\t' => '\t',
+        '\u{7f}' => '\u{2421}',
+        c if c < ' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(picture).collect()
+}
+
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const BLUE: Style = AnsiColor::Blue.on_default().bold();
@@ -98,7 +124,8 @@ impl Diagnostic {
             out.truncate(start + end);
             out.push('\n');
         };
-        let Diagnostic { code, message, path, span, .. } = self;
+        let Diagnostic { code, span, .. } = self;
+        let (message, path) = (escaped(&self.message), escaped(&self.path));
         let (name, signal) = match self.severity {
             Severity::Error => ("error", red),
             Severity::Warning => ("warning", paint(YELLOW)),
@@ -121,7 +148,7 @@ impl Diagnostic {
             }
             previous = Some(excerpt.line);
             let (before, after) = (mark(excerpt.cut.0), mark(excerpt.cut.1));
-            let text = &excerpt.text;
+            let text = visible(&excerpt.text);
             put(format_args!("{blue}{:>width$} |{blue:#} {before}{text}{after}", excerpt.line));
             let (marks, outside) = self.marks(excerpt);
             hidden.extend(outside);
@@ -132,7 +159,7 @@ impl Diagnostic {
                 let style = if style { red } else { blue };
                 let mut signs = sign.repeat(length);
                 if !note.is_empty() {
-                    signs.extend([" ", note]);
+                    signs.extend([" ", &*escaped(note)]);
                 }
                 put(format_args!("{bar} {:gap$}{style}{signs}{style:#}", ""));
             }
@@ -141,7 +168,7 @@ impl Diagnostic {
             put(format_args!("{bar}"));
         }
         let mut remark = |kind: &str, text: &str| {
-            for (index, line) in text.lines().enumerate() {
+            for (index, line) in text.lines().map(escaped).enumerate() {
                 if index == 0 {
                     put(format_args!("{:width$} {blue}={blue:#} {kind}: {line}", ""));
                 } else {
@@ -245,5 +272,12 @@ mod tests {
                         https://docs.nvidia.com/cuda/parallel-thread-execution/#data-movement-and-conversion-instructions-ld\n   \
                 = help: ld.mmio.relaxed.sys.u32 r0, [flag]\n"
         );
+    }
+
+    #[test]
+    fn a_terminal_takes_no_orders() {
+        assert_eq!(escaped("a b.litmus"), "a b.litmus");
+        assert_eq!(escaped("\x1b[2Ja\n\u{9b}é"), "\\u{1b}[2Ja\\n\\u{9b}é");
+        assert_eq!(visible("\tx\x1b[1m\x7f"), "\tx␛[1m␡");
     }
 }

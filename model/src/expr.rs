@@ -48,6 +48,11 @@ pub struct Exprs {
 }
 
 impl Exprs {
+    /// About how many bytes they take: each is listed, and looked up in a table with free places.
+    pub fn bytes(&self) -> usize {
+        self.nodes.len() * (3 * size_of::<Expr>() + 2 * size_of::<ExprId>())
+    }
+
     pub fn get(&self, id: ExprId) -> Expr {
         self.nodes[id.0 as usize]
     }

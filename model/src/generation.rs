@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::event::{BarrierUse, EventKind, Resource};
 use crate::path::{End, Path};
 use crate::scope::Placement;
-use crate::unfold::{Expired, UnfoldLimit};
+use crate::unfold::{Ends, UnfoldLimit};
 
 pub use self::misuse::Misuse;
 
@@ -63,7 +63,7 @@ pub struct Waiting {
 pub fn groupings(
     paths: &[&Path],
     placements: &[Placement],
-    expired: Expired<'_>,
+    ends: Ends<'_>,
 ) -> Result<Groupings, UnfoldLimit> {
     let steps: Vec<Vec<Step>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
@@ -85,7 +85,7 @@ pub fn groupings(
         misused: BTreeSet::new(),
         seen: BTreeSet::new(),
         budget: MAX_STEPS,
-        expired,
+        ends,
     };
     let state = State {
         position: vec![0; steps.len()],
@@ -156,6 +156,14 @@ struct State {
     next: u32,
 }
 
+impl State {
+    /// About how many bytes it takes.
+    fn bytes(&self) -> usize {
+        let joined = self.joined.iter().map(|thread| 24 + size_of_val(&**thread));
+        256 + size_of_val(&*self.position) + size_of_val(&*self.waiting) + joined.sum::<usize>()
+    }
+}
+
 struct Run<'a> {
     steps: &'a [Vec<Step>],
     placements: &'a [Placement],
@@ -169,7 +177,7 @@ struct Run<'a> {
     misused: BTreeSet<Misuse>,
     seen: BTreeSet<State>,
     budget: usize,
-    expired: Expired<'a>,
+    ends: Ends<'a>,
 }
 
 impl Run<'_> {
@@ -177,8 +185,9 @@ impl Run<'_> {
         let mut pending = vec![start];
         while let Some(mut state) = pending.pop() {
             self.budget = self.budget.checked_sub(1).ok_or(UnfoldLimit::Barriers)?;
-            if (self.expired)() {
-                return Err(UnfoldLimit::Time);
+            let states = self.seen.len() + pending.len();
+            if let Some(limit) = (self.ends)(states * state.bytes()) {
+                return Err(limit);
             }
             self.settle(&mut state);
             if self.every_order && !self.seen.insert(state.clone()) {

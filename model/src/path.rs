@@ -22,7 +22,7 @@ use crate::layout::Layout;
 use crate::live::Liveness;
 use crate::program::{Initial, Program, ThreadId};
 use crate::rel::Conventions;
-use crate::unfold::Expired;
+use crate::unfold::{Ends, UnfoldLimit};
 use crate::value::{self, Value};
 
 /// What a path assumes of a value.
@@ -130,13 +130,23 @@ impl Path {
     }
 }
 
+impl Path {
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        size_of::<Path>()
+            + self.exprs.bytes()
+            + size_of_val(&*self.events)
+            + size_of_val(&*self.checks)
+            + size_of_val(&*self.registers)
+    }
+}
+
 /// Why the paths could not all be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PathLimit {
     Paths,
     Events,
-    /// The caller's time is over.
-    Time,
+    Caller(UnfoldLimit),
 }
 
 /// Paths beyond which a thread is given up.
@@ -153,7 +163,7 @@ pub fn paths(
     thread: ThreadId,
     conventions: Conventions,
     bound: u32,
-    expired: Expired<'_>,
+    ends: Ends<'_>,
 ) -> Result<Vec<Path>, PathLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, thread);
@@ -191,21 +201,42 @@ pub fn paths(
         heads: Vec::new(),
         passed_over: false,
     });
+    let (mut held, mut known) = (0, 0);
     while let Some(state) = walk.pending.pop() {
         walk.run(state)?;
         if walk.done.len() + walk.pending.len() > MAX_PATHS {
             return Err(PathLimit::Paths);
         }
-        if expired() {
-            return Err(PathLimit::Time);
+        held += walk.done[known..].iter().map(Path::bytes).sum::<usize>();
+        known = walk.done.len();
+        // Those that are still to be gone on from are no longer.
+        let pending = walk.pending.last().map_or(0, bytes) * walk.pending.len();
+        if let Some(limit) = ends(held + pending) {
+            return Err(PathLimit::Caller(limit));
         }
     }
     // The stack lists later forks first.
     walk.done.reverse();
     if conventions.semantic_dependencies {
-        semantic::lessen(&mut walk.done, expired)?;
+        semantic::lessen(&mut walk.done, &|more| ends(held + more))?;
     }
     Ok(walk.done)
+}
+
+/// About how many bytes a state takes.
+fn bytes(state: &State) -> usize {
+    let heads = state
+        .heads
+        .iter()
+        .map(|head| size_of::<Head>() + size_of_val(&*head.registers) + size_of_val(&*head.taint));
+    size_of::<State>()
+        + state.exprs.bytes()
+        + size_of_val(&*state.registers)
+        + size_of_val(&*state.taint)
+        + size_of_val(&*state.events)
+        + size_of_val(&*state.checks)
+        + size_of_val(&*state.visits)
+        + heads.sum::<usize>()
 }
 
 struct Walk<'a> {

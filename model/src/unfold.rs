@@ -25,10 +25,14 @@ pub enum UnfoldLimit {
     Barriers,
     /// The caller's time is over.
     Time,
+    /// More bytes are held than the caller grants.
+    Memory,
+    /// The caller does not want it any more.
+    Interrupted,
 }
 
-/// Says when the caller's time is over.
-pub type Expired<'t> = &'t dyn Fn() -> bool;
+/// Says which of the caller's limits is reached, if one is, when about so many bytes are held.
+pub type Ends<'t> = &'t dyn Fn(usize) -> Option<UnfoldLimit>;
 
 /// Receives a combination of paths, one for each thread, with where the threads are.
 type Combined<'v> = dyn FnMut(&[&Path], &[Placement]) -> Result<bool, UnfoldLimit> + 'v;
@@ -43,7 +47,9 @@ pub struct Unfolded<'p> {
     spinning: Vec<Vec<Path>>,
     /// Whether some path was cut at the loop bound: outcomes may be missing.
     pub bound_reached: bool,
-    expired: Expired<'p>,
+    /// Bytes that the paths take.
+    held: usize,
+    ends: Ends<'p>,
 }
 
 impl<'p> Unfolded<'p> {
@@ -53,38 +59,39 @@ impl<'p> Unfolded<'p> {
         conventions: Conventions,
         bound: u32,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
-        Unfolded::within(program, conventions, bound, &|| false)
+        Unfolded::within(program, conventions, bound, &|_| None)
     }
 
-    /// The same, as long as there is time.
+    /// The same, up to the caller's limits.
     pub fn within(
         program: &'p Program,
         conventions: Conventions,
         bound: u32,
-        expired: Expired<'p>,
+        ends: Ends<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
-        let mut bound_reached = false;
+        let (mut bound_reached, mut held) = (false, 0);
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
-            let mut list = path::paths(program, &layout, id, conventions, bound, expired).map_err(
-                |l| match l {
-                    PathLimit::Paths => UnfoldLimit::Paths,
-                    PathLimit::Events => UnfoldLimit::Events,
-                    PathLimit::Time => UnfoldLimit::Time,
-                },
-            )?;
+            let mut list =
+                path::paths(program, &layout, id, conventions, bound, &|more| ends(held + more))
+                    .map_err(|l| match l {
+                        PathLimit::Paths => UnfoldLimit::Paths,
+                        PathLimit::Events => UnfoldLimit::Events,
+                        PathLimit::Caller(limit) => limit,
+                    })?;
+            held += list.iter().map(Path::bytes).sum::<usize>();
             let before = list.len();
             list.retain(|path| path.end != End::Cut);
             bound_reached |= list.len() != before;
-            let (spins, ends): (Vec<Path>, Vec<Path>) =
+            let (spins, others): (Vec<Path>, Vec<Path>) =
                 list.into_iter().partition(|path| matches!(path.end, End::Spins { .. }));
-            paths.push(ends);
+            paths.push(others);
             spinning.push(spins);
         }
-        Ok(Unfolded { program, layout, paths, spinning, bound_reached, expired })
+        Ok(Unfolded { program, layout, paths, spinning, bound_reached, held, ends })
     }
 
     /// How many combinations of paths there are.
@@ -128,8 +135,8 @@ impl<'p> Unfolded<'p> {
         }
         let mut at = vec![0; lists.len()];
         loop {
-            if (self.expired)() {
-                return Err(UnfoldLimit::Time);
+            if let Some(limit) = (self.ends)(self.held) {
+                return Err(limit);
             }
             let paths: Vec<&Path> = at.iter().zip(lists).map(|(&at, list)| list[at]).collect();
             if !visit(&paths, &placements)? {
@@ -157,7 +164,8 @@ impl<'p> Unfolded<'p> {
         placements: &[Placement],
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
-        let groupings = generation::groupings(paths, placements, self.expired)?;
+        let groupings =
+            generation::groupings(paths, placements, &|more| (self.ends)(self.held + more))?;
         for misuse in groupings.misused {
             let (cut, generations) = misused(paths, misuse);
             let paths = cut.iter().collect();
@@ -166,8 +174,8 @@ impl<'p> Unfolded<'p> {
             }
         }
         for generations in groupings.complete {
-            if (self.expired)() {
-                return Err(UnfoldLimit::Time);
+            if let Some(limit) = (self.ends)(self.held) {
+                return Err(limit);
             }
             let paths = paths.to_vec();
             if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
@@ -175,8 +183,8 @@ impl<'p> Unfolded<'p> {
             }
         }
         for waiting in groupings.waiting {
-            if (self.expired)() {
-                return Err(UnfoldLimit::Time);
+            if let Some(limit) = (self.ends)(self.held) {
+                return Err(limit);
             }
             let (cut, generations) = stopped(paths, waiting);
             let paths = paths.iter().zip(&cut).map(|(path, cut)| cut.as_ref().unwrap_or(path));
@@ -496,8 +504,8 @@ mod tests {
         let program = Program::default();
         let conventions = Conventions::default();
         let left = std::cell::Cell::new(1);
-        let expired = || left.replace(0) == 0;
-        let unfolded = Unfolded::within(&program, conventions, 2, &expired).expect("no threads");
+        let ends = |_| (left.replace(0) == 0).then_some(UnfoldLimit::Time);
+        let unfolded = Unfolded::within(&program, conventions, 2, &ends).expect("no threads");
         assert_eq!(unfolded.visit(&mut |_| true), Err(UnfoldLimit::Time));
     }
 }

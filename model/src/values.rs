@@ -1,5 +1,7 @@
 //! What reads return and writes write, given where each read reads from.
 
+use std::ops::ControlFlow;
+
 use crate::bits::Row;
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
@@ -182,8 +184,15 @@ impl<'a, R: Row> Values<'a, R> {
     }
 }
 
-/// Receives one way the values of a candidate can be.
-pub type Visit<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) + 'v;
+/// Receives one way the values of a candidate can be; breaking ends the search.
+pub type Visit<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) -> ControlFlow<()> + 'v;
+
+/// More mixtures of the bytes of several writes than are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Crowded;
+
+/// So many mixtures are listed at most.
+const MOST_MIXTURES: usize = 1 << 22;
 
 /// Calls `visit` for each way the values of a candidate can be: usually one; more for torn reads,
 /// none when a path's checks fail. `guesses` are the values tried for reads that depend on
@@ -193,12 +202,11 @@ pub fn valuations<R: Row>(
     sources: &mut [Source<R>],
     guesses: &[Value],
     visit: &mut Visit<'_, R>,
-) {
+) -> Result<ControlFlow<()>, Crowded> {
     let torn = (0..sources.len())
         .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
     if let Some(slot) = torn {
-        tear(u, sources, slot, guesses, visit);
-        return;
+        return tear(u, sources, slot, guesses, visit);
     }
     let fixed = &*sources;
     let mut values = Values::new(u, fixed);
@@ -206,11 +214,11 @@ pub fn valuations<R: Row>(
     let cyclic: Vec<usize> = cyclic.filter(|&event| values.read(event).is_none()).collect();
     if cyclic.is_empty() {
         if u.checks().all(|(thread, check)| values.check(thread, check) == Some(true)) {
-            visit(fixed, &mut values);
+            return Ok(visit(fixed, &mut values));
         }
-        return;
+        return Ok(ControlFlow::Continue(()));
     }
-    guess(u, fixed, &cyclic, &mut Vec::new(), guesses, visit);
+    Ok(guess(u, fixed, &cyclic, &mut Vec::new(), guesses, visit))
 }
 
 fn guess<R: Row>(
@@ -220,7 +228,7 @@ fn guess<R: Row>(
     supposed: &mut Vec<(usize, Value)>,
     guesses: &[Value],
     visit: &mut Visit<'_, R>,
-) {
+) -> ControlFlow<()> {
     let mut values = Values::new(u, sources);
     for &(read, value) in supposed.iter() {
         values.suppose(read, value);
@@ -229,16 +237,14 @@ fn guess<R: Row>(
     if let Some(read) = open {
         for &value in guesses {
             supposed.push((read, value));
-            guess(u, sources, cyclic, supposed, guesses, visit);
+            guess(u, sources, cyclic, supposed, guesses, visit)?;
             supposed.pop();
         }
-        return;
+        return ControlFlow::Continue(());
     }
     let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
         && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
-    if holds {
-        visit(sources, &mut values);
-    }
+    if holds { visit(sources, &mut values) } else { ControlFlow::Continue(()) }
 }
 
 /// Chooses the bytes of one torn slot: every mixture that needs all of its writes. A mixture that
@@ -249,7 +255,7 @@ fn tear<R: Row>(
     slot: usize,
     guesses: &[Value],
     visit: &mut Visit<'_, R>,
-) {
+) -> Result<ControlFlow<()>, Crowded> {
     let cell = u.slots[slot].cell;
     let written: Option<Vec<Value>> = {
         let mut values = Values::new(u, sources);
@@ -257,14 +263,16 @@ fn tear<R: Row>(
     };
     // Values that wait for another torn read, or for themselves, are left for later slots to fix.
     let Some(written) = written else {
-        defer(u, sources, slot, guesses, visit);
-        return;
+        return defer(u, sources, slot, guesses, visit);
     };
-    for bytes in mixtures(&written, cell.length) {
+    for bytes in mixtures(&written, cell.length)? {
         sources[slot].torn = Some(bytes);
-        valuations(u, sources, guesses, visit);
+        if valuations(u, sources, guesses, visit)?.is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
     }
     sources[slot].torn = None;
+    Ok(ControlFlow::Continue(()))
 }
 
 /// Fixes another torn slot first. Torn reads whose values depend on each other in a circle have no
@@ -275,7 +283,7 @@ fn defer<R: Row>(
     slot: usize,
     guesses: &[Value],
     visit: &mut Visit<'_, R>,
-) {
+) -> Result<ControlFlow<()>, Crowded> {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
     for other in (0..sources.len()).filter(|&other| other != slot) {
         if !open(&sources[other]) {
@@ -285,15 +293,15 @@ fn defer<R: Row>(
         let mut values = Values::new(u, sources);
         let known = sources[other].writes.events().all(|w| values.written(w, cell).is_some());
         if known {
-            tear(u, sources, other, guesses, visit);
-            return;
+            return tear(u, sources, other, guesses, visit);
         }
     }
+    Ok(ControlFlow::Continue(()))
 }
 
 /// The mixtures of the bytes of several values that no fewer of them give.
-fn mixtures(written: &[Value], length: u32) -> Vec<Value> {
-    let mut all = bytewise(written, length);
+fn mixtures(written: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
+    let mut all = bytewise(written, length)?;
     all.sort_unstable();
     all.retain(|&mixed| {
         (0..written.len()).all(|needed| {
@@ -305,7 +313,7 @@ fn mixtures(written: &[Value], length: u32) -> Vec<Value> {
             })
         })
     });
-    all
+    Ok(all)
 }
 
 /// The values that `bytes` of memory can end with: of each cell, a write that no other follows in
@@ -316,7 +324,7 @@ pub fn final_values<R: Row>(
     values: &mut Values<'_, R>,
     co: &[R],
     bytes: Extent,
-) -> Vec<Value> {
+) -> Result<Vec<Value>, Crowded> {
     let mut finals = vec![0];
     let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
     for &cell in cells {
@@ -331,32 +339,38 @@ pub fn final_values<R: Row>(
             .filter_map(|event| event.access)
             .all(|access| !access.pa.overlaps(cell) || access.pa == cell);
         if !whole && options.len() > 1 {
-            options = bytewise(&options, cell.length);
+            options = bytewise(&options, cell.length)?;
         }
         options.sort_unstable();
         options.dedup();
         let shift = 8 * (cell.start - bytes.start);
+        if finals.len() * options.len() > MOST_MIXTURES {
+            return Err(Crowded);
+        }
         finals = finals
             .iter()
             .flat_map(|&low| options.iter().map(move |&high| low | high << shift))
             .collect();
     }
-    finals
+    Ok(finals)
 }
 
 /// Every choice of each byte from any of the values.
-fn bytewise(values: &[Value], length: u32) -> Vec<Value> {
+fn bytewise(values: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
     let mut all = vec![0];
     for byte in 0..length {
         let mut offered: Vec<Value> = values.iter().map(|v| v >> (8 * byte) & 0xff).collect();
         offered.sort_unstable();
         offered.dedup();
+        if all.len() * offered.len() > MOST_MIXTURES {
+            return Err(Crowded);
+        }
         all = all
             .iter()
             .flat_map(|&low| offered.iter().map(move |&high| low | high << (8 * byte)))
             .collect();
     }
-    all
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -365,14 +379,21 @@ mod tests {
 
     #[test]
     fn values_that_differ_in_one_byte_do_not_mix() {
-        assert!(mixtures(&[0, 1], 4).is_empty());
-        assert_eq!(mixtures(&[0, 0x0101], 2), [0x0001, 0x0100]);
+        assert_eq!(mixtures(&[0, 1], 4), Ok(vec![]));
+        assert_eq!(mixtures(&[0, 0x0101], 2), Ok(vec![0x0001, 0x0100]));
     }
 
     #[test]
     fn a_mixture_of_three_needs_all_three() {
-        let mixed = mixtures(&[0x0000_0000, 0x0001_0101, 0x0002_0202], 3);
+        let mixed = mixtures(&[0x0000_0000, 0x0001_0101, 0x0002_0202], 3).expect("they are few");
         assert!(mixed.contains(&0x0001_0200));
         assert!(!mixed.contains(&0x0001_0100), "two are enough for it");
+    }
+
+    #[test]
+    fn there_are_only_so_many_mixtures() {
+        let bytes = [0x01, 0x02, 0x03, 0x04].map(|byte| Value::from_le_bytes([byte; 16]));
+        assert_eq!(mixtures(&bytes, 16), Err(Crowded));
+        assert!(mixtures(&bytes, 8).is_ok());
     }
 }

@@ -12,6 +12,7 @@ mod fences;
 mod general;
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Tag};
@@ -24,6 +25,7 @@ use model::values::{Memo, Source, Values, valuations};
 
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
+use super::account::Account;
 use super::options::Options;
 use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
@@ -46,13 +48,14 @@ impl Engine for Enumerate {
         seen: &mut Seen,
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit> {
-        let expired = || limits.expired();
-        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &expired)?;
+        let ends = |held| limits.of_unfolding(held);
+        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
         seen.bound_reached = unfolded.bound_reached;
         seen.executions = Some(0);
         let grows = plan::grows_with_choice(model);
         let guesses = program.mentioned_constants();
-        let mut job = Job { model, grows, limits, guesses: &guesses, seen, visit };
+        let account = Account::new(limits);
+        let mut job = Job { model, grows, account, guesses: &guesses, seen, visit };
         structures::search(&unfolded, &mut job)
     }
 }
@@ -62,7 +65,7 @@ struct Job<'a, 'v> {
     model: &'a Model,
     /// Whether the least co is enough and partial candidates can be dropped.
     grows: bool,
-    limits: &'a Limits,
+    account: Account,
     guesses: &'a [Value],
     seen: &'a mut Seen,
     visit: &'a mut Visit<'v>,
@@ -81,14 +84,18 @@ impl Structures for Job<'_, '_> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let options = Options::new(self.model, &structure, &mut self.account)?;
+        let Some(options) = options else { return Ok(()) };
+        let before = self.account.held();
         if !self.grows {
             return self.every_order(&structure, &options);
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        let mut search = Search::new(self, &structure, plan, options);
-        if let Some(search) = &mut search { search.run() } else { Ok(()) }
+        let search = Search::new(self, &structure, plan, options);
+        let result = search.map_or(Ok(()), |mut search| search.run());
+        self.account.release(before);
+        result
     }
 }
 
@@ -127,7 +134,6 @@ struct Search<'a, 'j, 'v, R> {
     least_co: Vec<R>,
     /// Outcomes of the candidate at hand that have been reported.
     told: BTreeSet<Vec<Value>>,
-    ticks: u32,
 }
 
 impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
@@ -174,7 +180,6 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
             conflicts,
             least_co: Vec::new(),
             told: BTreeSet::new(),
-            ticks: 0,
             plan,
         };
         // With no read decided the open nodes are at their least: what they hold, every candidate
@@ -299,11 +304,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     }
 
     fn tick(&mut self) -> Result<(), Stop> {
-        self.ticks += 1;
-        if self.ticks.is_multiple_of(256) && self.job.limits.expired() {
-            return Err(Stop::Limit(Limit::Time));
-        }
-        Ok(())
+        self.job.account.step();
+        Ok(self.job.account.check()?)
     }
 
     fn partly_consistent(&mut self) -> Result<bool, Stop> {
@@ -440,14 +442,21 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let mut all = Vec::new();
-        valuations(u, &mut sources.to_vec(), self.job.guesses, &mut |sources, values| {
+        let Job { account, guesses, .. } = &mut *self.job;
+        let before = account.held();
+        valuations(u, &mut sources.to_vec(), guesses, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()
                 .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
                 .collect();
+            let bytes = size_of_val(sources) + size_of_val(known.as_slice());
             all.push((sources.to_vec(), known));
-        });
+            account.flow(bytes)
+        })
+        .map_err(Limit::from)
+        .and_then(|_| account.check())?;
+        account.release(account.held() - before);
         if all.is_empty() || !self.settle() {
             return Ok(());
         }
@@ -480,12 +489,11 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
         let visit = &mut *self.job.visit;
         let several = !self.free_fences.is_empty();
-        let told = &mut self.told;
-        let mut stop = false;
-        outcomes_of(u, values, co, &mut |outcome| {
+        let known = &mut self.told;
+        let told = outcomes_of(u, values, co, &mut |outcome| {
             // Orders of the fences are not told apart: an outcome counts once for all of them.
-            if several && !told.insert(outcome.to_vec()) {
-                return;
+            if several && !known.insert(outcome.to_vec()) {
+                return ControlFlow::Continue(());
             }
             let witness = || {
                 let fr = from_reads(u, sources, co);
@@ -493,8 +501,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
                 let chosen = ChosenRows { rf: &rf, co, fr: &fr, fsc };
                 Witness::new(structure, sources, &chosen, outcome)
             };
-            stop |= visit(outcome, &witness).is_break();
-        });
-        if stop { Err(Stop::Asked) } else { Ok(()) }
+            visit(outcome, &witness)
+        })?;
+        if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }

@@ -3,6 +3,7 @@
 //! Conditions, expectations and comparison are written once, over what engines report. Engines
 //! never name each other.
 
+pub mod account;
 pub mod concrete;
 pub mod enumerate;
 pub mod options;
@@ -22,7 +23,9 @@ use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::unfold::{UnfoldLimit, Unfolding};
 use model::value::Value;
+use model::values::Crowded;
 
+use crate::interrupt;
 use crate::witness::Witness;
 
 /// How far an engine may go.
@@ -31,15 +34,28 @@ pub struct Limits {
     /// How many times a loop body is executed at most.
     pub bound: u32,
     pub deadline: Option<Instant>,
+    /// How many bytes may be held for one program.
+    pub memory: usize,
 }
+
+/// What one test may take in each engine, where the command line does not say it.
+pub const MEMORY: usize = 1 << 30;
 
 impl Limits {
     pub fn unlimited(bound: u32) -> Limits {
-        Limits { bound, deadline: None }
+        Limits { bound, deadline: None, memory: usize::MAX }
     }
 
-    pub fn expired(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    /// Which is reached when a program's paths take so many bytes, if one is.
+    pub fn of_unfolding(&self, held: usize) -> Option<UnfoldLimit> {
+        if held > self.memory {
+            Some(UnfoldLimit::Memory)
+        } else if interrupt::raised() {
+            Some(UnfoldLimit::Interrupted)
+        } else {
+            let expired = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            expired.then_some(UnfoldLimit::Time)
+        }
     }
 }
 
@@ -47,10 +63,15 @@ impl Limits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
     Time,
+    Memory,
+    /// The user has had enough.
+    Interrupted,
     /// More events than the widest relation holds.
     Events,
     Paths,
     Barriers,
+    /// Reads of weak racing writes may return more values than are listed.
+    Mixtures,
     /// The solver gave up.
     Solver,
     /// The model has a shape that this engine cannot run.
@@ -61,9 +82,12 @@ impl Limit {
     pub fn text(self) -> &'static str {
         match self {
             Limit::Time => "the time limit was reached",
+            Limit::Interrupted => "it was interrupted",
+            Limit::Memory => "the memory limit was reached",
             Limit::Events => "more events than an engine can hold",
             Limit::Paths => "more paths through one thread than are listed",
             Limit::Barriers => "more ways to group barrier arrivals than are listed",
+            Limit::Mixtures => "more mixtures of the bytes of racing writes than are listed",
             Limit::Solver => "the solver gave up",
             Limit::Model => "the model has a shape that this engine cannot run",
         }
@@ -77,7 +101,15 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,
+            UnfoldLimit::Memory => Limit::Memory,
+            UnfoldLimit::Interrupted => Limit::Interrupted,
         }
+    }
+}
+
+impl From<Crowded> for Limit {
+    fn from(Crowded: Crowded) -> Limit {
+        Limit::Mixtures
     }
 }
 
@@ -142,6 +174,14 @@ pub trait Engine: Sync {
         seen: &mut Seen,
         visit: &mut Visit<'_>,
     ) -> Result<(), Limit>;
+}
+
+/// Sets what the solver of all threads together may hold; the engines' own accounts are of one program
+/// each.
+#[cfg_attr(not(feature = "smt"), expect(unused_variables, reason = "there is no solver"))]
+pub fn limit_solver(bytes: usize) {
+    #[cfg(feature = "smt")]
+    smt::limit_memory(bytes);
 }
 
 /// The axiomatic engines that this build has.

@@ -12,6 +12,9 @@ use model::structure::{EventStructure, writes_of};
 use model::unfold::Unfolding;
 use model::value::{Value, little_endian, low_bits, low_bytes};
 
+use super::Limit;
+use super::account::Account;
+
 /// The sources each slot may choose from; more than one write in a source is a torn read.
 pub struct Options<R> {
     pub slots: Vec<Vec<R>>,
@@ -21,7 +24,11 @@ pub struct Options<R> {
 
 impl<R: Row> Options<R> {
     /// `None` when some slot has no source: the structure has no candidate.
-    pub fn new(model: &Model, structure: &EventStructure<'_, R>) -> Option<Options<R>> {
+    pub fn new(
+        model: &Model,
+        structure: &EventStructure<'_, R>,
+        account: &mut Account,
+    ) -> Result<Option<Options<R>>, Limit> {
         let u = structure.unfolding;
         let mut rf = BitRel::empty(u.events.len());
         let mut slots = Vec::with_capacity(u.slots.len());
@@ -41,7 +48,7 @@ impl<R: Row> Options<R> {
                 }
             }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {
-                torn(&mut bound, writes, slot.cell)
+                torn(&mut bound, writes, slot.cell, account)?
             } else {
                 Vec::new()
             };
@@ -57,7 +64,7 @@ impl<R: Row> Options<R> {
             let mut options: Vec<R> = writes.events().map(R::single).collect();
             options.extend(torn);
             if options.is_empty() {
-                return None;
+                return Ok(None);
             }
             for option in &options {
                 for write in option.events() {
@@ -66,7 +73,7 @@ impl<R: Row> Options<R> {
             }
             slots.push(options);
         }
-        Some(Options { slots, rf })
+        Ok(Some(Options { slots, rf }))
     }
 }
 
@@ -100,44 +107,55 @@ pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> O
 }
 
 /// The sets of two writes or more whose bytes a read may mix; none when no mixture can be new.
-fn torn<R: Row>(bound: &mut Bound<'_>, writes: R, cell: Extent) -> Vec<R> {
+fn torn<R: Row>(
+    bound: &mut Bound<'_>,
+    writes: R,
+    cell: Extent,
+    account: &mut Account,
+) -> Result<Vec<R>, Limit> {
     let list: Vec<usize> = writes.events().collect();
     if list.len() < 2 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
     let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
     if varying < 2 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut sets = Vec::new();
-    subsets(&list, varying.min(list.len()), &mut |set| {
+    // Each is kept here and, as an option, by the search.
+    let complete = subsets(&list, varying.min(list.len()), &mut |set| {
         sets.push(set.iter().fold(R::default(), |row, &write| row.or(R::single(write))));
+        account.step() && account.hold(3 * size_of::<R>())
     });
-    sets
+    if complete { Ok(sets) } else { account.check().map(|()| sets) }
 }
 
-fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize])) {
+/// Visits the subsets of two and more until `visit` returns false; whether all were visited.
+fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize]) -> bool) -> bool {
     fn go(
         list: &[usize],
         from: usize,
         widest: usize,
         chosen: &mut Vec<usize>,
-        visit: &mut dyn FnMut(&[usize]),
-    ) {
-        if chosen.len() >= 2 {
-            visit(chosen);
+        visit: &mut dyn FnMut(&[usize]) -> bool,
+    ) -> bool {
+        if chosen.len() >= 2 && !visit(chosen) {
+            return false;
         }
         if chosen.len() == widest {
-            return;
+            return true;
         }
         for index in from..list.len() {
             chosen.push(list[index]);
-            go(list, index + 1, widest, chosen, visit);
+            if !go(list, index + 1, widest, chosen, visit) {
+                return false;
+            }
             chosen.pop();
         }
+        true
     }
-    go(list, 0, widest, &mut Vec::new(), visit);
+    go(list, 0, widest, &mut Vec::new(), visit)
 }
 
 /// Bits that the values of an unfolding may have set, whatever its reads read from.

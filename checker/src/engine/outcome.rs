@@ -1,7 +1,9 @@
 //! What engines read off an execution: outcomes, relations, flags.
 
+use std::ops::ControlFlow;
+
 use model::bits::Row;
-use model::program::Observed;
+use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
 use model::structure::writes_of;
 use model::unfold::Unfolding;
@@ -9,16 +11,21 @@ use model::value::Value;
 use model::values::{Source, Values, final_values};
 
 use super::plan::Plan;
-use super::{Race, Seen, Undefined};
+use super::{Limit, Race, Seen, Undefined};
 
-/// Calls `visit` with each outcome of an execution: one, or one for each choice among the last
+/// What an outcome takes in a set of outcomes.
+pub fn bytes(program: &Program) -> usize {
+    96 + size_of::<Value>() * program.observed.len()
+}
+
+/// Calls `visit` with each outcome of an execution, until it breaks: one, or one for each choice among the last
 /// writes of observed memory.
 pub fn outcomes_of<R: Row>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],
-    visit: &mut dyn FnMut(&[Value]),
-) {
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> Result<ControlFlow<()>, Limit> {
     let observed = &u.program.observed;
     let mut outcome = vec![0; observed.len()];
     // Memory that can end in more than one way.
@@ -28,7 +35,7 @@ pub fn outcomes_of<R: Row>(
             Observed::Register { .. } => outcome[at] = values.register(of).unwrap_or(0),
             Observed::Memory { .. } => {
                 let bytes = u.observed_bytes(of).expect("memory has bytes");
-                let mut finals = final_values(u, values, co, bytes);
+                let mut finals = final_values(u, values, co, bytes)?;
                 match finals.as_slice() {
                     [only] => outcome[at] = *only,
                     _ => open.push((at, std::mem::take(&mut finals))),
@@ -36,15 +43,20 @@ pub fn outcomes_of<R: Row>(
             }
         }
     }
-    choose(&open, &mut outcome, visit);
+    Ok(choose(&open, &mut outcome, visit))
 }
 
-fn choose(open: &[(usize, Vec<Value>)], outcome: &mut [Value], visit: &mut dyn FnMut(&[Value])) {
+fn choose(
+    open: &[(usize, Vec<Value>)],
+    outcome: &mut [Value],
+    visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let Some(((at, values), rest)) = open.split_first() else { return visit(outcome) };
     for &value in values {
         outcome[*at] = value;
-        choose(rest, outcome, visit);
+        choose(rest, outcome, visit)?;
     }
+    ControlFlow::Continue(())
 }
 
 /// rf as rows: from each write to the reads that read a byte of it.

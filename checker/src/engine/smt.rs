@@ -10,8 +10,8 @@ use std::time::Instant;
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 
-use super::Limit;
 use super::solve::clauses::{Clauses, Lit, Term};
+use super::{Limit, Limits};
 
 thread_local! {
     /// For each variable, its constant and the negation.
@@ -26,20 +26,33 @@ pub(crate) fn missing() -> Option<&'static str> {
     z3::full_version().strip_prefix("no libz3: ")
 }
 
+/// What Z3 takes for a clause, and for each literal of it: measured over clauses of two literals and of
+/// three, terms and solver together.
+const CLAUSE: usize = 200;
+const LITERAL: usize = 20;
+
+/// Sets what Z3 may hold in all threads together: it counts no less.
+pub(super) fn limit_memory(bytes: usize) {
+    z3::set_global_param("sat.max_memory", &(bytes >> 20).clamp(64, 1 << 31).to_string());
+}
+
 pub(crate) struct Smt {
     solver: Solver,
     deadline: Option<Instant>,
+    memory: usize,
     /// How many clauses it has been given.
     taken: usize,
+    /// What it takes for them.
+    held: usize,
 }
 
 /// What satisfies the clauses.
 pub(crate) struct Assignment(Model);
 
 impl Smt {
-    pub(crate) fn new(deadline: Option<Instant>) -> Smt {
+    pub(crate) fn new(limits: &Limits) -> Smt {
         let solver = Solver::new_for_logic("QF_FD").expect("z3 knows the logic of finite domains");
-        Smt { solver, deadline, taken: 0 }
+        Smt { solver, deadline: limits.deadline, memory: limits.memory, taken: 0, held: 0 }
     }
 
     /// Finds an assignment under which every clause and every assumption holds.
@@ -48,7 +61,12 @@ impl Smt {
         clauses: &Clauses,
         assumptions: &[Lit],
     ) -> Result<Option<Assignment>, Limit> {
-        self.limit_time()?;
+        clauses.account.check()?;
+        let new = clauses.len() - self.taken;
+        self.held += new * CLAUSE + clauses.lits_after(self.taken) * LITERAL;
+        if self.held.saturating_add(clauses.account.held()) > self.memory {
+            return Err(Limit::Memory);
+        }
         LITERALS.with_borrow_mut(|literals| {
             while literals.len() < clauses.vars() {
                 let name = u32::try_from(literals.len()).expect("fewer variables than that");
@@ -57,7 +75,10 @@ impl Smt {
                 literals.push([constant, negated]);
             }
             let literal = |lit: &Lit| &literals[lit.var()][usize::from(lit.is_negated())];
-            for clause in clauses.after(self.taken) {
+            for (index, clause) in clauses.after(self.taken).enumerate() {
+                if index % 1024 == 1023 && self.expired() {
+                    return Err(Limit::Time);
+                }
                 if let [only] = clause {
                     self.solver.assert(literal(only));
                 } else {
@@ -66,6 +87,7 @@ impl Smt {
                 }
             }
             self.taken = clauses.len();
+            self.limit_time()?;
             let answer = if assumptions.is_empty() {
                 self.solver.check()
             } else {
@@ -77,7 +99,11 @@ impl Smt {
                 SatResult::Sat => Ok(self.solver.get_model().map(Assignment)),
                 SatResult::Unsat => Ok(None),
                 SatResult::Unknown if self.expired() => Err(Limit::Time),
-                SatResult::Unknown => Err(Limit::Solver),
+                SatResult::Unknown => {
+                    let why = self.solver.get_reason_unknown().unwrap_or_default();
+                    let memory = why.contains("memory") || why.contains("memout");
+                    Err(if memory { Limit::Memory } else { Limit::Solver })
+                }
             }
         })
     }

@@ -34,8 +34,9 @@ use self::clauses::Term;
 use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
+use super::account::Account;
 use super::options::{Options, constant_bytes};
-use super::outcome::{from_reads, raise_flags, reads_from};
+use super::outcome::{self, from_reads, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{self, Assignment, Smt};
 use super::structures::{self, Stop, Structures};
@@ -64,8 +65,8 @@ impl Engine for Solve {
         if !plan::grows_with_choice(model) {
             return Err(Limit::Model);
         }
-        let expired = || limits.expired();
-        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &expired)?;
+        let ends = |held| limits.of_unfolding(held);
+        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
         seen.bound_reached = unfolded.bound_reached;
         let guesses = program.mentioned_constants();
         let mut visited = HashSet::new();
@@ -93,9 +94,6 @@ impl structures::Search for Job<'_, '_> {
 
 impl Structures for Job<'_, '_> {
     fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        if self.limits.expired() {
-            return Err(Stop::Limit(Limit::Time));
-        }
         let faulty = unfolding.fault().is_some();
         if faulty && self.seen.undefined.is_some() {
             return Ok(());
@@ -105,23 +103,27 @@ impl Structures for Job<'_, '_> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let Some(mut options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let mut account = Account::new(self.limits);
+        account.hold(self.visited.len() * outcome::bytes(unfolding.program));
+        let options = Options::new(self.model, &structure, &mut account)?;
+        let Some(mut options) = options else { return Ok(()) };
         if !prune(&structure, &mut options) {
             return Ok(());
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        let Some(encoder) = Encoder::new(&plan, &structure, &options.slots) else { return Ok(()) };
+        let encoder = Encoder::new(&plan, &structure, &options.slots, account)?;
+        let Some(encoder) = encoder else { return Ok(()) };
         let mut search = Search {
             structure: &structure,
-            smt: Smt::new(self.limits.deadline),
+            smt: Smt::new(self.limits),
             groups: Groups::default(),
             job: self,
             plan,
             encoder,
         };
         if faulty {
-            search.simplify(std::iter::empty());
+            search.simplify(std::iter::empty())?;
             search.any(Term::TRUE)
         } else if stuck {
             search.stuck()
@@ -146,7 +148,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
         let finals =
             finals::<R>(self.structure.unfolding, &self.encoder.co, &mut self.encoder.clauses);
         let last = finals.iter().flat_map(|choice| &choice.terms);
-        self.simplify(last.chain(&raised).copied());
+        self.simplify(last.chain(&raised).copied())?;
         // Before outcomes are ruled out: executions with the same outcome may differ in this.
         for raised in raised {
             if self.job.seen.undefined.is_none() {
@@ -175,7 +177,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
             }
         }
         let raised = self.raised();
-        self.simplify(raised.iter().copied());
+        self.simplify(raised.iter().copied())?;
         for raised in raised {
             self.any(raised)?;
         }
@@ -183,9 +185,12 @@ impl<R: Row> Search<'_, '_, '_, R> {
     }
 
     /// What is asked about later is kept: the choice, and `terms`.
-    fn simplify(&mut self, terms: impl Iterator<Item = Term>) {
+    fn simplify(&mut self, terms: impl Iterator<Item = Term>) -> Result<(), Limit> {
         let Encoder { clauses, choice, .. } = &mut self.encoder;
+        // Where a limit was reached, clauses are missing.
+        clauses.account.check()?;
         simplify(clauses, terms.chain(choice.iter().flatten().copied()));
+        clauses.account.check()
     }
 
     /// For each flag that makes the program undefined, a term that holds only if it is raised.
@@ -221,8 +226,8 @@ impl<R: Row> Search<'_, '_, '_, R> {
             let Some(found) = self.smt.solve(&self.encoder.clauses, &assumptions)? else { break };
             let (taken, mut sources) = self.choice(&found);
             let (u, guesses) = (self.structure.unfolding, self.job.guesses);
-            let mut exists = false;
-            valuations(u, &mut sources, guesses, &mut |_, _| exists = true);
+            let any = valuations(u, &mut sources, guesses, &mut |_, _| ControlFlow::Break(()));
+            let exists = any.map_err(Limit::from)?.is_break();
             if exists {
                 self.relations(&found, &sources);
                 raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
@@ -268,15 +273,22 @@ impl<R: Row> Search<'_, '_, '_, R> {
             .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
             .collect();
         let mut outcomes: Vec<(Vec<Source<R>>, Vec<Value>)> = Vec::new();
-        let guesses = self.job.guesses;
+        let (guesses, account) = (self.job.guesses, &mut self.encoder.clauses.account);
+        let before = account.held();
         valuations(u, &mut sources, guesses, &mut |sources, values| {
             outcomes.push((sources.to_vec(), outcome(u, values, finals, &last)));
-        });
+            account.flow(size_of_val(sources) + outcome::bytes(u.program))
+        })
+        .map_err(Limit::from)
+        .and_then(|_| account.check())?;
+        account.release(account.held() - before);
         if outcomes.is_empty() {
             self.without_values(&taken, &sources);
             return Ok(());
         }
         outcomes.retain(|(_, outcome)| self.job.visited.insert(outcome.clone()));
+        self.encoder.clauses.account.hold(outcomes.len() * outcome::bytes(u.program));
+        self.encoder.clauses.account.check()?;
         for (sources, outcome) in &outcomes {
             self.relations(found, sources);
             raise_flags(self.job.model, u, &mut self.plan, self.job.seen);

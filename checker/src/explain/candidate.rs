@@ -4,6 +4,7 @@
 //! contradicts causality: otherwise a violation of Coherence would have no candidate.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 
 use litmus::{Quantifier, Test};
 use model::bits::{self, BitRel, Row};
@@ -14,6 +15,7 @@ use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
+use crate::engine::account::Account;
 use crate::engine::concrete::Concrete;
 use crate::engine::options::Options;
 use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
@@ -60,11 +62,12 @@ pub fn candidates(
     limits: &Limits,
     visitor: &mut impl Visitor,
 ) -> Result<bool, Limit> {
-    let expired = || limits.expired();
-    let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &expired)?;
+    let ends = |held| limits.of_unfolding(held);
+    let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &ends)?;
     let truncated = Cell::new(false);
     let guesses = test.program.mentioned_constants();
-    let mut job = Job { test, model, guesses: &guesses, limits, truncated: &truncated, visitor };
+    let account = Account::new(limits);
+    let mut job = Job { test, model, guesses: &guesses, account, truncated: &truncated, visitor };
     let complete = each_structure(&unfolded, &mut job)?;
     Ok(complete && !truncated.get())
 }
@@ -74,7 +77,7 @@ struct Job<'a, V> {
     test: &'a Test,
     model: &'a Model,
     guesses: &'a [Value],
-    limits: &'a Limits,
+    account: Account,
     truncated: &'a Cell<bool>,
     visitor: &'a mut V,
 }
@@ -85,7 +88,8 @@ impl<V: Visitor> Structures for Job<'_, V> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let Some(options) = Options::new(self.model, &structure) else { return Ok(()) };
+        let options = Options::new(self.model, &structure, &mut self.account)?;
+        let Some(options) = options else { return Ok(()) };
         let mut search = Search {
             test: self.test,
             model: self.model,
@@ -93,9 +97,8 @@ impl<V: Visitor> Structures for Job<'_, V> {
             options: options.slots,
             sources: vec![Source::default(); unfolding.slots.len()],
             guesses: self.guesses,
-            limits: self.limits,
+            account: &mut self.account,
             truncated: self.truncated,
-            ticks: 0,
         };
         if search.decide(0, self.visitor)? { Ok(()) } else { Err(Stop::Asked) }
     }
@@ -110,23 +113,21 @@ struct Search<'s, R> {
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
     guesses: &'s [Value],
-    limits: &'s Limits,
-    ticks: u32,
+    account: &'s mut Account,
 }
 
 impl<R: Row> Search<'_, R> {
     fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
-        self.ticks += 1;
-        if self.ticks.is_multiple_of(64) && self.limits.expired() {
-            return Err(Limit::Time);
-        }
+        // Each step may evaluate a whole model many times.
+        self.account.look();
+        self.account.check()?;
         let u = self.structure.unfolding;
         let mut values = Values::new(u, &self.sources);
         if u.checks().any(|(thread, check)| values.check(thread, check) == Some(false)) {
             return Ok(true);
         }
         if slot == self.options.len() {
-            return Ok(self.valued(visitor));
+            return self.valued(visitor);
         }
         for index in 0..self.options[slot].len() {
             self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
@@ -138,20 +139,34 @@ impl<R: Row> Search<'_, R> {
         Ok(true)
     }
 
-    fn valued(&mut self, visitor: &mut impl Visitor) -> bool {
+    fn valued(&mut self, visitor: &mut impl Visitor) -> Result<bool, Limit> {
         let mut sources = self.sources.clone();
         let mut all = Vec::new();
         let u = self.structure.unfolding;
+        let (before, account) = (self.account.held(), &mut *self.account);
         valuations(u, &mut sources, self.guesses, &mut |sources, values| {
             let slots = u.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
             all.push((sources.to_vec(), known.collect::<Vec<(usize, Value)>>()));
-        });
-        all.iter().all(|(sources, known)| self.ordered(&Sourced { sources, known }, visitor))
+            account.flow(size_of_val(sources) + 32 * u.slots.len())
+        })
+        .map_err(Limit::from)
+        .and_then(|_| account.check())?;
+        account.release(account.held() - before);
+        for (sources, known) in &all {
+            if !self.ordered(&Sourced { sources, known }, visitor)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Tries the orders of fences and of writes.
-    fn ordered(&self, sourced: &Sourced<'_, R>, visitor: &mut impl Visitor) -> bool {
+    fn ordered(
+        &mut self,
+        sourced: &Sourced<'_, R>,
+        visitor: &mut impl Visitor,
+    ) -> Result<bool, Limit> {
         let events = self.structure.events();
         let rf = BitRel { rows: reads_from(self.structure.unfolding, sourced.sources) };
         let empty = BitRel::empty(events);
@@ -165,12 +180,14 @@ impl<R: Row> Search<'_, R> {
         let writes = orientations(&init_first, &relates(Chosen::Co), self.truncated);
         for fsc in &fences {
             for oriented in &writes {
-                if !self.completed(sourced, &rf, fsc, oriented, visitor) {
-                    return false;
+                self.account.look();
+                self.account.check()?;
+                if !self.completed(sourced, &rf, fsc, oriented, visitor)? {
+                    return Ok(false);
                 }
             }
         }
-        true
+        Ok(true)
     }
 
     fn completed(
@@ -180,7 +197,7 @@ impl<R: Row> Search<'_, R> {
         fsc: &BitRel<R>,
         oriented: &BitRel<R>,
         visitor: &mut impl Visitor,
-    ) -> bool {
+    ) -> Result<bool, Limit> {
         let u = self.structure.unfolding;
         let Sourced { sources, known } = *sourced;
         let empty = BitRel::empty(self.structure.events());
@@ -194,18 +211,20 @@ impl<R: Row> Search<'_, R> {
                 values.suppose(read, value);
             }
             let mut outcome = None;
-            outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
+            let _: ControlFlow<()> = outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
                 let satisfied = self.test.proposition.holds(&self.test.program, candidate);
-                if satisfied != (self.test.quantifier == Quantifier::ForAll) {
-                    outcome.get_or_insert_with(|| candidate.to_vec());
+                if satisfied == (self.test.quantifier == Quantifier::ForAll) {
+                    return ControlFlow::Continue(());
                 }
-            });
+                outcome = Some(candidate.to_vec());
+                ControlFlow::Break(())
+            })?;
             let Some(outcome) = outcome else { continue };
             let nodes = self.eval([rf.clone(), co.clone(), fr.clone(), fsc.clone()]);
             let broken: Vec<usize> = (0..self.model.axioms.len())
                 .filter(|&axiom| !self.model.axioms[axiom].constraint.holds(&nodes))
                 .collect();
-            return visitor.candidate(&Candidate {
+            return Ok(visitor.candidate(&Candidate {
                 structure: self.structure,
                 sources,
                 known,
@@ -216,9 +235,9 @@ impl<R: Row> Search<'_, R> {
                 fsc,
                 broken: &broken,
                 outcome: &outcome,
-            });
+            }));
         }
-        true
+        Ok(true)
     }
 
     fn eval(&self, chosen: [BitRel<R>; 4]) -> Vec<BitRel<R>> {

@@ -7,6 +7,7 @@ mod refute;
 mod show;
 
 use std::io::{self, Write};
+use std::time::{Duration, Instant};
 
 use litmus::Test;
 use model::bits::Row;
@@ -32,6 +33,9 @@ pub use self::refute::refute;
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     pub bound: u32,
+    /// For the engine, and again for the candidates.
+    pub timeout: Option<Duration>,
+    pub memory: usize,
     /// Also open definitions that add nothing.
     pub deep: bool,
     /// One graph for graphviz instead of text.
@@ -62,14 +66,19 @@ pub fn explain(
         cxx: None,
         engines: vec![&Enumerate],
         bound: options.bound,
-        timeout: None,
+        timeout: options.timeout,
+        memory: options.memory,
         verdict_only: false,
         blame: false,
         alternatives: &alternatives,
         rests: !options.dot,
     };
     let judgement = judge::judge(test, &task);
-    let limits = Limits::unlimited(options.bound);
+    let limits = Limits {
+        bound: options.bound,
+        deadline: options.timeout.map(|timeout| Instant::now() + timeout),
+        memory: options.memory,
+    };
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();
     let complete = match candidates(test, model, &limits, &mut survey) {

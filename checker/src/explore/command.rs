@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
 use crate::report::Format;
+use crate::run;
 use crate::suite;
 
 /// Runs the tests; the worst answer decides the exit code.
@@ -57,9 +58,17 @@ pub fn command(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = command.jobs.map_or(cores, usize::from);
     let (mut summary, mut report) = (Summary::default(), report::new(command));
-    let progress = progress(files.len());
+    let (progress, mut done) = (progress(files.len()), 0);
     let work = |index: usize| explored(&files[index], &lowerings, &question);
-    let result = suite::in_order(files.len(), jobs, &work, &mut |index, outcome| {
+    let result = suite::in_order(files.len(), jobs, &work, &mut |result| {
+        let Some((index, outcome)) = result else {
+            progress.finish_and_clear();
+            summary.seconds = start.elapsed().as_secs_f64();
+            report.end(&summary, out)?;
+            out.flush()?;
+            return run::interrupted(done, files.len(), err);
+        };
+        done += 1;
         let item = Item { path: files[index].clone(), outcome };
         summary.add(&item);
         complain(&item, command.format, out, err)?;
@@ -69,8 +78,6 @@ pub fn command(
     });
     progress.finish_and_clear();
     result?;
-    summary.seconds = start.elapsed().as_secs_f64();
-    report.end(&summary, out)?;
     Ok(summary.exit())
 }
 
@@ -79,9 +86,14 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
         model,
         check: command.check,
         bound: command.judging.bound,
-        timeout: command.timeout,
+        timeout: command.limits.timeout,
         options: command.machine.options(),
-        limits: Limits { states: command.states, runs: command.runs, progress: command.progress },
+        limits: Limits {
+            memory: command.limits.bytes(),
+            runs: command.runs,
+            progress: command.progress,
+            ..Limits::states(command.states)
+        },
         walks: command.random.map(|count| Walks { count, seed: command.seed }),
         runs: command.runs,
     }
@@ -128,19 +140,23 @@ fn complain(
         Outcome::Rejected(diagnostics) => {
             diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
         }
-        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", item.path.display()),
+        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", input::shown(&item.path)),
     }
 }
 
 fn read_table(path: &Path) -> Result<Table, String> {
     let shown = path.to_string_lossy();
-    let text = input::text(path).map_err(|error| format!("error: {shown}: {error}\n"))?;
+    let text =
+        input::text(path).map_err(|error| format!("error: {}: {error}\n", input::shown(path)))?;
     let table = lowering::read(&shown, &text).map_err(|diagnostics| {
         let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         all.join("\n")
     })?;
     if table.cxx {
-        return Err(format!("error: {shown}: a table of C++ gives PTX, which no machine runs\n"));
+        return Err(format!(
+            "error: {}: a table of C++ gives PTX, which no machine runs\n",
+            input::shown(path)
+        ));
     }
     Ok(table)
 }

@@ -10,16 +10,23 @@ pub mod report;
 mod search;
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use litmus::sass::lower::Lowering;
 use model::machine::{Machine, Options, Refusal, Step, WIDER};
 use model::program::{Program, Stays, Stuck};
 use model::value::Value;
 
+use crate::engine::account::Account;
+use crate::engine::{self, MEMORY};
+
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     pub states: usize,
+    /// In bytes.
+    pub memory: usize,
+    pub deadline: Option<Instant>,
     /// For each outcome, the steps of a run.
     pub runs: bool,
     /// How many states can not reach an end.
@@ -27,8 +34,21 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub fn states(states: usize) -> Limits {
-        Limits { states, runs: false, progress: false }
+    pub const fn states(states: usize) -> Limits {
+        Limits { states, memory: MEMORY, deadline: None, runs: false, progress: false }
+    }
+}
+
+impl Limits {
+    /// With so much time.
+    #[must_use]
+    pub fn from(self, start: Instant, timeout: Option<Duration>) -> Limits {
+        Limits { deadline: timeout.map(|timeout| start + timeout), ..self }
+    }
+
+    fn account(&self) -> Account {
+        let limits = engine::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
+        Account::new(&limits)
     }
 }
 

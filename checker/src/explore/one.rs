@@ -163,6 +163,7 @@ pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
         engines,
         bound: question.bound,
         timeout: question.timeout,
+        memory: question.limits.memory,
         verdict_only: false,
         blame: false,
         alternatives: &[],
@@ -179,6 +180,7 @@ pub fn run(
     question: &Question<'_>,
 ) -> Ran {
     let start = Instant::now();
+    let limits = question.limits.from(start, question.timeout);
     let mut ran = Ran {
         sm: lowering.sm,
         answer: Answer::Explored,
@@ -197,7 +199,7 @@ pub fn run(
         Some(closed) => ran.answer = Answer::Compared(closed),
         None => {}
     }
-    match search(test, lowering, question, question.limits) {
+    match search(test, lowering, question, limits) {
         Err(refusal) if question.check => {
             ran.answer = Answer::Compared(inclusion::refused(refusal));
         }
@@ -207,7 +209,7 @@ pub fn run(
             if let (Some(judged), Answer::Explored) = (judged, &ran.answer) {
                 let mut included = inclusion::included(test, judged, &explored);
                 // Runs are worth their while only now.
-                let limits = Limits { runs: true, ..question.limits };
+                let limits = Limits { runs: true, ..limits.from(Instant::now(), question.timeout) };
                 if matches!(included, Inclusion::Extra(_))
                     && let Ok((again, _)) = search(test, lowering, question, limits)
                 {
@@ -298,8 +300,11 @@ fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) 
 fn refutation(test: &Test, question: &Question<'_>, values: &[Value]) -> String {
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
-    let limits =
-        engine::Limits { bound: question.bound, deadline: Some(Instant::now() + PATIENCE) };
+    let limits = engine::Limits {
+        bound: question.bound,
+        deadline: Some(Instant::now() + PATIENCE),
+        memory: question.limits.memory,
+    };
     let mut told = Vec::new();
     explain::refute(test, question.model, values, &limits, &mut told)
         .expect("memory can be written");

@@ -7,6 +7,8 @@ use model::machine::{Machine, Options, Reduce, Refusal, State, Step};
 use model::program::Program;
 use model::value::Value;
 
+use crate::engine::outcome;
+
 use super::{Explored, Limits};
 
 /// How many walks, and where the choices come from.
@@ -41,15 +43,24 @@ pub fn walk(
     let mut explored = Explored::default();
     let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
     let mut next: Vec<(Vec<Step>, State)> = Vec::new();
+    let mut account = limits.account();
     for _ in 0..walks.count {
+        account.look();
+        if let Err(limit) = account.check() {
+            explored.limit = Some(limit.text());
+            break;
+        }
         let (mut state, mut run) = (start.clone(), machine.opening().to_vec());
         let outcome = loop {
             if let Some(outcome) = machine.outcome(&state) {
                 break Some(outcome);
             }
+            let held = account.held();
             machine.successors(&state, &mut |taken, successor| {
                 next.push((taken.steps.to_vec(), successor.clone()));
+                account.flow(size_of_val(taken.steps) + 2 * successor.bytes().len())
             });
+            account.release(account.held() - held);
             explored.limit = explored.limit.or(machine.overflow());
             if next.is_empty() {
                 explored.halt(machine.unfinished(&state));
@@ -57,6 +68,9 @@ pub fn walk(
             }
             if run.len() >= limits.states {
                 explored.limit = Some("the limit of steps of one walk");
+                break None;
+            }
+            if !account.step() {
                 break None;
             }
             let picked = random.below(next.len());
@@ -71,7 +85,11 @@ pub fn walk(
             break;
         }
         let Some(outcome) = outcome else { continue };
-        *counts.entry(outcome.clone()).or_default() += 1;
+        let walks = counts.entry(outcome.clone()).or_default();
+        *walks += 1;
+        if *walks == 1 {
+            account.hold(2 * outcome::bytes(program) + size_of_val(run.as_slice()));
+        }
         let known = explored.outcomes.entry(outcome).or_insert_with(|| run.clone());
         if run.len() < known.len() {
             *known = run;

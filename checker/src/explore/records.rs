@@ -95,6 +95,12 @@ impl Records {
         at + u32::try_from(length).expect("states are short")
     }
 
+    /// Bytes that are set aside, or are while more is.
+    pub(super) fn held(&self) -> usize {
+        // While it grows, the old table is there too.
+        self.bytes.capacity() + self.slots.len() * size_of::<u64>() * 3 / 2
+    }
+
     /// Bytes in use.
     pub(super) fn size(&self) -> usize {
         self.bytes.len() + self.slots.len() * size_of::<u64>()

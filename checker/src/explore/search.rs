@@ -1,6 +1,7 @@
 //! Breadth-first search over the machine's states.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::ControlFlow;
 
 use model::machine::{Machine, State, Step};
 use model::program::Stuck;
@@ -8,11 +9,16 @@ use model::value::Value;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 
+use crate::engine::{Limit, outcome};
+
 use super::records::{Batch, Records};
 use super::{Explored, Limits};
 
 /// So many states are gone on from before what they lead to is looked up.
 const TOGETHER: usize = 128;
+
+/// What a state takes until it is looked up, beside its bytes, and to find it again.
+const ITEM: usize = 64;
 
 /// More outcomes than anybody reads: equal threads have very many.
 const MOST_OUTCOMES: usize = 500_000;
@@ -38,10 +44,11 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     let mut asleep: VecDeque<u64> = VecDeque::from([0]);
     let itself: Vec<u8> = (0..=u8::MAX).take(threads).collect();
     let (mut at, mut state) = (0, State::default());
-    let mut crowded = false;
+    let (mut crowded, mut account) = (false, limits.account());
+    let outcome = 2 * outcome::bytes(machine.program());
     while (at as usize) < records.end() {
         for _ in 0..TOGETHER {
-            if at as usize >= records.end() {
+            if at as usize >= records.end() || !account.goes_on() {
                 break;
             }
             state.set(records.state(at));
@@ -62,6 +69,7 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                 machine.awake(&state, sleeping, &mut |taken, next| {
                     explored.transitions += 1;
                     batch.push(next.bytes(), at, taken.asleep);
+                    account.flow(2 * next.bytes().len() + ITEM)
                 });
                 // Where something sleeps, something could be done.
                 if explored.transitions == before && sleeping == 0 {
@@ -78,7 +86,19 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
         });
         explored.states = records.count();
         explored.limit = machine.overflow();
-        if explored.states > limits.states {
+        let held = records.held()
+            + machine.held()
+            + asleep.capacity() * size_of::<u64>()
+            + over.capacity() * size_of::<u32>()
+            // Sorted, and looked up by a set of the states, where it is asked what can be reached.
+            + edges.capacity() * size_of::<(u32, u32)>()
+            + ends.len() * (outcome + threads);
+        account.release(account.held());
+        account.hold(held);
+        account.look();
+        if let Err(limit) = account.check() {
+            explored.limit = Some(limit.text());
+        } else if explored.states > limits.states {
             explored.limit = Some("the limit of states");
         } else if !room {
             explored.limit = Some("4 GiB of states");
@@ -97,7 +117,11 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
         explored.endless = Some(explored.states - reaching(over, edges));
     }
     for (outcome, end) in ends {
-        let run = if limits.runs { run(machine, &records, &end) } else { Vec::new() };
+        let told = limits.runs && limits.account().look();
+        if limits.runs && !told {
+            explored.limit = Some(Limit::Time.text());
+        }
+        let run = if told { run(machine, &records, &end) } else { Vec::new() };
         explored.outcomes.insert(outcome, run);
     }
     explored
@@ -161,9 +185,11 @@ fn run(machine: &mut Machine<'_>, records: &Records, end: &End) -> Vec<Step> {
         state.set(from);
         let mut taken: Option<(Vec<Step>, Vec<u8>)> = None;
         machine.successors(&state, &mut |step, next| {
-            if taken.is_none() && next.bytes() == to {
-                taken = Some((step.steps.to_vec(), step.threads.to_vec()));
+            if next.bytes() != to {
+                return ControlFlow::Continue(());
             }
+            taken = Some((step.steps.to_vec(), step.threads.to_vec()));
+            ControlFlow::Break(())
         });
         let (steps, moved) = taken.expect("a step was taken to get here");
         if !moved.is_empty() {

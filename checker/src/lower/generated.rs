@@ -11,7 +11,7 @@ use model::program::Program;
 use model::rel::Model;
 use model::scope::{Placement, Scope};
 
-use super::inclusion::{Judge, Outcome, limits};
+use super::inclusion::{BOUND, Judge, Outcome};
 use super::mapping;
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Order, Place, Step, line};
@@ -183,7 +183,8 @@ fn outcomes(
         all.insert(outcome.into());
         ControlFlow::Continue(())
     };
-    let result = judge.engine.outcomes(model, program, &limits(), &mut seen, visit);
+    let result =
+        judge.engine.outcomes(model, program, &judge.patience.limits(BOUND), &mut seen, visit);
     match result {
         _ if seen.undefined.is_some() => Ok(None),
         Err(limit) => Err(limit.text()),

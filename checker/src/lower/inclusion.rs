@@ -19,7 +19,7 @@ use super::program::{Numbered, Width};
 use super::run::Runs;
 use super::side::{Key, Side, shown};
 use super::step::{Act, Step};
-use crate::engine::{Engine, Limits, Seen};
+use crate::engine::{Engine, Limits, MEMORY, Seen};
 
 /// Which language the source is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -133,6 +133,7 @@ pub struct Judge<'a> {
     pub torn: Option<&'a Model>,
     /// What lowers contexts, where it is not the table that comes with the program.
     pub partners: Option<&'a lowering::Table>,
+    pub patience: Patience,
     answers: BTreeMap<Question, Answer>,
     source: Option<Known>,
     alike: Alike,
@@ -171,13 +172,30 @@ struct Known {
 }
 
 /// Programs of questions are straight lines.
-const BOUND: u32 = 2;
+pub(super) const BOUND: u32 = 2;
 
-/// How long one program may take; those of single operations take less than a thousandth of it.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// What one program may take; those of single operations take less than a thousandth of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub time: Duration,
+    /// In bytes.
+    pub memory: usize,
+}
 
-pub(super) fn limits() -> Limits {
-    Limits { bound: BOUND, deadline: Some(Instant::now() + PATIENCE) }
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience::new(None, MEMORY)
+    }
+}
+
+impl Patience {
+    pub fn new(time: Option<Duration>, memory: usize) -> Patience {
+        Patience { time: time.unwrap_or(Duration::from_secs(10)), memory }
+    }
+
+    pub(super) fn limits(self, bound: u32) -> Limits {
+        Limits { bound, deadline: Some(Instant::now() + self.time), memory: self.memory }
+    }
 }
 
 impl<'a> Judge<'a> {
@@ -193,6 +211,7 @@ impl<'a> Judge<'a> {
             whole,
             torn,
             partners: None,
+            patience: Patience::default(),
             answers: BTreeMap::new(),
             source: None,
             alike: Alike::default(),
@@ -358,7 +377,7 @@ impl<'a> Judge<'a> {
     fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
         let mut seen = Seen::default();
-        let limits = limits();
+        let limits = self.patience.limits(BOUND);
         let model = self.model(side.question.language, torn);
         let program = side.source();
         let result =
@@ -381,7 +400,7 @@ impl<'a> Judge<'a> {
         torn: bool,
     ) -> Result<Option<Outcome>, &'static str> {
         let mut extra = None;
-        let limits = limits();
+        let limits = self.patience.limits(BOUND);
         let mut seen = Seen::default();
         let visit = &mut |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
             if allowed.contains(outcome) {
@@ -408,7 +427,7 @@ impl<'a> Judge<'a> {
             let mut alone = model.clone();
             alone.axioms.retain(|other| other.name == axiom.name);
             let mut possible = false;
-            let limits = limits();
+            let limits = self.patience.limits(BOUND);
             let mut seen = Seen::default();
             let result =
                 self.engine.outcomes(&alone, source, &limits, &mut seen, &mut |found, _| {

@@ -35,11 +35,11 @@ pub mod witness;
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
 
 use indicatif::ProgressBar;
 use litmus::function::Functions;
 
+pub use inclusion::Patience;
 pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
@@ -85,7 +85,7 @@ pub fn command(
 }
 
 fn baseline(path: &Path) -> Result<Baseline, String> {
-    let shown = path.display();
+    let shown = input::shown(path);
     let text = input::text(path).map_err(|error| format!("{shown}: {error}"))?;
     Baseline::read(&text).map_err(|(line, why)| format!("{shown}:{line}: {why}"))
 }
@@ -101,7 +101,7 @@ fn of_table(
     let text = match input::text(path) {
         Ok(text) => text,
         Err(error) => {
-            writeln!(err, "error: {}: {error}", path.display())?;
+            writeln!(err, "error: {}: {error}", input::shown(path))?;
             return Ok(Exit::BadInput);
         }
     };
@@ -117,7 +117,7 @@ fn of_rows(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let path = rows.display();
+    let path = input::shown(rows);
     let text = match input::text(rows) {
         Ok(text) => text,
         Err(error) => {
@@ -139,9 +139,6 @@ fn of_rows(
     let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path: rows };
     rows::print(&table, &findings, questions, &manner, out)
 }
-
-/// How long one program of a function and a context may take.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 fn of_functions(
     [from, to]: [&Path; 2],
@@ -180,7 +177,7 @@ fn asker<'a>(setting: &Setting<'a>, command: &Lower) -> Asker<'a> {
         whole: setting.whole,
         torn: setting.torn,
         bound: command.bound,
-        patience: PATIENCE,
+        patience: setting.patience,
     }
 }
 

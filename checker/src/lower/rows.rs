@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use super::asked::{Asked, Prepared};
 use super::csv;
-use super::inclusion::{Judge, Question};
+use super::inclusion::{Judge, Patience, Question};
 use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
 use super::whole::report::{Baseline, escaped};
@@ -31,6 +31,7 @@ pub struct Setting<'a> {
     pub torn: Option<&'a Model>,
     pub assumptions: Assumptions,
     pub jobs: usize,
+    pub patience: Patience,
 }
 
 /// One line of `--format json`.
@@ -125,6 +126,7 @@ pub fn judge_by(
                 let mut judge =
                     Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
                 judge.partners = partners;
+                judge.patience = setting.patience;
                 while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
                     for (index, asked) in group {
                         let finding = asked.finding(&mut judge);

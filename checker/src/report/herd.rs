@@ -6,6 +6,7 @@
 
 use std::io::{self, Write};
 
+use litmus::diagnostic::escaped;
 use litmus::{Quantifier, Test};
 use md5::{Digest, Md5};
 use model::program::Initial;
@@ -36,7 +37,7 @@ fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
         Quantifier::NotExists => "Forbidden",
         Quantifier::ForAll => "Required",
     };
-    let name = &test.name;
+    let name = escaped(&test.name);
     writeln!(out, "Test {name} {kind}")?;
     writeln!(out, "States {}", judgement.found.outcomes.len())?;
     let mut states: Vec<String> =

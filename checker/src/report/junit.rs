@@ -103,6 +103,7 @@ pub(crate) fn write(
     suite.add_test_cases(cases);
     let mut xml = Xml::new("causeway");
     xml.add_test_suite(suite);
-    xml.serialize(&mut *out).map_err(io::Error::other)?;
-    writeln!(out)
+    // Its errors of writing do not say of which kind they are.
+    let text = xml.to_string().map_err(io::Error::other)?;
+    writeln!(out, "{text}")
 }

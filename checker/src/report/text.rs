@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use litmus::Test;
+use litmus::diagnostic::escaped;
 
 use super::{Report, Summary, colour, exit_of};
 use crate::engine::Race;
 use crate::exit::Exit;
+use crate::input::shown;
 use crate::judge::{Judgement, Observation};
 use crate::resting::Resting;
 use crate::suite::{Item, Outcome};
@@ -71,7 +73,7 @@ impl Text {
             Exit::Disagreement => " BUG ",
         };
         let style = colour::of(exit);
-        write!(out, "{style}{label}{style:#} {}", item.path.display())?;
+        write!(out, "{style}{label}{style:#} {}", shown(&item.path))?;
         if let Some(complaint) = &judgement.complaint {
             write!(out, "   {complaint}")?;
         }
@@ -93,7 +95,11 @@ impl Text {
         }
         if exit == Exit::Differs || exit == Exit::Disagreement {
             reason(test, judgement, out)?;
-            writeln!(out, "      causeway explain {}", quoted(&item.path.to_string_lossy()))?;
+            writeln!(
+                out,
+                "      causeway explain {}",
+                escaped(&quoted(&item.path.to_string_lossy()))
+            )?;
         }
         if self.verbose {
             for race in &judgement.found.seen.races {

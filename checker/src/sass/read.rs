@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use litmus::diagnostic::Severity;
+use litmus::diagnostic::{Severity, escaped};
 use litmus::sass::form;
 use litmus::sass::listing::{Function, listing};
 use litmus::sass::opcode::{self, Class};
@@ -13,6 +13,7 @@ use super::words;
 use crate::cli::SassRead;
 use crate::exit::Exit;
 use crate::input;
+use crate::interrupt;
 use crate::kind::Kind;
 
 /// Reads all files; the worst of them decides the exit code.
@@ -29,7 +30,7 @@ pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io:
         return Ok(Exit::BadInput);
     }
     let mut exit = Exit::AsExpected;
-    for file in &files {
+    for file in files.iter().take_while(|_| !interrupt::raised()) {
         exit = exit.max(one(read, file, out, err)?);
     }
     Ok(exit)
@@ -40,7 +41,7 @@ fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -
     let bytes = match input::read_kind(file, Kind::Sass) {
         Ok(bytes) => bytes,
         Err(error) => {
-            writeln!(err, "error: {path}: {error}")?;
+            writeln!(err, "error: {}: {error}", input::shown(file))?;
             return Ok(Exit::BadInput);
         }
     };
@@ -54,12 +55,12 @@ fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -
         }
     }
     if listed.functions.is_empty() {
-        writeln!(err, "error: {path}: there is no instruction in this file")?;
+        writeln!(err, "error: {}: there is no instruction in this file", input::shown(file))?;
         return Ok(Exit::BadInput);
     }
     let sm = read.arch.or(listed.sm);
     for function in &listed.functions {
-        let name = if function.name.is_empty() { &path } else { function.name };
+        let name = escaped(if function.name.is_empty() { &path } else { function.name });
         let of = sm.map_or(String::new(), |sm| format!(" (sm_{sm})"));
         let memory = function.lines.iter().filter(|line| is_memory(line.instruction.opcode.text));
         let (all, memory) = (function.lines.len(), memory.count());

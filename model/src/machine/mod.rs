@@ -24,6 +24,8 @@ mod symmetry;
 mod table;
 mod topology;
 
+use std::ops::ControlFlow;
+
 use crate::isa::Instruction;
 use crate::isa::Operand;
 use crate::isa::bar::Barrier;
@@ -112,6 +114,8 @@ pub struct Machine<'p> {
     base: usize,
     /// How many states have been handed on.
     emitted: usize,
+    /// Whether the visitor of what may follow has seen enough.
+    visited: ControlFlow<()>,
     /// Whether anything sleeps, what does after this step, and each thread's first name but one.
     sleeps: bool,
     asleep: u64,
@@ -191,6 +195,7 @@ impl<'p> Machine<'p> {
             steps: Vec::new(),
             base: 0,
             emitted: 0,
+            visited: ControlFlow::Continue(()),
             sleeps: false,
             asleep: 0,
             names: Vec::new(),
@@ -274,6 +279,15 @@ impl<'p> Machine<'p> {
     }
 
     /// What made the search give up, if something did.
+    pub fn program(&self) -> &Program {
+        self.program
+    }
+
+    /// Bytes that the states of threads take, which states of the machine refer to.
+    pub fn held(&self) -> usize {
+        self.tables.held()
+    }
+
     pub fn overflow(&self) -> Option<&'static str> {
         self.tables.overflow
     }

@@ -1,5 +1,7 @@
 //! What may happen next, and what is done with it.
 
+use std::ops::ControlFlow;
+
 use super::sleep::{Move, Order};
 use super::{Machine, State};
 
@@ -62,7 +64,8 @@ pub struct Taken<'s> {
     pub asleep: u64,
 }
 
-pub(super) type Visit<'v> = &'v mut dyn FnMut(Taken<'_>, &State);
+/// Breaking leaves out what else may follow.
+pub(super) type Visit<'v> = &'v mut dyn FnMut(Taken<'_>, &State) -> ControlFlow<()>;
 
 impl Machine<'_> {
     /// Hands each state that may follow to `visit`, with what happened.
@@ -74,6 +77,7 @@ impl Machine<'_> {
     pub fn awake(&mut self, state: &State, asleep: u64, visit: Visit<'_>) {
         let mut order = Order::new(asleep);
         self.asleep = 0;
+        self.visited = ControlFlow::Continue(());
         if let Some(thread) = self.decided(state) {
             return self.issue(state, thread, visit);
         }
@@ -110,6 +114,10 @@ impl Machine<'_> {
 
     /// Lets everything happen that has no other way to go on, and hands the state on.
     pub(super) fn emit(&mut self, step: Step, mut state: State, visit: Visit<'_>) {
+        if self.visited.is_break() {
+            self.steps.truncate(self.base);
+            return self.spare.push(state);
+        }
         let base = self.base;
         self.steps.insert(base, step);
         self.settle(&mut state);
@@ -125,7 +133,8 @@ impl Machine<'_> {
             }
             self.emitted += 1;
             let asleep = self.still_asleep(self.asleep);
-            visit(Taken { steps: &self.steps, threads: &threads, asleep }, &state);
+            let taken = Taken { steps: &self.steps, threads: &threads, asleep };
+            self.visited = visit(taken, &state);
         }
         self.steps.truncate(base);
         self.spare.push(state);

@@ -149,6 +149,22 @@ impl Tables {
     }
 }
 
+impl Tables {
+    /// About how many bytes they take: each state of a thread is listed and looked up by itself.
+    pub(super) fn held(&self) -> usize {
+        let one =
+            |local: &Local| size_of_val(&*local.registers) + size_of_val(local.pending.as_slice());
+        let of_class = |known: &Vec<Known>| {
+            // The states of one class are about as large.
+            let heap = known
+                .last()
+                .map_or(0, |known| 2 * one(&known.local) + 2 * size_of_val(known.next.as_slice()));
+            known.len() * (size_of::<Known>() + 2 * size_of::<Local>() + heap)
+        };
+        self.locals.iter().map(of_class).sum::<usize>() + size_of_val(self.pieces.as_slice())
+    }
+}
+
 impl Machine<'_> {
     pub(super) fn value_id(&mut self, value: Value) -> ValueId {
         match u8::try_from(self.tables.values.intern(&value)) {

@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use super::{Check, Path, PathLimit};
 use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::unfold::Expired;
+use crate::unfold::Ends;
 use crate::value::Value;
 
 /// Takes the dependencies that are none of values from `paths`, all those of one thread.
-pub(super) fn lessen(paths: &mut [Path], expired: Expired<'_>) -> Result<(), PathLimit> {
+pub(super) fn lessen(paths: &mut [Path], ends: Ends<'_>) -> Result<(), PathLimit> {
     let syntactic = |path: &Path| path.events.iter().any(|event| all_of(event) != 0);
     if !paths.iter().any(syntactic) {
         return Ok(());
@@ -29,8 +29,8 @@ pub(super) fn lessen(paths: &mut [Path], expired: Expired<'_>) -> Result<(), Pat
     let all: Vec<Reasoned<'_>> = paths.iter().map(Reasoned::new).collect();
     let mut real = Vec::with_capacity(paths.len());
     for path in &all {
-        if expired() {
-            return Err(PathLimit::Time);
+        if let Some(limit) = ends(0) {
+            return Err(PathLimit::Caller(limit));
         }
         real.push(path.dependencies(&all));
     }

@@ -39,9 +39,8 @@ impl Job<'_, '_> {
         slot: usize,
         sources: &mut Vec<Source<R>>,
     ) -> Result<(), Stop> {
-        if self.limits.expired() {
-            return Err(Stop::Limit(Limit::Time));
-        }
+        self.account.look();
+        self.account.check()?;
         if slot < options.len() {
             for &writes in &options[slot] {
                 sources[slot] = Source { writes, torn: None };
@@ -52,14 +51,21 @@ impl Job<'_, '_> {
         }
         let mut valued = Vec::new();
         let u = structure.unfolding;
-        valuations(u, &mut sources.clone(), self.guesses, &mut |sources, values| {
+        let before = self.account.held();
+        let Job { account, guesses, .. } = self;
+        valuations(u, &mut sources.clone(), guesses, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()
                 .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
                 .collect();
+            let bytes = size_of_val(sources) + size_of_val(known.as_slice());
             valued.push((sources.to_vec(), known));
-        });
+            account.flow(bytes)
+        })
+        .map_err(Limit::from)
+        .and_then(|_| account.check())?;
+        account.release(account.held() - before);
         valued.iter().try_for_each(|(sources, known)| self.complete(structure, sources, known))
     }
 
@@ -146,13 +152,12 @@ impl Job<'_, '_> {
             values.suppose(read, value);
         }
         let visit = &mut *self.visit;
-        let mut stop = false;
-        outcomes_of(u, &mut values, &co.rows, &mut |outcome| {
+        let told = outcomes_of(u, &mut values, &co.rows, &mut |outcome| {
             let chosen = ChosenRows { rf: &rf.rows, co: &co.rows, fr: &fr.rows, fsc: &fsc.rows };
             let witness = || Witness::new(structure, sources, &chosen, outcome);
-            stop |= visit(outcome, &witness).is_break();
-        });
-        if stop { Err(Stop::Asked) } else { Ok(()) }
+            visit(outcome, &witness)
+        })?;
+        if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Clauses over Boolean variables, and truth values that are folded as long as they are known.
 
+use crate::engine::account::Account;
+
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Lit(u32);
@@ -54,6 +56,15 @@ impl std::ops::Not for Term {
     }
 }
 
+/// What a literal of a clause takes until the solver has it: itself, its place in the table of
+/// occurrences, and a copy while clauses are dropped.
+const LITERAL: usize = 12;
+/// The same for its clause.
+const CLAUSE: usize = 17;
+
+/// In clauses of so many literals, comparing each with all before takes too long.
+const LONG: usize = 64;
+
 /// A set of clauses that grows. What a clause of one literal fixes is known from then on.
 #[derive(Default)]
 pub(crate) struct Clauses {
@@ -64,9 +75,15 @@ pub(crate) struct Clauses {
     ends: Vec<usize>,
     /// Whether the empty clause is among them.
     impossible: bool,
+    /// Once a limit was reached, no clause is added: they say too little then.
+    pub(crate) account: Account,
 }
 
 impl Clauses {
+    pub(crate) fn new(account: Account) -> Clauses {
+        Clauses { account, ..Clauses::default() }
+    }
+
     pub(crate) fn vars(&self) -> usize {
         self.fixed.len()
     }
@@ -98,12 +115,14 @@ impl Clauses {
     /// Drops clauses, and from the others the literals that are known to be false.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
         let (mut lits, mut ends) = (Vec::new(), Vec::new());
+        let before = self.bytes();
         for clause in (0..self.len()).filter(|&clause| keep(clause)) {
             let open = |lit: &Lit| self.fold(Term::Open(*lit)) != Term::FALSE;
             lits.extend(self.clause(clause).iter().copied().filter(open));
             ends.push(lits.len());
         }
         (self.lits, self.ends) = (lits, ends);
+        self.account.release(before - self.bytes());
     }
 
     pub(crate) fn fresh(&mut self) -> Term {
@@ -125,10 +144,15 @@ impl Clauses {
 
     /// One of the terms holds.
     pub(crate) fn any(&mut self, terms: impl IntoIterator<Item = Term>) {
+        if !self.account.step() {
+            return;
+        }
         let start = self.lits.len();
         for term in terms {
             match self.fold(term) {
                 Term::Known(false) => {}
+                // Of a long clause, all at once below.
+                Term::Open(lit) if self.lits.len() - start >= LONG => self.lits.push(lit),
                 Term::Open(lit) if self.lits[start..].contains(&lit) => {}
                 Term::Open(lit) if !self.lits[start..].contains(&!lit) => self.lits.push(lit),
                 // True, or true with one before.
@@ -137,6 +161,10 @@ impl Clauses {
                     return;
                 }
             }
+        }
+        if self.lits.len() - start > LONG && !self.distinct(start) {
+            self.lits.truncate(start);
+            return;
         }
         match self.lits[start..] {
             [] => {
@@ -147,6 +175,35 @@ impl Clauses {
             _ => {}
         }
         self.ends.push(self.lits.len());
+        self.account.hold(CLAUSE + LITERAL * (self.lits.len() - start));
+    }
+
+    /// Sorts the literals from `start` on, each once; false where one stands with its negation.
+    fn distinct(&mut self, start: usize) -> bool {
+        self.lits[start..].sort_unstable();
+        let mut end = start;
+        for at in start..self.lits.len() {
+            let lit = self.lits[at];
+            let before = (end > start).then(|| self.lits[end - 1]);
+            if before == Some(!lit) {
+                return false;
+            }
+            if before != Some(lit) {
+                self.lits[end] = lit;
+                end += 1;
+            }
+        }
+        self.lits.truncate(end);
+        true
+    }
+
+    fn bytes(&self) -> usize {
+        self.lits.len() * LITERAL + self.ends.len() * CLAUSE
+    }
+
+    /// How many literals there are from that clause on.
+    pub(crate) fn lits_after(&self, first: usize) -> usize {
+        self.lits.len() - first.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
     /// All of `terms` holds only if one of `then` does.
@@ -224,6 +281,16 @@ mod tests {
         assert_eq!(clauses.fold(b), Term::TRUE);
         clauses.any([!b, !a]);
         assert!(clauses.impossible());
+    }
+
+    #[test]
+    fn a_long_clause_has_each_literal_once() {
+        let mut clauses = Clauses::default();
+        let terms: Vec<Term> = (0..3 * LONG).map(|_| clauses.fresh()).collect();
+        clauses.any(terms.iter().rev().chain(&terms).copied());
+        assert_eq!((clauses.len(), clauses.lits_after(0)), (1, terms.len()));
+        clauses.any(terms.iter().copied().chain([!terms[7]]));
+        assert_eq!(clauses.len(), 1, "it is true of itself");
     }
 
     #[test]

@@ -6,6 +6,10 @@ use std::collections::HashMap;
 use model::bits::{self, Row};
 
 use super::clauses::{Clauses, Term};
+use crate::engine::account::Account;
+
+/// What an entry of a table of terms takes, with what tables leave free.
+const ENTRY: usize = 64;
 
 /// A set of open edges, or of their ends, by number.
 type Set = Vec<bool>;
@@ -32,8 +36,8 @@ struct Edge {
 }
 
 impl Closure {
-    /// `known` is closed; `most` bounds what is to be closed.
-    pub(crate) fn new<R: Row>(known: &[R], most: &[R]) -> Closure {
+    /// `known` is closed; `most` bounds what is to be closed. `None` when a limit is reached.
+    pub(crate) fn new<R: Row>(known: &[R], most: &[R], account: &mut Account) -> Option<Closure> {
         let mut edges = Vec::new();
         for (from, row) in most.iter().enumerate() {
             for to in row.minus(known[from]).events() {
@@ -51,6 +55,7 @@ impl Closure {
             edges,
         };
         for event in 0..known.len() {
+            let sets = closure.sets.len();
             let leaves = |edge: &Edge| edge.from == event || known[event].has(edge.from);
             let enters = |edge: &Edge| edge.to == event || back[event].has(edge.to);
             let leaving = closure.edges.iter().map(leaves).collect();
@@ -58,8 +63,12 @@ impl Closure {
             let (leaving, entering) = (closure.set_of(leaving), closure.set_of(entering));
             closure.leaving.push(leaving);
             closure.entering.push(entering);
+            account.look();
+            if !account.hold((closure.sets.len() - sets) * closure.edges.len()) {
+                return None;
+            }
         }
-        closure
+        Some(closure)
     }
 
     fn set_of(&mut self, set: Set) -> usize {
@@ -78,17 +87,17 @@ impl Closure {
     }
 
     /// The edges on some path from `x` to `y` that have no term yet.
-    pub(crate) fn needs(&mut self, x: usize, y: usize) -> Vec<usize> {
+    pub(crate) fn needs(&mut self, x: usize, y: usize, account: &mut Account) -> Vec<usize> {
         let start = self.leaving[x];
         if self.pairs.contains_key(&(start, self.entering[y])) {
             return Vec::new();
         }
-        self.reach(start);
+        self.reach(start, account);
         let reachable = &self.reachable[&start];
         (0..self.edges.len()).filter(|&e| reachable[e] && self.edges[e].term.is_none()).collect()
     }
 
-    fn reach(&mut self, start: usize) {
+    fn reach(&mut self, start: usize, account: &mut Account) {
         if self.reachable.contains_key(&start) {
             return;
         }
@@ -103,6 +112,7 @@ impl Closure {
                 }
             }
         }
+        account.hold(reached.len());
         self.reachable.insert(start, reached);
     }
 
@@ -128,6 +138,9 @@ impl Closure {
             let term = clauses.above(&mut ways);
             self.pairs.insert((start, end), term);
             return term;
+        }
+        if !clauses.account.hold(ENTRY) {
+            return Term::FALSE;
         }
         // Named first: the way there may lead in a circle.
         let term = clauses.fresh();

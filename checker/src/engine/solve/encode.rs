@@ -16,7 +16,12 @@ use super::between::Between;
 use super::clauses::{Clauses, Term};
 use super::closure::Closure;
 use super::order::{Edges, Order};
+use crate::engine::Limit;
+use crate::engine::account::Account;
 use crate::engine::plan::{Check, Op, Plan};
+
+/// What an entry of a table of terms takes, with what tables leave free.
+const ENTRY: usize = 80;
 
 pub(crate) struct Encoder<'a, R> {
     pub(crate) clauses: Clauses,
@@ -43,9 +48,15 @@ impl<'a, R: Row> Encoder<'a, R> {
         plan: &Plan<R>,
         structure: &'a EventStructure<'a, R>,
         options: &'a [Vec<R>],
-    ) -> Option<Encoder<'a, R>> {
-        let between = Between::new(plan, structure, options)?;
-        let mut clauses = Clauses::default();
+        mut account: Account,
+    ) -> Result<Option<Encoder<'a, R>>, Limit> {
+        let Some(between) = Between::new(plan, structure, options) else { return Ok(None) };
+        // The plan with its bounds, and the orders.
+        account.hold(3 * size_of_val(plan.rows.as_slice()));
+        account.hold(2 * plan.events * plan.events * size_of::<Term>());
+        account.look();
+        account.check()?;
+        let mut clauses = Clauses::new(account);
         let choice = options.iter().map(|options| one_of(&mut clauses, options.len())).collect();
         let co = Order::coherence(&mut clauses, structure, plan, &between);
         let fsc = Order::fences(&mut clauses, plan, &between);
@@ -69,7 +80,13 @@ impl<'a, R: Row> Encoder<'a, R> {
             ops,
         };
         encoder.axioms(plan);
-        (!encoder.clauses.impossible()).then_some(encoder)
+        encoder.clauses.account.check()?;
+        Ok((!encoder.clauses.impossible()).then_some(encoder))
+    }
+
+    /// Whether a limit was reached: what is asked for then is not looked at any more.
+    fn stopped(&mut self) -> bool {
+        !self.clauses.account.step()
     }
 
     fn axioms(&mut self, plan: &Plan<R>) {
@@ -151,7 +168,7 @@ impl<'a, R: Row> Encoder<'a, R> {
     /// Demands that one of `then` holds if the pair is there, without naming what can be left
     /// unnamed.
     fn implies(&mut self, node: usize, x: usize, y: usize, then: &[Term]) {
-        if !self.between.most(node)[x].has(y) || then.contains(&Term::TRUE) {
+        if !self.between.most(node)[x].has(y) || then.contains(&Term::TRUE) || self.stopped() {
             return;
         }
         if self.between.least(node)[x].has(y) {
@@ -186,7 +203,7 @@ impl<'a, R: Row> Encoder<'a, R> {
 
     /// A term that holds whenever the node has the pair.
     pub(crate) fn above(&mut self, node: usize, x: usize, y: usize) -> Term {
-        if !self.between.most(node)[x].has(y) {
+        if !self.between.most(node)[x].has(y) || self.stopped() {
             return Term::FALSE;
         }
         if self.between.least(node)[x].has(y) {
@@ -224,6 +241,7 @@ impl<'a, R: Row> Encoder<'a, R> {
         };
         let memo = &mut self.above[node];
         if memo.is_empty() {
+            self.clauses.account.hold(self.events * self.events * size_of::<Option<Term>>());
             memo.resize(self.events * self.events, None);
         }
         memo[at] = Some(term);
@@ -231,10 +249,12 @@ impl<'a, R: Row> Encoder<'a, R> {
     }
 
     fn closure_above(&mut self, node: usize, of: usize, x: usize, y: usize) -> Term {
-        let mut closure = self.closures[node]
-            .take()
-            .unwrap_or_else(|| Closure::new(self.between.least(node), self.between.most(of)));
-        let need = closure.needs(x, y);
+        let known = self.closures[node].take().or_else(|| {
+            let (least, most) = (self.between.least(node), self.between.most(of));
+            Closure::new(least, most, &mut self.clauses.account)
+        });
+        let Some(mut closure) = known else { return Term::FALSE };
+        let need = closure.needs(x, y, &mut self.clauses.account);
         for edge in need {
             let (from, to) = closure.edge(edge);
             let term = self.above(of, from, to);
@@ -284,7 +304,7 @@ impl<'a, R: Row> Encoder<'a, R> {
 
     /// A term that holds only if the node has the pair.
     pub(crate) fn below(&mut self, node: usize, x: usize, y: usize) -> Term {
-        if !self.between.most(node)[x].has(y) {
+        if !self.between.most(node)[x].has(y) || self.stopped() {
             return Term::FALSE;
         }
         if self.between.least(node)[x].has(y) {
@@ -312,6 +332,7 @@ impl<'a, R: Row> Encoder<'a, R> {
         };
         let term = self.clauses.below(&ways);
         self.below.insert((node, x, y), term);
+        self.clauses.account.hold(ENTRY);
         term
     }
 
@@ -337,6 +358,9 @@ impl<'a, R: Row> Encoder<'a, R> {
         if doublings == 0 {
             return self.below(of, x, y);
         }
+        if self.stopped() {
+            return Term::FALSE;
+        }
         if let Some(&term) = self.paths.get(&(of, x, y, doublings)) {
             return self.clauses.fold(term);
         }
@@ -349,6 +373,7 @@ impl<'a, R: Row> Encoder<'a, R> {
         }
         let term = self.clauses.below(&ways);
         self.paths.insert((of, x, y, doublings), term);
+        self.clauses.account.hold(ENTRY);
         term
     }
 }
@@ -357,6 +382,9 @@ fn with(then: &[Term], condition: Term) -> Vec<Term> {
     then.iter().copied().chain([!condition]).collect()
 }
 
+/// From so many terms on, pairs of them are too many.
+const MANY: usize = 12;
+
 /// Terms of which exactly one holds.
 pub(crate) fn one_of(clauses: &mut Clauses, count: usize) -> Vec<Term> {
     match count {
@@ -364,6 +392,23 @@ pub(crate) fn one_of(clauses: &mut Clauses, count: usize) -> Vec<Term> {
         2 => {
             let first = clauses.fresh();
             vec![first, !first]
+        }
+        MANY.. => {
+            let terms: Vec<Term> = (0..count).map(|_| clauses.fresh()).collect();
+            clauses.any(terms.iter().copied());
+            // Each with one that says whether it, or one before it, is taken: where there are many,
+            // pairs are too many.
+            let mut before: Option<Term> = None;
+            for &one in &terms {
+                let taken = clauses.fresh();
+                clauses.implies(&[one], &[taken]);
+                if let Some(before) = before {
+                    clauses.implies(&[before], &[taken]);
+                    clauses.any([!one, !before]);
+                }
+                before = Some(taken);
+            }
+            terms
         }
         _ => {
             let terms: Vec<Term> = (0..count).map(|_| clauses.fresh()).collect();

@@ -101,6 +101,9 @@ impl Order {
 
     fn transitive(&self, clauses: &mut Clauses, group: &[usize]) {
         for &a in group {
+            if !clauses.account.look() {
+                return;
+            }
             for &b in group.iter().filter(|&&b| b != a && self.get(a, b) != Term::FALSE) {
                 for &c in group.iter().filter(|&&c| c != a && c != b) {
                     let terms = [!self.get(a, b), !self.get(b, c), self.get(a, c)];
@@ -205,7 +208,7 @@ impl Edges {
                 .filter(|(term, _)| *term != Term::FALSE);
         }
         let mut alive: Vec<usize> = (0..self.events).collect();
-        loop {
+        while clauses.account.look() {
             let mut best: Option<(usize, usize)> = None;
             alive.retain(|&event| {
                 let (into, out) = self.degrees(event);

@@ -5,8 +5,9 @@ use super::clauses::{Clauses, Lit, Term};
 
 /// Where each literal occurs.
 struct Occurrences {
-    /// For each literal, the clauses it is in.
-    clauses: Vec<Vec<usize>>,
+    /// For each literal, the clauses it is in: from here in `places`, up to where the next begin.
+    begin: Vec<usize>,
+    places: Vec<u32>,
     /// For each literal, how many of them are not yet satisfied.
     live: Vec<usize>,
     satisfied: Vec<bool>,
@@ -14,18 +15,27 @@ struct Occurrences {
 
 impl Occurrences {
     fn new(clauses: &Clauses) -> Occurrences {
-        let mut occurrences = Occurrences {
-            clauses: vec![Vec::new(); 2 * clauses.vars()],
-            live: vec![0; 2 * clauses.vars()],
-            satisfied: vec![false; clauses.len()],
-        };
+        let mut live = vec![0; 2 * clauses.vars()];
+        for lit in clauses.after(0).flatten() {
+            live[lit.index()] += 1;
+        }
+        let mut begin = vec![0; live.len() + 1];
+        for (lit, count) in live.iter().enumerate() {
+            begin[lit + 1] = begin[lit] + count;
+        }
+        let mut next = begin.clone();
+        let mut places = vec![0; clauses.lits_after(0)];
         for (index, clause) in clauses.after(0).enumerate() {
             for lit in clause {
-                occurrences.clauses[lit.index()].push(index);
-                occurrences.live[lit.index()] += 1;
+                places[next[lit.index()]] = u32::try_from(index).expect("memory is full before");
+                next[lit.index()] += 1;
             }
         }
-        occurrences
+        Occurrences { begin, places, live, satisfied: vec![false; clauses.len()] }
+    }
+
+    fn of(&self, lit: Lit) -> std::ops::Range<usize> {
+        self.begin[lit.index()]..self.begin[lit.index() + 1]
     }
 }
 
@@ -42,6 +52,9 @@ pub(crate) fn simplify(clauses: &mut Clauses, kept: impl IntoIterator<Item = Ter
     let mut looked_at = vec![false; clauses.vars()];
     let mut pending: Vec<usize> = (0..clauses.vars()).collect();
     while let Some(var) = pending.pop() {
+        if !clauses.account.step() {
+            return;
+        }
         // What a clause fixes first, then what nothing contradicts.
         let positive = Lit::of(var);
         let lit = match clauses.fold(Term::Open(positive)) {
@@ -56,15 +69,20 @@ pub(crate) fn simplify(clauses: &mut Clauses, kept: impl IntoIterator<Item = Ter
             continue;
         }
         clauses.fix(lit);
-        for clause in std::mem::take(&mut occurrences.clauses[lit.index()]) {
+        for place in occurrences.of(lit) {
+            let clause = occurrences.places[place] as usize;
             if !std::mem::replace(&mut occurrences.satisfied[clause], true) {
                 for &other in clauses.clause(clause) {
-                    occurrences.live[other.index()] -= 1;
-                    pending.push(other.var());
+                    let live = &mut occurrences.live[other.index()];
+                    *live -= 1;
+                    if *live == 0 {
+                        pending.push(other.var());
+                    }
                 }
             }
         }
-        for clause in std::mem::take(&mut occurrences.clauses[(!lit).index()]) {
+        for place in occurrences.of(!lit) {
+            let clause = occurrences.places[place] as usize;
             if !occurrences.satisfied[clause] {
                 let open = |lit: &&Lit| clauses.fold(Term::Open(**lit)) != Term::FALSE;
                 let mut left = clauses.clause(clause).iter().filter(open);

@@ -4,6 +4,7 @@
 
 use std::io::{self, Write};
 
+use litmus::diagnostic::escaped;
 use litmus::{Quantifier, Test};
 
 use super::{Item, Outcome, Report, Summary};
@@ -39,6 +40,7 @@ fn print(test: &Test, ran: &Ran, several: bool, out: &mut dyn Write) -> io::Resu
     };
     // A log has one entry for each name.
     let name = if several { format!("{}@sm_{}", test.name, ran.sm) } else { test.name.clone() };
+    let name = escaped(&name);
     writeln!(out, "Test {name} {kind}")?;
     writeln!(out, "States {}", ran.outcomes.len())?;
     let (mut positive, mut negative) = (0, 0);

@@ -5,12 +5,14 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use litmus::Test;
+use litmus::diagnostic::escaped;
 
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
 use crate::explore::Explored;
 use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
+use crate::input::shown;
 use crate::report::colour;
 use crate::report::text::with_threads;
 
@@ -96,7 +98,7 @@ impl Report for Text {
 impl Text {
     /// Every outcome, and a run to it if there is one to show.
     pub(super) fn explored(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
-        let heading = format!("{} on sm_{}", test.name, ran.sm);
+        let heading = format!("{} on sm_{}", escaped(&test.name), ran.sm);
         if let Answer::Refused(_) = ran.answer {
             let (word, reason) = ran.verdict(test);
             return writeln!(out, "{heading}: {word}: {}", reason.unwrap_or_default());
@@ -141,7 +143,7 @@ impl Text {
         // A comparison that could not be made is neither good nor bad.
         let made = matches!(inclusion, Inclusion::Included { .. });
         let style = if exit == Exit::AsExpected && !made { Style::new() } else { colour::of(exit) };
-        let path = item.path.display();
+        let path = shown(&item.path);
         writeln!(out, "{style}{label}{style:#} {path} on sm_{}   {what}", ran.sm)?;
         if self.verbose {
             for values in &ran.unreached {

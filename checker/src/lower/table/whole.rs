@@ -13,7 +13,7 @@ use model::program::Program;
 use model::rel::Model;
 
 use super::super::alike::FIRST;
-use super::super::inclusion::{Outcome, limits};
+use super::super::inclusion::{BOUND, Outcome};
 use super::super::rows::{Manner, Setting};
 use super::super::verdict::{By, Finding, Verdict};
 use super::{Said, counted, lifted};
@@ -50,11 +50,12 @@ pub(super) fn tests(
         let test = litmus::parse(&path, &bytes);
         Ok::<_, io::Error>(test.map(|test| judged(&test, table, setting)))
     };
-    suite::in_order(files.len(), setting.jobs, &work, &mut |index, result| {
+    suite::in_order(files.len(), setting.jobs, &work, &mut |result| {
+        let Some((index, result)) = result else { return Ok(()) };
         let path = files[index].to_string_lossy();
         let finding = match result {
             Err(error) => {
-                writeln!(err, "error: {path}: {error}")?;
+                writeln!(err, "error: {}: {error}", input::shown(&files[index]))?;
                 exit = exit.max(Exit::BadInput);
                 return Ok(());
             }
@@ -165,10 +166,16 @@ fn outcomes(
 ) -> Result<BTreeSet<Outcome>, Box<Finding>> {
     let mut all = BTreeSet::new();
     let mut seen = Seen::default();
-    let result = setting.engine.outcomes(model, program, &limits(), &mut seen, &mut |found, _| {
-        all.insert(found.into());
-        ControlFlow::Continue(())
-    });
+    let result = setting.engine.outcomes(
+        model,
+        program,
+        &setting.patience.limits(BOUND),
+        &mut seen,
+        &mut |found, _| {
+            all.insert(found.into());
+            ControlFlow::Continue(())
+        },
+    );
     let found = |verdict, why: &str| Err(Box::new(Finding::new(verdict, why)));
     match result {
         _ if seen.undefined.is_some() => {

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use litmus::function::{Function, Language, Refused};
 use model::memory::Space;
@@ -15,7 +14,7 @@ use super::partner::{Context, FRESH, Location, Op};
 use super::scan::Meeting;
 use crate::engine::{Engine, Limits, Seen};
 use crate::lower::contract;
-use crate::lower::inclusion::{Language as Dialect, Machine};
+use crate::lower::inclusion::{Language as Dialect, Machine, Patience};
 use crate::lower::mapping;
 use crate::lower::step::{Place as Spot, Step};
 use crate::lower::witness::{Access, fence};
@@ -32,7 +31,7 @@ pub struct Asker<'a> {
     /// How often a loop body is executed: reading J25.
     pub bound: u32,
     /// For one program: reading J26.
-    pub patience: Duration,
+    pub patience: Patience,
 }
 
 /// A function and its lowering, with what both begin with.
@@ -349,7 +348,7 @@ impl<'a> Case<'a> {
     }
 
     fn limits(&self, bound: u32) -> Limits {
-        Limits { bound, deadline: Some(Instant::now() + self.asker.patience) }
+        self.asker.patience.limits(bound)
     }
 
     /// Visits the outcomes of a program until `visit` has seen enough.

@@ -65,7 +65,8 @@ pub struct Listing<'a> {
 /// Reads the functions of a file, by its ending; of standard input, by how it begins.
 pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
-    let unread = |why: &dyn Display| Unread::Path(format!("{shown}: {why}"));
+    let plain = input::shown(path);
+    let unread = |why: &dyn Display| Unread::Path(format!("{plain}: {why}"));
     let ending = path.extension().and_then(|ending| ending.to_str());
     let kind = match ending {
         Some("ll") => Some(Kind::Llvm),
@@ -80,7 +81,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
     let text = text.map_err(|error| unread(&error))?;
     let kind = if input::is_standard(path) { Kind::of(path, &text) } else { kind };
     let utf8 = || {
-        let none = |_| Unread::Path(format!("{shown}: this file is no text in UTF-8"));
+        let none = |_| Unread::Path(format!("{plain}: this file is no text in UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
     match kind {

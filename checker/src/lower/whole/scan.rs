@@ -116,7 +116,10 @@ pub fn scan(
         Stop::Limit(match limit {
             UnfoldLimit::Paths => "it has more paths than are listed",
             UnfoldLimit::Events => "it has more accesses than an engine can hold",
-            UnfoldLimit::Barriers | UnfoldLimit::Time => "it takes too long",
+            UnfoldLimit::Barriers
+            | UnfoldLimit::Time
+            | UnfoldLimit::Memory
+            | UnfoldLimit::Interrupted => "it takes too long",
         })
     })?;
     let mut scan = Scan { bound_reached: unfolded.bound_reached, ..Scan::default() };

@@ -1,0 +1,235 @@
+//! What is given damaged inputs, and what holds of all of them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use checker::engine::{ENGINES, Limits, Seen};
+use checker::explore::{self, explore};
+use checker::lower;
+use checker::lower::whole::report::Baseline;
+use litmus::sass::lower::Lowering;
+use litmus::sass::{self, Options};
+use litmus::{Diagnostic, Dialect, Test, cat, llvm, lowering};
+use model::cxx::{self, ReleaseSequence};
+use model::isa::version::Target as Machine;
+use model::ptx;
+
+use crate::checked;
+
+pub(crate) struct Target {
+    pub(crate) name: &'static str,
+    /// Folders and files, with the ending of what is looked for.
+    pub(crate) corpus: &'static [(&'static str, &'static str)],
+    pub(crate) patience: Duration,
+    /// What is wrong with the answer to an input, if anything is.
+    pub(crate) check: fn(&[u8]) -> Result<(), String>,
+}
+
+const TESTS: &[(&str, &str)] =
+    &[("litmus/suite", "litmus"), ("litmus/cxx", "litmus"), ("tests", "litmus")];
+
+/// Reading takes far less than this, engines stop soon after their time.
+const SOON: Duration = Duration::from_secs(5);
+
+pub(crate) const TARGETS: [Target; 10] = [
+    Target { name: "litmus", corpus: TESTS, patience: SOON, check: test },
+    Target {
+        name: "cat",
+        corpus: &[("docs", "cat"), ("tests/cli", "cat")],
+        patience: SOON,
+        check: model,
+    },
+    Target {
+        name: "ptx",
+        corpus: &[("tests/ptx", "ptx"), ("tests/lower", "ptx")],
+        patience: SOON,
+        check: checked::check,
+    },
+    Target {
+        name: "llvm",
+        corpus: &[("tests/llvm", "ll"), ("litmus/tests/llvm", "ll")],
+        patience: SOON,
+        check: functions,
+    },
+    Target {
+        name: "sass",
+        corpus: &[("tests/cli", "sass"), ("litmus/tests/sass", "sass")],
+        patience: SOON,
+        check: listing,
+    },
+    Target { name: "spa5", corpus: &[("litmus/tests/sass", "sass")], patience: SOON, check: spa5 },
+    Target { name: "table", corpus: &[("litmus/lowering", "table")], patience: SOON, check: table },
+    Target { name: "rows", corpus: &[("tests/lower", "csv")], patience: SOON, check: rows },
+    Target { name: "engines", corpus: TESTS, patience: SOON, check: engines },
+    Target { name: "machine", corpus: TESTS, patience: SOON, check: machine },
+];
+
+/// Errors are there, lie in the file, and can be shown.
+fn errors(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
+    if all.is_empty() {
+        return Err("it is refused without a word".to_owned());
+    }
+    inside(all, bytes)
+}
+
+fn inside(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
+    let lines = bytes.split(|byte| *byte == b'\n').count();
+    for one in all {
+        let text = one.to_string();
+        let shown = text.chars().all(|c| c == '\n' || c == '\t' || !c.is_control());
+        if one.span.line > lines || !shown {
+            return Err(format!("{} is at {:?} of {lines} lines:\n{text}", one.code, one.span));
+        }
+    }
+    Ok(())
+}
+
+/// The text, as commands make it of a file.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn test(bytes: &[u8]) -> Result<(), String> {
+    match litmus::parse("f.litmus", bytes) {
+        Ok(_) => Ok(()),
+        Err(all) => errors(&all, bytes),
+    }
+}
+
+fn model(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    match cat::import("f.cat", &text) {
+        Ok(model) => {
+            let printed = model::render::cat(&model);
+            let again = cat::import("f.cat", &printed);
+            again.map(|_| ()).map_err(|all| format!("printed, it is not read: {}", all[0]))
+        }
+        Err(all) => errors(&all, text.as_bytes()),
+    }
+}
+
+fn functions(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    if let Err(all) = llvm::read("f.ll", &text) {
+        errors(&all, text.as_bytes())?;
+    }
+    match llvm::functions("f.ll", &text) {
+        Ok(_) => Ok(()),
+        Err(all) => errors(&all, text.as_bytes()),
+    }
+}
+
+fn listing(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    for arch in [None, Some(50), Some(90)] {
+        inside(&sass::listing("f.sass", &text, arch).diagnostics, text.as_bytes())?;
+        if let Err(all) = sass::functions("f.sass", &text, arch, &|_| None) {
+            errors(&all, text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// Each line as an instruction, and as a word.
+fn spa5(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    let target = Machine::parse("sm_50").ok_or("there is sm_50")?;
+    for line in text.lines() {
+        let options = Options { sm: Some(50), registers: Some(32) };
+        match sass::instruction("f", line, options) {
+            Ok(single) => inside(&single.diagnostics, line.as_bytes())?,
+            Err(all) => errors(&all, line.as_bytes())?,
+        }
+        // What is no word is told as what it is.
+        drop(sass::decode::line(line, target));
+    }
+    Ok(())
+}
+
+fn table(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    match lowering::read("f.table", &text) {
+        Ok(_) => Ok(()),
+        Err(all) => errors(&all, text.as_bytes()),
+    }
+}
+
+fn rows(bytes: &[u8]) -> Result<(), String> {
+    let text = text(bytes);
+    // Both say a line where they refuse.
+    let lines = text.lines().count() + 1;
+    let line = match (lower::read(&text), Baseline::read(&text)) {
+        (Err((line, _)), _) | (Ok(_), Err((line, _))) => line,
+        (Ok(_), Ok(_)) => 1,
+    };
+    if line <= lines { Ok(()) } else { Err(format!("line {line} of {lines}")) }
+}
+
+/// A test that could be read, and has something to be judged.
+fn sound(bytes: &[u8]) -> Option<Test> {
+    litmus::parse("f.litmus", bytes).ok().filter(|test| test.program.unsupported().is_none())
+}
+
+/// Engines keep tight limits, and agree where both end.
+fn engines(bytes: &[u8]) -> Result<(), String> {
+    const TIME: Duration = Duration::from_millis(100);
+    let Some(test) = sound(bytes) else { return Ok(()) };
+    let model = match test.dialect {
+        Dialect::Cxx => cxx::model(ReleaseSequence::Cpp20),
+        Dialect::Ptx | Dialect::Peer => ptx::model(),
+    };
+    let mut all = Vec::new();
+    for engine in ENGINES {
+        let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
+        let (mut seen, mut outcomes) = (Seen::default(), BTreeSet::new());
+        let visit = &mut |outcome: &[_], _: &dyn Fn() -> _| {
+            outcomes.insert(outcome.to_vec());
+            ControlFlow::Continue(())
+        };
+        let start = Instant::now();
+        let result = engine.outcomes(&model, &test.program, &limits, &mut seen, visit);
+        let took = start.elapsed();
+        if took > 20 * TIME {
+            return Err(format!("{} takes {took:.1?} of {TIME:?}", engine.name()));
+        }
+        if result.is_ok() {
+            all.push((engine.name(), seen.undefined.is_some(), outcomes));
+        }
+    }
+    match &all[..] {
+        [(a, false, x), (b, false, y)] if x != y => Err(format!("{a} has {x:?}, {b} {y:?}")),
+        [(a, x, _), (b, y, _)] if x != y => Err(format!("undefined: {a} {x}, {b} {y}")),
+        _ => Ok(()),
+    }
+}
+
+fn machine(bytes: &[u8]) -> Result<(), String> {
+    const TIME: Duration = Duration::from_millis(100);
+    let Some(test) = sound(bytes).filter(|test| test.dialect != Dialect::Cxx) else {
+        return Ok(());
+    };
+    let own = Lowering::of_test(&test);
+    for lowering in [own, Lowering::of(90), Lowering::of(50)].into_iter().flatten() {
+        let limits = explore::Limits {
+            memory: 16 << 20,
+            runs: true,
+            progress: true,
+            ..explore::Limits::states(20_000)
+        };
+        let limits = limits.from(Instant::now(), Some(TIME));
+        let start = Instant::now();
+        // What a machine has no room for is refused.
+        drop(explore(&test.program, lowering, model::machine::Options::default(), limits));
+        let took = start.elapsed();
+        if took > 20 * TIME {
+            return Err(format!("sm_{} takes {took:.1?} of {TIME:?}", lowering.sm));
+        }
+    }
+    // An explanation ends too.
+    let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
+    let outcome = vec![0; test.program.observed.len()];
+    checker::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
+        .map_err(|error| error.to_string())
+}

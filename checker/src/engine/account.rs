@@ -1,0 +1,113 @@
+//! What a search holds in memory and how long it may go on: the one place where limits are looked at.
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use super::{Limit, Limits};
+use crate::interrupt;
+
+/// Steps between two looks at the clock.
+const STEPS: u32 = 1024;
+
+/// An account of one search. Whoever builds something large says so, in bytes; whoever takes many
+/// steps counts them. A limit that was reached stays reached.
+#[derive(Clone, Debug)]
+pub struct Account {
+    deadline: Option<Instant>,
+    memory: usize,
+    held: usize,
+    steps: u32,
+    reached: Option<Limit>,
+}
+
+impl Default for Account {
+    /// Without limits.
+    fn default() -> Account {
+        Account { deadline: None, memory: usize::MAX, held: 0, steps: 0, reached: None }
+    }
+}
+
+impl Account {
+    pub fn new(limits: &Limits) -> Account {
+        Account { deadline: limits.deadline, memory: limits.memory, ..Account::default() }
+    }
+
+    /// So many bytes more are held; false when that is too much.
+    pub fn hold(&mut self, bytes: usize) -> bool {
+        self.held = self.held.saturating_add(bytes);
+        if self.held > self.memory && self.reached.is_none() {
+            self.reached = Some(Limit::Memory);
+        }
+        self.goes_on()
+    }
+
+    /// So many bytes are held no more.
+    pub fn release(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes);
+    }
+
+    /// One step; false when the time is over.
+    pub fn step(&mut self) -> bool {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(STEPS) {
+            return self.look();
+        }
+        self.goes_on()
+    }
+
+    /// One step, after which so many bytes more are held.
+    pub fn flow(&mut self, bytes: usize) -> ControlFlow<()> {
+        if self.step() && self.hold(bytes) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// Looks at the clock, and whether the run was interrupted.
+    pub fn look(&mut self) -> bool {
+        if self.reached.is_none() {
+            if interrupt::raised() {
+                self.reached = Some(Limit::Interrupted);
+            } else if self.deadline.is_some_and(|end| Instant::now() >= end) {
+                self.reached = Some(Limit::Time);
+            }
+        }
+        self.goes_on()
+    }
+
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    pub fn goes_on(&self) -> bool {
+        self.reached.is_none()
+    }
+
+    /// An error when a limit was reached.
+    pub fn check(&self) -> Result<(), Limit> {
+        self.reached.map_or(Ok(()), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_stays_reached() {
+        let mut account = Account::new(&Limits { bound: 2, deadline: None, memory: 100 });
+        assert!(account.hold(100) && account.step());
+        assert!(!account.hold(1));
+        account.release(101);
+        assert_eq!(account.check(), Err(Limit::Memory));
+    }
+
+    #[test]
+    fn the_clock_is_looked_at() {
+        let limits = Limits { deadline: Some(Instant::now()), ..Limits::unlimited(2) };
+        let mut account = Account::new(&limits);
+        assert!((0..STEPS).any(|_| !account.step()));
+        assert_eq!(account.check(), Err(Limit::Time));
+    }
+}
