@@ -413,6 +413,7 @@ impl Sketch {
     }
 
     /// The cells of one thread, and how many registers it uses.
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of instruction")]
     fn cells(&self, ops: &[Op]) -> (Vec<String>, usize) {
         let mut cells = Vec::new();
         let mut registers = 0;
