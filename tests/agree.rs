@@ -152,6 +152,39 @@ fn engines_agree_on_random_programs() {
     });
 }
 
+/// 226 outcomes, one query each: with a time limit, four of them were lost when the parameters of the
+/// solver were set again before each query.
+const MANY_OUTCOMES: &str = r"PTX many-outcomes
+{
+uint32_t x=0; uint32_t y=0; z @ generic aliases x;
+}
+ P0@cta 0,cluster 0,gpu 0              | P1@cta 1,cluster 0,gpu 0               ;
+ st.weak.b32 [x], 16843009             | atom.relaxed.cta.add.u32 r0, [x], 16843009 ;
+ red.relaxed.cta.add.u32 [x], 16843009 |                                        ;
+locations [1:r0; x; y;]
+exists (x=0 /\ y=0)
+";
+
+#[test]
+fn a_time_limit_that_is_not_reached_changes_nothing() {
+    let model = ptx::model();
+    let test = litmus::parse("", MANY_OUTCOMES.as_bytes()).expect("a test");
+    for engine in ENGINES {
+        let deadline = Some(Instant::now() + Duration::from_secs(600));
+        for deadline in [None, deadline] {
+            let limits = Limits { deadline, ..Limits::unlimited(BOUND) };
+            let (mut seen, mut outcomes) = (Seen::default(), BTreeSet::new());
+            engine
+                .outcomes(&model, &test.program, &limits, &mut seen, &mut |outcome, _| {
+                    outcomes.insert(outcome.to_vec());
+                    std::ops::ControlFlow::Continue(())
+                })
+                .expect("no limit is reached");
+            assert_eq!(outcomes.len(), 226, "{} {deadline:?}", engine.name());
+        }
+    }
+}
+
 /// Collects the outcomes of consistent candidates, tried one by one and without any pruning.
 struct Naive {
     outcomes: BTreeSet<Vec<Value>>,

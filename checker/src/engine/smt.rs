@@ -5,7 +5,7 @@
 //! used again.
 
 use std::cell::RefCell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
@@ -39,6 +39,8 @@ pub(super) fn limit_memory(bytes: usize) {
 pub(crate) struct Smt {
     solver: Solver,
     deadline: Option<Instant>,
+    /// How long a query of this solver may take, if there is a deadline.
+    patience: Duration,
     memory: usize,
     /// How many clauses it has been given.
     taken: usize,
@@ -51,8 +53,11 @@ pub(crate) struct Assignment(Model);
 
 impl Smt {
     pub(crate) fn new(limits: &Limits) -> Smt {
-        let solver = Solver::new_for_logic("QF_FD").expect("z3 knows the logic of finite domains");
-        Smt { solver, deadline: limits.deadline, memory: limits.memory, taken: 0, held: 0 }
+        let left =
+            limits.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let patience = left.unwrap_or(Duration::MAX);
+        let (deadline, memory) = (limits.deadline, limits.memory);
+        Smt { solver: solver(left), deadline, patience, memory, taken: 0, held: 0 }
     }
 
     /// Finds an assignment under which every clause and every assumption holds.
@@ -62,6 +67,7 @@ impl Smt {
         assumptions: &[Lit],
     ) -> Result<Option<Assignment>, Limit> {
         clauses.account.check()?;
+        self.limit_time()?;
         let new = clauses.len() - self.taken;
         self.held += new * CLAUSE + clauses.lits_after(self.taken) * LITERAL;
         if self.held.saturating_add(clauses.account.held()) > self.memory {
@@ -87,7 +93,6 @@ impl Smt {
                 }
             }
             self.taken = clauses.len();
-            self.limit_time()?;
             let answer = if assumptions.is_empty() {
                 self.solver.check()
             } else {
@@ -112,19 +117,33 @@ impl Smt {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// Setting parameters costs about as much as a small query, so only where there is a deadline.
-    fn limit_time(&self) -> Result<(), Limit> {
+    /// Starts again with a solver for the time that is left, where this one may take much longer: by a
+    /// third of that at most. Parameters of a solver that has clauses cannot be changed: Z3 then
+    /// simplifies the clauses as if no others were to come, and calls satisfiable ones unsatisfiable.
+    fn limit_time(&mut self) -> Result<(), Limit> {
         let Some(deadline) = self.deadline else { return Ok(()) };
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(Limit::Time);
         }
-        let mut params = Params::new();
-        let millis = u32::try_from(left.as_millis() + 1).unwrap_or(u32::MAX);
-        params.set_u32("timeout", millis);
-        self.solver.set_params(&params);
+        if left < self.patience * 3 / 4 {
+            (self.solver, self.patience) = (solver(Some(left)), left);
+            (self.taken, self.held) = (0, 0);
+        }
         Ok(())
     }
+}
+
+/// A solver of clauses, each query of which takes no longer than this.
+fn solver(patience: Option<Duration>) -> Solver {
+    let solver = Solver::new_for_logic("QF_FD").expect("z3 knows the logic of finite domains");
+    if let Some(patience) = patience {
+        let mut params = Params::new();
+        let millis = u32::try_from(patience.as_millis() + 1).unwrap_or(u32::MAX);
+        params.set_u32("timeout", millis);
+        solver.set_params(&params);
+    }
+    solver
 }
 
 impl Assignment {
