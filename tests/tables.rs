@@ -132,7 +132,9 @@ fn a_table_that_drops_an_invalidation_is_refuted_by_its_row_and_by_tests() {
     let (exit, all, _) = said(&text, &paths);
     assert_eq!(exit, Exit::Differs);
     let weaker = with(&all, "weaker");
-    let rows: Vec<&&Value> = weaker.iter().filter(|one| !one["line"].is_null()).collect();
+    let known = |one: &Value| WEAKER.iter().any(|known| one["row"] == known.1);
+    let rows: Vec<&&Value> =
+        weaker.iter().filter(|one| !one["line"].is_null() && !known(one)).collect();
     assert!(!rows.is_empty() && rows.len() < 4, "{rows:#?}");
     let row = rows[0]["row"].as_str().expect("it is text");
     assert!(row.starts_with("ld{load}{space}"), "{row}");

@@ -40,7 +40,6 @@ pub(crate) const KEYS: &[&str] = &[
     "Without-rule",
     "PTX-ISA",
     "Stuck",
-    "Readings",
 ];
 
 /// Keys that the tools of herd write; they mean nothing here.

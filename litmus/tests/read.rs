@@ -2,7 +2,7 @@
 
 use litmus::{Dialect, Prop, Quantifier, Test, parse};
 use model::isa::alu::Branch;
-use model::isa::bar::{BarrierKind, ClusterBarrierKind};
+use model::isa::bar::{BarrierKind, ClusterBarrier, ClusterBarrierKind};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::ld::LoadOrder;
 use model::isa::{Instruction, Operand, SpaceQualifier};
@@ -180,7 +180,8 @@ fn barriers_and_fences_are_read() {
     };
     assert_eq!((kind(0), kind(1)), (BarrierKind::Sync, BarrierKind::Arrive));
     assert!(matches!(kind(2), BarrierKind::Reduce { negated: true, .. }));
-    assert_eq!(all[3], Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelaxed.unaligned()));
+    let aligned = ClusterBarrier { kind: ClusterBarrierKind::ArriveRelaxed, aligned: true };
+    assert_eq!(all[3], Instruction::ClusterBarrier(aligned));
     assert_eq!(all[4], Instruction::ClusterBarrier(ClusterBarrierKind::Wait.unaligned()));
     assert!(matches!(&all[5], Instruction::Fence(f) if f.order == FenceOrder::Sc));
     assert!(matches!(&all[6], Instruction::Fence(f) if f.order == FenceOrder::AcqRel));

@@ -265,7 +265,7 @@ mod tests {
 
     fn codes(body: &str) -> Vec<&'static str> {
         let text = format!(
-            ".version 9.4\n.target sm_120\n.global .u32 g;\n.entry k() {{\n\
+            ".version 9.4\n.target sm_120\n.address_size 64\n.global .u32 g;\n.entry k() {{\n\
              .reg .b64 a; .reg .b32 r<9>;\n{body}\n}}\n"
         );
         let linted = lint("m.ptx", text.as_bytes(), Options::default());

@@ -204,7 +204,7 @@ fn fences_are_ordered_by_the_peer_only() {
 
 #[test]
 fn a_flag_means_what_it_means_in_the_document() {
-    let model = read("flag ~empty po as mixed-size-race flag ~acyclic po as cyclic");
+    let model = read("acyclic po flag ~empty po as mixed-size-race flag ~acyclic po as cyclic");
     let meanings: Vec<String> =
         model.flags.iter().map(|flag| format!("{} {:?}", flag.name, flag.meaning)).collect();
     assert_eq!(meanings, ["mixed-size-race Undefined(\"mixed-size-race\")", "cyclic Report"]);
