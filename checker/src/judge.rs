@@ -5,8 +5,11 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use litmus::{Dialect, Quantifier, Test};
+use model::isa::Instruction;
+use model::program::ThreadId;
 use model::reading;
 use model::rel::Model;
+use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
@@ -77,7 +80,7 @@ impl Observation {
 /// What to know beside the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// `stuck`, `not-explored` or `no-outcome`.
+    /// `stuck`, `not-explored`, `no-outcome` or `atomics-exclude-each-other`.
     pub code: &'static str,
     pub text: String,
 }
@@ -383,7 +386,42 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &Found) -> Vec<
         let untested = format!("{none}, so the condition was not tested");
         notes.push(Note { code: "no-outcome", text: untested });
     }
+    if let (Verdict::Undefined(_), true) = (verdict, atomics_race(test, found)) {
+        let text = format!(
+            "the axioms do not apply, so no value is promised; that one of these atomics is \
+             performed completely before the other still holds ({})",
+            section::MIXED_SIZE_RACES.number
+        );
+        notes.push(Note { code: "atomics-exclude-each-other", text });
+    }
     notes
+}
+
+/// Whether what makes the program undefined is a race of two atomics of different sizes whose scopes
+/// include each other. Reading R47.
+fn atomics_race(test: &Test, found: &Found) -> bool {
+    let Some(undefined) = &found.seen.undefined else { return false };
+    let [first, second] = undefined.where_[..] else { return false };
+    let atomic = |(thread, line): (ThreadId, u16)| {
+        let of = &test.program.threads[usize::from(thread.0)];
+        match &of.lines[usize::from(line)].instruction {
+            Instruction::Atomic(atomic) => Some((atomic.scope, of.placement)),
+            Instruction::Load(_)
+            | Instruction::Store(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => None,
+        }
+    };
+    undefined.reason == "mixed-size-race"
+        && atomic(first).zip(atomic(second)).is_some_and(|((wide, here), (narrow, there))| {
+            wide.includes(here, there) && narrow.includes(there, here)
+        })
 }
 
 /// How two engines differ, if they do. An engine that reached a limit has no opinion.
@@ -538,28 +576,55 @@ uint32_t x=0; y=0;
 exists (P0:r0=9)
 ";
 
+    fn task(model: &Model) -> Task<'_> {
+        let engines = crate::engine::ENGINES.to_vec();
+        let (timeout, verdict_only, blame) = (None, false, false);
+        Task {
+            model,
+            cxx: None,
+            engines,
+            bound: 2,
+            timeout,
+            memory: MEMORY,
+            verdict_only,
+            blame,
+            alternatives: &[],
+            rests: false,
+        }
+    }
+
+    /// The program is undefined; what is shown of it keeps what 8.7.2 promises, and no more.
+    #[test]
+    fn atomics_of_different_sizes_exclude_one_another() {
+        let model = model::ptx::model();
+        for (scope, promised) in [("gpu", true), ("cta", false)] {
+            let program = format!(
+                "PTX 2xatom\n{{\nuint64_t x=0;\n}}\n P0@cta 0 | P1@cta 1 ;\n \
+                 atom.{scope}.add.u64 r0, [x], 1 | atom.{scope}.add.u32 r0, [x], 1 ;\n\
+                 exists (P0:r0=0 /\\ P1:r0=0)\n"
+            );
+            let test = litmus::parse("", program.as_bytes()).expect("a test");
+            for &engine in crate::engine::ENGINES {
+                let judged = judge(&test, &Task { engines: vec![engine], ..task(&model) });
+                assert_eq!(judged.verdict.name(), "undefined");
+                let lost = |outcome: &[Value]| outcome.iter().all(|&value| value == 0);
+                let lost = judged.found.outcomes.keys().any(|outcome| lost(outcome));
+                assert_eq!(lost, !promised, "{} {scope}", engine.name());
+                let notes: Vec<&str> = judged.notes.iter().map(|note| note.code).collect();
+                let expected: &[&str] =
+                    if promised { &["atomics-exclude-each-other"] } else { &[] };
+                assert_eq!(notes, expected, "{} {scope}", engine.name());
+            }
+        }
+    }
+
     #[test]
     fn a_witness_beats_a_bound_behind_which_the_program_may_be_undefined() {
         let test = litmus::parse("", RACE_BEHIND_THE_BOUND.as_bytes()).expect("a test");
         let never = RACE_BEHIND_THE_BOUND.replace("exists (P0:r0=9)", "exists (P0:r0=8)");
         let never = litmus::parse("", never.as_bytes()).expect("a test");
         let model = model::ptx::model();
-        let judged = |test: &Test, bound| {
-            let engines = crate::engine::ENGINES.to_vec();
-            let task = Task {
-                model: &model,
-                cxx: None,
-                engines,
-                bound,
-                timeout: None,
-                memory: MEMORY,
-                verdict_only: false,
-                blame: false,
-                alternatives: &[],
-                rests: false,
-            };
-            judge(test, &task)
-        };
+        let judged = |test: &Test, bound| judge(test, &Task { bound, ..task(&model) });
         let found = judged(&test, 2);
         assert_eq!((found.verdict.name(), found.notes[0].code), ("holds", "not-explored"));
         assert_eq!(judged(&never, 2).verdict.name(), "undecided");

@@ -49,6 +49,8 @@ names! {
         UniformRead = "LDU",
         /// The reads of `ld.proxy::readonly`, which are reads too.
         ReadonlyRead = "RO",
+        /// The reads and writes of `atom` and `red`, which are reads or writes too.
+        Atomic = "AT",
         /// Strong memory operations that are neither acquire nor release.
         Relaxed = "RLX",
         Acquire = "ACQ",

@@ -98,6 +98,9 @@ pub fn explain(
                     writeln!(out, "  {}: `{}`", of.name, of.lines[usize::from(line)].text)?;
                 }
             }
+            for note in &judgement.notes {
+                writeln!(out, "note: {}", note.text)?;
+            }
             return survey.tell_readings(out);
         }
         Verdict::Undecided(reason) if survey.allowed.is_none() => {

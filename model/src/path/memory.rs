@@ -93,7 +93,7 @@ impl Walk<'_> {
         let access = accesses[0];
         let scope = scope_tag(atomic.scope);
         let extra = cxx_tags(atomic.cxx);
-        let mut read_tags = Tags::of(&[Tag::All, Tag::Read, Tag::Generic, scope]);
+        let mut read_tags = Tags::of(&[Tag::All, Tag::Read, Tag::Atomic, Tag::Generic, scope]);
         if atomic.reduction {
             read_tags = read_tags.with(Tag::ReductionRead);
         }
@@ -129,7 +129,8 @@ impl Walk<'_> {
                     }
                     FailedCas::Writes => {
                         failed.written_back(access, at, guard, old, seen | operand_taint, read);
-                        failed.last().tags = write_tags(release, scope).and(extra);
+                        failed.last().tags =
+                            write_tags(release, scope).with(Tag::Atomic).and(extra);
                         failed.heads.clear();
                     }
                 }
@@ -169,7 +170,7 @@ impl Walk<'_> {
             }
         };
         state.written_back(access, at, guard, value, data, read);
-        state.last().tags = write_tags(release, scope).and(extra);
+        state.last().tags = write_tags(release, scope).with(Tag::Atomic).and(extra);
         state.heads.clear();
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::NonCoherentRead => "reads of `ld.global.nc`",
         Tag::UniformRead => "reads of `ldu`",
         Tag::ReadonlyRead => "reads of `ld.proxy::readonly`",
+        Tag::Atomic => "reads and writes of atomic operations",
         Tag::Relaxed => "strong memory operations that are neither acquire nor release",
         Tag::Acquire => "acquire reads",
         Tag::Release => "release writes",
