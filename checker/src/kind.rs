@@ -94,7 +94,14 @@ fn text(text: &str) -> Option<Kind> {
     let code = without_comments(text);
     let line = code.lines().next().unwrap_or("").trim_end();
     let word = line.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    let starts = |starts: &[&str]| {
+        let mut lines = text.lines().map(str::trim_start);
+        lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
+    };
+    let defines = starts(&["let ", "include ", "acyclic ", "irreflexive "]);
     match word {
+        // A model may be called what a test begins with.
+        "PTX" | "SASS" | "CXX" if defines => return Some(Kind::Cat),
         "PTX" | "SASS" | "CXX" => return Some(Kind::Litmus),
         ".version" => return Some(Kind::Ptx),
         "source_filename" | "target" | "define" | "declare" => return Some(Kind::Llvm),
@@ -104,16 +111,11 @@ fn text(text: &str) -> Option<Kind> {
         "let" | "include" | "acyclic" | "irreflexive" | "empty" => return Some(Kind::Cat),
         _ => {}
     }
-    let starts = |starts: &[&str]| {
-        let mut lines = text.lines().map(str::trim_start);
-        lines.any(|line| starts.iter().any(|start| line.starts_with(start)))
-    };
     if starts(&["Function :", ".headerflags", "/*0000*/", "code for sm_"]) {
         return Some(Kind::Sass);
     }
     // A title, and a definition or an axiom.
-    let model = word.starts_with('"') && starts(&["let ", "include ", "acyclic ", "irreflexive "]);
-    model.then_some(Kind::Cat)
+    (word.starts_with('"') && defines).then_some(Kind::Cat)
 }
 
 /// What follows the blanks and comments at the beginning: those of PTX and C++, of LLVM IR, and of
@@ -157,6 +159,7 @@ mod tests {
             ("        /*0000*/  LDC R1, c[0x0][0x28] ;\n", Some(Kind::Sass)),
             ("/* copyright */\n#include <cuda.h>\n", Some(Kind::Cuda)),
             ("\"a model\"\nlet fr = rf^-1; co\n", Some(Kind::Cat)),
+            ("PTX\n(* a model *)\nlet fr = rf^-1; co\nacyclic fr as sc\n", Some(Kind::Cat)),
             ("(* a model *)\nacyclic po | rf as sc\n", Some(Kind::Cat)),
             ("LDG.E R0, [R2]\nEXIT\n", None),
             ("kernel\nvoid\n", None),
