@@ -106,7 +106,7 @@ impl Reference<'_> {
                                 break;
                             }
                         }
-                        (_, None) | (_, Some(_)) => {}
+                        (_, None | Some(_)) => {}
                     }
                     world.next[thread] += 1;
                 }

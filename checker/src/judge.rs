@@ -386,13 +386,13 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &Found) -> Vec<
         let untested = format!("{none}, so the condition was not tested");
         notes.push(Note { code: "no-outcome", text: untested });
     }
-    if let (Verdict::Undefined(_), true) = (verdict, atomics_race(test, found)) {
-        let text = format!(
+    if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
+        let number = section::MIXED_SIZE_RACES.number;
+        let promise = format!(
             "the axioms do not apply, so no value is promised; that one of these atomics is \
-             performed completely before the other still holds ({})",
-            section::MIXED_SIZE_RACES.number
+             performed completely before the other still holds ({number})"
         );
-        notes.push(Note { code: "atomics-exclude-each-other", text });
+        notes.push(Note { code: "atomics-exclude-each-other", text: promise });
     }
     notes
 }
