@@ -136,7 +136,9 @@ fn colour_is_for_terminals_and_for_whom_asks() {
     let at_terminal = |variables: &[(&str, &str)]| {
         let mut command = Command::new("sh");
         command.args(["-c", script]).current_dir(suite::root()).stdin(Stdio::null());
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR").env_remove("CLICOLOR_FORCE");
+        // A log of continuous integration is coloured whatever the terminal.
+        command.env_remove("CI").env_remove("NO_COLOR");
+        command.env_remove("CLICOLOR").env_remove("CLICOLOR_FORCE");
         command.env("PATH", &path).env("TERM", "xterm").envs(variables.iter().copied());
         command.output().expect("there is a shell").stdout.contains(&0x1b)
     };

@@ -33,6 +33,9 @@ use super::structures::{self, Stop, Structures};
 use super::{Engine, Limit, Limits, Seen, Visit};
 use crate::witness::{ChosenRows, Witness};
 
+/// Unordered pairs of writes to one location beyond which directing them is hopeless.
+const MAX_PAIRS: usize = 4_000;
+
 pub struct Enumerate;
 
 impl Engine for Enumerate {
@@ -197,6 +200,10 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     }
 
     fn run(&mut self) -> Result<(), Stop> {
+        // Each pair is a level of the search.
+        if self.free_pairs.len() > MAX_PAIRS {
+            return Err(Stop::Limit(Limit::Events));
+        }
         self.orient(0)
     }
 

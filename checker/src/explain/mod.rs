@@ -280,6 +280,10 @@ impl Survey<'_> {
             self.tell_readings(out)?;
             return allowed(test, account, threads, out);
         }
+        if self.count == 0 && judgement.found.seen.stuck.is_some() {
+            writeln!(out, "Never: {what}.\nNo execution that finishes has these values.")?;
+            return self.tell_readings(out);
+        }
         self.tell_never(test, &what, complete, threads, out)
     }
 

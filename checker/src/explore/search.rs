@@ -72,7 +72,7 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                     account.flow(2 * next.bytes().len() + ITEM)
                 });
                 // Where something sleeps, something could be done.
-                if explored.transitions == before && sleeping == 0 {
+                if explored.transitions == before && sleeping == 0 && machine.overflow().is_none() {
                     explored.halt(machine.unfinished(&state));
                 }
             }
