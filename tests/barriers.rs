@@ -1,7 +1,7 @@
 //! How arrivals at barriers group, against a reference that tries every order of arrivals one by
 //! one: it takes no order for another, and remembers nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use model::event::{BarrierUse, EventKind, Resource};
 use model::generation::{Generations, Waiting, groupings};
@@ -58,7 +58,7 @@ impl Reference<'_> {
             let at: Vec<Option<u16>> = (0..self.paths.len())
                 .map(|thread| stands(thread).map(|_| short(world.next[thread])))
                 .collect();
-            let generations = numbered(world.joined);
+            let generations = world.joined.renumbered();
             if at.iter().all(Option::is_none) {
                 self.complete.insert(generations);
             } else {
@@ -100,8 +100,8 @@ impl Reference<'_> {
                             if events[last].kind != EventKind::Arrive {
                                 return false;
                             }
-                            let generation = world.joined[thread][last];
-                            world.joined[thread][at] = generation;
+                            let generation = world.joined.of[thread][last];
+                            world.joined.of[thread][at] = generation;
                             if !generation.is_some_and(|g| world.completed.contains(&g)) {
                                 break;
                             }
@@ -115,6 +115,11 @@ impl Reference<'_> {
                 world.active.iter().map(|active| self.is_full(world, active)).collect();
             for (active, _) in world.active.iter().zip(&full).filter(|(_, full)| **full) {
                 world.completed.insert(active.generation);
+                let counted = active.arrivals.iter().any(|(_, used)| used.count.is_some());
+                let arrived = |thread: &usize| active.arrivals.iter().any(|(t, _)| t == thread);
+                let members = self.members(active.member, active.resource);
+                let absent = members.filter(|thread| !counted && !arrived(thread));
+                world.joined.exits.extend(absent.map(|thread| (active.generation, thread)));
             }
             let completed = world.completed.clone();
             world.active.retain(|active| !completed.contains(&active.generation));
@@ -125,8 +130,7 @@ impl Reference<'_> {
     }
 
     fn is_full(&self, world: &World, active: &Active) -> bool {
-        let (_, latest) = active.arrivals.last().expect("an active barrier has arrivals");
-        if let Some(count) = latest.count {
+        if let Some(count) = active.arrivals.iter().find_map(|(_, used)| used.count) {
             return active.arrivals.len() as u64 >= count;
         }
         self.members(active.member, active.resource).all(|thread| {
@@ -170,7 +174,7 @@ impl Reference<'_> {
                 && before.count.unwrap_or(all) == used.count.unwrap_or(all)
         });
         active.arrivals.push((thread, used));
-        world.joined[thread][at] = Some(active.generation);
+        world.joined.of[thread][at] = Some(active.generation);
         world.next[thread] += 1;
         allowed
     }
@@ -208,23 +212,12 @@ fn short(index: usize) -> u16 {
     u16::try_from(index).expect("paths are short")
 }
 
-/// Numbered in the order of threads and events.
-fn numbered(mut joined: Generations) -> Generations {
-    let mut numbers = BTreeMap::new();
-    for generation in joined.iter_mut().flatten().flatten() {
-        let next = u32::try_from(numbers.len()).expect("paths are short");
-        *generation = *numbers.entry(*generation).or_insert(next);
-    }
-    joined
-}
-
 fn compare(paths: &[&Path], placements: &[Placement]) -> Result<bool, String> {
-    let joined: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
     let start = World {
         next: vec![0; paths.len()],
         active: Vec::new(),
         completed: BTreeSet::new(),
-        joined,
+        joined: Generations::none(paths),
         generations: 0,
     };
     let (complete, waiting) = (BTreeSet::new(), BTreeSet::new());

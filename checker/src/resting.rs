@@ -173,6 +173,9 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         let total = [now, then].contains(&Coherence::Total);
         return racing_writes(program, if total { 2 } else { 3 });
     }
+    if chosen.exits != other.exits {
+        return instructions(program).any(waits_for_exits);
+    }
     match (chosen.dependencies, other.dependencies) {
         (Dependencies::Syntactic, Dependencies::Semantic)
         | (Dependencies::Semantic, Dependencies::Syntactic) => {
@@ -199,6 +202,13 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
     };
     let found = program.threads.iter().any(in_loop);
     found.then_some("a `cas` in a loop writes each time that it fails")
+}
+
+/// Whether a barrier completes when the threads that have not arrived exit.
+fn waits_for_exits(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::ClusterBarrier(_))
+        || matches!(instruction, Instruction::Barrier(of)
+            if of.instance.is_none() && of.count.is_none())
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {

@@ -105,7 +105,11 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     let dependency = m.name_rel(
         None,
         "dependency",
-        m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw,
+        m.fixed(Fixed::Addr)
+            | m.fixed(Fixed::Data)
+            | m.fixed(Fixed::Ctrl)
+            | m.fixed(Fixed::Exited)
+            | rmw,
     );
     m.axiom(None, "No-Thin-Air", Constraint::Acyclic((rf | dependency).id));
 

@@ -16,9 +16,37 @@ use crate::unfold::{Ends, UnfoldLimit};
 
 pub use self::misuse::Misuse;
 
-/// For each thread, the generation of each event of its path; `None` for events that belong to
-/// none.
-pub type Generations = Vec<Vec<Option<u32>>>;
+/// Which events belong to one generation of a barrier.
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Generations {
+    /// For each thread, the generation of each event of its path; `None` for events that belong to
+    /// none.
+    pub of: Vec<Vec<Option<u32>>>,
+    /// The generations that completed without an arrival of a thread, since it had exited: each
+    /// with that thread.
+    pub exits: BTreeSet<(u32, usize)>,
+}
+
+impl Generations {
+    /// Those of paths without barriers.
+    pub fn none(paths: &[&Path]) -> Generations {
+        let of = paths.iter().map(|path| vec![None; path.events.len()]).collect();
+        Generations { of, exits: BTreeSet::new() }
+    }
+
+    /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
+    #[must_use]
+    pub fn renumbered(mut self) -> Generations {
+        let mut numbers = BTreeMap::new();
+        for generation in self.of.iter_mut().flatten().flatten() {
+            let next = u32::try_from(numbers.len()).expect("a test has few events");
+            *generation = *numbers.entry(*generation).or_insert(next);
+        }
+        let exits = self.exits.into_iter();
+        self.exits = exits.filter_map(|(of, thread)| Some((*numbers.get(&of)?, thread))).collect();
+        self
+    }
+}
 
 const MAX_STEPS: usize = 200_000;
 
@@ -67,7 +95,7 @@ pub fn groupings(
 ) -> Result<Groupings, UnfoldLimit> {
     let steps: Vec<Vec<Step>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
-    let none: Generations = paths.iter().map(|path| vec![None; path.events.len()]).collect();
+    let none = Generations::none(paths);
     if steps.iter().all(Vec::is_empty) {
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
@@ -126,21 +154,12 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Ste
         .collect()
 }
 
-/// Generations numbered in the order of threads and events, not of arrival: equal groupings are
-/// equal then.
-fn renumbered(mut joined: Generations) -> Generations {
-    let mut numbers = BTreeMap::new();
-    for generation in joined.iter_mut().flatten().flatten() {
-        let next = u32::try_from(numbers.len()).expect("a test has few events");
-        *generation = *numbers.entry(*generation).or_insert(next);
-    }
-    joined
-}
-
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     generation: u32,
     arrived: Vec<u8>,
+    /// How many arrivals complete it, once one has said so.
+    count: Option<u64>,
     /// Peer dialect: the count was reached. A later arrival passes: it gives no edge, and its wait
     /// receives those of the arrivals that reached the count (reading R30).
     passed: bool,
@@ -159,7 +178,7 @@ struct State {
 impl State {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
-        let joined = self.joined.iter().map(|thread| 24 + size_of_val(&**thread));
+        let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
         256 + size_of_val(&*self.position) + size_of_val(&*self.waiting) + joined.sum::<usize>()
     }
 }
@@ -193,16 +212,24 @@ impl Run<'_> {
             if self.every_order && !self.seen.insert(state.clone()) {
                 continue;
             }
-            if let Some(misuse) = self.standing(&state) {
+            let standing = self.standing(&state);
+            let misused = standing.is_some();
+            let stopped = standing.map(|(misuse, stopped)| {
                 self.misused.insert(misuse);
-                continue;
-            }
-            let ready: Vec<usize> =
-                (0..self.steps.len()).filter(|&t| self.can_arrive(&state, t)).collect();
+                stopped
+            });
+            // The others go on: what they write may be what leads there.
+            let stopped = stopped.unwrap_or_default();
+            let ready: Vec<usize> = (0..self.steps.len())
+                .filter(|&thread| self.can_arrive(&state, thread) && !stopped.contains(&thread))
+                .collect();
             if ready.is_empty() {
+                if misused {
+                    continue;
+                }
                 let at: Vec<Option<u16>> =
                     (0..self.steps.len()).map(|thread| self.stands_at(&state, thread)).collect();
-                let generations = renumbered(state.joined);
+                let generations = state.joined.renumbered();
                 if at.iter().all(Option::is_none) {
                     self.complete.insert(generations);
                 } else {
@@ -244,11 +271,12 @@ impl Run<'_> {
         let next = &mut state.next;
         let open = state.barriers.entry(step.key).or_insert_with(|| {
             *next += 1;
-            Open { generation: *next, arrived: Vec::new(), passed: false }
+            Open { generation: *next, arrived: Vec::new(), count: None, passed: false }
         });
+        open.count = step.used.count.or(open.count);
         open.arrived.push(u8::try_from(thread).expect("a test has few threads"));
         let generation = if open.passed { None } else { Some(open.generation) };
-        state.joined[thread][usize::from(step.event)] = generation;
+        state.joined.of[thread][usize::from(step.event)] = generation;
         state.position[thread] += 1;
     }
 
@@ -266,8 +294,8 @@ impl Run<'_> {
                 .map(|(key, _)| *key)
                 .collect();
             for key in complete {
-                let counted = self.count(state, key, &state.barriers[&key]).is_some();
-                moved |= Self::complete(state, key, counted);
+                self.complete(state, key);
+                moved = true;
             }
             if !moved {
                 return;
@@ -284,9 +312,9 @@ impl Run<'_> {
         let Some(arrival) = self.arrival(state, thread) else { return false };
         let open = state.barriers.get(&step.key);
         let late = open.filter(|open| open.passed).map(|open| open.generation);
-        let generation = state.joined[thread][usize::from(arrival.event)].or(late);
+        let generation = state.joined.of[thread][usize::from(arrival.event)].or(late);
         let waits = open.is_some_and(|open| Some(open.generation) == generation && !open.passed);
-        state.joined[thread][usize::from(step.event)] = generation;
+        state.joined.of[thread][usize::from(step.event)] = generation;
         state.position[thread] += 1;
         if let Some(generation) = generation.filter(|_| waits) {
             state.waiting[thread] = Some((step.key, generation));
@@ -307,7 +335,7 @@ impl Run<'_> {
         if open.passed || open.arrived.is_empty() {
             return false;
         }
-        if let Some(count) = self.count(state, key, open) {
+        if let Some(count) = open.count {
             return open.arrived.len() as u64 >= count;
         }
         let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
@@ -323,11 +351,6 @@ impl Run<'_> {
                     left.is_empty() && state.waiting[thread].is_none() && self.exits[thread]
                 }
         })
-    }
-
-    /// How many arrivals the latest one asked for: threads of the test (reading R30).
-    fn count(&self, state: &State, key: Key, open: &Open) -> Option<u64> {
-        self.last_arrival(state, key, open).used.count
     }
 
     fn last_arrival(&self, state: &State, key: Key, open: &Open) -> Step {
@@ -352,18 +375,24 @@ impl Run<'_> {
         }
     }
 
-    fn complete(state: &mut State, key: Key, counted: bool) -> bool {
+    fn complete(&self, state: &mut State, key: Key) {
+        let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
         let open = state.barriers.get_mut(&key).expect("the barrier is open");
         for waiting in &mut state.waiting {
             if *waiting == Some((key, open.generation)) {
                 *waiting = None;
             }
         }
-        if counted && matches!(key.resource, Resource::Cta { instance: Some(_), .. }) {
+        if open.count.is_none() && !peer {
+            let arrived = |thread: usize| open.arrived.iter().any(|&t| usize::from(t) == thread);
+            let members = (0..self.steps.len()).filter(|&thread| self.belongs(thread, key));
+            let exited = members.filter(|&thread| !arrived(thread));
+            state.joined.exits.extend(exited.map(|thread| (open.generation, thread)));
+        }
+        if open.count.is_some() && peer {
             open.passed = true;
         } else {
             state.barriers.remove(&key);
         }
-        true
     }
 }

@@ -105,6 +105,8 @@ names! {
         Barrier = "barrier",
         /// The same of the cluster barrier; a relaxed arrival gives way to the fences before it.
         ClusterBarrier = "cluster-barrier",
+        /// From a read to the writes behind a barrier that completed since its thread had exited.
+        Exited = "exited",
     }
 }
 

@@ -4,7 +4,7 @@
 //! [`crate::structure`]. Readings (R…) are choices that `docs/readings.md` gives reasons for.
 
 use crate::given::{Chosen, Fixed, Tag};
-use crate::reading::{Coherence, Dependencies, FailedCas, PatternLocation, Readings};
+use crate::reading::{Coherence, Dependencies, Exits, FailedCas, PatternLocation, Readings};
 use crate::rel::{Builder, Conventions, Meaning, Model, Rel};
 use crate::section;
 
@@ -224,6 +224,12 @@ pub fn under(readings: Readings) -> Model {
             m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw
         }
         Dependencies::None => m.no_event().id(),
+    };
+    // Reading R49: what follows a barrier that was left since a thread had exited depends on what
+    // the thread had read.
+    let dependency = match readings.exits {
+        Exits::Dependency => dependency | m.fixed(Fixed::Exited),
+        Exits::Nothing => dependency,
     };
     let dependency = m.define(section::NO_THIN_AIR, "dependency", dependency);
     m.acyclic(section::NO_THIN_AIR, "No-Thin-Air", rf | dependency);

@@ -130,6 +130,14 @@ readings! {
         Writes = "writes", "it writes its old value back, and releases",
             Some("the text lets every cas write its result");
     }
+    /// Reading R49.
+    exits: Exits = "R49", section::NO_THIN_AIR,
+        "what a thread does for a barrier that does not wait for it since it has exited" {
+        Dependency = "dependency", "what follows the barrier depends on what the thread has read",
+            Some("the text has no speculation that satisfies itself, and a barrier waits for the exit");
+        Nothing = "nothing", "the exit orders nothing",
+            Some("the text relates no exit to what follows it");
+    }
 }
 
 impl Reading {
@@ -224,8 +232,14 @@ mod tests {
         let names = |readings: Readings| -> Vec<String> {
             readings.others().map(|(_, _, other)| other.to_string()).collect()
         };
-        let admitted =
-            ["R6=physical", "R7=unrelated", "R13=semantic", "R23=releases", "R23=writes"];
+        let admitted = [
+            "R6=physical",
+            "R7=unrelated",
+            "R13=semantic",
+            "R23=releases",
+            "R23=writes",
+            "R49=nothing",
+        ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");
         assert!(

@@ -64,6 +64,7 @@ fn relation<R: Row>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::Ctrl => dependencies(u, |event| event.ctrl),
         Fixed::Barrier => barrier(u),
         Fixed::ClusterBarrier => cluster_barrier(u),
+        Fixed::Exited => exited(u),
     }
 }
 
@@ -226,6 +227,36 @@ fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
+/// Reading R49: from reads before the exit of a thread to the writes that wait for that exit, through
+/// however many barriers.
+fn exited<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+    let events = u.events.len();
+    let mut relation = BitRel::empty(events);
+    if u.exits.is_empty() {
+        return relation;
+    }
+    let mut exit: BitRel<R> = BitRel::empty(events);
+    for &(generation, thread) in &u.exits {
+        let first = u.first[thread];
+        for wait in waits(u, generation) {
+            for before in first..first + u.paths[thread].events.len() {
+                exit.insert(before, wait);
+            }
+        }
+    }
+    // A thread goes on when the others have arrived, also relaxed; but what it read before a relaxed
+    // arrival may come after (reading R28).
+    let po = program_order(u);
+    let before = po.or(&barrier(u)).or(&cluster_barrier(u)).plus();
+    let after = po.or(&generation_pairs(u, |_| true)).or(&exit).plus();
+    for (read, write) in exit.or(&before.seq(&exit)).seq(&after).pairs() {
+        if u.events[read].is_read() && u.events[write].is_write() {
+            relation.insert(read, write);
+        }
+    }
+    relation
+}
+
 /// Arrivals and waits of one generation.
 fn generation_pairs<R: Row>(u: &Unfolding<'_>, of: impl Fn(usize) -> bool) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
@@ -235,14 +266,19 @@ fn generation_pairs<R: Row>(u: &Unfolding<'_>, of: impl Fn(usize) -> bool) -> Bi
         if kind(arrival) != Some(EventKind::Arrive) || !of(arrival) {
             continue;
         }
-        for wait in 0..u.events.len() {
-            if kind(wait) == Some(EventKind::Wait) && u.events[wait].generation == Some(generation)
-            {
-                relation.insert(arrival, wait);
-            }
+        for wait in waits(u, generation) {
+            relation.insert(arrival, wait);
         }
     }
     relation
+}
+
+/// The waits of a generation.
+fn waits(u: &Unfolding<'_>, generation: u32) -> impl Iterator<Item = usize> {
+    (0..u.events.len()).filter(move |&event| {
+        let Event { of, generation: this, .. } = u.events[event];
+        this == Some(generation) && of.is_some_and(|of| of.kind == EventKind::Wait)
+    })
 }
 
 /// The writes that cover all of `cell`.

@@ -40,7 +40,8 @@ impl Model {
                 | Fixed::Data
                 | Fixed::Ctrl
                 | Fixed::Barrier
-                | Fixed::ClusterBarrier => false,
+                | Fixed::ClusterBarrier
+                | Fixed::Exited => false,
             },
             Node::Chosen(_) => false,
             Node::Identity(_) => true,

@@ -3,6 +3,8 @@
 //! An [`Unfolding`] fixes everything but where reads read from and how writes and fences are
 //! ordered. [`crate::structure`] turns it into relations.
 
+use std::collections::BTreeSet;
+
 use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
@@ -200,8 +202,8 @@ impl<'p> Unfolded<'p> {
 /// The paths of threads that wait for ever, as far as they get.
 fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations) {
     let Waiting { mut generations, at } = waiting;
-    for (generations, at) in generations.iter_mut().zip(&at) {
-        generations.truncate(at.map_or(usize::MAX, usize::from));
+    for (of, at) in generations.of.iter_mut().zip(&at) {
+        of.truncate(at.map_or(usize::MAX, usize::from));
     }
     let before = |path: &Path, at: u16| {
         let line = path.events[usize::from(at)].line;
@@ -273,6 +275,8 @@ pub struct Unfolding<'u> {
     pub slots: Vec<Slot>,
     /// For each read event, its slots: the first and one past the last.
     pub slots_of: Vec<(usize, usize)>,
+    /// Barrier generations that completed since a thread had exited, each with that thread.
+    pub exits: BTreeSet<(u32, usize)>,
     /// An `ldu` whose address another thread of the warp does not have.
     diverged: Option<(ThreadId, u16)>,
 }
@@ -300,7 +304,7 @@ impl<'u> Unfolding<'u> {
             events.push(Event { thread: None, tags, access, of: None, generation: None });
         }
         let mut first = Vec::with_capacity(paths.len());
-        for (thread, (path, generations)) in paths.iter().zip(generations).enumerate() {
+        for (thread, (path, generations)) in paths.iter().zip(generations.of).enumerate() {
             first.push(events.len());
             let thread = Some(ThreadId(u8::try_from(thread).expect("a test has few threads")));
             events.extend(path.events.iter().zip(generations).map(|(of, generation)| Event {
@@ -322,7 +326,8 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        Unfolding { program, layout, paths, events, first, cells, slots, slots_of, diverged }
+        let exits = generations.exits;
+        Unfolding { program, layout, paths, events, first, cells, slots, slots_of, exits, diverged }
     }
 
     /// The threads that never end, each with the place where it stays: at a barrier, or at the first

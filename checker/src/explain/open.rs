@@ -331,7 +331,7 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
     let section = match fixed {
         Fixed::Po => Some(section::PROGRAM_ORDER),
         Fixed::Barrier | Fixed::ClusterBarrier => Some(section::MEMORY_SYNCHRONIZATION),
-        Fixed::Addr | Fixed::Data | Fixed::Ctrl => Some(section::NO_THIN_AIR),
+        Fixed::Addr | Fixed::Data | Fixed::Ctrl | Fixed::Exited => Some(section::NO_THIN_AIR),
         Fixed::Overlap
         | Fixed::OverlapCompletely
         | Fixed::LocationOverlap

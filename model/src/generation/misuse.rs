@@ -107,18 +107,21 @@ pub(super) fn depends_on_order(steps: &[Vec<Step>], members: impl Fn(Key) -> u64
 }
 
 impl Run<'_> {
-    /// What threads that stand where they do have done wrong.
-    pub(super) fn standing(&self, state: &State) -> Option<Misuse> {
-        let diverged = self.diverged.iter().find_map(|pair| {
-            let there = pair.threads.iter().zip(pair.at).all(|(&thread, at)| {
+    /// What threads that stand where they do have done wrong, and the threads that cannot go on from
+    /// there.
+    pub(super) fn standing(&self, state: &State) -> Option<(Misuse, Vec<usize>)> {
+        let there = |pair: &&Divergence| {
+            pair.threads.iter().zip(pair.at).all(|(&thread, at)| {
                 // A thread that waits is past its wait, and has not come to what follows.
                 let waits = usize::from(state.waiting[thread].is_some());
                 state.position[thread] - waits >= at.unwrap_or(self.steps[thread].len())
-            });
+            })
+        };
+        let diverged: Vec<&Divergence> = self.diverged.iter().filter(there).collect();
+        let first = diverged.first().and_then(|pair| {
             let named = pair.at.iter().zip(pair.threads).find_map(|(at, t)| at.map(|at| (t, at)));
-            there.then_some(named).flatten()
+            named.map(|(thread, step)| (thread, step, DIVERGED))
         });
-        let diverged = diverged.map(|(thread, step)| (thread, step, DIVERGED));
         let waits = || {
             (0..self.steps.len()).find_map(|thread| {
                 let position = state.position[thread];
@@ -127,8 +130,9 @@ impl Run<'_> {
                     .then_some((thread, position, NOT_ARRIVED))
             })
         };
-        let (thread, step, reason) = diverged.or_else(waits)?;
-        Some(self.misuse(state, thread, step, reason))
+        let (thread, step, reason) = first.or_else(waits)?;
+        let stopped = diverged.iter().flat_map(|pair| pair.threads).collect();
+        Some((self.misuse(state, thread, step, reason), stopped))
     }
 
     /// What a thread that arrives now does wrong.
@@ -140,13 +144,13 @@ impl Run<'_> {
         }
         let open = state.barriers.get(&step.key)?;
         let last = self.last_arrival(state, step.key, open);
-        let count = |step: &Step| step.used.count.unwrap_or_else(|| self.members(step.key));
+        let all = self.members(step.key);
         let reason = if step.key.resource == Resource::Cluster {
             open.arrived.iter().any(|&other| usize::from(other) == thread).then_some(TWICE)
         } else if step.used.reduce.is_some() != last.used.reduce.is_some() {
             Some(FORMS)
         } else {
-            (count(&step) != count(&last)).then_some(COUNTS)
+            (step.used.count.unwrap_or(all) != open.count.unwrap_or(all)).then_some(COUNTS)
         };
         reason.map(|reason| self.misuse(state, thread, position, reason))
     }
@@ -157,10 +161,10 @@ impl Run<'_> {
         let reached: Vec<usize> =
             (0..self.steps.len()).map(|thread| self.reached(state, thread)).collect();
         let mut generations = state.joined.clone();
-        for (generations, &reached) in generations.iter_mut().zip(&reached) {
-            generations.truncate(reached);
+        for (of, &reached) in generations.of.iter_mut().zip(&reached) {
+            of.truncate(reached);
         }
-        let generations = super::renumbered(generations);
+        let generations = generations.renumbered();
         let line = self.steps[thread][step].line;
         Misuse { thread, line, reason, reached, generations }
     }
@@ -171,6 +175,6 @@ impl Run<'_> {
         let passed = state.position[thread];
         let at = if state.waiting[thread].is_some() { passed.checked_sub(1) } else { Some(passed) };
         at.and_then(|at| self.steps[thread].get(at))
-            .map_or(state.joined[thread].len(), |step| usize::from(step.event))
+            .map_or(state.joined.of[thread].len(), |step| usize::from(step.event))
     }
 }

@@ -32,7 +32,8 @@ impl Machine<'_> {
                 barrier.arrivals = barrier.arrivals.saturating_add(1);
                 barrier.votes = barrier.votes.saturating_add(vote.into());
                 barrier.arrived |= Self::bit(thread);
-                barrier.count = count;
+                // Arrivals that give a count decide; those that do not agree with it.
+                barrier.count = barrier.count.max(count);
                 self.shape.set_barrier(state, index, barrier);
                 let change = if waits { Change::Phase(Phase::Arrived) } else { Change::Advance };
                 self.change(state, thread, change);
@@ -96,7 +97,13 @@ impl Machine<'_> {
         self.complete_cluster(state, thread);
     }
 
-    /// A thread that has ended is not waited for.
+    /// A thread exits when its loads are done, as it arrives.
+    fn has_exited(&self, state: &State, thread: usize) -> bool {
+        let known = self.known(state, thread);
+        known.ask == Ask::End && (known.idle || !self.keeps(Rule::BarWaits))
+    }
+
+    /// A thread that has exited is not waited for.
     fn complete_all(&mut self, state: &mut State, thread: usize) -> bool {
         let mut any = false;
         for index in 0..self.barriers.len() {
@@ -118,9 +125,7 @@ impl Machine<'_> {
         let there = if count > 0 {
             arrivals >= count
         } else {
-            mates.iter().all(|&mate| {
-                arrived & Self::bit(mate) != 0 || self.known(state, mate).ask == Ask::End
-            })
+            mates.iter().all(|&mate| arrived & Self::bit(mate) != 0 || self.has_exited(state, mate))
         };
         if !there {
             return false;
@@ -148,9 +153,9 @@ impl Machine<'_> {
         let cluster = self.cluster[thread];
         let mates: Vec<usize> =
             (0..self.sm.len()).filter(|&mate| self.cluster[mate] == cluster).collect();
-        let there = mates.iter().all(|&mate| {
-            barrier.arrived & Self::bit(mate) != 0 || self.known(state, mate).ask == Ask::End
-        });
+        let there = mates
+            .iter()
+            .all(|&mate| barrier.arrived & Self::bit(mate) != 0 || self.has_exited(state, mate));
         if !there || barrier.arrived == 0 {
             return false;
         }

@@ -56,6 +56,7 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Ctrl => "from a read to what its value decides the execution of",
         Fixed::Barrier => "from the arrivals at a barrier to the waits of the same generation",
         Fixed::ClusterBarrier => "the same of the barrier of the cluster",
+        Fixed::Exited => "from a read before an exit to the writes that wait for the exit",
     }
 }
 
