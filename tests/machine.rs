@@ -9,6 +9,7 @@ use checker::explore::inclusion::{Inclusion, compare, shown};
 use checker::explore::random::{Walks, walk};
 use checker::explore::{Limits, explore};
 use checker::judge::{Judgement, Task, judge};
+use checker::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::{Kind, placed};
 use litmus::sass::lower::Lowering;
@@ -18,7 +19,7 @@ use model::ptx;
 use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
-use crate::agree::{self, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
+use crate::agree::{self, BARRIERS, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
@@ -117,6 +118,42 @@ fn no_random_program_leaves_the_axioms() {
         }
         Ok(())
     });
+}
+
+/// A run of the machine that never ends is an execution that never ends, and where the axioms know of
+/// no execution that ends, no run does.
+#[test]
+fn a_run_that_never_ends_is_an_execution_that_never_ends() {
+    const LIMITS: Limits = Limits { progress: true, ..Limits::states(5_000) };
+    let model = ptx::model();
+    let lowering = Lowering::of(90).expect("there is a table");
+    let (compared, stuck) = (Cell::new(0), Cell::new(0));
+    agree::law("stuck", &[BARRIERS], 1_500, |sketch| {
+        let test = agree::parse(sketch);
+        let axioms = judged(&test, &model);
+        let (inclusion, explored) = compare(&test, &axioms, lowering, Options::default(), LIMITS);
+        if let Inclusion::Extra(extra) = &inclusion {
+            let outcome = test.display_outcome(&extra[0].0);
+            return Err(format!("the axioms forbid {outcome}"));
+        }
+        let Some(explored) = explored.filter(|explored| explored.limit.is_none()) else {
+            return Ok(());
+        };
+        let seen = &axioms.found.seen;
+        if axioms.found.limit.is_some() || seen.bound_reached || !seen.stuck_is_known {
+            return Ok(());
+        }
+        compared.set(compared.get() + 1);
+        if let Some(at) = explored.stuck_at.as_ref().filter(|_| explored.faults == 0) {
+            stuck.set(stuck.get() + 1);
+            if seen.stuck.is_none() {
+                return Err(format!("the axioms have no such execution: {}", never(&test, at)));
+            }
+        }
+        Ok(())
+    });
+    let (compared, stuck) = (compared.get(), stuck.get());
+    assert!(stuck > 50 && compared > stuck + 50, "{stuck} stuck of {compared}");
 }
 
 /// Programs that say where everything is, each on one of the machines; `cargo bench --bench inclusion`
