@@ -185,6 +185,19 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "red.relaxed.gpu.global.add.u32 [{counter}], {one};",
         ],
     ),
+    (
+        "ptx-explain-misspelt",
+        &[
+            "ptx",
+            "explain",
+            "bar.syncc 0",
+            "mov.u32 %0, %tid.x",
+            "@p bra.unii $L1",
+            "nanosleep.u32 100",
+            "mbarrier [a], 1",
+            "add.s32 r, a, b; ret",
+        ],
+    ),
     ("ptx-explain-other-json", &["ptx", "explain", "--format=json", "bar.arrive 1, 64"]),
     ("sass-read", &["sass", "read", "tests/cli/listing.sass"]),
     ("sass-read-verbose", &["sass", "read", "-v", "--arch=sm_50", "tests/cli/listing.sass"]),
@@ -310,6 +323,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explain-reading-allowed", &["explain", ALIAS]),
     ("explain-reading-switched", &["explain", "--reading=R13=semantic", FAKE]),
     ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
+    ("lint-misspelt", &["lint", "tests/ptx/misspelt.ptx"]),
     ("lint-unjudged", &["lint", "tests/ptx/unjudged.ptx"]),
     ("lint-unjudged-json", &["lint", "--format=json", "tests/ptx/unjudged.ptx"]),
     (

@@ -195,3 +195,12 @@ pub fn of_opcode(opcode: &str) -> Section {
     let found = INSTRUCTION_SECTIONS.iter().find(|(known, _)| *known == opcode);
     found.map_or(INSTRUCTIONS, |(_, section)| *section)
 }
+
+/// Where the document describes the instruction whose name has these parts: its form has a page of
+/// its own, or its opcode has one for all forms.
+pub fn of_parts(opcode: &str, form: &str) -> Section {
+    match of_opcode(&format!("{opcode}.{form}")) {
+        INSTRUCTIONS => of_opcode(opcode),
+        section => section,
+    }
+}

@@ -87,23 +87,31 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let instructions: Vec<_> =
         explain.instructions.iter().flat_map(|text| template::instructions(text)).collect();
     for (index, text) in instructions.iter().enumerate() {
-        if let Some(other) = other::other(text) {
-            match explain.format {
-                LintFormat::Text => {
-                    if index > 0 {
-                        writeln!(out)?;
-                    }
-                    other.text(out)?;
-                    explained = true;
-                }
-                LintFormat::Json => other.json(out)?,
-            }
-            continue;
-        }
         let path = match instructions.len() {
             1 => "instruction".to_owned(),
             _ => format!("instruction {}", index + 1),
         };
+        if let Some(other) = other::other(text) {
+            let (diagnostics, worst) = match ptx::other(&path, text, options) {
+                Ok(diagnostics) => (diagnostics, Exit::Differs),
+                Err(diagnostics) => (diagnostics, Exit::BadInput),
+            };
+            let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+            if explained && explain.format == LintFormat::Text {
+                writeln!(out)?;
+            }
+            explained = !broken;
+            match (explain.format, broken) {
+                (LintFormat::Text, false) => other.text(&diagnostics, out)?,
+                (LintFormat::Json, false) => other.json(&diagnostics, out)?,
+                (LintFormat::Text, true) => show::text(text, &diagnostics, None, out)?,
+                (LintFormat::Json, true) => show::json(text, &diagnostics, None, out)?,
+            }
+            if broken {
+                exit = exit.max(worst);
+            }
+            continue;
+        }
         let (single, diagnostics) = match ptx::instruction(&path, text, options) {
             Ok(single) => {
                 let diagnostics = single.diagnostics.clone();

@@ -3,17 +3,21 @@
 
 use std::io::{self, Write};
 
+use litmus::Diagnostic;
 use model::isa::opcode;
 use model::isa::shape::Opcode;
 use model::section::{self, Section};
 use serde::Serialize;
+
+use crate::lint::Object;
 
 /// An instruction that is known by its opcode.
 pub(super) struct Other<'a> {
     /// As it is written, without `;`.
     text: &'a str,
     is: String,
-    modelled: bool,
+    /// Whether litmus tests execute it, and if not why, where the reader of tests says so.
+    modelled: Result<(), Option<String>>,
     section: Section,
 }
 
@@ -35,8 +39,7 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
     if Opcode::named(opcode).is_some() && !own {
         return None;
     }
-    let found = section::of_opcode(&format!("{opcode}.{form}"));
-    let section = if found == section::INSTRUCTIONS { section::of_opcode(opcode) } else { found };
+    let section = section::of_parts(opcode, form);
     let (is, modelled) = match opcode {
         _ if own => {
             (format!("an asynchronous operation, and not the `{opcode}` of the model"), false)
@@ -45,6 +48,10 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
         "barrier" if form == "cluster" => ("the barrier of a cluster".to_owned(), true),
         "bar" | "barrier" => ("a barrier of a CTA".to_owned(), true),
         "bra" | "ret" | "exit" => ("control flow".to_owned(), true),
+        "trap" => ("a trap: it ends the grid with an error".to_owned(), false),
+        "brkpt" => ("a breakpoint".to_owned(), false),
+        "nanosleep" => ("a pause of the thread".to_owned(), false),
+        "pmevent" => ("a trigger of performance counters".to_owned(), false),
         _ => match opcode::outside(opcode) {
             Some(what) => (format!("one of {what}"), false),
             None => {
@@ -52,30 +59,54 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
             }
         },
     };
+    let modelled = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
     Some(Other { text, is, modelled, section })
 }
 
+/// What the reader of litmus tests says of the instruction; `None` if it cannot be read there by
+/// itself: a branch without its label, say.
+fn in_a_test(text: &str) -> Option<Result<(), Option<String>>> {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    let test =
+        format!("PTX one\n{{\n}}\n P0@cta 0,gpu 0 ;\n {} ;\nexists (true)\n", line.join(" "));
+    let test = litmus::parse("instruction", test.as_bytes()).ok()?;
+    Some(match test.program.unsupported() {
+        Some((_, _, why)) => Err(Some(why.to_owned())),
+        None => Ok(()),
+    })
+}
+
 impl Other<'_> {
-    fn status(&self) -> &'static str {
-        if self.modelled {
-            "modelled: litmus tests execute it, in the forms that docs/litmus-format.md lists; its rules are not checked by `lint`"
-        } else {
-            "not modelled: a litmus test with it is `unsupported`, and its rules are not checked by `lint`"
-        }
+    fn status(&self) -> String {
+        let status = match &self.modelled {
+            Ok(()) => {
+                "modelled: litmus tests execute it, in the forms that docs/litmus-format.md lists"
+            }
+            Err(None) => "not modelled: a litmus test with it is `unsupported`",
+            Err(Some(why)) => {
+                // Behind the name of the instruction.
+                let why = why.split_once("`: ").map_or(&**why, |(_, why)| why);
+                &format!("not modelled: a litmus test with it is `unsupported` ({why})")
+            }
+        };
+        format!("{status}; of its rules, `lint` checks its modifiers alone")
     }
 
-    pub(super) fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn text(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {
+        for warning in warnings {
+            writeln!(out, "{warning:#}")?;
+        }
         writeln!(out, "{}", self.text)?;
         writeln!(out, "  {} ({})", self.is, self.section.number)?;
         writeln!(out, "  {}", self.status())?;
         writeln!(out, "\nSections:\n  {}\n    {}", self.section, self.section.url())
     }
 
-    pub(super) fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn json(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {
         #[derive(Serialize)]
         struct Line<'a> {
             instruction: &'a str,
-            diagnostics: [(); 0],
+            diagnostics: Vec<Object<'a>>,
             /// As for memory instructions that cannot be explained.
             explained: Option<()>,
             other: Account<'a>,
@@ -90,11 +121,11 @@ impl Other<'_> {
         }
         let line = Line {
             instruction: self.text,
-            diagnostics: [],
+            diagnostics: warnings.iter().map(Object::from).collect(),
             explained: None,
             other: Account {
                 is: &self.is,
-                modelled: self.modelled,
+                modelled: self.modelled.is_ok(),
                 section: self.section.number,
                 title: self.section.title,
                 url: self.section.url(),
@@ -118,9 +149,15 @@ mod tests {
             assert_eq!(other(opcode).is_none(), memory, "{opcode}");
         }
         assert!(other("foo.bar r, s").is_none());
-        assert!(!other("st.async.u32 [a], r, [b];").expect("it is known").modelled);
+        let modelled = |text| other(text).expect("it is known").modelled;
+        assert!(modelled("st.async.u32 [a], r, [b];").is_err());
+        assert_eq!(modelled("mov.u32 %0, %r1"), Ok(()));
+        assert_eq!(modelled("@p bra $L1"), Ok(()));
+        let special = modelled("mov.u32 %0, %tid.x").expect_err("a test gives it no value");
+        assert!(special.is_some_and(|why| why.contains("%tid.x")));
+        assert!(modelled("add.ftz.f32 a, b, c").is_err());
         let barrier = other("@!p barrier.cluster.wait;").expect("it is known");
-        assert!(barrier.modelled && barrier.section.anchor.ends_with("barrier-cluster"));
+        assert!(barrier.modelled.is_ok() && barrier.section.anchor.ends_with("barrier-cluster"));
         let nowhere: Vec<&str> = model::isa::opcode::all()
             .filter(|opcode| section::of_opcode(opcode) == section::INSTRUCTIONS)
             .collect();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::isa::fence::{self, Spelling};
+use model::isa::modifier::{self, Wrong};
 use model::isa::opcode;
 use model::isa::qualifier::{Fault, Kind, Qualifiers};
 use model::isa::rule::{Breach, By, Edit, Rule};
@@ -10,6 +11,7 @@ use model::isa::rules;
 use model::isa::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
 use model::isa::version::{Function, PtxIsa, Setting, Target};
 use model::isa::{Type, TypeKind};
+use model::section;
 
 use super::constant;
 use super::syntax::{Memory, Module, Opaque, Operand, OperandKind, Scalar, Statement, Symbol};
@@ -47,6 +49,9 @@ fn who(by: By) -> Option<&'static str> {
     }
 }
 
+/// So many modifiers are all told.
+const FEW: usize = 12;
+
 pub(super) struct Linter<'a, 'r> {
     pub(super) text: &'a str,
     pub(super) module: &'r Module,
@@ -64,13 +69,22 @@ impl<'a> Linter<'a, '_> {
         self.address_size();
         for function in &self.module.functions {
             let setting = setting(self.module, self.options, function.kind);
+            let label = |statement: &Statement| match statement {
+                Statement::Label(at) => Some(at.of(self.text)),
+                Statement::Memory(_) | Statement::Opaque(_) => None,
+            };
+            let mut labels: Vec<&str> = function.statements.iter().filter_map(label).collect();
+            labels.sort_unstable();
             for statement in &function.statements {
                 match statement {
                     Statement::Memory(memory) => {
                         self.memory(memory, &setting);
                         count += 1;
                     }
-                    Statement::Opaque(opaque) => self.opcode(opaque, &setting),
+                    Statement::Opaque(opaque) => {
+                        self.opcode(opaque, &setting);
+                        self.target(opaque, &labels);
+                    }
                     Statement::Label(_) => {}
                 }
             }
@@ -115,17 +129,17 @@ impl<'a> Linter<'a, '_> {
                 )
                 .note(who(By::Document).unwrap_or_default())
                 .severity(severity(By::Document, self.options.strict))
-                .section(model::section::ADDRESS_SIZE)
+                .section(section::ADDRESS_SIZE)
                 .help("write `.address_size 64` behind `.target`");
         }
     }
 
     /// An opcode that PTX does not have.
-    fn opcode(&mut self, opaque: &Opaque, setting: &Setting) {
+    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &Setting) {
         let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return };
         let name = at.of(self.text);
         if opcode::all().any(|known| known == name) {
-            return;
+            return self.modifiers(opaque, setting);
         }
         let near = self.report.nearest(name, opcode::all());
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
@@ -133,7 +147,54 @@ impl<'a> Linter<'a, '_> {
             .error("opcode", at, format!("PTX has no instruction `{}`", short(name)))
             .note(if newer { "unless it came with a later version" } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
-            .section(model::section::INSTRUCTIONS)
+            .section(section::INSTRUCTIONS)
+            .help_if(near.map(|near| format!("`{near}` is one")));
+    }
+
+    /// A modifier that the instruction does not have.
+    fn modifiers(&mut self, opaque: &Opaque, setting: &Setting) {
+        let places = opaque.parts.of(&self.module.parts);
+        let parts: Vec<&str> = places.iter().map(|part| part.of(self.text)).collect();
+        let Some(fault) = modifier::fault(&parts) else { return };
+        let part = parts[fault.position];
+        let near = self.report.nearest(part, fault.known.iter().copied());
+        let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
+        let head = short(&parts[..fault.head].join("."));
+        let message = match fault.wrong {
+            Wrong::Bare => format!("an operation is missing behind `{head}`"),
+            Wrong::Operation => format!("`.{}` is no operation of `{head}`", short(part)),
+            Wrong::Modifier => format!("`.{}` is no modifier of `{head}`", short(part)),
+        };
+        let few = fault.wrong != Wrong::Modifier || fault.known.len() <= FEW;
+        let all = (few && !fault.known.is_empty()).then(|| {
+            let known: Vec<String> = fault.known.iter().map(|one| format!("`.{one}`")).collect();
+            format!("it has {}", known.join(", "))
+        });
+        let near = near.filter(|_| fault.wrong != Wrong::Bare);
+        let form = parts.get(1).copied().unwrap_or_default();
+        self.report
+            .error("modifier", places[fault.position], message)
+            .note(if newer { "unless it came with a later version" } else { "" })
+            .severity(if newer { Severity::Warning } else { Severity::Error })
+            .section(section::of_parts(parts[0], form))
+            .help_if(near.map(|near| format!("`.{near}` is one")).or(all));
+    }
+
+    /// A branch to a label that its function does not have.
+    fn target(&mut self, opaque: &Opaque, labels: &[&str]) {
+        if opaque.parts.of(&self.module.parts).first().map(|at| at.of(self.text)) != Some("bra") {
+            return;
+        }
+        let [target] = opaque.names.of(&self.module.names) else { return };
+        let name = target.at.of(self.text);
+        if labels.binary_search(&name).is_ok() {
+            return;
+        }
+        let worth = self.report.is_worth(labels.len());
+        let near = worth.then(|| self.report.nearest(name, labels.iter().copied())).flatten();
+        self.report
+            .error("label", target.at, format!("this function has no label `{}`", short(name)))
+            .section(section::of_opcode("bra"))
             .help_if(near.map(|near| format!("`{near}` is one")));
     }
 
@@ -147,6 +208,11 @@ impl<'a> Linter<'a, '_> {
             let part = |index: usize| parts.get(index).map_or("", |part| part.of(self.text));
             let (name, form) = (part(0), part(1));
             if !opcode::is_of_memory(name, form) {
+                continue;
+            }
+            // One whose name is wrong has its error.
+            let names: Vec<&str> = parts.iter().map(|part| part.of(self.text)).collect();
+            if modifier::fault(&names).is_some() {
                 continue;
             }
             let own = opcode::has_own_rules(name, form) || matches!(name, "cp");

@@ -14,7 +14,7 @@ mod syntax;
 
 pub use lint::Options;
 pub use print::{Operand, Scalar};
-pub use single::{Piece, Single, excerpt, instruction};
+pub use single::{Piece, Single, excerpt, instruction, other};
 pub(crate) use symbols::is_special;
 
 use std::collections::BTreeMap;
@@ -283,9 +283,22 @@ mod tests {
     }
 
     #[test]
+    fn names_of_other_instructions_are_known() {
+        assert_eq!(codes("add.bogus r1, r2, r3;\nbarrier.foo 0;\nmbarrier r1;"), ["modifier"; 3]);
+        assert_eq!(codes("L: bra L; { bra M; M: } bra NOWHERE;\n@p bra.uni l;"), ["label"; 2]);
+        // Which tables of targets a function has is not known here.
+        assert_eq!(codes("brx.idx r1, TABLE;"), [""; 0]);
+        let newer = MODULE.replace("8.7", "99.0").replace("mov.u32", "mov.zz");
+        let linted = lint("m.ptx", newer.as_bytes(), Options::default());
+        assert_eq!((linted.errors(), linted.warnings()), (0, 1));
+    }
+
+    #[test]
     fn other_instructions_are_never_an_error() {
         assert_eq!(
-            codes("wgmma.x {r1, r2}, a; createpolicy {{{, ;\n tex [a, {r1}], \"x\" !; ret;"),
+            codes(
+                "wgmma.mma_async {r1, r2}, a; createpolicy.cvt {{{, ;\n tex [a, {r1}], \"x\" !; ret;"
+            ),
             [""; 0]
         );
     }

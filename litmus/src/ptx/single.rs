@@ -59,11 +59,31 @@ pub fn instruction<'a>(
     parser.alone = true;
     let read = parser.single();
     let module = parser.module;
-    let Some(memory) = read.filter(|_| report.count() == 0) else {
+    // The parser has complained of an instruction of another kind.
+    let Some(Statement::Memory(memory)) = read.filter(|_| report.count() == 0) else {
         return Err(report.finish(path, text));
     };
     let single = judged(text, &module, &memory, options, &mut report);
     Ok(Single { diagnostics: report.finish(path, text), ..single })
+}
+
+/// Reads one instruction of another kind, of which the operands are not looked into: what is wrong
+/// with its name; or why it is no instruction.
+pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let text = crate::text(path, text.as_bytes())?;
+    let mut report = Report::default();
+    let mut parser = Parser::new(text, &mut report);
+    (parser.alone, parser.excerpt) = (true, true);
+    let read = parser.single();
+    let module = parser.module;
+    let Some(Statement::Opaque(opaque)) = read.filter(|_| report.count() == 0) else {
+        return Err(report.finish(path, text));
+    };
+    let setting = setting(&module, options, Function::Unknown);
+    let mut linter =
+        Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
+    linter.opcode(&opaque, &setting);
+    Ok(report.finish(path, text))
 }
 
 /// One of several: what is wrong with it is in the report.
@@ -159,7 +179,7 @@ pub fn excerpt<'a>(
 
 impl Parser<'_, '_> {
     /// The only statement there is; `None` when that has been complained of.
-    fn single(&mut self) -> Option<Memory> {
+    fn single(&mut self) -> Option<Statement> {
         let Ok(statement) = self.statement() else { return None };
         if !self.at_end() {
             let at = self.token.at;
@@ -169,15 +189,11 @@ impl Parser<'_, '_> {
                 .help("give each instruction as an argument of its own");
             return None;
         }
-        match statement {
-            Statement::Memory(memory) => Some(memory),
-            Statement::Label(at) => {
-                self.report.error("opcode", at, "a label is no instruction");
-                None
-            }
-            // The parser has complained of an instruction of another kind.
-            Statement::Opaque(_) => None,
+        if let Statement::Label(at) = statement {
+            self.report.error("opcode", at, "a label is no instruction");
+            return None;
         }
+        Some(statement)
     }
 }
 

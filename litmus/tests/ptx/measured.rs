@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use litmus::diagnostic::Severity;
@@ -15,7 +16,7 @@ use model::isa::version::{PtxIsa, Target};
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle").join(name);
     let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
+        absent(&path);
         return None;
     };
     let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
@@ -35,6 +36,12 @@ fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     }
     rows.remove(0);
     Some(rows)
+}
+
+/// Says that something is not there, past the capture of what a test that passes prints.
+fn absent(path: &Path) {
+    let line = format!("skipped: {} is not there\n", path.display());
+    std::io::stderr().write_all(line.as_bytes()).expect("standard error can be written to");
 }
 
 /// The codes of the errors in a module, as ptxas would see it.
@@ -221,6 +228,89 @@ fn spellings_in_the_wild_are_known() {
     }
     assert!(memory > 500, "only {memory} of memory");
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The instructions of the rows, one a line of a module; which of them have a name that is unknown.
+fn unknown_names<'a>(instructions: impl Iterator<Item = &'a str>) -> (usize, Vec<String>) {
+    let head = ".version 9.4\n.target sm_120a\n.entry k() {\n";
+    let lines: Vec<String> =
+        instructions.map(|one| one.trim().trim_end_matches(';').replace('\n', " ")).collect();
+    let text = format!("{head}{} ;\n}}\n", lines.join(" ;\n"));
+    let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+    let unknown = linted
+        .diagnostics
+        .iter()
+        .filter(|one| matches!(one.code, "modifier" | "opcode"))
+        .map(|one| format!("{}: {}", lines[one.span.line - 4], one.message));
+    (lines.len(), unknown.collect())
+}
+
+/// Whatever was accepted, compiled or written has a name that is known: no false alarm for any.
+#[test]
+fn no_name_that_occurs_is_unknown() {
+    let mut all = 0;
+    let mut unknown = Vec::new();
+    let mut ask = |names: (usize, Vec<String>)| {
+        all += names.0;
+        unknown.extend(names.1);
+    };
+    if let Some(rows) = rows("async/accept-train.csv") {
+        ask(unknown_names(rows.iter().filter(|row| row[4] == "accept").map(|row| &row[1][..])));
+    }
+    if let Some(rows) = rows("ptxas/lowering-train.csv") {
+        ask(unknown_names(rows.iter().map(|row| &row[3][..])));
+    }
+    if let Some(rows) = rows("llvm/lowering-train.csv") {
+        let made = rows.iter().filter(|row| row[6] == "OK").map(|row| &row[4][..]);
+        let one_by_one = made.flat_map(|made| made.split([';', '\n']));
+        ask(unknown_names(one_by_one.filter(|one| {
+            let one = one.trim();
+            one.starts_with(|c: char| c.is_ascii_lowercase()) && !one.ends_with([',', '('])
+        })));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/kernels/ptx");
+    let Ok(kernels) = fs::read_dir(&folder) else { return absent(&folder) };
+    for kernel in kernels {
+        let path = kernel.expect("a file").path();
+        let name = path.display().to_string();
+        let linted = ptx::lint(&name, &fs::read(&path).expect("a kernel"), Options::default());
+        let names = linted
+            .diagnostics
+            .iter()
+            .filter(|one| matches!(one.code, "modifier" | "opcode" | "label"));
+        ask((1, names.map(|one| format!("{name}:{}: {}", one.span.line, one.message)).collect()));
+    }
+    assert!(all > 40_000, "only {all} names");
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// Of the names that people write, all are known but those that a search cut short, and two that
+/// the document does not have.
+#[test]
+fn names_in_the_wild_are_known() {
+    const NO_INSTRUCTIONS: &[&str] = &[
+        "bar.cubin",
+        "bar.h",
+        "barrier.cluster.sync",
+        "barrier.cuh",
+        "barrier.h",
+        "barrier.hpp",
+        "cp.async.arrive.shared.b64",
+        "cp.async.cg.16",
+        "mbarrier.arrive.no",
+        "multimem.cuh",
+    ];
+    let Some(rows) = rows("ptxas/inline-ptx-in-the-wild.csv") else { return };
+    let names = rows.iter().map(|row| &row[0][..]).filter(|name| {
+        // Names of which a part was put in by the source.
+        !name.ends_with([':', '.'])
+    });
+    let (all, unknown) = unknown_names(names);
+    assert!(all > 1_500, "only {all} names");
+    let mut unknown: Vec<&str> =
+        unknown.iter().filter_map(|one| one.split_once(": ").map(|(name, _)| name)).collect();
+    unknown.sort_unstable();
+    assert_eq!(unknown, NO_INSTRUCTIONS);
 }
 
 #[test]

@@ -163,7 +163,7 @@ fn what_is_not_judged_is_counted_by_name() {
         ".version 9.3 .target sm_90 .address_size 64 .entry k() { .reg .b32 r; .reg .b64 a;\n\
          ld.u32 r, [a]; st.async.u32 [a], r, [a]; cp.async.wait_all; cp.async.commit_group;\n\
          mbarrier.init.shared.b64 [a], 1; bar.sync 0; add.u32 r, r, r; bar.warp.sync 1;\n\
-         wmma.mma.x r; wmma.load.x r, [a]; }",
+         wmma.mma.sync r; wmma.load.a r, [a]; }",
     );
     assert_eq!(linted.diagnostics, []);
     assert_eq!(linted.instructions, 1);
