@@ -65,8 +65,8 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
 
 /// What the reader of litmus tests says of the instruction; `None` if it cannot be read there by
 /// itself: a branch without its label, say.
-fn in_a_test(text: &str) -> Option<Result<(), Option<String>>> {
-    let line: Vec<&str> = text.split_whitespace().collect();
+fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
+    let line: Vec<&str> = instruction.split_whitespace().collect();
     let test =
         format!("PTX one\n{{\n}}\n P0@cta 0,gpu 0 ;\n {} ;\nexists (true)\n", line.join(" "));
     let test = litmus::parse("instruction", test.as_bytes()).ok()?;
