@@ -325,6 +325,12 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
     ("lint-misspelt", &["lint", "tests/ptx/misspelt.ptx"]),
     ("lint-unjudged", &["lint", "tests/ptx/unjudged.ptx"]),
+    ("lint-empty", &["lint", "tests/cli/empty.sass"]),
+    ("lint-empty-as", &["lint", "--ptx-isa=8.7", "tests/cli/empty.sass"]),
+    ("lint-absent", &["lint", "tests/cli/absent.ptx"]),
+    ("lint-absent-json", &["lint", "--format=json", "tests/cli/absent.ptx"]),
+    ("lint-absent-among", &["lint", "tests/cli/absent.ptx", "tests/ptx/fine.ptx"]),
+    ("lint-of-litmus", &["lint", "tests/cli/holds.litmus", "tests/cli/absent.ptx"]),
     ("lint-unjudged-json", &["lint", "--format=json", "tests/ptx/unjudged.ptx"]),
     (
         "wrong-kind-check",

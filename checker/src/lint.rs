@@ -48,6 +48,10 @@ impl<'a> From<&'a Diagnostic> for Object<'a> {
 #[derive(Serialize)]
 struct Summary {
     files: usize,
+    /// Of these, how many could not be read.
+    unread: usize,
+    /// And how many have something in them that could not.
+    read_in_part: usize,
     /// How many memory instructions were judged.
     judged: usize,
     errors: usize,
@@ -72,6 +76,8 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     let options = Options { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
     let mut summary = Summary {
         files: files.len(),
+        unread: 0,
+        read_in_part: 0,
         judged: 0,
         errors: 0,
         warnings: 0,
@@ -85,6 +91,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
             Err(error) => {
                 writeln!(err, "error: {}: {error}", input::shown(file))?;
                 exit = exit.max(Exit::BadInput);
+                summary.unread += 1;
                 continue;
             }
         };
@@ -108,6 +115,8 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
 
 impl Summary {
     fn add(&mut self, linted: &Linted) {
+        self.unread += usize::from(linted.unread);
+        self.read_in_part += usize::from(linted.unreadable && !linted.unread);
         self.judged += linted.instructions;
         self.errors += linted.errors();
         self.warnings += linted.warnings();
@@ -120,7 +129,28 @@ impl Summary {
         let files = plural(self.files, "file");
         let judged = plural(self.judged, "memory instruction");
         let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
-        write!(out, "{files}, {judged}: {errors}, {warnings}")?;
+        if self.unread == self.files {
+            return writeln!(
+                out,
+                "{files}, {}",
+                if self.files == 1 { "not read" } else { "none read" }
+            );
+        }
+        write!(out, "{files}")?;
+        for (count, how) in [(self.unread, "not read"), (self.read_in_part, "read in part")] {
+            match (count, self.files) {
+                (0, _) => {}
+                (_, 1) => write!(out, ", {how}")?,
+                (count, _) => write!(out, ", {count} of them {how}")?,
+            }
+        }
+        write!(out, ", {judged}: ")?;
+        // No errors in what nobody has asked is no praise.
+        if (self.judged, self.errors, self.warnings) == (0, 0, 0) {
+            write!(out, "nothing was judged")?;
+        } else {
+            write!(out, "{errors}, {warnings}")?;
+        }
         if !self.not_judged.is_empty() {
             let count: usize = self.not_judged.values().sum();
             let names: Vec<&str> = self.not_judged.keys().map(String::as_str).collect();

@@ -80,6 +80,7 @@ sections! {
     LDU = "9.7.10.10", "Data Movement and Conversion Instructions: ldu", "data-movement-and-conversion-instructions-ldu";
     ST = "9.7.10.11", "Data Movement and Conversion Instructions: st", "data-movement-and-conversion-instructions-st";
     INSTRUCTIONS = "9.7", "Instructions", "instructions";
+    VERSION = "11.1.1", "PTX Module Directives: .version", "ptx-module-directives-version";
     ADDRESS_SIZE = "11.1.3", "PTX Module Directives: .address_size", "ptx-module-directives-address-size";
     BRA = "9.7.13.3", "Control Flow Instructions: bra", "control-flow-instructions-bra";
     BAR = "9.7.15.1", "Parallel Synchronization and Communication Instructions: bar", "parallel-synchronization-and-communication-instructions-bar";

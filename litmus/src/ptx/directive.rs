@@ -10,6 +10,7 @@ use crate::cursor::short;
 impl Parser<'_, '_> {
     pub(super) fn version(&mut self) {
         let start = self.bump().at;
+        self.module.versioned = true;
         let at = self.token.at;
         let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::Kind::Number);
         if let Some(isa) = isa {

@@ -19,7 +19,7 @@ use crate::correction::{Piece, PieceShape, Written};
 use crate::cursor::short;
 use crate::diagnostic::Severity;
 use crate::fault;
-use crate::report::Report;
+use crate::report::{Bytes, Report};
 
 /// Whose word counts, and for what version and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -92,8 +92,19 @@ impl<'a> Linter<'a, '_> {
         count
     }
 
-    /// Rules that came with a later version are not known.
+    /// A module says its version; rules that came with a later one are not known.
     fn version(&mut self) {
+        if !self.module.versioned && self.options.isa.is_none() {
+            let message = "a module begins with `.version`";
+            self.report
+                .error("version-missing", Bytes::default(), message)
+                .note("this one has none")
+                .section(section::VERSION)
+                .help(format!(
+                    "write `.version {}` and a `.target`, or judge it as that: `--ptx-isa {0}`",
+                    PtxIsa::NEWEST
+                ));
+        }
         let Some((isa, at)) = self.module.isa.filter(|_| self.options.isa.is_none()) else {
             return;
         };

@@ -37,6 +37,8 @@ pub struct Linted {
     pub not_judged: BTreeMap<String, usize>,
     /// Whether some of the text is no PTX, or too long: then not everything was asked.
     pub unreadable: bool,
+    /// Whether it is no text at all: then nothing was.
+    pub unread: bool,
 }
 
 impl Linted {
@@ -53,7 +55,9 @@ impl Linted {
 pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
     let text = match crate::text(path, bytes) {
         Ok(text) => text,
-        Err(diagnostics) => return Linted { diagnostics, unreadable: true, ..Linted::default() },
+        Err(diagnostics) => {
+            return Linted { diagnostics, unreadable: true, unread: true, ..Linted::default() };
+        }
     };
     let mut report = Report::of_many();
     let module = parse::Parser::new(text, &mut report).module();
@@ -62,7 +66,8 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
         lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
     let instructions = linter.module();
     let not_judged = linter.not_judged();
-    Linted { diagnostics: report.finish(path, text), instructions, not_judged, unreadable }
+    let diagnostics = report.finish(path, text);
+    Linted { diagnostics, instructions, not_judged, unreadable, unread: false }
 }
 
 /// A module that was read, for whoever wants to know more of it than what is wrong.

@@ -13,6 +13,8 @@ use crate::report::Bytes;
 #[derive(Debug, Default)]
 pub(crate) struct Module {
     pub(crate) isa: Option<(PtxIsa, Bytes)>,
+    /// Whether there is a `.version`, one that can be read or not.
+    pub(crate) versioned: bool,
     pub(crate) target: Option<(Target, Bytes)>,
     /// 32 or 64; `None` where the module does not say.
     pub(crate) address_bits: Option<u16>,
