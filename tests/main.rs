@@ -28,6 +28,7 @@ mod rules;
 mod sass;
 #[cfg(unix)]
 mod scripts;
+mod spins;
 #[cfg(unix)]
 mod streams;
 mod suite;

@@ -516,13 +516,13 @@ fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
             let known: Vec<&str> = judging.axioms.iter().map(|a| a.name.as_str()).collect();
             return Some(format!("{key}={name}: the axioms are {}", known.join(", ")));
         };
-        let mut model = judging.clone();
+        let mut model = judging.with_every_iteration();
         model.axioms.retain(|other| other.name == axiom.name);
         if !decided_never(test, &run(test, task, engine, &model)) {
             return Some(format!("{key}={name}: some candidate with the outcome keeps that axiom"));
         }
         if alone {
-            let mut model = judging.clone();
+            let mut model = judging.with_every_iteration();
             model.axioms.retain(|other| other.name != axiom.name);
             if decided_never(test, &run(test, task, engine, &model)) {
                 return Some(format!("{key}={name}: other axioms forbid the outcome too"));

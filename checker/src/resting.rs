@@ -5,12 +5,14 @@
 //! direction: what they leave out could not have changed a verdict.
 
 use litmus::Test;
+use model::agreed::agreed;
 use model::isa::alu::AluOp;
-use model::isa::atom::AtomicOp;
+use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::{Address, Instruction, Operand};
+use model::layout::Layout;
 use model::memory::{Proxy, VariableId};
 use model::path::Path;
-use model::program::{Program, Thread};
+use model::program::{Program, Thread, ThreadId};
 use model::ptx;
 use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readings};
 use model::rel::Model;
@@ -164,8 +166,9 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
     if now != then {
         let writes = [now, then].contains(&FailedCas::Writes);
         return instructions(program).any(|instruction| {
-            matches!(instruction, Instruction::Atomic(of)
-                if of.op == AtomicOp::Cas && (writes || of.order.is_release()))
+            instruction
+                .as_atomic()
+                .is_some_and(|of| of.op == AtomicOp::Cas && (writes || of.order.is_release()))
         });
     }
     let (now, then) = (chosen.coherence, other.coherence);
@@ -190,17 +193,24 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
     if alternative.other.failed_cas != FailedCas::Writes {
         return None;
     }
-    let in_loop = |thread: &Thread| {
+    // Where nobody races for what it writes, such a write changes nothing (reading R50).
+    let agreed = agreed(program, &Layout::new(program));
+    let is_agreed = |thread: ThreadId, of: &Atomic| {
+        let variable = program.variable_of(thread, of.address);
+        variable.is_some_and(|variable| agreed[usize::from(variable.0)].is_some())
+    };
+    let in_loop = |(id, thread): (u8, &Thread)| {
         let lines = || thread.lines.iter().map(|line| &line.instruction).enumerate();
         lines().any(|(at, instruction)| {
             let around = |end: usize, target: usize| (target..=end).contains(&at);
-            matches!(instruction, Instruction::Atomic(of) if of.op == AtomicOp::Cas)
+            let races = |of: &Atomic| of.op == AtomicOp::Cas && !is_agreed(ThreadId(id), of);
+            instruction.as_atomic().is_some_and(races)
                 && lines().any(|(end, branch)| {
                     branch.as_branch().is_some_and(|branch| around(end, branch.target))
                 })
         })
     };
-    let found = program.threads.iter().any(in_loop);
+    let found = (0u8..).zip(&program.threads).any(in_loop);
     found.then_some("a `cas` in a loop writes each time that it fails")
 }
 

@@ -3,6 +3,8 @@
 use litmus::Test;
 use model::program::{Stays, Stuck};
 
+use crate::engine::Seen;
+
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {
     format!("no execution finishes: {}", places(test, stuck))
@@ -11,6 +13,11 @@ pub fn never(test: &Test, stuck: &[Stuck]) -> String {
 /// The note on a program of which some executions finish and some do not.
 pub fn some(test: &Test, stuck: &[Stuck]) -> String {
     format!("some executions never finish: {}", places(test, stuck))
+}
+
+/// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.
+pub fn is_endless(seen: &Seen) -> bool {
+    seen.stuck.is_some() && !seen.finishes
 }
 
 /// What keeps every run of the machine from its end, where some thread faults.

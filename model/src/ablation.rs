@@ -12,6 +12,7 @@ use crate::render::Names;
 /// each union that a rule uses, with the name of what is missing.
 pub fn ablations(model: &Model) -> Vec<(String, Model)> {
     let mut all = Vec::new();
+    let model = &model.with_every_iteration();
     for index in 0..model.axioms.len() {
         let mut without = model.clone();
         let axiom = without.axioms.remove(index);
@@ -60,6 +61,15 @@ fn name(owner: &str, missing: &str, whole: &str) -> String {
 }
 
 impl Model {
+    /// The same, with iterations whose atomics change nothing listed as others are: what leaves them out is
+    /// owed to the axioms together.
+    #[must_use]
+    pub fn with_every_iteration(&self) -> Model {
+        let mut model = self.clone();
+        model.conventions.silent_atomics = false;
+        model
+    }
+
     /// An order relates pairs, so a union with one side missing is still meant both ways.
     fn keep_orders_symmetric(&mut self) {
         for index in 0..self.orders.len() {

@@ -109,6 +109,28 @@ impl Exprs {
         found
     }
 
+    /// What an atomic other than `cas` writes; the old value itself where it leaves each as it is.
+    pub fn atomic(&mut self, op: AtomicOp, ty: Type, old: ExprId, operand: ExprId) -> ExprId {
+        let nothing = |value: Value| {
+            let value = value & low_bits(ty.bits);
+            match op {
+                AtomicOp::Add | AtomicOp::Sub | AtomicOp::Or | AtomicOp::Xor => value == 0,
+                AtomicOp::And => value == low_bits(ty.bits),
+                AtomicOp::Min
+                | AtomicOp::Max
+                | AtomicOp::Inc
+                | AtomicOp::Dec
+                | AtomicOp::Exch
+                | AtomicOp::Cas => false,
+            }
+        };
+        let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
+        if integer && self.as_const(operand).is_some_and(nothing) {
+            return old;
+        }
+        self.intern(Expr::Atomic { op, ty, old, operand })
+    }
+
     /// An operation, folded where its value does not depend on a read. That a value folds away
     /// leaves the dependency, which is syntactic and kept elsewhere.
     pub fn alu(&mut self, op: AluOp, ty: Type, sources: &[ExprId]) -> ExprId {

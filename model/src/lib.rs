@@ -1,11 +1,12 @@
 //! The PTX memory model as data, and what it is judged on.
 //!
 //! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
-//! `rel`, `reading`, `ptx` (the model); `layout`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
+//! `rel`, `reading`, `ptx` (the model); `layout`, `agreed`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
 //! as events); `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read,
 //! and without one of its rules).
 
 pub mod ablation;
+pub mod agreed;
 pub mod algebra;
 pub mod bits;
 pub mod cxx;

@@ -7,11 +7,13 @@ mod address;
 mod barrier;
 mod memory;
 mod semantic;
+mod spin;
 mod state;
 
 use self::address::Use;
 use self::barrier::cluster_barrier;
 use self::state::{Head, State, proxy_tag, scope_tag};
+use crate::agreed::{Agreed, agreed};
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::given::Tag;
@@ -39,6 +41,15 @@ impl Check {
     pub fn expr(&self) -> ExprId {
         match self {
             Check::Truth(expr, _) | Check::Equals(expr, _) | Check::NoneOf(expr, _) => *expr,
+        }
+    }
+
+    /// Whether it holds where its expression has this value.
+    pub fn holds(&self, value: Value) -> bool {
+        match self {
+            Check::Truth(_, expected) => (value != 0) == *expected,
+            Check::Equals(_, expected) => value == *expected,
+            Check::NoneOf(_, values) => !values.contains(&value),
         }
     }
 
@@ -174,9 +185,13 @@ pub fn paths(
         conventions,
         bound,
         live,
+        agreed: Vec::new(),
         pending: Vec::new(),
         done: Vec::new(),
     };
+    if conventions.silent_atomics && walk.live.loops() {
+        walk.agreed = agreed(program, layout);
+    }
     let mut exprs = Exprs::default();
     let registers = source
         .registers
@@ -246,6 +261,8 @@ struct Walk<'a> {
     conventions: Conventions,
     bound: u32,
     live: Liveness,
+    /// For each variable, what its accesses agree on; nothing where no loop asks.
+    agreed: Vec<Option<Agreed>>,
     pending: Vec<State>,
     done: Vec<Path>,
 }
@@ -414,41 +431,6 @@ impl Walk<'_> {
             state.taint[usize::from(register.0)] |= guard_taint;
         }
         state.pc += 1;
-    }
-
-    fn jump(&mut self, state: &mut State, target: usize) -> Next {
-        self.note_branch(state, target, true);
-        if target <= state.pc && target < state.visits.len() {
-            // An iteration that neither writes nor meets a barrier and comes back with the same
-            // live registers, which depend on no less, can be left out: what remains is a path too,
-            // with fewer events and dependencies and so with every outcome of this one.
-            let back = (&state.registers[..], &state.taint[..]);
-            let covers = |head: &&Head| {
-                head.line == target
-                    && head.passed_over == state.passed_over
-                    && self.live.covers(target, (&head.registers, &head.taint), back)
-            };
-            if let Some(head) = state.heads.iter().find(covers) {
-                let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
-                let end = End::Spins { from: index(head.events), line: index(state.pc) };
-                // Where an iteration may make the program undefined, its repetitions count too.
-                if self.live.is_harmless() {
-                    let spinning = std::mem::replace(state, State::empty());
-                    self.finish(spinning, end);
-                    return Next::Stop;
-                }
-                self.finish(state.clone(), end);
-            }
-            state.visits[target] += 1;
-            if state.visits[target] >= self.bound {
-                state.pc = target;
-                let cut = std::mem::replace(state, State::empty());
-                self.finish(cut, End::Cut);
-                return Next::Stop;
-            }
-        }
-        state.pc = target;
-        Next::Go
     }
 
     fn operand(&self, state: &mut State, operand: Operand) -> (ExprId, Mask) {

@@ -83,6 +83,24 @@ pub enum Observed {
 }
 
 impl Program {
+    /// The variable of an address that names one, or takes it from a register that the thread never writes.
+    pub fn variable_of(&self, thread: ThreadId, address: Address) -> Option<VariableId> {
+        match address.base {
+            Operand::Address(variable) => Some(variable),
+            Operand::Imm(_) => None,
+            Operand::Reg(register) => {
+                let of = &self.threads[usize::from(thread.0)];
+                let Initial::Address { variable, .. } =
+                    of.registers[usize::from(register.0)].initial
+                else {
+                    return None;
+                };
+                let written = |line: &Line| line.instruction.destinations().any(|d| d == register);
+                (!of.lines.iter().any(written)).then_some(variable)
+            }
+        }
+    }
+
     /// All constants that the program or its conditions mention, in order, each once.
     pub fn mentioned_constants(&self) -> Vec<Value> {
         let mut all: Vec<Value> = self.constants.clone();

@@ -20,6 +20,7 @@ pub fn under(readings: Readings) -> Model {
         tearing: true,
         failed_cas: readings.failed_cas,
         semantic_dependencies: readings.dependencies == Dependencies::Semantic,
+        silent_atomics: true,
     };
     let switched = readings.to_string();
     let name = if switched.is_empty() { "ptx-9.4" } else { &format!("ptx-9.4, {switched}") };

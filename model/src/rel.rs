@@ -120,6 +120,9 @@ pub struct Conventions {
     pub failed_cas: FailedCas,
     /// Whether dependencies are those of values, not of instructions (reading R13).
     pub semantic_dependencies: bool,
+    /// Whether an iteration whose atomics write what is there changes nothing, as one without writes
+    /// (reading R50). It takes the axioms of chapter 8 to say so.
+    pub silent_atomics: bool,
 }
 
 /// A memory model.

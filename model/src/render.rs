@@ -31,6 +31,8 @@ pub const FAILED_CAS_WRITES: &str = "causeway-failed-cas-writes.cat";
 pub const FAILED_CAS_RELEASES: &str = "causeway-failed-cas-releases.cat";
 /// It is included by models whose dependencies are those of values.
 pub const SEMANTIC_DEPENDENCIES: &str = "causeway-semantic-dependencies.cat";
+/// It is included by models whose axioms let iterations be left out that write what is there.
+pub const SILENT_ATOMICS: &str = "causeway-silent-atomics.cat";
 
 /// In cat, with the names of [`crate::given`].
 pub fn cat(model: &Model) -> String {
@@ -50,6 +52,9 @@ pub fn cat(model: &Model) -> String {
     }
     if model.conventions.semantic_dependencies {
         line(&mut out, format_args!("include \"{SEMANTIC_DEPENDENCIES}\""));
+    }
+    if model.conventions.silent_atomics {
+        line(&mut out, format_args!("include \"{SILENT_ATOMICS}\""));
     }
     let given = model.given();
     let width = given.iter().map(|(name, _)| name.len()).max().unwrap_or(0);

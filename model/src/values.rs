@@ -162,11 +162,7 @@ impl<'a, R: Row> Values<'a, R> {
 
     /// Whether what a path assumes holds; `None` if that is not known yet.
     pub fn check(&mut self, thread: ThreadId, check: &Check) -> Option<bool> {
-        Some(match check {
-            Check::Truth(expr, expected) => (self.eval(thread, *expr)? != 0) == *expected,
-            Check::Equals(expr, value) => self.eval(thread, *expr)? == *value,
-            Check::NoneOf(expr, values) => !values.contains(&self.eval(thread, *expr)?),
-        })
+        self.eval(thread, check.expr()).map(|value| check.holds(value))
     }
 
     /// The final value of an observed register.

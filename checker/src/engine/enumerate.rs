@@ -27,7 +27,9 @@ use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
 use super::account::Account;
 use super::options::Options;
-use super::outcome::{from_reads, outcomes_of, raise_flags, reads_from};
+use super::outcome::{
+    from_reads, is_overwritten, outcomes_of, overwriting, raise_flags, reads_from,
+};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::structures::{self, Stop, Structures};
 use super::{Engine, Limit, Limits, Seen, Visit};
@@ -112,8 +114,8 @@ struct Search<'a, 'j, 'v, R> {
     sources: Vec<Source<R>>,
     /// For each slot, the writes that cover it.
     covers: Vec<R>,
-    /// Slots of reads that a thread repeats for ever.
-    repeated: Vec<usize>,
+    /// Slots of reads that a thread repeats for ever, each with the writes that would end that.
+    repeated: Vec<(usize, R)>,
     /// Whether some thread never ends; then one execution is enough.
     stuck: bool,
     writes: R,
@@ -160,7 +162,8 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         let conflicts = Conflicts::new(&options, below[0]);
         let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
-        let repeated = (0..u.slots.len()).filter(|&slot| u.repeats(u.slots[slot].read)).collect();
+        let repeats = u.slots.iter().enumerate().filter(|(_, slot)| u.repeats(slot.read));
+        let repeated = repeats.map(|(index, slot)| (index, overwriting(u, slot))).collect();
         let mut search = Search {
             job,
             structure,
@@ -349,7 +352,9 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         if !self.plan.holds(Stage::Rf) || !self.plan.holds(Stage::Fsc) || !self.close_co() {
             return false;
         }
-        if self.repeated.iter().any(|&slot| self.is_overwritten(slot)) {
+        let (sources, co) = (&self.sources, &self.co);
+        let overwritten = |&(slot, writes): &(usize, R)| is_overwritten(&sources[slot], co, writes);
+        if self.repeated.iter().any(overwritten) {
             return false;
         }
         let u = self.structure.unfolding;
@@ -369,12 +374,6 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         }
         self.plan.run(Stage::Co);
         self.plan.holds(Stage::Co)
-    }
-
-    /// Whether a write follows the source of a slot in co.
-    fn is_overwritten(&self, slot: usize) -> bool {
-        let mut sources = self.sources[slot].writes.events();
-        sources.any(|write| !self.co[write].and(self.covers[slot]).is_empty())
     }
 
     /// The least co of the candidate: oriented pairs and what axioms demand, closed. False when

@@ -14,6 +14,7 @@ use model::value::{Value, little_endian, low_bits, low_bytes};
 
 use super::Limit;
 use super::account::Account;
+use super::outcome::overwriting;
 
 /// The sources each slot may choose from; more than one write in a source is a torn read.
 pub struct Options<R> {
@@ -42,9 +43,13 @@ impl<R: Row> Options<R> {
             }
             // What a thread reads for ever is not overwritten (reading R50), and every write
             // follows the initial one.
-            if u.repeats(slot.read) && writes.count() > 1 {
-                for write in writes.events().filter(|&write| u.events[write].thread.is_none()) {
-                    writes.remove(write);
+            if u.repeats(slot.read) {
+                let overwriting: R = overwriting(u, slot);
+                let initial = |&write: &usize| u.events[write].thread.is_none();
+                if !overwriting.events().all(|write| initial(&write)) {
+                    for write in writes.events().filter(initial) {
+                        writes.remove(write);
+                    }
                 }
             }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {

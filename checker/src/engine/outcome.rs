@@ -6,7 +6,7 @@ use model::bits::Row;
 use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
 use model::structure::writes_of;
-use model::unfold::Unfolding;
+use model::unfold::{Slot, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, final_values};
 
@@ -80,6 +80,23 @@ pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) ->
         }
     }
     fr
+}
+
+/// The writes any of which, later in co than what a slot of a repeated read reads, means that it is not
+/// repeated (reading R50): all but those of the iteration itself, which write what is there.
+pub fn overwriting<R: Row>(u: &Unfolding<'_>, slot: &Slot) -> R {
+    let mut writes: R = writes_of(u, slot.cell);
+    for write in writes.events() {
+        if u.events[write].thread == u.events[slot.read].thread && u.repeats(write) {
+            writes.remove(write);
+        }
+    }
+    writes
+}
+
+/// Whether any of these writes follows, in closed co, what a slot reads.
+pub fn is_overwritten<R: Row>(source: &Source<R>, co: &[R], overwriting: R) -> bool {
+    source.writes.events().any(|write| !co[write].and(overwriting).is_empty())
 }
 
 /// Takes note of a consistent execution that finishes, or of one that never does.

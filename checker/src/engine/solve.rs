@@ -25,7 +25,7 @@ use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
 use model::rel::{Meaning, Model};
-use model::structure::{EventStructure, writes_of};
+use model::structure::EventStructure;
 use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
@@ -36,7 +36,7 @@ use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
 use super::account::Account;
 use super::options::{Options, constant_bytes};
-use super::outcome::{self, from_reads, raise_flags, reads_from};
+use super::outcome::{self, from_reads, overwriting, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{self, Assignment, Smt};
 use super::structures::{self, Stop, Structures};
@@ -167,10 +167,10 @@ impl<R: Row> Search<'_, '_, '_, R> {
         let u = self.structure.unfolding;
         let Encoder { clauses, choice, options, co, .. } = &mut self.encoder;
         for (slot, of) in u.slots.iter().enumerate().filter(|(_, of)| u.repeats(of.read)) {
-            let covering: R = writes_of(u, of.cell);
+            let overwriting: R = overwriting(u, of);
             for (&taken, option) in choice[slot].iter().zip(&options[slot]) {
                 for write in option.events() {
-                    for other in covering.events() {
+                    for other in overwriting.events() {
                         clauses.implies(&[taken], &[!co.get(write, other)]);
                     }
                 }

@@ -25,6 +25,7 @@ use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
 use crate::report::text::{race_text, with_threads};
 use crate::resting::{Resting, alternatives};
+use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
 
 pub use self::refute::refute;
@@ -107,7 +108,15 @@ pub fn explain(
             let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
             writeln!(out, "Up to there no execution has the outcome {what}.")?;
-            if judgement.found.seen.bound_reached {
+            if stuck::is_endless(&judgement.found.seen) {
+                for note in &judgement.notes {
+                    writeln!(out, "note: {}", note.text)?;
+                }
+                writeln!(
+                    out,
+                    "No --bound is enough for that: `causeway explore` shows whether some run ends."
+                )?;
+            } else if judgement.found.seen.bound_reached {
                 writeln!(out, "A larger --bound may find one, or that there is none.")?;
             }
             return Ok(());

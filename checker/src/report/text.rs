@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::input::shown;
 use crate::judge::{Judgement, Observation};
 use crate::resting::Resting;
+use crate::stuck;
 use crate::suite::{Item, Outcome};
 
 pub struct Text {
@@ -91,7 +92,12 @@ impl Text {
             writeln!(out, "      engines disagree: {disagreement}")?;
         }
         if exit == Exit::Undecided && judgement.found.seen.bound_reached {
-            writeln!(out, "      a larger --bound may decide it")?;
+            let advice = if stuck::is_endless(&judgement.found.seen) {
+                "no --bound is enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
+            } else {
+                "a larger --bound may decide it"
+            };
+            writeln!(out, "      {advice}")?;
         }
         if exit == Exit::Differs || exit == Exit::Disagreement {
             reason(test, judgement, out)?;

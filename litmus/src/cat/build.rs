@@ -92,6 +92,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
             render::FAILED_CAS_RELEASES => given.failed_cas = FailedCas::Releases,
             render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
             render::SEMANTIC_DEPENDENCIES => given.semantic_dependencies = true,
+            render::SILENT_ATOMICS => given.silent_atomics = true,
             _ => {
                 report
                     .error("include", at, format!("`{}` cannot be included", short(file)))

@@ -287,6 +287,10 @@ impl Instruction {
         if let Instruction::Branch(branch) = self { Some(branch) } else { None }
     }
 
+    pub fn as_atomic(&self) -> Option<&atom::Atomic> {
+        if let Instruction::Atomic(atomic) = self { Some(atomic) } else { None }
+    }
+
     /// The registers it writes.
     pub fn destinations(&self) -> impl Iterator<Item = Reg> + '_ {
         let (list, single): (&[Option<Reg>], Option<Reg>) = match self {

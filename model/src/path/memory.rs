@@ -131,7 +131,7 @@ impl Walk<'_> {
                         failed.written_back(access, at, guard, old, seen | operand_taint, read);
                         failed.last().tags =
                             write_tags(release, scope).with(Tag::Atomic).and(extra);
-                        failed.heads.clear();
+                        self.keep_heads(&mut failed);
                     }
                 }
                 failed.pc += 1;
@@ -165,13 +165,20 @@ impl Walk<'_> {
                     if flush { state.exprs.alu(AluOp::Flush, atomic.ty, &[value]) } else { value }
                 };
                 let (old, operand) = (flushed(state, old), flushed(state, operands[0].0));
-                let sum = state.exprs.intern(Expr::Atomic { op, ty: atomic.ty, old, operand });
+                let sum = state.exprs.atomic(op, atomic.ty, old, operand);
                 (flushed(state, sum), seen | operand_taint)
             }
         };
         state.written_back(access, at, guard, value, data, read);
         state.last().tags = write_tags(release, scope).with(Tag::Atomic).and(extra);
-        state.heads.clear();
+        self.keep_heads(state);
+    }
+
+    /// After an atomic: whether it has changed anything is asked where the loop comes back.
+    fn keep_heads(&self, state: &mut State) {
+        if !self.conventions.silent_atomics {
+            state.heads.clear();
+        }
     }
 }
 

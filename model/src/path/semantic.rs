@@ -122,12 +122,7 @@ impl<'p> Reasoned<'p> {
     }
 
     fn may_hold(&self, check: &Check) -> bool {
-        let Some(value) = self.value(check.expr()) else { return true };
-        match check {
-            Check::Truth(_, expected) => (value != 0) == *expected,
-            Check::Equals(_, expected) => value == *expected,
-            Check::NoneOf(_, values) => !values.contains(&value),
-        }
+        self.value(check.expr()).is_none_or(|value| check.holds(value))
     }
 
     /// For each event, what it really depends on, and what the predicate that it brings to a barrier does.

@@ -20,7 +20,7 @@ pub(super) struct State {
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Check>,
     pub(super) visits: Vec<u32>,
-    /// Loop heads since the last write or barrier.
+    /// Loop heads since the last barrier, store, or atomic that changed something.
     pub(super) heads: Vec<Head>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,

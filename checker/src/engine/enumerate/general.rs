@@ -7,14 +7,16 @@
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Fixed, Tag};
 use model::rel::Meaning;
-use model::structure::{EventStructure, writes_of};
+use model::structure::EventStructure;
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use super::{Job, Stop};
 use crate::engine::concrete::Concrete;
 use crate::engine::options::Options;
-use crate::engine::outcome::{from_reads, outcomes_of, raise_stuck, reads_from};
+use crate::engine::outcome::{
+    from_reads, is_overwritten, outcomes_of, overwriting, raise_stuck, reads_from,
+};
 use crate::engine::{Limit, Undefined};
 use crate::witness::{ChosenRows, Witness};
 
@@ -95,10 +97,8 @@ impl Job<'_, '_> {
             let fr = BitRel { rows: from_reads(structure.unfolding, sources, &co.rows) };
             let overwritten =
                 structure.unfolding.slots.iter().zip(sources).any(|(slot, source)| {
-                    structure.unfolding.repeats(slot.read) && {
-                        let covering: R = writes_of(structure.unfolding, slot.cell);
-                        source.writes.events().any(|w| !co.rows[w].and(covering).is_empty())
-                    }
+                    structure.unfolding.repeats(slot.read)
+                        && is_overwritten(source, &co.rows, overwriting(structure.unfolding, slot))
                 });
             if overwritten {
                 continue;

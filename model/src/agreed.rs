@@ -1,0 +1,152 @@
+//! Variables on whose accesses all threads agree: none of them races, whatever the execution.
+//!
+//! Where an atomic writes to such a variable what is there, nothing is lost without it (reading R50). Its write
+//! follows the one that it reads at once in coherence order, by Atomicity. Let who reads from it read from that
+//! one: the same value, with the same writes after it; and whoever observes a write through the atomic observes
+//! it still. No relation gains an edge that the execution did not imply, and every axiom is antitone in them.
+
+use std::collections::BTreeSet;
+
+use crate::isa::{Instruction, Operand, Type, TypeKind};
+use crate::layout::Layout;
+use crate::memory::{Proxy, VariableId};
+use crate::program::{Program, ThreadId};
+use crate::scope::{Placement, Scope};
+use crate::value::{Value, little_endian, low_bits};
+
+/// Values beyond which those of a variable are not listed.
+const MOST_VALUES: usize = 16;
+
+/// A variable all accesses to which are morally strong, of the same bytes.
+#[derive(Clone, Debug)]
+pub struct Agreed {
+    /// All that it ever holds, if the program says so.
+    pub(crate) values: Option<BTreeSet<Value>>,
+}
+
+/// For each variable, what its accesses agree on; `None` where they may race or differ in their bytes, or where
+/// the text does not say what some access of the program is to.
+pub fn agreed(program: &Program, layout: &Layout) -> Vec<Option<Agreed>> {
+    let count = program.variables.len();
+    let Some(accesses) = accesses(program) else { return vec![None; count] };
+    let mut all = Vec::with_capacity(count);
+    for variable in 0..count {
+        let here: Vec<&Access<'_>> =
+            accesses.iter().filter(|access| usize::from(access.variable.0) == variable).collect();
+        let agree = here.iter().all(|one| here.iter().all(|other| one.agrees_with(other)));
+        let of = |location: &&crate::layout::Location| usize::from(location.variable.0) == variable;
+        let location = layout.locations.iter().find(of);
+        all.push(
+            location
+                .filter(|_| agree)
+                .map(|location| Agreed { values: values(&location.initial, &here) }),
+        );
+    }
+    all
+}
+
+/// An access of the program to a variable that it names.
+struct Access<'p> {
+    thread: usize,
+    placement: Placement,
+    variable: VariableId,
+    offset: i64,
+    ty: Type,
+    /// `None` where it is weak.
+    scope: Option<Scope>,
+    instruction: &'p Instruction,
+}
+
+impl Access<'_> {
+    /// Whether two accesses to one variable are of the same bytes and morally strong.
+    fn agrees_with(&self, other: &Access<'_>) -> bool {
+        let includes = |here: &Access<'_>, there: &Access<'_>| {
+            here.scope.is_some_and(|scope| scope.includes(here.placement, there.placement))
+        };
+        self.offset == other.offset
+            && self.ty.bits == other.ty.bits
+            && (self.thread == other.thread || includes(self, other) && includes(other, self))
+    }
+}
+
+/// Every access of the program; `None` where the text does not say of some access what it accesses.
+fn accesses(program: &Program) -> Option<Vec<Access<'_>>> {
+    let plain = |variable: &crate::memory::Variable| {
+        variable.alias.is_none() && variable.absolute.is_none()
+    };
+    if !program.variables.iter().all(plain) {
+        return None;
+    }
+    let mut all = Vec::new();
+    for (thread, of) in program.threads.iter().enumerate() {
+        let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+        for line in &of.lines {
+            let instruction = &line.instruction;
+            let (scope, proxy) = match instruction {
+                Instruction::Load(load) => (load.order.scope(), load.proxy),
+                Instruction::Store(store) => (store.order.scope(), store.proxy),
+                Instruction::Atomic(atomic) => (Some(atomic.scope), Proxy::Generic),
+                Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Alu(_)
+                | Instruction::Cvta(_)
+                | Instruction::Branch(_)
+                | Instruction::Unsupported(_) => continue,
+            };
+            let (address, ty, elements) = instruction.access()?;
+            let variable = program.variable_of(id, address)?;
+            if proxy != Proxy::Generic || elements != 1 {
+                return None;
+            }
+            let (placement, offset) = (of.placement, address.offset);
+            all.push(Access { thread, placement, variable, offset, ty, scope, instruction });
+        }
+    }
+    Some(all)
+}
+
+/// All values that a location ever holds, where each write says its own or makes it of the one before.
+fn values(initial: &[u8], accesses: &[&Access<'_>]) -> Option<BTreeSet<Value>> {
+    let first = accesses.first()?;
+    let start = usize::try_from(first.offset).ok()?;
+    let bytes = initial.get(start..start + usize::from(first.ty.bits / 8))?;
+    let mut all = BTreeSet::from([little_endian(bytes)]);
+    loop {
+        let before = all.len();
+        for access in accesses {
+            let immediates: Option<Vec<Value>> =
+                access.instruction.operands().map(immediate).collect();
+            let immediates = immediates?;
+            // A load has none.
+            let Some(&first) = immediates.first() else { continue };
+            let second = immediates.get(1).copied().unwrap_or(0);
+            let mask = low_bits(access.ty.bits);
+            if let Some(atomic) = access.instruction.as_atomic() {
+                let integer = [TypeKind::Unsigned, TypeKind::Signed, TypeKind::Bits];
+                if !integer.contains(&atomic.ty.kind) {
+                    return None;
+                }
+                let new = |&old: &Value| atomic.op.apply(atomic.ty, old, first, second);
+                let more: Vec<Value> = all.iter().filter_map(new).collect();
+                all.extend(more);
+            } else {
+                all.insert(first & mask);
+            }
+        }
+        if all.len() > MOST_VALUES {
+            return None;
+        }
+        if all.len() == before {
+            return Some(all);
+        }
+    }
+}
+
+fn immediate(operand: Operand) -> Option<Value> {
+    match operand {
+        Operand::Imm(value) => Some(value.into()),
+        Operand::Reg(_) | Operand::Address(_) => None,
+    }
+}

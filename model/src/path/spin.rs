@@ -1,0 +1,129 @@
+//! Loops that come back to where they were. Reading R50.
+//!
+//! An iteration is repeated for ever, and can be left out, if it changes nothing: it meets no barrier, comes back
+//! with the same live registers, and writes nothing, or what is there.
+
+use super::state::State;
+use super::{Check, End, Next, Walk};
+use crate::expr::{Expr, ExprId};
+use crate::isa::alu::{AluOp, Comparison};
+use crate::isa::{Type, TypeKind};
+
+impl Walk<'_> {
+    pub(super) fn jump(&mut self, state: &mut State, target: usize) -> Next {
+        self.note_branch(state, target, true);
+        if target <= state.pc && target < state.visits.len() {
+            // An iteration that changes nothing and meets no barrier and comes back with the same
+            // live registers, which depend on no less, can be left out: what remains is a path too,
+            // with fewer events and dependencies and so with every outcome of this one.
+            let back = (&state.registers[..], &state.taint[..]);
+            let covers = |head: &&super::Head| {
+                head.line == target
+                    && head.passed_over == state.passed_over
+                    && self.live.covers(target, (&head.registers, &head.taint), back)
+            };
+            // The latest: of fewer writes it takes less that they change nothing.
+            let from = state.heads.iter().rfind(covers).map(|head| head.events);
+            if let Some((from, kept)) = from.and_then(|from| Some((from, kept(state, from)?))) {
+                let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
+                let end = End::Spins { from: index(from), line: index(state.pc) };
+                let mut spinning = state.clone();
+                spinning.checks.extend(kept.iter().map(|&kept| Check::Truth(kept, true)));
+                self.finish(spinning, end);
+                // Where an iteration may make the program undefined, its repetitions count too.
+                if self.live.is_harmless() && self.is_agreed(state, from) {
+                    let state = std::mem::replace(state, State::empty());
+                    self.changed(&state, &kept, target);
+                    return Next::Stop;
+                }
+            }
+            if !self.again(state, target) {
+                let cut = std::mem::replace(state, State::empty());
+                self.finish(cut, End::Cut);
+                return Next::Stop;
+            }
+        }
+        state.pc = target;
+        Next::Go
+    }
+
+    /// Goes back to `target`; false where it has been there as often as the bound allows.
+    fn again(&self, state: &mut State, target: usize) -> bool {
+        state.pc = target;
+        state.visits[target] += 1;
+        state.visits[target] < self.bound
+    }
+
+    /// Goes on where the first of these writes that is none of what is there is each of them.
+    fn changed(&mut self, state: &State, kept: &[ExprId], target: usize) {
+        for (at, &changed) in kept.iter().enumerate() {
+            let mut other = state.clone();
+            other.checks.extend(kept[..at].iter().map(|&kept| Check::Truth(kept, true)));
+            other.checks.push(Check::Truth(changed, false));
+            // No iteration from before is one that changes nothing.
+            other.heads.clear();
+            if !self.has_values(&other) {
+                continue;
+            }
+            if self.again(&mut other, target) {
+                other.step += 1;
+                self.pending.push(other);
+            } else {
+                self.finish(other, End::Cut);
+            }
+        }
+    }
+
+    /// Whether nobody races with the writes of the path from this event on.
+    fn is_agreed(&self, state: &State, from: usize) -> bool {
+        state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
+            let access = event.access.expect("a write accesses bytes");
+            let of = &self.layout.virtuals[usize::from(access.va.object)];
+            self.agreed.get(usize::from(of.variable.0)).is_some_and(Option::is_some)
+        })
+    }
+
+    /// Whether each read can return one of the values that its variable ever holds, where they are
+    /// known, as far as the checks that are of this read alone go.
+    fn has_values(&self, state: &State) -> bool {
+        (0u16..).zip(&state.events).filter(|(_, event)| event.value.is_none()).all(
+            |(read, event)| {
+                let Some(access) = event.access else { return true };
+                let of = &self.layout.virtuals[usize::from(access.va.object)];
+                let agreed = self.agreed.get(usize::from(of.variable.0)).and_then(Option::as_ref);
+                let Some(values) = agreed.and_then(|agreed| agreed.values.as_ref()) else {
+                    return true;
+                };
+                values.iter().any(|&returned| {
+                    state.checks.iter().all(|check| {
+                        let value = state.exprs.eval(check.expr(), &mut |leaf| {
+                            (leaf == Expr::Read(read)).then_some(returned)
+                        });
+                        value.is_none_or(|value| check.holds(value))
+                    })
+                })
+            },
+        )
+    }
+}
+
+/// What has to hold that each write from this event on is one of what is there, as far as it is open;
+/// `None` where one is not. Only atomics write since a head.
+fn kept(state: &mut State, from: usize) -> Option<Vec<ExprId>> {
+    let mut open = Vec::new();
+    for at in from..state.events.len() {
+        let event = &state.events[at];
+        let Some(value) = event.value else { continue };
+        let read = event.rmw?;
+        let bits = u16::try_from(8 * event.access?.va.length).ok()?;
+        let ty = Type { kind: TypeKind::Unsigned, bits };
+        let old = state.exprs.intern(Expr::Read(read));
+        let kept = state.exprs.alu(AluOp::Setp(Comparison::Eq), ty, &[value, old]);
+        match state.truth(kept) {
+            Some(true) => {}
+            Some(false) => return None,
+            None => open.push(kept),
+        }
+    }
+    Some(open)
+}

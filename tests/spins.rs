@@ -1,0 +1,106 @@
+//! Loops whose atomics write what is there: nothing is lost where such an iteration is left out (reading R50).
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use checker::engine::enumerate::Enumerate;
+use checker::engine::{Engine, Limits, Seen};
+use model::ptx;
+use model::reading::Readings;
+use model::rel::Model;
+use model::value::Value;
+
+/// What threads do with `l`: the value that each saw last is in `r0`.
+const LOOPS: [(&str, &str); 12] = [
+    // Races with every exchange, so that even one that writes what is there shows.
+    ("stores", "st.weak.u32 [l], 2; ld.weak.u32 r0, [l]; st.weak.u32 [l], 0"),
+    ("test-and-set", "L: atom.acquire.gpu.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    ("relaxed", "L: atom.relaxed.gpu.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    (
+        "fenced",
+        "L: atom.relaxed.gpu.exch.b32 r0, [l], 1; fence.acq_rel.gpu; setp.ne.u32 p, r0, 0; @p bra L",
+    ),
+    ("acq_rel", "L: atom.acq_rel.gpu.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    ("own", "L: atom.relaxed.gpu.exch.b32 r0, [l], 2; setp.ne.u32 p, r0, 0; @p bra L"),
+    ("cas", "L: atom.acquire.gpu.cas.b32 r0, [l], 0, 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    ("same", "L: atom.acq_rel.gpu.cas.b32 r0, [l], 1, 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    ("poll", "L: atom.acquire.gpu.add.u32 r0, [l], 0; setp.eq.u32 p, r0, 0; @p bra L"),
+    ("take", "L: atom.acquire.gpu.exch.b32 r0, [l], 0; setp.eq.u32 p, r0, 0; @p bra L"),
+    ("narrow", "L: atom.relaxed.cta.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
+    (
+        "test first",
+        "L: ld.relaxed.gpu.u32 r0, [l]; setp.ne.u32 p, r0, 0; @p bra L; \
+         atom.relaxed.gpu.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L",
+    ),
+];
+
+/// Before the loop, and behind it.
+const AROUND: [(&str, &str); 4] = [
+    ("st.weak.u32 [x], 1", "ld.weak.u32 r1, [x]"),
+    ("st.weak.u32 [x], 1; st.release.gpu.u32 [l], 1", "ld.weak.u32 r1, [x]"),
+    ("st.relaxed.gpu.u32 [x], 2", "ld.weak.u32 r1, [x]; st.release.gpu.u32 [l], 0"),
+    ("ld.relaxed.gpu.u32 r1, [x]", "st.relaxed.gpu.u32 [x], 1; st.relaxed.gpu.u32 [l], 0"),
+];
+
+fn column(before: &str, body: &str, after: &str) -> Vec<String> {
+    [before, body, after].join(";").split(';').map(|line| line.trim().to_owned()).collect()
+}
+
+fn program(columns: &[Vec<String>], initial: u32) -> String {
+    let heads: Vec<String> = (0..columns.len()).map(|p| format!("P{p}@cta {p},gpu 0")).collect();
+    let mut text = format!("PTX spin\n{{ l={initial}; x=0; }}\n {} ;\n", heads.join(" | "));
+    for line in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+        let cells: Vec<&str> =
+            columns.iter().map(|column| column.get(line).map_or("", String::as_str)).collect();
+        writeln!(text, " {} ;", cells.join(" | ")).expect("a string takes all");
+    }
+    text + "exists (P0:r0=0 /\\ P1:r0=0 /\\ P0:r1=0 /\\ P1:r1=0 /\\ l=0 /\\ x=0)\n"
+}
+
+fn outcomes(program: &str, model: &Model, bound: u32) -> (BTreeSet<Vec<Value>>, Seen) {
+    let test =
+        litmus::parse("spin", program.as_bytes()).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let (mut all, mut seen) = (BTreeSet::new(), Seen::default());
+    let limits = Limits::unlimited(bound);
+    Enumerate
+        .outcomes(model, &test.program, &limits, &mut seen, &mut |outcome, _| {
+            all.insert(outcome.to_vec());
+            std::ops::ControlFlow::Continue(())
+        })
+        .unwrap_or_else(|limit| panic!("{limit:?}\n{program}"));
+    (all, seen)
+}
+
+#[test]
+fn an_iteration_that_writes_what_is_there_hides_no_outcome() {
+    let writes = Readings::default().switch("R23=writes").expect("there is one");
+    let mut fewer = 0;
+    for (at, (before, after)) in AROUND.into_iter().enumerate() {
+        for (name, one) in LOOPS {
+            for (other, two) in LOOPS {
+                // Each with each, and each way around: by turns, so that it takes seconds.
+                if (name.len() + other.len()) % AROUND.len() != at && name != other {
+                    continue;
+                }
+                let second = AROUND[(at + 1) % AROUND.len()];
+                let columns = [column(before, one, after), column(second.0, two, second.1)];
+                for initial in [0, 1] {
+                    let text = program(&columns, initial);
+                    for readings in [Readings::default(), writes] {
+                        let model = ptx::under(readings);
+                        let (short, seen) = outcomes(&text, &model, 2);
+                        let every = model.with_every_iteration();
+                        // Where the bound is reached, what is behind it is compared with nothing.
+                        let bound = if seen.bound_reached { 2 } else { 3 };
+                        let (long, spun) = outcomes(&text, &every, bound);
+                        let lost: Vec<_> = long.difference(&short).collect();
+                        assert!(lost.is_empty(), "{lost:?} of\n{text}");
+                        assert!(seen.stuck.is_some() || spun.stuck.is_none(), "{text}");
+                        fewer += usize::from(!seen.bound_reached);
+                    }
+                }
+            }
+        }
+    }
+    assert!(fewer > 100, "{fewer} programs are looked at in full");
+}
