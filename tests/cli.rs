@@ -109,6 +109,28 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "LDG.E.CG.64 R2, [R40]",
         ],
     ),
+    (
+        "sass-explain-registers",
+        &[
+            "sass",
+            "explain",
+            "LDG.E R256, [R2]",
+            "@P9 LDG.E R0, [R2]",
+            "STG.E desc[UR255][R4.64], R255",
+            "LDG.E.CG R256, [R2]",
+            "@P7 LDG.E.CG R0, [R2]",
+            "DEPBAR.LE SB6, 0x0",
+        ],
+    ),
+    (
+        "sass-explain-operands",
+        &["sass", "explain", "LDG.E R0", "IADD3 R0, R1", "MOV R0", "@P0 STG.E [R2]", "IADD3"],
+    ),
+    (
+        "sass-explain-of-ptx",
+        &["sass", "explain", "ld.u32 r, [a]", "@%p1 st.global.u32 [%rd1], %r1;", "LGD.E R0, [R2]"],
+    ),
+    ("ptx-explain-of-sass", &["ptx", "explain", "LDG.E R0, [R2]", "@P0 STG.E [R2], R0"]),
     ("sass-explain-twice", &["sass", "explain", "LDG.E R0, [R2] &req={0} &wr=1 &wr=2 &req={3}"]),
     (
         "sass-explain-wide",

@@ -85,8 +85,12 @@ impl Parser<'_, '_> {
         let name = first.of(self.text());
         let known = model::isa::opcode::all().any(|known| known == name);
         let near = self.report.nearest(name, model::isa::opcode::all()).filter(|_| !known);
-        let help = near.map_or_else(
+        let machine = crate::sass::opcode::class(name).is_some();
+        let help = near.filter(|_| !machine).map_or_else(
             || {
+                if machine {
+                    return "it is of SASS: `causeway sass explain` reads it".to_owned();
+                }
                 format!(
                     "{} are",
                     Opcode::ALL.map(|opcode| format!("`{}`", opcode.name())).join(", ")

@@ -4,7 +4,7 @@
 use model::machine::form::Family;
 
 use super::opcode::{Class, class};
-use super::syntax::{File, Instruction, Operand, Word};
+use super::syntax::{Atom, File, Instruction, Operand, OperandKind, Register, Word};
 use crate::cursor::short;
 use crate::report::{Bytes, Report};
 
@@ -32,10 +32,14 @@ const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 
 /// Tells all that is wrong with an instruction of the machine's memory; others are not asked.
 pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, report: &mut Report) {
+    registers(instruction, report);
     let Some(class) = class(instruction.opcode.text) else {
         misspelt(instruction, report);
         return;
     };
+    if matches!(class, Class::Arithmetic | Class::Special) {
+        return sources(instruction, report);
+    }
     let known: Vec<&[&str]> = match class {
         Class::Load | Class::Store => vec![ACCESS, SIZES],
         Class::Atomic | Class::Reduction => vec![ACCESS, SIZES, ATOMICS],
@@ -59,6 +63,72 @@ pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, repor
         rules.scope(class);
     }
     rules.operands(class);
+}
+
+/// Registers that no machine has.
+fn registers(instruction: &Instruction<'_>, report: &mut Report) {
+    if let Some(guard) = instruction.guard {
+        register(guard.predicate, guard.at, report);
+    }
+    for operand in &instruction.operands {
+        let OperandKind::List(list) = &operand.kind else {
+            one_operand(operand, report);
+            continue;
+        };
+        list.iter().for_each(|operand| one_operand(operand, report));
+    }
+}
+
+fn one_operand(operand: &Operand<'_>, report: &mut Report) {
+    if let Some(one) = operand.register() {
+        register(one, operand.at, report);
+    }
+    let brackets = operand.indexed().map_or(&[][..], |indexed| &indexed.brackets);
+    for term in brackets.iter().flatten() {
+        if let Atom::Register(one) = term.value.atom {
+            register(one, term.at, report);
+        }
+    }
+}
+
+fn register(register: Register, at: Bytes, report: &mut Report) {
+    let last = register.file.last();
+    if register.number <= Some(last) {
+        return;
+    }
+    let (prefix, none) = register.file.names();
+    let rest = if none.is_empty() { String::new() } else { format!(", and {none}") };
+    report
+        .error("sass-register", at, format!("there is no register `{register}`"))
+        .note(format!("expected {prefix}0 to {prefix}{last}{rest}"))
+        .help(format!("{prefix}{last} is the last one"));
+}
+
+/// What arithmetic reads: it has a destination and a source at the least, and more where it is known
+/// to.
+fn sources(instruction: &Instruction<'_>, report: &mut Report) {
+    let (opcode, all) = (instruction.opcode, &instruction.operands);
+    let (least, form) = match opcode.text {
+        "VOTE" | "VOTEU" => return,
+        "FFMA" | "DFMA" | "HFMA2" | "IADD3" | "IMAD" | "XMAD" | "SHF" | "PRMT" | "SEL" | "FSEL"
+        | "LOP3" => (4, "R0, R1, R2, R3"),
+        "UIADD3" | "UIMAD" | "USHF" | "UPRMT" | "USEL" | "ULOP3" => (4, "UR4, UR5, UR6, UR7"),
+        "FADD" | "DADD" | "HADD2" | "FMUL" | "DMUL" | "HMUL2" | "IADD" | "IMUL" | "SHL" | "SHR"
+        | "LOP" => (3, "R0, R1, R2"),
+        "S2R" => (2, "R0, SR_TID.X"),
+        _ => (2, "R0, R1"),
+    };
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
+    if all.len() < least {
+        report
+            .error(
+                "sass-operands",
+                first.at.to(last.at),
+                format!("`{}` takes other operands", opcode.text),
+            )
+            .note(format!("{} here, and {least} at the least", all.len()))
+            .help(format!("{} {form}", instruction.name()));
+    }
 }
 
 /// An opcode that nobody knows with the letters of one that the machine has.

@@ -1,5 +1,6 @@
 //! One instruction with all that is wrong with it.
 
+use model::isa::opcode;
 use model::machine::form::Family;
 
 use super::ldg::Ldg;
@@ -36,6 +37,13 @@ pub fn instruction<'a>(
     options: Options,
 ) -> Result<Single<'a>, Vec<Diagnostic>> {
     let mut report = Report::default();
+    if let Some(at) = ptx(text) {
+        report
+            .error("ptx", at, format!("`{}` is an instruction of PTX", at.of(text)))
+            .note("the machine's opcodes are in capitals")
+            .help("`causeway ptx explain` reads it");
+        return Err(report.finish(path, text));
+    }
     let mut all = parse::read(text, Bytes::new(0, text.len()), &mut report);
     if report.count() == 0 && all.len() != 1 {
         let at = all.get(1).map_or(Bytes::new(0, 0), |second| second.at);
@@ -49,6 +57,21 @@ pub fn instruction<'a>(
     let Some(instruction) = one else { return Err(report.finish(path, text)) };
     let (family, ldg) = check(&instruction, options, &mut report);
     Ok(Single { instruction, family, ldg, diagnostics: report.finish(path, text) })
+}
+
+/// The opcode, if the text begins with one of PTX.
+fn ptx(text: &str) -> Option<Bytes> {
+    let mut rest = text.trim_start();
+    if rest.starts_with('@') {
+        rest = rest.find(char::is_whitespace).map_or("", |end| rest[end..].trim_start());
+    }
+    let start = text.len() - rest.len();
+    let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    // `membar.SC.GPU` is of the machine all the same.
+    let modifier = rest[length..].strip_prefix('.').unwrap_or_default();
+    let found = opcode::all().any(|known| known == &rest[..length])
+        && !modifier.starts_with(|c: char| c.is_ascii_uppercase());
+    found.then(|| Bytes::new(start, start + length))
 }
 
 /// Asks an instruction its rules.

@@ -211,6 +211,17 @@ impl File {
         }
     }
 
+    /// The number of the last register that some machine has.
+    pub fn last(self) -> u16 {
+        match self {
+            // Before sm_100 there are 63 of the uniform ones.
+            File::General | File::Uniform => 254,
+            File::Predicate | File::UniformPredicate => 6,
+            File::Barrier => 15,
+            File::Scoreboard => 5,
+        }
+    }
+
     const ALL: [File; 6] = [
         File::General,
         File::Uniform,
