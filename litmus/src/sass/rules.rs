@@ -71,11 +71,15 @@ fn registers(instruction: &Instruction<'_>, report: &mut Report) {
         register(guard.predicate, guard.at, report);
     }
     for operand in &instruction.operands {
-        let OperandKind::List(list) = &operand.kind else {
-            one_operand(operand, report);
-            continue;
+        let all = match &operand.kind {
+            OperandKind::List(list) => &list[..],
+            OperandKind::Value(_) | OperandKind::Label(_) | OperandKind::Opaque(_) => {
+                std::slice::from_ref(operand)
+            }
         };
-        list.iter().for_each(|operand| one_operand(operand, report));
+        for one in all {
+            one_operand(one, report);
+        }
     }
 }
 
@@ -108,7 +112,7 @@ fn register(register: Register, at: Bytes, report: &mut Report) {
 /// to.
 fn sources(instruction: &Instruction<'_>, report: &mut Report) {
     let (opcode, all) = (instruction.opcode, &instruction.operands);
-    let (least, form) = match opcode.text {
+    let (fewest, form) = match opcode.text {
         "VOTE" | "VOTEU" => return,
         "FFMA" | "DFMA" | "HFMA2" | "IADD3" | "IMAD" | "XMAD" | "SHF" | "PRMT" | "SEL" | "FSEL"
         | "LOP3" => (4, "R0, R1, R2, R3"),
@@ -119,14 +123,14 @@ fn sources(instruction: &Instruction<'_>, report: &mut Report) {
         _ => (2, "R0, R1"),
     };
     let (Some(first), Some(last)) = (all.first(), all.last()) else { return };
-    if all.len() < least {
+    if all.len() < fewest {
         report
             .error(
                 "sass-operands",
                 first.at.to(last.at),
                 format!("`{}` takes other operands", opcode.text),
             )
-            .note(format!("{} here, and {least} at the least", all.len()))
+            .note(format!("{} here, and {fewest} at the least", all.len()))
             .help(format!("{} {form}", instruction.name()));
     }
 }
