@@ -152,6 +152,46 @@ fn colour_is_for_terminals_and_for_whom_asks() {
     assert!(!at_terminal(&[("TERM", "dumb")]));
 }
 
+/// What is printed and cannot be written is no success, whatever it is and whyever it cannot.
+#[test]
+fn an_output_that_cannot_be_written_is_no_success() {
+    for arguments in [
+        &["--version"][..],
+        &["--help"],
+        &["check", "--help"],
+        &["model"],
+        &["check", "--engine=enumerate", "tests/cli/holds.litmus"],
+        &["lint", "tests/ptx/fine.ptx"],
+        &["ptx", "explain", "fence.sc.gpu"],
+    ] {
+        let code = |out: Stdio| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
+            command.args(arguments).current_dir(suite::root()).stdin(Stdio::null());
+            let output = command.stdout(out).output().expect("the program starts");
+            (output.status.code(), text(&output.stderr))
+        };
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        assert_eq!(code(writer.into()), (Some(141), String::new()), "{arguments:?}: a pipe");
+        assert_eq!(code(Stdio::null()).0, Some(0), "{arguments:?}");
+        if let Ok(full) = File::options().write(true).open("/dev/full") {
+            let (code, error) = code(full.into());
+            assert_eq!(code, Some(2), "{arguments:?}: /dev/full");
+            assert!(error.starts_with("error: "), "{arguments:?}: {error}");
+        }
+        // Elsewhere the checker is linked with nothing that could see it.
+        if cfg!(all(target_os = "linux", target_env = "gnu")) {
+            for closed in [">&-", "<&- >&-"] {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("exec \"$0\" \"$@\" {closed}")]);
+                shell.arg(env!("CARGO_BIN_EXE_causeway")).args(arguments);
+                let output = shell.current_dir(suite::root()).output().expect("there is a shell");
+                assert_eq!(output.status.code(), Some(141), "{arguments:?} {closed}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_failure_in_junit_has_a_body() {
     for arguments in [&["check", "--engine=enumerate"][..], &["explore", "--check"]] {

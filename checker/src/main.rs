@@ -14,7 +14,16 @@ use clap::Parser;
 const GRACE: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => error.exit(),
+        // Help, or the version.
+        Err(text) => {
+            let mut out = AutoStream::auto(io::stdout().lock());
+            let printed = write!(out, "{}", text.render().ansi()).and_then(|()| out.flush());
+            return ended(printed.map(|()| Exit::AsExpected), &mut io::stderr());
+        }
+    };
     let handler = || {
         interrupt::raise();
         // The solver cannot be stopped from here; what is done has been printed by then.
@@ -27,18 +36,25 @@ fn main() -> ExitCode {
     if let Err(error) = ctrlc::set_handler(handler) {
         let _ = writeln!(err, "warning: an interruption will end the program at once: {error}");
     }
-    let exit = match checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
+    let done = checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
         out.flush()?;
         Ok(exit)
-    }) {
-        Ok(_) if interrupt::raised() => return ExitCode::from(INTERRUPTED),
-        Ok(exit) => exit,
+    });
+    if done.is_ok() && interrupt::raised() {
+        return ExitCode::from(INTERRUPTED);
+    }
+    ended(done, &mut err)
+}
+
+/// What the process says at its end. An output that could not be written is no success.
+fn ended(done: io::Result<Exit>, err: &mut dyn Write) -> ExitCode {
+    match done {
+        Ok(exit) => ExitCode::from(exit.code()),
         // Whoever reads our output has had enough of it: nothing was decided.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::from(CLOSED),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(CLOSED),
         Err(error) => {
             let _ = writeln!(err, "error: {error}");
-            Exit::BadInput
+            ExitCode::from(Exit::BadInput.code())
         }
-    };
-    ExitCode::from(exit.code())
+    }
 }
