@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -89,6 +90,28 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
         }
     }
     all
+}
+
+/// Two writes that nothing orders, and a read of any of three values: three executions, each with two
+/// outcomes, which are six executions of a model whose coherence order is total.
+#[test]
+fn an_execution_counts_for_each_outcome_that_it_can_end_with() {
+    let mut checker = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(["check", "--engine=enumerate", "--format=json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let test = "PTX last\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n \
+        st.relaxed.gpu.u32 [x], 1 | st.weak.u32 [x], 2 | ld.weak.u32 r0, [x] ;\nexists (x=1)\n";
+    checker.stdin.take().expect("a pipe").write_all(test.as_bytes()).expect("it reads");
+    let output = checker.wait_with_output().expect("it ends");
+    let object: Value = serde_json::from_slice(&output.stdout).expect("an object");
+    let count = |name: &str| object[name].as_u64().expect("a number");
+    let outcomes = object["outcomes"].as_array().expect("a list");
+    let ends: u64 = outcomes.iter().filter_map(|one| one["executions"].as_u64()).sum();
+    assert_eq!((count("executions"), outcomes.len(), ends), (3, 2, 6));
+    assert_eq!((count("positive"), count("negative")), (3, 3));
 }
 
 #[test]

@@ -141,7 +141,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// `None` when there is no set of outcomes to speak of.
     pub observation: Option<Observation>,
-    /// Executions, or outcomes if no engine counts executions, that satisfy the proposition.
+    /// Executions that satisfy the proposition, each once for every outcome that it can end with: the
+    /// least coherence order may leave several writes that could be the last. Outcomes, if no engine
+    /// counts executions.
     pub positive: u64,
     pub negative: u64,
     pub found: Found,
