@@ -101,6 +101,7 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
             | Limit::Paths
             | Limit::Barriers
             | Limit::Mixtures
+            | Limit::ThinAir
             | Limit::Interrupted
             | Limit::Model => {
                 format!("{}: {}", engine.name(), limit.text())

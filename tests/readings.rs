@@ -354,3 +354,54 @@ fn what_is_no_dependency_of_values_changes_nothing() {
     // Both happen, or the law says nothing.
     assert!(kept.get() > 1_000 && dropped.get() > 1_000, "{} and {}", kept.get(), dropped.get());
 }
+
+/// Values out of thin air: what is tried stands for all others, or the verdict is left open.
+#[test]
+fn values_out_of_thin_air_are_judged_for_all_that_they_may_be() {
+    const COPIED: &str = "st.relaxed.gpu.u32 [y], r0 | st.relaxed.gpu.u32 [x], r1 ;";
+    const MASKED: &str =
+        "and.b32 r0, r0, 12 | ;\n st.relaxed.gpu.u32 [y], r0 | st.relaxed.gpu.u32 [x], r1 ;";
+    const RACING: &str = "st.weak.u32 [y], r0 | st.weak.u32 [x], r1 ;";
+    const GUARDED: &str =
+        "setp.eq.u32 p, r0, 0 | ;\n @!p st.relaxed.gpu.u32 [y], r0 | st.relaxed.gpu.u32 [x], r1 ;";
+    const LESS: &str =
+        "setp.lt.u32 p, r0, 99 | ;\n @!p st.relaxed.gpu.u32 [y], r0 | st.relaxed.gpu.u32 [x], r1 ;";
+    let model = ptx::under(chosen("R13=none"));
+    let mut wrong = String::new();
+    for (body, condition, expected) in [
+        (COPIED, "forall (P0:r0=0)", "fails"),
+        (COPIED, "~exists (P0:r0!=0)", "fails"),
+        (COPIED, "~exists (P0:r0=4294967295)", "fails"),
+        // Who copies returns what was copied.
+        (COPIED, "~exists (P0:r0!=0 /\\ P1:r1!=P0:r0)", "holds"),
+        (COPIED, "exists (P0:r0!=0 /\\ P0:r0!=1 /\\ x!=1)", "holds"),
+        // Asked which is the greater, a value stands for no other.
+        (COPIED, "~exists (P0:r0>3 /\\ P0:r0<5)", "undecided"),
+        (COPIED, "exists (P0:r0>3)", "holds"),
+        (GUARDED, "exists (P0:r0!=0)", "holds"),
+        (GUARDED, "~exists (P0:r0!=0 /\\ P1:r1=0)", "holds"),
+        // 8 is one that the mask leaves, and nobody mentions it.
+        (MASKED, "~exists (P0:r0=12)", "fails"),
+        (MASKED, "~exists (P1:r1!=0 /\\ P1:r1!=12)", "undecided"),
+        (LESS, "~exists (P0:r0=98)", "undecided"),
+        // The bytes of a racing read may be of two writes, one of them any.
+        (RACING, "~exists (P0:r0!=P1:r1)", "undecided"),
+        (RACING, "exists (P0:r0=7)", "holds"),
+    ] {
+        let program = format!(
+            "PTX LB\n{{ x=0; y=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+             ld.relaxed.gpu.u32 r0, [x] | ld.relaxed.gpu.u32 r1, [y] ;\n {body}\n{condition}\n"
+        );
+        let test =
+            litmus::parse("LB", program.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+        for &engine in ENGINES {
+            let judged = judge(&test, &Task { engines: vec![engine], ..suite::task(&model) });
+            if judged.verdict.name() != expected {
+                let (name, verdict) = (engine.name(), &judged.verdict);
+                writeln!(wrong, "{name}: {verdict:?}, not {expected}:\n{program}")
+                    .expect("strings are written");
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use litmus::{Dialect, Quantifier, Test};
+use litmus::{Dialect, Prop, Quantifier, Test};
+use model::air::ThinAir;
 use model::isa::Instruction;
 use model::program::ThreadId;
 use model::reading;
@@ -293,8 +294,16 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
     for (outcome, executions) in outcomes {
         found.outcomes.insert(outcome.into_vec(), executions);
     }
+    // What was tried stands for all values only where nobody asks which is the greater.
+    let orders = test.proposition.compares_by_order()
+        || test.filter.as_ref().is_some_and(Prop::compares_by_order);
+    let aired = match seen.thin_air {
+        ThinAir::None => Ok(()),
+        ThinAir::Some if !orders => Ok(()),
+        ThinAir::Some | ThinAir::More => Err(Limit::ThinAir),
+    };
     found.seen = seen;
-    found.limit = result.and(account.check()).err();
+    found.limit = result.and(account.check()).and(aired).err();
     found
 }
 

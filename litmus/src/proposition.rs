@@ -83,6 +83,17 @@ impl Prop {
         }
     }
 
+    /// Whether it asks of two values which is the greater.
+    pub fn compares_by_order(&self) -> bool {
+        match self {
+            Prop::True | Prop::False => false,
+            Prop::Not(prop) => prop.compares_by_order(),
+            Prop::And(props) | Prop::Or(props) => props.iter().any(Prop::compares_by_order),
+            Prop::Implies(left, right) => left.compares_by_order() || right.compares_by_order(),
+            Prop::Atom(comparison, ..) => !matches!(comparison, Comparison::Eq | Comparison::Ne),
+        }
+    }
+
     /// Visits each term of each comparison.
     pub(crate) fn for_each_term(&mut self, visit: &mut impl FnMut(&mut Term)) {
         match self {

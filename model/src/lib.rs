@@ -7,6 +7,7 @@
 
 pub mod ablation;
 pub mod agreed;
+pub mod air;
 pub mod algebra;
 pub mod bits;
 pub mod cxx;

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use crate::air::Air;
 use crate::bits::Row;
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
@@ -191,18 +192,17 @@ pub struct Crowded;
 const MOST_MIXTURES: usize = 1 << 22;
 
 /// Calls `visit` for each way the values of a candidate can be: usually one; more for torn reads,
-/// none when a path's checks fail. `guesses` are the values tried for reads that depend on
-/// themselves.
+/// none when a path's checks fail. Values that depend on themselves are those that `air` has.
 pub fn valuations<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
-    guesses: &[Value],
+    air: &Air,
     visit: &mut Visit<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let torn = (0..sources.len())
         .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
     if let Some(slot) = torn {
-        return tear(u, sources, slot, guesses, visit);
+        return tear(u, sources, slot, air, visit);
     }
     let fixed = &*sources;
     let mut values = Values::new(u, fixed);
@@ -214,33 +214,7 @@ pub fn valuations<R: Row>(
         }
         return Ok(ControlFlow::Continue(()));
     }
-    Ok(guess(u, fixed, &cyclic, &mut Vec::new(), guesses, visit))
-}
-
-fn guess<R: Row>(
-    u: &Unfolding<'_>,
-    sources: &[Source<R>],
-    cyclic: &[usize],
-    supposed: &mut Vec<(usize, Value)>,
-    guesses: &[Value],
-    visit: &mut Visit<'_, R>,
-) -> ControlFlow<()> {
-    let mut values = Values::new(u, sources);
-    for &(read, value) in supposed.iter() {
-        values.suppose(read, value);
-    }
-    let open = cyclic.iter().copied().find(|&read| values.read(read).is_none());
-    if let Some(read) = open {
-        for &value in guesses {
-            supposed.push((read, value));
-            guess(u, sources, cyclic, supposed, guesses, visit)?;
-            supposed.pop();
-        }
-        return ControlFlow::Continue(());
-    }
-    let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
-        && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
-    if holds { visit(sources, &mut values) } else { ControlFlow::Continue(()) }
+    Ok(air.breathe(u, fixed, &cyclic, visit))
 }
 
 /// Chooses the bytes of one torn slot: every mixture that needs all of its writes. A mixture that
@@ -249,7 +223,7 @@ fn tear<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
-    guesses: &[Value],
+    air: &Air,
     visit: &mut Visit<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let cell = u.slots[slot].cell;
@@ -259,11 +233,11 @@ fn tear<R: Row>(
     };
     // Values that wait for another torn read, or for themselves, are left for later slots to fix.
     let Some(written) = written else {
-        return defer(u, sources, slot, guesses, visit);
+        return defer(u, sources, slot, air, visit);
     };
     for bytes in mixtures(&written, cell.length)? {
         sources[slot].torn = Some(bytes);
-        if valuations(u, sources, guesses, visit)?.is_break() {
+        if valuations(u, sources, air, visit)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
@@ -272,12 +246,12 @@ fn tear<R: Row>(
 }
 
 /// Fixes another torn slot first. Torn reads whose values depend on each other in a circle have no
-/// value here: No-Thin-Air forbids them.
+/// value here: No-Thin-Air forbids them, and where it does not, that is said.
 fn defer<R: Row>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
-    guesses: &[Value],
+    air: &Air,
     visit: &mut Visit<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
@@ -289,9 +263,10 @@ fn defer<R: Row>(
         let mut values = Values::new(u, sources);
         let known = sources[other].writes.events().all(|w| values.written(w, cell).is_some());
         if known {
-            return tear(u, sources, other, guesses, visit);
+            return tear(u, sources, other, air, visit);
         }
     }
+    air.leaves_out();
     Ok(ControlFlow::Continue(()))
 }
 

@@ -14,6 +14,7 @@ mod general;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use model::air::Air;
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Tag};
 use model::program::Program;
@@ -58,10 +59,12 @@ impl Engine for Enumerate {
         seen.bound_reached = unfolded.bound_reached;
         seen.executions = Some(0);
         let grows = plan::grows_with_choice(model);
-        let guesses = program.mentioned_constants();
+        let air = Air::of(program, model.conventions);
         let account = Account::new(limits);
-        let mut job = Job { model, grows, account, guesses: &guesses, seen, visit };
-        structures::search(&unfolded, &mut job)
+        let mut job = Job { model, grows, account, air: &air, seen, visit };
+        let result = structures::search(&unfolded, &mut job);
+        seen.thin_air = seen.thin_air.max(air.take());
+        result
     }
 }
 
@@ -71,7 +74,7 @@ struct Job<'a, 'v> {
     /// Whether the least co is enough and partial candidates can be dropped.
     grows: bool,
     account: Account,
-    guesses: &'a [Value],
+    air: &'a Air,
     seen: &'a mut Seen,
     visit: &'a mut Visit<'v>,
 }
@@ -448,9 +451,9 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let mut all = Vec::new();
-        let Job { account, guesses, .. } = &mut *self.job;
+        let Job { account, air, .. } = &mut *self.job;
         let before = account.held();
-        valuations(u, &mut sources.to_vec(), guesses, &mut |sources, values| {
+        valuations(u, &mut sources.to_vec(), air, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()

@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
+use model::air::ThinAir;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::unfold::{UnfoldLimit, Unfolding};
@@ -72,6 +73,8 @@ pub enum Limit {
     Barriers,
     /// Reads of weak racing writes may return more values than are listed.
     Mixtures,
+    /// Values that depend on themselves may be others than those tried.
+    ThinAir,
     /// The solver gave up.
     Solver,
     /// The model has a shape that this engine cannot run.
@@ -88,6 +91,7 @@ impl Limit {
             Limit::Paths => "more paths through one thread than are listed",
             Limit::Barriers => "more ways to group barrier arrivals than are listed",
             Limit::Mixtures => "more mixtures of the bytes of racing writes than are listed",
+            Limit::ThinAir => "values may come out of thin air, and not all of them can be tried",
             Limit::Solver => "the solver gave up",
             Limit::Model => "the model has a shape that this engine cannot run",
         }
@@ -138,6 +142,8 @@ pub struct Seen {
     pub undefined: Option<Undefined>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
+    /// Values out of thin air, where no axiom forbids them.
+    pub thin_air: ThinAir,
     /// Whether some execution finishes, and so has an outcome.
     pub finishes: bool,
     /// Where the threads of an execution stay that never finishes, if one was found.

@@ -20,6 +20,7 @@ mod simplify;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use model::air::Air;
 use model::bits::{BitRel, Row};
 use model::expr::Expr;
 use model::given::Chosen;
@@ -68,10 +69,12 @@ impl Engine for Solve {
         let ends = |held| limits.of_unfolding(held);
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
         seen.bound_reached = unfolded.bound_reached;
-        let guesses = program.mentioned_constants();
+        let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
-        let mut job = Job { model, limits, guesses: &guesses, visited: &mut visited, seen, visit };
-        structures::search(&unfolded, &mut job)
+        let mut job = Job { model, limits, air: &air, visited: &mut visited, seen, visit };
+        let result = structures::search(&unfolded, &mut job);
+        seen.thin_air = seen.thin_air.max(air.take());
+        result
     }
 }
 
@@ -79,7 +82,7 @@ impl Engine for Solve {
 struct Job<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
-    guesses: &'a [Value],
+    air: &'a Air,
     /// The outcomes that have been reported.
     visited: &'a mut HashSet<Vec<Value>>,
     seen: &'a mut Seen,
@@ -225,8 +228,8 @@ impl<R: Row> Search<'_, '_, '_, R> {
         while !self.encoder.clauses.impossible() {
             let Some(found) = self.smt.solve(&self.encoder.clauses, &assumptions)? else { break };
             let (taken, mut sources) = self.choice(&found);
-            let (u, guesses) = (self.structure.unfolding, self.job.guesses);
-            let any = valuations(u, &mut sources, guesses, &mut |_, _| ControlFlow::Break(()));
+            let (u, air) = (self.structure.unfolding, self.job.air);
+            let any = valuations(u, &mut sources, air, &mut |_, _| ControlFlow::Break(()));
             let exists = any.map_err(Limit::from)?.is_break();
             if exists {
                 self.relations(&found, &sources);
@@ -273,9 +276,9 @@ impl<R: Row> Search<'_, '_, '_, R> {
             .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
             .collect();
         let mut outcomes: Vec<(Vec<Source<R>>, Vec<Value>)> = Vec::new();
-        let (guesses, account) = (self.job.guesses, &mut self.encoder.clauses.account);
+        let (air, account) = (self.job.air, &mut self.encoder.clauses.account);
         let before = account.held();
-        valuations(u, &mut sources, guesses, &mut |sources, values| {
+        valuations(u, &mut sources, air, &mut |sources, values| {
             outcomes.push((sources.to_vec(), outcome(u, values, finals, &last)));
             account.flow(size_of_val(sources) + outcome::bytes(u.program))
         })

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use litmus::{Quantifier, Test};
+use model::air::Air;
 use model::bits::{self, BitRel, Row};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Model, Node};
@@ -65,9 +66,9 @@ pub fn candidates(
     let ends = |held| limits.of_unfolding(held);
     let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &ends)?;
     let truncated = Cell::new(false);
-    let guesses = test.program.mentioned_constants();
+    let air = Air::of(&test.program, model.conventions);
     let account = Account::new(limits);
-    let mut job = Job { test, model, guesses: &guesses, account, truncated: &truncated, visitor };
+    let mut job = Job { test, model, air: &air, account, truncated: &truncated, visitor };
     let complete = each_structure(&unfolded, &mut job)?;
     Ok(complete && !truncated.get())
 }
@@ -76,7 +77,7 @@ pub fn candidates(
 struct Job<'a, V> {
     test: &'a Test,
     model: &'a Model,
-    guesses: &'a [Value],
+    air: &'a Air,
     account: Account,
     truncated: &'a Cell<bool>,
     visitor: &'a mut V,
@@ -96,7 +97,7 @@ impl<V: Visitor> Structures for Job<'_, V> {
             structure: &structure,
             options: options.slots,
             sources: vec![Source::default(); unfolding.slots.len()],
-            guesses: self.guesses,
+            air: self.air,
             account: &mut self.account,
             truncated: self.truncated,
         };
@@ -112,7 +113,7 @@ struct Search<'s, R> {
     structure: &'s EventStructure<'s, R>,
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
-    guesses: &'s [Value],
+    air: &'s Air,
     account: &'s mut Account,
 }
 
@@ -144,7 +145,7 @@ impl<R: Row> Search<'_, R> {
         let mut all = Vec::new();
         let u = self.structure.unfolding;
         let (before, account) = (self.account.held(), &mut *self.account);
-        valuations(u, &mut sources, self.guesses, &mut |sources, values| {
+        valuations(u, &mut sources, self.air, &mut |sources, values| {
             let slots = u.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
             all.push((sources.to_vec(), known.collect::<Vec<(usize, Value)>>()));

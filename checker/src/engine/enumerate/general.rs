@@ -54,8 +54,8 @@ impl Job<'_, '_> {
         let mut valued = Vec::new();
         let u = structure.unfolding;
         let before = self.account.held();
-        let Job { account, guesses, .. } = self;
-        valuations(u, &mut sources.clone(), guesses, &mut |sources, values| {
+        let Job { account, air, .. } = self;
+        valuations(u, &mut sources.clone(), air, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u
                 .slots
                 .iter()
@@ -68,15 +68,27 @@ impl Job<'_, '_> {
         .map_err(Limit::from)
         .and_then(|_| account.check())?;
         account.release(account.held() - before);
-        valued.iter().try_for_each(|(sources, known)| self.complete(structure, sources, known))
+        let thin_air = self.air.take();
+        let mut kept = false;
+        for (sources, known) in &valued {
+            kept |= self.complete(structure, sources, Some(known))?;
+        }
+        // Values that an axiom forbids are missed by nobody.
+        if thin_air > self.seen.thin_air
+            && (kept || valued.is_empty() && self.complete(structure, sources, None)?)
+        {
+            self.seen.thin_air = thin_air;
+        }
+        Ok(())
     }
 
+    /// Whether some order keeps all axioms; tells the executions, if what the reads return is known.
     fn complete<R: Row>(
         &mut self,
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
-        known: &[(usize, Value)],
-    ) -> Result<(), Stop> {
+        known: Option<&[(usize, Value)]>,
+    ) -> Result<bool, Stop> {
         let events = structure.events();
         let rf = BitRel { rows: reads_from(structure.unfolding, sources) };
         let empty = BitRel::empty(events);
@@ -93,6 +105,7 @@ impl Job<'_, '_> {
         let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
         let fences = partial_orders(&empty, &fences, &fences)?;
         let (first, pairs) = overlapping_writes(structure);
+        let mut any = false;
         for co in partial_orders(&first, &pairs, &related)? {
             let fr = BitRel { rows: from_reads(structure.unfolding, sources, &co.rows) };
             let overwritten =
@@ -108,7 +121,8 @@ impl Job<'_, '_> {
                 let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
                 let nodes = self.model.eval(&mut Concrete::new(self.model, structure, chosen));
                 let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));
-                if kept {
+                any |= kept;
+                if let Some(known) = known.filter(|_| kept) {
                     self.raise(structure, &nodes);
                     if !std::mem::replace(&mut reported, true) {
                         self.tell(structure, sources, known, [&rf, &co, &fr, fsc])?;
@@ -116,7 +130,7 @@ impl Job<'_, '_> {
                 }
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     fn raise<R: Row>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {

@@ -1,0 +1,254 @@
+//! Values out of thin air: those of reads that depend on themselves, where no axiom forbids it (`R13=none`).
+//!
+//! A read that reads what it has itself caused to be written may return anything that agrees with that. Where the
+//! values are only copied, and compared for equality, the values that the program mentions or computes and some
+//! that it does not stand for all others. Where more is done with them not all are tried, and that is said.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use crate::agreed::agreed;
+use crate::bits::Row;
+use crate::expr::{Expr, ExprId, Exprs};
+use crate::isa::alu::{AluOp, Comparison};
+use crate::path::Check;
+use crate::program::{Observed, Program, ThreadId};
+use crate::rel::Conventions;
+use crate::unfold::Unfolding;
+use crate::value::{Value, low_bytes};
+use crate::values::{Source, Values, Visit};
+
+/// So many values that occur nowhere are tried: one for each of so many reads that depend on
+/// themselves, not on each other.
+const FRESH: usize = 3;
+
+/// Where the values that occur nowhere begin: the smallest ones are the likeliest to be written tomorrow.
+const FIRST: Value = 0x5a;
+
+/// The values that are tried, and what became of it.
+#[derive(Debug)]
+pub struct Air {
+    constants: Vec<Value>,
+    /// Whether a read may take its bytes from several writes.
+    tearing: bool,
+    met: Cell<bool>,
+    left_out: Cell<bool>,
+}
+
+/// Whether values came out of thin air.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum ThinAir {
+    #[default]
+    None,
+    /// Those tried stand for all others, as long as they are only compared for equality.
+    Some,
+    /// There are others, which may lead elsewhere.
+    More,
+}
+
+impl Air {
+    pub fn of(program: &Program, conventions: Conventions) -> Air {
+        let (constants, tearing) = (program.mentioned_constants(), conventions.tearing);
+        Air { constants, tearing, met: Cell::new(false), left_out: Cell::new(false) }
+    }
+
+    /// What became of the candidates since this was asked last.
+    pub fn take(&self) -> ThinAir {
+        let (met, left_out) = (self.met.take(), self.left_out.take());
+        match (met, left_out) {
+            (_, true) => ThinAir::More,
+            (true, false) => ThinAir::Some,
+            (false, false) => ThinAir::None,
+        }
+    }
+
+    pub(crate) fn leaves_out(&self) {
+        self.left_out.set(true);
+    }
+
+    /// Calls `visit` for each way the values of `cyclic`, the reads that depend on themselves, can be.
+    pub(crate) fn breathe<R: Row>(
+        &self,
+        u: &Unfolding<'_>,
+        sources: &[Source<R>],
+        cyclic: &[usize],
+        visit: &mut Visit<'_, R>,
+    ) -> ControlFlow<()> {
+        self.met.set(true);
+        let mut known = self.known(u, sources);
+        let mut copies = Copies { u, cyclic, compared: &mut known };
+        if !copies.are_all(sources) || self.tearing && may_tear(u, cyclic) {
+            self.leaves_out();
+        }
+        let fresh: Vec<Value> =
+            (FIRST..).filter(|value| !known.contains(value)).take(FRESH).collect();
+        let tried: Vec<Value> = known.into_iter().chain(fresh).collect();
+        let mut supposed = Vec::new();
+        self.suppose(u, sources, cyclic, &tried, &mut supposed, visit)
+    }
+
+    /// The values that occur, apart from what depends on itself.
+    fn known<R: Row>(&self, u: &Unfolding<'_>, sources: &[Source<R>]) -> BTreeSet<Value> {
+        let mut values = Values::new(u, sources);
+        let mut known: BTreeSet<Value> = self.constants.iter().copied().collect();
+        for (event, of) in u.events.iter().enumerate() {
+            if of.is_read() {
+                known.extend(values.read(event));
+            } else if let Some((thread, value)) = of.thread.zip(of.of.and_then(|of| of.value)) {
+                known.extend(values.eval(thread, value));
+            } else if of.is_write() {
+                known.extend(values.written(event, of.bytes()));
+            }
+        }
+        known.extend(u.program.observed.iter().filter_map(|&of| values.register(of)));
+        known
+    }
+
+    fn suppose<R: Row>(
+        &self,
+        u: &Unfolding<'_>,
+        sources: &[Source<R>],
+        cyclic: &[usize],
+        tried: &[Value],
+        supposed: &mut Vec<(usize, Value)>,
+        visit: &mut Visit<'_, R>,
+    ) -> ControlFlow<()> {
+        let mut values = Values::new(u, sources);
+        for &(read, value) in supposed.iter() {
+            values.suppose(read, value);
+        }
+        let open = cyclic.iter().copied().find(|&read| values.read(read).is_none());
+        if let Some(read) = open {
+            if supposed.len() >= FRESH {
+                self.leaves_out();
+            }
+            // Which of those that occur nowhere is which makes no difference.
+            let needless = FRESH.saturating_sub(supposed.len() + 1);
+            let tried_here = &tried[..tried.len() - needless];
+            let mask = low_bytes(u.events[read].bytes().length);
+            let fitting: BTreeSet<Value> = tried_here.iter().map(|value| value & mask).collect();
+            for value in fitting {
+                supposed.push((read, value));
+                self.suppose(u, sources, cyclic, tried, supposed, visit)?;
+                supposed.pop();
+            }
+            return ControlFlow::Continue(());
+        }
+        let holds = supposed.iter().all(|&(read, v)| values.read_from_sources(read) == Some(v))
+            && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
+        if holds { visit(sources, &mut values) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Whether one of these reads may mix what it returns with the bytes of another write: it has several,
+/// and not all accesses to the variable are morally strong.
+fn may_tear(u: &Unfolding<'_>, reads: &[usize]) -> bool {
+    let agreed = agreed(u.program, u.layout);
+    reads.iter().any(|&read| {
+        let bytes = u.events[read].bytes();
+        let variable = u.layout.locations[usize::from(bytes.object)].variable;
+        bytes.length > 1 && agreed[usize::from(variable.0)].is_none()
+    })
+}
+
+/// Whether values that depend on themselves are copied and compared, and no more.
+struct Copies<'u, 'k> {
+    u: &'u Unfolding<'u>,
+    cyclic: &'u [usize],
+    /// What they are compared with is added.
+    compared: &'k mut BTreeSet<Value>,
+}
+
+impl Copies<'_, '_> {
+    fn are_all<R: Row>(&mut self, sources: &[Source<R>]) -> bool {
+        let u = self.u;
+        let whole = self.cyclic.iter().all(|&read| {
+            let (slot, end) = u.slots_of[read];
+            let writes = sources[slot].writes;
+            end == slot + 1
+                && writes.count() == 1
+                && u.events[writes.first()].bytes() == u.events[read].bytes()
+        });
+        whole
+            && (0u8..).zip(&u.paths).all(|(thread, path)| {
+                let thread = ThreadId(thread);
+                path.events.iter().all(|event| {
+                    let used = event.barrier.and_then(|used| used.reduce);
+                    event.value.is_none_or(|value| self.is_copy(thread, &path.exprs, value))
+                        && event.address.is_none_or(|at| self.is_plain(thread, &path.exprs, at))
+                        && used.is_none_or(|(_, of, _)| self.is_plain(thread, &path.exprs, of))
+                }) && path.checks.iter().all(|check| self.is_checked(thread, &path.exprs, check))
+            })
+            && u.program.observed.iter().all(|&of| match of {
+                Observed::Memory { .. } => true,
+                Observed::Register { thread, register } => {
+                    let path = u.paths[usize::from(thread.0)];
+                    let value = path.registers[usize::from(register.0)];
+                    self.is_copy(thread, &path.exprs, value)
+                }
+            })
+    }
+
+    fn is_checked(&mut self, thread: ThreadId, exprs: &Exprs, check: &Check) -> bool {
+        match check {
+            Check::Truth(..) => {
+                self.compared.insert(0);
+            }
+            Check::Equals(_, value) => {
+                self.compared.insert(*value);
+            }
+            Check::NoneOf(_, values) => self.compared.extend(values),
+        }
+        self.is_copy(thread, exprs, check.expr())
+    }
+
+    /// A value of a read as it is, or one that is plain.
+    fn is_copy(&mut self, thread: ThreadId, exprs: &Exprs, expr: ExprId) -> bool {
+        let copied = match exprs.get(expr) {
+            Expr::Extend { of, .. } => of,
+            Expr::Const(_)
+            | Expr::Read(_)
+            | Expr::Reduced(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. } => expr,
+        };
+        exprs.as_read(copied).is_some() || self.is_plain(thread, exprs, expr)
+    }
+
+    /// Whether it is a function of no such read, but by comparing it for equality.
+    fn is_plain(&mut self, thread: ThreadId, exprs: &Exprs, expr: ExprId) -> bool {
+        let mut free = true;
+        exprs.leaves(expr, &mut |leaf| {
+            if let Expr::Read(index) = leaf {
+                free &= !self.cyclic.contains(&self.u.event_of(thread, index));
+            }
+        });
+        if free {
+            return true;
+        }
+        match exprs.get(expr) {
+            Expr::Alu { op: AluOp::Setp(Comparison::Eq | Comparison::Ne), ty, a, b, .. } => {
+                [a, b].into_iter().all(|side| {
+                    if let Some(value) = exprs.as_const(side) {
+                        self.compared.insert(value);
+                        return true;
+                    }
+                    let whole = |read: u16| {
+                        let bytes = self.u.events[self.u.event_of(thread, read)].bytes();
+                        u32::from(ty.bits) >= 8 * bytes.length
+                    };
+                    exprs.as_read(side).is_some_and(whole)
+                })
+            }
+            Expr::Alu { a, b, c, .. } => {
+                [a, b, c].iter().all(|&of| self.is_plain(thread, exprs, of))
+            }
+            Expr::Atomic { old, operand, .. } => {
+                self.is_plain(thread, exprs, old) && self.is_plain(thread, exprs, operand)
+            }
+            Expr::Extend { of, .. } => self.is_plain(thread, exprs, of),
+            Expr::Const(_) | Expr::Read(_) | Expr::Reduced(_) => false,
+        }
+    }
+}
