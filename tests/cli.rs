@@ -373,6 +373,13 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("wrong-kind-explore", &["explore", "tests/ptx/fine.ptx"]),
     ("wrong-kind-lint", &["lint", "tests/cli/holds.litmus", "tests/cli/listing.sass", MESSAGE]),
     ("wrong-kind-lower", &["lower", "--from", "tests/cli/holds.litmus", "--to", MADE]),
+    ("wrong-kind-lower-rows", &["lower", "--rows", "tests/ptx/fine.ptx"]),
+    ("wrong-kind-lower-rows-ir", &["lower", "--rows", "tests/lower/compiled.ll"]),
+    ("wrong-kind-lower-table", &["lower", "--table", "tests/cli/listing.sass"]),
+    (
+        "wrong-kind-explore-table",
+        &["explore", "--table", "tests/cli/coherent.cat", "tests/cli/holds.litmus"],
+    ),
     ("wrong-kind-model", &["model", "--model", "tests/cli/holds.litmus"]),
     ("wrong-kind-sass", &["sass", "read", "tests/ptx/fine.ptx"]),
     ("lint-strict", &["lint", "--strict", "tests/ptx/broken.ptx"]),

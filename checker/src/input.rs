@@ -142,6 +142,24 @@ pub fn text_of_kind(path: &Path, wanted: Kind) -> io::Result<String> {
     utf8(read_kind(path, wanted)?)
 }
 
+/// The text of a file of rows or of a table, which have no mark of their own at the beginning: one that
+/// does not fit and is plainly of another kind is refused.
+pub fn text_that_fits(path: &Path, fits: impl FnOnce(&str) -> bool) -> io::Result<String> {
+    let bytes = read(path)?;
+    let kind = Kind::of(path, &bytes);
+    match (utf8(bytes), kind) {
+        (Ok(text), None) => Ok(text),
+        (Ok(text), Some(_)) if fits(&text) => Ok(text),
+        (_, Some(kind)) => Err(io::Error::other(kind.refused())),
+        (Err(error), None) => Err(error),
+    }
+}
+
+/// Whether a text may be a table of lowerings: they name their targets.
+pub fn is_table(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with("targets "))
+}
+
 fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

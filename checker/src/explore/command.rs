@@ -146,8 +146,8 @@ fn complain(
 
 fn read_table(path: &Path) -> Result<Table, String> {
     let shown = path.to_string_lossy();
-    let text =
-        input::text(path).map_err(|error| format!("error: {}: {error}\n", input::shown(path)))?;
+    let text = input::text_that_fits(path, input::is_table)
+        .map_err(|error| format!("error: {}: {error}\n", input::shown(path)))?;
     let table = lowering::read(&shown, &text).map_err(|diagnostics| {
         let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         all.join("\n")

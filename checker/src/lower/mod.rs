@@ -98,7 +98,7 @@ fn of_table(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let text = match input::text(path) {
+    let text = match input::text_that_fits(path, input::is_table) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {}: {error}", input::shown(path))?;
@@ -118,7 +118,7 @@ fn of_rows(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let path = input::shown(rows);
-    let text = match input::text(rows) {
+    let text = match input::text_that_fits(rows, rows::fits) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

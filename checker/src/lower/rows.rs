@@ -55,6 +55,15 @@ pub struct Table {
     pub rows: Vec<(Row, Map<String, Value>)>,
 }
 
+/// Whether the first line of a text may be that of a file of rows: it names a column that is read.
+pub fn fits(text: &str) -> bool {
+    let mut names = text.lines().next().unwrap_or_default().split(',');
+    names.any(|name| {
+        let name = name.trim().trim_matches('"');
+        [SOURCE, TARGET, ARCH].iter().any(|names| names.contains(&name))
+    })
+}
+
 /// Reads a file, or says what is wrong with it and on which line.
 pub fn read(text: &str) -> Result<Table, (usize, String)> {
     let records = csv::records(text).map_err(|bad| (bad.line, bad.why.to_owned()))?;
