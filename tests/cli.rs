@@ -208,6 +208,16 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "ptx-explain-raw-strings",
+        &[
+            "ptx",
+            "explain",
+            "asm volatile(R\"(ld.global.u32 %0, [%1];)\" : \"=r\"(v) : \"l\"(p));",
+            "asm!(r#\"st.weak.u32 [{p}], {v};\"#, p = in(reg64) p, v = in(reg32) v)",
+            "\"membar.gl;\"",
+        ],
+    ),
+    (
         "ptx-explain-misspelt",
         &[
             "ptx",

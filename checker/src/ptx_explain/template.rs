@@ -1,10 +1,11 @@
-//! Instructions as they stand in inline assembly: `asm volatile("…" : … )` of CUDA C++, and operands that
-//! a compiler fills in.
+//! Instructions as they stand in inline assembly: `asm volatile("…" : … )` of CUDA C++, `asm!("…", …)` of
+//! Rust, or their strings alone, raw ones too; and operands that a compiler fills in.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
-/// The instructions of an argument: those in the strings of an `asm` statement, or the argument itself.
-/// Operands of templates, `{name}` and `${0:x}`, become names.
+/// The instructions of an argument: those in the strings of an `asm` statement, or in strings by
+/// themselves, or the argument itself. Operands of templates, `{name}` and `${0:x}`, become names.
 pub(super) fn instructions(text: &str) -> Vec<Cow<'_, str>> {
     let Some(code) = strings(text) else { return vec![names(text)] };
     // Without the braces of a block, labels, and declarations.
@@ -13,38 +14,133 @@ pub(super) fn instructions(text: &str) -> Vec<Cow<'_, str>> {
         let label = one.split_once(':').filter(|(name, _)| name.chars().all(is_word));
         names(label.map_or(one, |(_, behind)| behind.trim_start())).into_owned()
     };
+    let code = without_comments(&code);
     let instructions = code.split(';').map(plain);
     instructions.filter(|one| !one.is_empty() && !one.starts_with('.')).map(Cow::Owned).collect()
 }
 
-/// The strings of an `asm` statement, joined, up to its first `:`; `None` if it is none.
+/// The strings of an `asm` statement, joined, up to its first `:` or operand, or strings by themselves;
+/// `None` if it is neither.
 fn strings(text: &str) -> Option<String> {
-    let rest = text.trim_start();
-    let rest = ["asm", "__asm__"].iter().find_map(|name| rest.strip_prefix(name))?.trim_start();
-    let rest = ["volatile", "__volatile__"].iter().find_map(|name| rest.strip_prefix(name));
-    let rest = rest.unwrap_or(&text[text.find("asm")?..]);
-    let mut rest = rest[rest.find('(')? + 1..].trim_start();
-    let mut code = String::new();
-    while let Some(inside) = rest.strip_prefix('"') {
-        let mut end = None;
-        let mut characters = inside.char_indices();
-        while let Some((at, c)) = characters.next() {
-            match c {
-                '"' => {
-                    end = Some(at);
-                    break;
-                }
-                '\\' => code.push(match characters.next().map(|(_, escaped)| escaped) {
-                    Some('n' | 't' | 'r') | None => ' ',
-                    Some(escaped) => escaped,
-                }),
-                c => code.push(c),
-            }
+    let mut rest = text.trim();
+    let of_rust = ["core::arch::", "std::arch::", ""]
+        .iter()
+        .find_map(|path| rest.strip_prefix(path)?.strip_prefix("asm!"));
+    let of_c = ["__asm__", "__asm", "asm"].iter().find_map(|name| rest.strip_prefix(name));
+    let statement = of_rust.or(of_c);
+    if let Some(behind) = statement {
+        rest = behind.trim_start();
+        while let Some(behind) = ["__volatile__", "__volatile", "volatile"]
+            .iter()
+            .find_map(|word| rest.strip_prefix(word))
+        {
+            rest = behind.trim_start();
         }
-        rest = inside[end? + 1..].trim_start();
+        rest = rest.strip_prefix(['(', '{', '['])?.trim_start();
     }
-    // `%%` is one sign.
-    (!code.is_empty()).then(|| code.replace("%%", "%"))
+    let mut code = String::new();
+    while let Some(behind) = literal(rest, &mut code) {
+        rest = behind.trim_start();
+        // Each of Rust's strings is a line; what follows a comma in C++ is no code.
+        if of_rust.is_some() {
+            rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
+            code.push('\n');
+        }
+    }
+    let whole = statement.is_some() || rest.trim_start_matches([',', ';']).trim().is_empty();
+    if code.trim().is_empty() || !whole {
+        return None;
+    }
+    Some(if of_rust.is_some() || of_c.is_none() && code.contains("{{") {
+        formatted(&code)
+    } else {
+        // `%%` is one sign.
+        code.replace("%%", "%")
+    })
+}
+
+/// Adds what a string at the beginning of a text says to `code`; what is behind it, or `None` if none is
+/// there, or it has no end.
+fn literal<'t>(text: &'t str, code: &mut String) -> Option<&'t str> {
+    // `R"(…)"`, `R"name(…)name"` of C++.
+    let raw = ["R\"", "u8R\"", "LR\""].iter().find_map(|open| text.strip_prefix(open));
+    if let Some((name, inside)) = raw.and_then(|raw| raw.split_once('(')) {
+        let (inside, behind) = inside.split_once(&format!("){name}\""))?;
+        code.push_str(inside);
+        return Some(behind);
+    }
+    // `r"…"`, `r#"…"#` of Rust.
+    if let Some(raw) = text.strip_prefix('r') {
+        let hashes = raw.len() - raw.trim_start_matches('#').len();
+        let inside = raw[hashes..].strip_prefix('"')?;
+        let (inside, behind) = inside.split_once(&format!("\"{}", "#".repeat(hashes)))?;
+        code.push_str(inside);
+        return Some(behind);
+    }
+    let inside = text.strip_prefix('"')?;
+    let before = code.len();
+    let mut characters = inside.char_indices();
+    while let Some((at, c)) = characters.next() {
+        match c {
+            '"' => return Some(&inside[at + 1..]),
+            '\\' => code.push(match characters.next().map(|(_, escaped)| escaped) {
+                Some('n') => '\n',
+                // A line of the source that goes on.
+                Some('t' | 'r' | '\n') | None => ' ',
+                Some(escaped) => escaped,
+            }),
+            c => code.push(c),
+        }
+    }
+    code.truncate(before);
+    None
+}
+
+/// What Rust makes of a template: `{{` and `}}` are braces, and what is in single ones is an operand.
+fn formatted(code: &str) -> String {
+    let mut out = String::new();
+    let (mut rest, mut next) = (code, 0);
+    while let Some(at) = rest.find(['{', '}']) {
+        out.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        rest = &rest[at + 1..];
+        if let Some(behind) = rest.strip_prefix(brace) {
+            out.push_str(brace);
+            rest = behind;
+        } else if let Some((inside, behind)) = rest.split_once('}').filter(|_| brace == "{") {
+            let name = inside.split(':').next().unwrap_or_default().trim();
+            if name.is_empty() {
+                let _ = write!(out, "%{next}");
+                next += 1;
+            } else {
+                let digit = name.starts_with(|c: char| c.is_ascii_digit());
+                out.push_str(if digit { "%" } else { "" });
+                out.push_str(name);
+            }
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Without `// …` and `/* … */`.
+fn without_comments(code: &str) -> String {
+    let mut out = String::new();
+    let mut rest = code;
+    while let Some(at) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        out.push_str(&rest[..at]);
+        let comment = &rest[at..];
+        let end = if comment.starts_with("//") {
+            comment.find('\n')
+        } else {
+            comment.find("*/").map(|end| end + 2)
+        };
+        rest = end.map_or("", |end| &comment[end..]);
+        out.push(' ');
+    }
+    out.push_str(rest);
+    out
 }
 
 /// `{name}` and `{0:e}` of Rust's and Python's templates, `${0}` and `${0:x}` of LLVM's, as names. A
@@ -100,6 +196,25 @@ mod tests {
             ),
             ("__asm__ __volatile__(\"membar.gl;\" ::: \"memory\")", &["membar.gl"]),
             ("asm volatile(\"open", &["asm volatile(\"open"]),
+            ("\"ld.global.u32 %0, [%1];\"", &["ld.global.u32 %0, [%1]"]),
+            ("  \"ld.u32 %0, [%1]; \" \"fence.sc.gpu;\";", &["ld.u32 %0, [%1]", "fence.sc.gpu"]),
+            ("R\"(ld.u32 %0, [%1];)\"", &["ld.u32 %0, [%1]"]),
+            (
+                "asm volatile(R\"ptx(\n  ld.u32 %0, [%1]; // \"a) comment\"\n  membar.gl;\n)ptx\" :: )",
+                &["ld.u32 %0, [%1]", "membar.gl"],
+            ),
+            ("asm(R\"(membar.gl;)\" \"fence.sc.gpu;\" ::)", &["membar.gl", "fence.sc.gpu"]),
+            ("__asm volatile (\"membar.gl; /* all; */\");", &["membar.gl"]),
+            ("asm!(r#\"ld.u32 {0}, [{1}];\"#, out(reg32) x, in(reg64) p)", &["ld.u32 %0, [%1]"]),
+            (
+                "core::arch::asm!(\"{{ .reg .pred p;\", \"ld.v2.u32 {{{}, {}}}, [{p:e}]; }}\", x = out(reg32) _)",
+                &["ld.v2.u32 {%0, %1}, [p]"],
+            ),
+            ("r\"fence.sc.gpu;\"", &["fence.sc.gpu"]),
+            ("asm(\"fence.sc.gpu;\\n// the rest\\nmembar.gl;\")", &["fence.sc.gpu", "membar.gl"]),
+            ("red.add.u32 [a], 1", &["red.add.u32 [a], 1"]),
+            ("R\"(open", &["R\"(open"]),
+            ("\"a\" and \"b\"", &["\"a\" and \"b\""]),
             ("{", &["{"]),
         ] {
             assert_eq!(instructions(text), wanted, "{text}");
