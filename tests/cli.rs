@@ -433,6 +433,9 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         &["explore", "--random=200", "--format=herd", "tests/cli/holds.litmus"],
     ),
     ("explore-other-model", &["explore", "--check", "--model=tests/cli/coherent.cat", "tests/cli"]),
+    ("explore-machine", &["explore", "tests/ends"]),
+    ("explore-machine-check", &["explore", "--check", "-v", "tests/ends"]),
+    ("check-machine", &["check", "--engine=enumerate", "-v", "tests/ends"]),
     ("explore-bad-arch", &["explore", "--arch=sm_20", "tests/cli/holds.litmus"]),
     ("lint-nothing", &["lint", "tests/cli"]),
     ("lint-bad-target", &["lint", "--target=90", "tests/ptx/fine.ptx"]),
@@ -599,7 +602,7 @@ fn exit_codes() {
     for (code, test) in [
         (0, "holds"),
         (0, "fails"),
-        (0, "undefined"),
+        (1, "undefined"),
         (0, "unsupported"),
         (2, "rejected"),
         (2, "absent"),

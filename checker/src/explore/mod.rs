@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use litmus::sass::lower::Lowering;
-use model::machine::{Machine, Options, Refusal, Step, WIDER};
-use model::program::{Program, Stays, Stuck};
+use model::isa::bar::Misuse;
+use model::machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
+use model::program::{Program, Stays, Stuck, ThreadId};
 use model::value::Value;
 
 use crate::engine::account::Account;
@@ -70,6 +71,10 @@ pub struct Explored {
     pub stuck_at: Option<Vec<Stuck>>,
     /// Where the threads are in a state with a fault, if there is one.
     pub fault_at: Option<Vec<Stuck>>,
+    /// A use of a barrier without meaning, if some run comes to one: where, and what.
+    pub misused: Option<((ThreadId, u16), Misuse)>,
+    /// Whether an order of steps that was left out may come to one.
+    pub may_be_misused: bool,
     /// States from which no end can be reached, if that was asked for.
     pub endless: Option<usize>,
     /// Why not everything was looked at, if not.
@@ -93,6 +98,38 @@ impl Explored {
     pub fn never_ends(&self) -> bool {
         self.limit.is_none() && self.outcomes.is_empty()
     }
+}
+
+/// Whether a thread may go back.
+fn loops(program: &Program) -> bool {
+    program.threads.iter().any(|thread| {
+        let branches = thread.lines.iter().enumerate();
+        let mut branches =
+            branches.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?)));
+        branches.any(|(at, branch)| branch.target <= at)
+    })
+}
+
+/// Runs a program, and says where a run stays that never ends, if one does, and which order of arrivals has no
+/// meaning: what shows only when more is looked at than outcomes take.
+pub fn explore_in_full(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    limits: Limits,
+) -> Result<Explored, Refusal> {
+    let mut explored = explore(program, lowering, options, limits)?;
+    let known = explored.limit.is_some() || explored.stuck_at.is_some();
+    if !known && !limits.progress && loops(program) {
+        // It shows only when all states are connected. A limit of that search leaves it open.
+        let again = Limits { progress: true, runs: false, ..limits };
+        explored.stuck_at = explore(program, lowering, options, again)?.stuck_at;
+    }
+    if explored.may_be_misused && explored.limit.is_none() {
+        let options = Options { reduce: Reduce::None, ..options };
+        explored.misused = explore(program, lowering, options, limits)?.misused;
+    }
+    Ok(explored)
 }
 
 /// Runs a program, lowered by a table, in every way that the machine has.

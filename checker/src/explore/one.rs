@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 
 use litmus::Test;
 use litmus::sass::lower::Lowering;
+use model::isa::bar::Misuse;
 use model::machine::{Machine, Options, Refusal, Step};
+use model::program::ThreadId;
 use model::rel::Model;
 use model::value::Value;
 
 use super::inclusion::{self, Inclusion, shown};
 use super::random::{Walks, walk};
-use super::{Explored, Limits, explore};
+use super::{Explored, Limits, explore_in_full};
 use crate::engine;
 use crate::exit::Exit;
 use crate::explain;
@@ -81,6 +83,8 @@ impl Ran {
             }
             // What a test says of itself counts without a comparison, too.
             Answer::Explored if self.never_ends().is_some() && !self.expected => Exit::Differs,
+            Answer::Explored if self.misused().is_some() && !self.expected => Exit::Differs,
+            Answer::Compared(Inclusion::Undefined(_)) if !self.expected => Exit::Differs,
             Answer::Refused(_) | Answer::Compared(Inclusion::Limited(_)) => Exit::Undecided,
             Answer::Explored
             | Answer::Compared(
@@ -98,9 +102,15 @@ impl Ran {
         self.explored.as_ref().filter(|explored| explored.never_ends())
     }
 
+    /// A use of a barrier without meaning: nothing is promised then, whatever the runs do.
+    pub fn misused(&self) -> Option<((ThreadId, u16), Misuse)> {
+        self.explored.as_ref().and_then(|explored| explored.misused)
+    }
+
     /// Where some runs end and some do not, where those stay; where a run faults, where.
     pub fn notes(&self, test: &Test) -> Vec<Note> {
         let explored = self.explored.as_ref().filter(|explored| !explored.never_ends());
+        let explored = explored.filter(|_| self.misused().is_none());
         let Some(explored) = explored else { return Vec::new() };
         let fault = explored.fault_at.as_ref().map(|at| Note {
             code: "fault",
@@ -116,6 +126,9 @@ impl Ran {
     /// Every answer has a word, and some a reason.
     pub fn verdict(&self, test: &Test) -> (&'static str, Option<String>) {
         match &self.answer {
+            Answer::Explored if self.misused().is_some() => {
+                ("undefined", self.misused().map(|(_, misuse)| misuse.text().to_owned()))
+            }
             Answer::Explored => match self.explored.as_ref().and_then(|explored| explored.limit) {
                 Some(limit) => ("undecided", Some(format!("not all was searched: {limit}"))),
                 None => match self.never_ends() {
@@ -238,7 +251,7 @@ fn search(
 ) -> Result<(Explored, Counts), Refusal> {
     let (program, options) = (&test.program, question.options);
     match question.walks {
-        None => Ok((explore(program, lowering, options, limits)?, Counts::new())),
+        None => Ok((explore_in_full(program, lowering, options, limits)?, Counts::new())),
         Some(walks) => {
             let sampled = walk(program, lowering, options, walks, limits)?;
             Ok((sampled.explored, sampled.counts))

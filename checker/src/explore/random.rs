@@ -95,6 +95,7 @@ pub fn walk(
             *known = run;
         }
     }
+    explored.misused = machine.misused();
     if explored.outcomes.is_empty() {
         explored.limit.get_or_insert("no walk came to an end");
     }

@@ -110,6 +110,8 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
         }
     }
     explored.bytes = records.size();
+    explored.misused = machine.misused();
+    explored.may_be_misused = machine.may_be_misused();
     if limits.progress && explored.limit.is_none() {
         if explored.stuck_at.is_none() {
             explored.stuck_at = endless(machine, &records, &over, &edges);

@@ -87,3 +87,27 @@ pub static CLUSTER_FORM: Rule = Rule {
     text: "a barrier of the cluster is `.arrive`, with `.release` or `.relaxed`, or `.wait`, with `.acquire`",
     by: By::Both,
 };
+
+/// Uses of barriers that have no meaning, where the machine comes upon one. Reading R46.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misuse {
+    Forms,
+    Counts,
+    Twice,
+    NotArrived,
+}
+
+impl Misuse {
+    pub fn text(self) -> &'static str {
+        match self {
+            Misuse::Forms => "`red` meets `sync` or `arrive` at one active barrier",
+            Misuse::Counts => "arrivals at one active barrier give different thread counts",
+            Misuse::Twice => {
+                "a thread arrives twice at the barrier of the cluster before it completes"
+            }
+            Misuse::NotArrived => {
+                "a thread waits for the barrier of the cluster and has not arrived"
+            }
+        }
+    }
+}

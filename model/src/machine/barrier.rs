@@ -11,6 +11,8 @@ use super::step::Step;
 use super::table::{Ask, Change};
 use super::{CtaBarrier, Machine};
 use crate::isa::Instruction;
+use crate::isa::bar::{BarrierKind, Misuse};
+use crate::program::ThreadId;
 
 impl Machine<'_> {
     /// Arrives at a barrier, or goes past the cluster's; whether something changed.
@@ -29,6 +31,9 @@ impl Machine<'_> {
                 }
                 let index = self.cta_barrier(thread, line, id);
                 let mut barrier = self.shape.barrier(state, index);
+                if let Some(misuse) = self.misuse(state, thread, index, barrier) {
+                    self.misused.seen.get_or_insert((Self::place(thread, line), misuse));
+                }
                 barrier.arrivals = barrier.arrivals.saturating_add(1);
                 barrier.votes = barrier.votes.saturating_add(vote.into());
                 barrier.arrived |= Self::bit(thread);
@@ -42,7 +47,13 @@ impl Machine<'_> {
             }
             Ask::ClusterWait => {
                 // A thread that waits and has not arrived is itself one that all wait for.
-                if known.local.cluster != Cluster::Complete {
+                let cluster = known.local.cluster;
+                if cluster == Cluster::Outside {
+                    self.misused
+                        .seen
+                        .get_or_insert((Self::place(thread, line), Misuse::NotArrived));
+                }
+                if cluster != Cluster::Complete {
                     return false;
                 }
                 self.change(state, thread, Change::Cluster(Cluster::Outside));
@@ -59,6 +70,55 @@ impl Machine<'_> {
             | Ask::ClusterArrive
             | Ask::Fault => false,
         }
+    }
+
+    fn place(thread: usize, line: u16) -> (ThreadId, u16) {
+        (ThreadId(u8::try_from(thread).expect("a machine has few threads")), line)
+    }
+
+    /// What is wrong with a thread that arrives, where others are there already. Reading R46; the peer
+    /// dialect's barriers have none of it.
+    fn misuse(
+        &self,
+        state: &State,
+        thread: usize,
+        index: usize,
+        active: Barrier,
+    ) -> Option<Misuse> {
+        if self.barriers[index].instance.is_some() || active.arrived == 0 {
+            return None;
+        }
+        let reduces = |thread: usize, line: u16| {
+            let line = self.program.threads[thread].lines.get(usize::from(line));
+            line.is_some_and(|line| {
+                matches!(&line.instruction, Instruction::Barrier(of)
+                    if matches!(of.kind, BarrierKind::Reduce { .. }))
+            })
+        };
+        let known = self.known(state, thread);
+        let Ask::Barrier { count, .. } = known.ask else { return None };
+        let reduction = reduces(thread, known.local.pc);
+        let mates = self.participants(index);
+        let mut waiting = 0;
+        for &mate in &mates {
+            let known = self.known(state, mate);
+            if known.local.phase == Phase::Arrived
+                && let Ask::Barrier { id, .. } = known.ask
+                && self.cta_barrier(mate, known.local.pc, id) == index
+            {
+                waiting += 1;
+                if reduces(mate, known.local.pc) != reduction {
+                    return Some(Misuse::Forms);
+                }
+            }
+        }
+        // Who arrived and went on has executed `arrive`.
+        if reduction && active.arrivals > waiting {
+            return Some(Misuse::Forms);
+        }
+        let all = u8::try_from(mates.len()).expect("a machine has few threads");
+        let whole = |count: u8| if count == 0 { all } else { count };
+        (whole(count) != whole(active.count)).then_some(Misuse::Counts)
     }
 
     /// The barrier that a line of the thread's code means by this number.
@@ -89,6 +149,14 @@ impl Machine<'_> {
 
     pub(super) fn cluster_arrive(&mut self, state: &mut State, thread: usize) {
         let Some(index) = self.cluster_barrier(thread) else { return };
+        let known = self.known(state, thread);
+        let before = known.local.cluster;
+        if before == Cluster::Arrived {
+            let place = Self::place(thread, known.local.pc);
+            self.misused.seen.get_or_insert((place, Misuse::Twice));
+        }
+        // Had the others come later, the barrier would not have completed.
+        self.misused.hurried |= before == Cluster::Complete;
         let mut barrier = self.shape.barrier(state, index);
         barrier.arrived |= Self::bit(thread);
         self.shape.set_barrier(state, index, barrier);

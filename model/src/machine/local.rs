@@ -116,8 +116,29 @@ pub(super) enum Want {
         vote: bool,
     },
     End,
-    /// No execution goes on from here: an address that is none.
+    /// No execution goes on from here: an address that is none, or a branch of a loop that does nothing.
     Fault,
+}
+
+/// Where a thread was at a backward jump, to find again if the loop changes nothing: after 1, 2, 4, … jumps.
+#[derive(Default)]
+struct Circle {
+    seen: Option<(u16, Box<[Value]>)>,
+    jumps: u32,
+}
+
+impl Circle {
+    /// Whether the thread has been at this jump with these registers.
+    fn closes(&mut self, line: u16, registers: &[Value]) -> bool {
+        if self.seen.as_ref().is_some_and(|(at, of)| *at == line && **of == *registers) {
+            return true;
+        }
+        self.jumps += 1;
+        if self.jumps.is_power_of_two() {
+            self.seen = Some((line, registers.into()));
+        }
+        false
+    }
 }
 
 /// What a thread is part of.
@@ -176,6 +197,7 @@ impl Local {
     /// again in `most` instructions has no end (`None`).
     pub(super) fn settle(&mut self, context: &Context<'_>, most: u32) -> Option<Want> {
         let lines = &context.program.threads[usize::from(context.thread.0)].lines;
+        let mut circle = Circle::default();
         for _ in 0..most {
             let Some(line) = lines.get(usize::from(self.pc)) else { return Some(Want::End) };
             if self.form == 0 && self.phase == Phase::Ready {
@@ -203,11 +225,12 @@ impl Local {
                         let (a, b) = (self.operand(context, a), self.operand(context, b));
                         comparison.holds(Type::U64, a, b)
                     });
-                    self.pc = if taken {
-                        u16::try_from(branch.target).expect("a thread has few lines")
-                    } else {
-                        self.pc + 1
-                    };
+                    let target = u16::try_from(branch.target).expect("a thread has few lines");
+                    if taken && target <= self.pc && circle.closes(self.pc, &self.registers) {
+                        // It needs nothing that is on its way, and comes here for ever.
+                        return Some(Want::Fault);
+                    }
+                    self.pc = if taken { target } else { self.pc + 1 };
                 }
                 Instruction::Alu(alu) => {
                     let sources: Vec<Value> =

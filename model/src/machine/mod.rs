@@ -28,7 +28,7 @@ use std::ops::ControlFlow;
 
 use crate::isa::Instruction;
 use crate::isa::Operand;
-use crate::isa::bar::Barrier;
+use crate::isa::bar::{Barrier, Misuse};
 use crate::layout::Layout;
 use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
 use crate::value::{Value, little_endian, low_bytes};
@@ -103,6 +103,7 @@ pub struct Machine<'p> {
     /// By cluster: which barrier of the state it is.
     cluster_barriers: Vec<Option<u8>>,
     shape: Shape,
+    misused: Misused,
     /// Whether there is something to do at once even where nothing is left out.
     settles: bool,
     tables: Tables,
@@ -188,6 +189,7 @@ impl<'p> Machine<'p> {
             barriers,
             cluster_barriers,
             shape: Shape::default(),
+            misused: Misused::default(),
             settles,
             lowered,
             tables: Tables::new(threads),
@@ -288,6 +290,16 @@ impl<'p> Machine<'p> {
         self.tables.held()
     }
 
+    /// A use of a barrier without meaning that some run so far came to: the thread, its line, and what.
+    pub fn misused(&self) -> Option<((ThreadId, u16), Misuse)> {
+        self.misused.seen
+    }
+
+    /// Whether an order of steps that was left out may come to such a use.
+    pub fn may_be_misused(&self) -> bool {
+        self.misused.seen.is_none() && self.misused.hurried && self.options.reduce != Reduce::None
+    }
+
     pub fn overflow(&self) -> Option<&'static str> {
         self.tables.overflow
     }
@@ -349,6 +361,8 @@ impl<'p> Machine<'p> {
             let known = self.known(state, thread);
             let why = match known.ask {
                 Ask::End => return None,
+                // No branch faults; one that is where a thread stays leads to itself.
+                Ask::Fault if self.is_branch(thread, known.local.pc) => Stays::Loops,
                 Ask::Fault => Stays::Faults,
                 Ask::Barrier { .. } | Ask::ClusterWait => Stays::Waits,
                 Ask::Value
@@ -362,6 +376,11 @@ impl<'p> Machine<'p> {
             Some(Stuck { thread, line: known.local.pc, why })
         });
         stuck.collect()
+    }
+
+    fn is_branch(&self, thread: usize, line: u16) -> bool {
+        let line = self.program.threads[thread].lines.get(usize::from(line));
+        line.is_some_and(|line| line.instruction.as_branch().is_some())
     }
 
     /// What the program observes; `threads[t]` is the thread of the state that is the program's `t`.
@@ -417,6 +436,16 @@ impl<'p> Machine<'p> {
         copy.set(&state.bytes);
         copy
     }
+}
+
+/// Uses of barriers without meaning.
+#[derive(Default)]
+struct Misused {
+    /// The first that some run came to: the thread, its line, and what.
+    seen: Option<((ThreadId, u16), Misuse)>,
+    /// Whether a thread arrived at its cluster's barrier again where another order of the same steps may
+    /// make that such a use.
+    hurried: bool,
 }
 
 /// A barrier of a CTA, by its first thread.

@@ -176,7 +176,11 @@ impl Text {
     fn remarks(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
         // A comparison has said so in its line.
-        if let (Answer::Explored, Some(reason)) = (&ran.answer, ran.verdict(test).1)
+        if let (Answer::Explored, Some(((thread, line), misuse))) = (&ran.answer, ran.misused()) {
+            let of = &test.program.threads[usize::from(thread.0)];
+            let line = &of.lines[usize::from(line)].text;
+            writeln!(out, "  undefined: {}\n    {}: `{line}`", misuse.text(), of.name)?;
+        } else if let (Answer::Explored, Some(reason)) = (&ran.answer, ran.verdict(test).1)
             && explored.never_ends()
         {
             writeln!(out, "  {reason}")?;
