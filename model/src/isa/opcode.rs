@@ -42,7 +42,7 @@ const OUTSIDE: &[Group] = &[
     Group {
         what: "queries of textures and surfaces, and matrix operations on registers",
         memory: false,
-        opcodes: &["txq", "suq", "movmatrix", "mma"],
+        opcodes: &["txq", "suq", "movmatrix", "mma", "spcompress", "spdecompress"],
     },
     Group {
         what: "multimem and read-only accesses, prefetches and cache control",
