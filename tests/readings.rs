@@ -405,3 +405,46 @@ fn values_out_of_thin_air_are_judged_for_all_that_they_may_be() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
 }
+
+/// What is computed of a load and does not depend on it is no dependency of values; where that is not decided, it
+/// is said.
+#[test]
+fn dependencies_that_arithmetic_undoes_are_none_of_values() {
+    let (model, switched) = (ptx::model(), ptx::under(chosen("R13=semantic")));
+    let alternatives = alternatives(Readings::default());
+    for (body, fake, open) in [
+        ("min.u32 r1, r0, 0", true, false),
+        ("and.b32 r1, r0, 2; shr.u32 r1, r1, 2", true, false),
+        ("add.u32 r1, r0, 5; sub.u32 r1, r1, r0; sub.u32 r1, r1, 5", true, false),
+        ("sub.u32 r1, 7, r0; add.u32 r1, r1, r0; sub.u32 r1, r1, 7", true, false),
+        ("xor.b32 r1, r0, 9; xor.b32 r1, r1, r0; xor.b32 r1, r1, 9", true, false),
+        ("setp.lt.u32 p, r0, 0; selp.b32 r1, 1, 0, p", true, false),
+        ("and.b32 r1, r0, 3; setp.gt.u32 p, r1, 3; selp.b32 r1, 1, 0, p", true, false),
+        ("and.b32 r1, r0, 2; setp.eq.u32 p, r1, 1; selp.b32 r1, 1, 0, p", true, false),
+        // Negative numbers are less than 0, a bit that is left counts, and so does what was not taken back.
+        ("setp.lt.s32 p, r0, 0; selp.b32 r1, 1, 0, p", false, false),
+        ("and.b32 r1, r0, 4; shr.u32 r1, r1, 2", false, false),
+        ("add.u32 r1, r0, 5; sub.u32 r1, r1, 5", false, false),
+        ("and.b32 r1, r0, 3; setp.gt.u32 p, r1, 2; selp.b32 r1, 1, 0, p", false, false),
+        // No square has this bit, which is not seen.
+        ("mul.lo.u32 r1, r0, r0; and.b32 r1, r1, 2", false, true),
+    ] {
+        let lines = body.replace("; ", " | ;\n ");
+        let program = format!(
+            "PTX LB\n{{ x=0; y=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+             ld.relaxed.gpu.u32 r0, [x] | ld.relaxed.gpu.u32 r1, [y] ;\n {lines} | ;\n \
+             add.u32 r1, r1, 1 | ;\n \
+             st.relaxed.gpu.u32 [y], r1 | st.relaxed.gpu.u32 [x], r1 ;\n\
+             ~exists (P0:r0=1 /\\ P1:r1=1)\n"
+        );
+        let test = litmus::parse("LB", program.as_bytes())
+            .unwrap_or_else(|all| panic!("{}\n{program}", all[0]));
+        let judged = judge(&test, &suite::task(&switched));
+        // `r0 + 1` of a dependency returns no 1 in the end.
+        assert_eq!(judged.verdict.name(), if fake { "fails" } else { "holds" }, "{program}");
+        let asked = Task { alternatives: &alternatives, rests: true, ..suite::task(&model) };
+        let resting = judge(&test, &asked).resting.expect("it was asked");
+        assert_eq!(resting.names().contains(&"R13"), fake, "{program}");
+        assert_eq!(resting.open_names().contains(&"R13"), open, "{program}");
+    }
+}

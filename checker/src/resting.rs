@@ -122,19 +122,7 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
             resting.open.push((reading, choice, why.to_owned()));
             continue;
         }
-        let task = Task {
-            model: &alternative.model,
-            cxx: None,
-            engines: engine.into_iter().collect(),
-            bound: task.bound,
-            timeout: task.timeout,
-            memory: task.memory,
-            verdict_only: task.verdict_only,
-            blame: false,
-            alternatives: &[],
-            rests: false,
-        };
-        let other = judge(test, &task);
+        let other = again(test, task, engine, &alternative.model);
         if let Verdict::Undecided(why) = other.verdict {
             resting.open.push((reading, choice, why));
         } else if differs(judgement, &other) {
@@ -144,9 +132,47 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
                 None => other.verdict.name().to_owned(),
             };
             resting.on.push(Rest { reading, choice, instead });
+        } else if alternative.other.dependencies == Dependencies::Semantic {
+            let shown = shown_only(&alternative.model);
+            if differs(&other, &again(test, task, engine, &shown)) {
+                resting.open.push((reading, choice, NOT_DECIDED.to_owned()));
+            }
+        } else if alternative.chosen.dependencies == Dependencies::Semantic
+            && alternative.other.dependencies != Dependencies::Semantic
+        {
+            let shown = shown_only(task.model);
+            if differs(judgement, &again(test, task, engine, &shown)) {
+                resting.open.push((reading, choice, NOT_DECIDED.to_owned()));
+            }
         }
     }
     resting
+}
+
+const NOT_DECIDED: &str = "of some dependency it is not decided whether it is one of values";
+
+/// The model with those dependencies of values alone that are shown by an example.
+fn shown_only(model: &Model) -> Model {
+    let mut model = model.clone();
+    model.conventions.shown_dependencies = true;
+    model
+}
+
+/// What one engine says under another model.
+fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Model) -> Judgement {
+    let task = Task {
+        model,
+        cxx: None,
+        engines: engine.into_iter().collect(),
+        bound: task.bound,
+        timeout: task.timeout,
+        memory: task.memory,
+        verdict_only: task.verdict_only,
+        blame: false,
+        alternatives: &[],
+        rests: false,
+    };
+    judge(test, &task)
 }
 
 /// The observation is the finer one, where there is one.
@@ -182,7 +208,9 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
     match (chosen.dependencies, other.dependencies) {
         (Dependencies::Syntactic, Dependencies::Semantic)
         | (Dependencies::Semantic, Dependencies::Syntactic) => {
-            decides_or_folds(program) && dependencies_differ(program, task, alternative)
+            decides_or_folds(program)
+                && (dependencies_differ(program, task, &alternative.model)
+                    || dependencies_differ(program, task, &shown_only(&alternative.model)))
         }
         _ => true,
     }
@@ -307,12 +335,12 @@ fn decides_or_folds(program: &Program) -> bool {
 }
 
 /// Whether a path depends on less under one of two choices.
-fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
+fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Model) -> bool {
     let limits = task.limits();
     let ends = |held| limits.of_unfolding(held);
     let paths = |model: &Model| Unfolded::within(program, model.conventions, task.bound, &ends);
     // What cannot be unfolded is judged, which says why.
-    let (Ok(one), Ok(other)) = (paths(task.model), paths(&alternative.model)) else { return true };
+    let (Ok(one), Ok(other)) = (paths(task.model), paths(alternative)) else { return true };
     let masks = |paths: &[Vec<Path>]| -> Vec<_> {
         let events = paths.iter().flatten().flat_map(|path| &path.events);
         let reduced = |of: &model::event::PathEvent| of.barrier?.reduce.map(|(.., taint)| taint);

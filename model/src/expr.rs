@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::isa::alu::{self, AluOp, Comparison};
 use crate::isa::atom::AtomicOp;
+use crate::isa::integer::IntegerOp;
 use crate::isa::{Type, TypeKind};
 use crate::value::{self, Value, low_bits};
 
@@ -156,7 +157,95 @@ impl Exprs {
             let taken = if predicate == 0 { b } else { a };
             return self.extend(ty, taken);
         }
+        if let Some(left) = self.undone(op, ty, a, b, sources.len()) {
+            return self.alu(AluOp::Mov, ty, &[left]);
+        }
+        let arity = sources.len();
+        if let Some(value) = (arity == 2).then(|| self.bounded(op, ty, a, b)).flatten() {
+            return self.constant(value);
+        }
         self.intern(Expr::Alu { op, ty, a, b, c })
+    }
+
+    /// What an operation takes back: `x` of `x + y - y`, `x - y + y`, `x ^ y ^ y`.
+    fn undone(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId, arity: usize) -> Option<ExprId> {
+        let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
+        let pairs = [(AluOp::Add, AluOp::Sub), (AluOp::Sub, AluOp::Add), (AluOp::Xor, AluOp::Xor)];
+        let (_, inverse) = pairs.into_iter().find(|&(of, _)| of == op)?;
+        let of = |of: ExprId, taken: ExprId| match self.get(of) {
+            Expr::Alu { op: inner, ty: inner_ty, a, b, .. }
+                if inner == inverse && inner_ty == ty =>
+            {
+                let commutes = inverse != AluOp::Sub;
+                if b == taken { Some(a) } else { (commutes && a == taken).then_some(b) }
+            }
+            Expr::Alu { .. }
+            | Expr::Const(_)
+            | Expr::Read(_)
+            | Expr::Reduced(_)
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => None,
+        };
+        // `y + (x - y)` and `y ^ (x ^ y)`, too.
+        let commutes = op != AluOp::Sub;
+        let found = of(a, b).or_else(|| if commutes { of(b, a) } else { None });
+        found.filter(|_| integer && arity == 2)
+    }
+
+    /// Whether a value, written out, is so many operations at most; takes those that it is.
+    fn is_written_in(&self, id: ExprId, most: &mut u32) -> bool {
+        let Some(left) = most.checked_sub(1) else { return false };
+        *most = left;
+        match self.get(id) {
+            Expr::Const(_) | Expr::Read(_) | Expr::Reduced(_) => true,
+            Expr::Alu { a, b, .. } | Expr::Atomic { old: a, operand: b, .. } => {
+                self.is_written_in(a, most) && (a == b || self.is_written_in(b, most))
+            }
+            Expr::Extend { of, .. } => self.is_written_in(of, most),
+        }
+    }
+
+    /// The value of an operation on numbers without a sign that the bits which its operands may have
+    /// set decide.
+    fn bounded(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId) -> Option<Value> {
+        if !matches!(ty.kind, TypeKind::Unsigned | TypeKind::Bits) {
+            return None;
+        }
+        let decides = matches!(
+            op,
+            AluOp::Setp(_) | AluOp::And | AluOp::Shl | AluOp::Shr | AluOp::Integer(IntegerOp::Min)
+        );
+        let mut most = 256;
+        if !decides || !self.is_written_in(a, &mut most) || !self.is_written_in(b, &mut most) {
+            return None;
+        }
+        let mask = low_bits(ty.bits);
+        let bits = [a, b].map(|of| self.may_set(of, &mut |_| Value::MAX) & mask);
+        let AluOp::Setp(comparison) = op else {
+            return (self.alu_may_set(op, ty, (bits[0], bits[1]), b) == 0).then_some(0);
+        };
+        // The greatest that each can be, and a constant is the least, too.
+        let least = |of: ExprId| self.as_const(of).map_or(0, |value| value & mask);
+        let (first, second) = ((least(a), bits[0]), (least(b), bits[1]));
+        let below = |less: (Value, Value), more: (Value, Value)| less.1 < more.0;
+        let not_above = |less: (Value, Value), more: (Value, Value)| less.1 <= more.0;
+        let apart = below(first, second)
+            || below(second, first)
+            || least(a) & !bits[1] != 0
+            || least(b) & !bits[0] != 0;
+        let holds = match comparison {
+            Comparison::Eq => apart.then_some(false),
+            Comparison::Ne => apart.then_some(true),
+            Comparison::Lt if below(first, second) => Some(true),
+            Comparison::Lt => not_above(second, first).then_some(false),
+            Comparison::Le if not_above(first, second) => Some(true),
+            Comparison::Le => below(second, first).then_some(false),
+            Comparison::Gt if below(second, first) => Some(true),
+            Comparison::Gt => not_above(first, second).then_some(false),
+            Comparison::Ge if not_above(second, first) => Some(true),
+            Comparison::Ge => below(first, second).then_some(false),
+        };
+        holds.map(Value::from)
     }
 
     /// The value of an operation that one operand, or their equality, decides.
@@ -228,6 +317,63 @@ impl Exprs {
         })
     }
 
+    /// The bits that a value may have set, given those of the reads.
+    pub fn may_set(&self, id: ExprId, reads: &mut dyn FnMut(u16) -> Value) -> Value {
+        match self.get(id) {
+            Expr::Const(value) => value,
+            Expr::Reduced(_) => 0xff,
+            Expr::Read(index) => reads(index),
+            Expr::Alu { op, ty, a, b, .. } => {
+                let first = self.may_set(a, reads);
+                let second = if a == b { first } else { self.may_set(b, reads) };
+                self.alu_may_set(op, ty, (first, second), b)
+            }
+            Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => Value::MAX,
+            Expr::Atomic { op, old, operand, .. } => {
+                let (old, operand) = (self.may_set(old, reads), self.may_set(operand, reads));
+                match op {
+                    AtomicOp::Exch => operand,
+                    AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => old | operand,
+                    AtomicOp::And => old & operand,
+                    AtomicOp::Inc | AtomicOp::Dec => smear(old | operand),
+                    AtomicOp::Add => sum(old, operand),
+                    AtomicOp::Sub | AtomicOp::Cas => Value::MAX,
+                }
+            }
+            Expr::Extend { ty, of: narrow } => extended(ty, self.may_set(narrow, reads)),
+        }
+    }
+
+    /// The same of an operation, given those of its operands.
+    fn alu_may_set(&self, op: AluOp, ty: Type, (a, b): (Value, Value), by: ExprId) -> Value {
+        let unsigned = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Bits);
+        let (mask, float) = (low_bits(ty.bits), ty.kind == TypeKind::Float);
+        match op {
+            AluOp::Mov => extended(ty, a),
+            AluOp::Or | AluOp::Xor | AluOp::Selp => extended(ty, a | b),
+            AluOp::And => extended(ty, a & b),
+            AluOp::Setp(_) => 1,
+            AluOp::Add if !float => extended(ty, sum(a, b)),
+            AluOp::Extract(at) => extended(ty, a >> at),
+            AluOp::Concat(at) => extended(ty, a & low_bits(at.into()) | b << at),
+            // By a constant, each bit moves as in a value of its own.
+            AluOp::Shl | AluOp::Shr if unsigned && self.as_const(by).is_some() => {
+                op.apply(ty, &[a, b, a])
+            }
+            // No more than the lesser.
+            AluOp::Integer(IntegerOp::Min) if unsigned => smear((a & mask).min(b & mask)),
+            AluOp::Add
+            | AluOp::Sub
+            | AluOp::Mul
+            | AluOp::Shl
+            | AluOp::Shr
+            | AluOp::Convert(..)
+            | AluOp::Halves(_)
+            | AluOp::Flush
+            | AluOp::Integer(_) => Value::MAX,
+        }
+    }
+
     /// Calls `leaf` for each read or reduction that the value is a function of.
     pub fn leaves(&self, id: ExprId, leaf: &mut dyn FnMut(Expr)) {
         match self.get(id) {
@@ -249,6 +395,22 @@ impl Exprs {
             Expr::Extend { of, .. } => self.leaves(of, leaf),
         }
     }
+}
+
+/// Bits of a value of type `ty` in a register: a sign bit may be repeated.
+fn extended(ty: Type, bits: Value) -> Value {
+    let bits = bits & low_bits(ty.bits);
+    if ty.kind == TypeKind::Signed && bits >> (ty.bits - 1) & 1 == 1 { Value::MAX } else { bits }
+}
+
+fn sum(a: Value, b: Value) -> Value {
+    let bits = smear(a | b);
+    if bits == 0 { 0 } else { bits << 1 | 1 }
+}
+
+/// Every bit up to the highest one set.
+fn smear(bits: Value) -> Value {
+    if bits == 0 { 0 } else { Value::MAX >> bits.leading_zeros() }
 }
 
 fn id(index: usize) -> ExprId {

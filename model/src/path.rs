@@ -233,7 +233,9 @@ pub fn paths(
     // The stack lists later forks first.
     walk.done.reverse();
     if conventions.semantic_dependencies {
-        semantic::lessen(&mut walk.done, &|more| ends(held + more))?;
+        semantic::lessen(&mut walk.done, conventions.shown_dependencies, &|more| {
+            ends(held + more)
+        })?;
     }
     Ok(walk.done)
 }

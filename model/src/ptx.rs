@@ -20,6 +20,7 @@ pub fn under(readings: Readings) -> Model {
         tearing: true,
         failed_cas: readings.failed_cas,
         semantic_dependencies: readings.dependencies == Dependencies::Semantic,
+        shown_dependencies: false,
         silent_atomics: true,
     };
     let switched = readings.to_string();

@@ -111,6 +111,7 @@ pub struct Flag {
 }
 
 /// What a model takes a program to do, apart from its axioms.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Conventions {
     /// Whether the bytes of one read may come from several writes of its extent
@@ -120,6 +121,9 @@ pub struct Conventions {
     pub failed_cas: FailedCas,
     /// Whether dependencies are those of values, not of instructions (reading R13).
     pub semantic_dependencies: bool,
+    /// Whether, of those, only the ones count that an example shows: to find out what the others, of
+    /// which it is not decided whether they are any, come to.
+    pub shown_dependencies: bool,
     /// Whether an iteration whose atomics write what is there changes nothing, as one without writes
     /// (reading R50). It takes the axioms of chapter 8 to say so.
     pub silent_atomics: bool,

@@ -1,16 +1,13 @@
 //! What each slot of an event structure may read from: shared by the axiomatic engines.
 
 use model::bits::{BitRel, Row};
-use model::expr::{Expr, ExprId};
-use model::isa::alu::AluOp;
-use model::isa::atom::AtomicOp;
-use model::isa::{Type, TypeKind};
+use model::expr::ExprId;
 use model::memory::Extent;
 use model::program::ThreadId;
 use model::rel::Model;
 use model::structure::{EventStructure, writes_of};
 use model::unfold::Unfolding;
-use model::value::{Value, little_endian, low_bits, low_bytes};
+use model::value::{Value, little_endian, low_bytes};
 
 use super::Limit;
 use super::account::Account;
@@ -235,56 +232,7 @@ fn read_bits(u: &Unfolding<'_>, reads: &[Value], read: usize) -> Value {
 
 /// The bits that a value may have set, given those of the reads.
 fn bits_of(u: &Unfolding<'_>, reads: &[Value], thread: ThreadId, expr: ExprId) -> Value {
-    let of = |expr: ExprId| bits_of(u, reads, thread, expr);
-    match u.paths[usize::from(thread.0)].exprs.get(expr) {
-        Expr::Const(value) => value,
-        Expr::Reduced(_) => 0xff,
-        Expr::Read(index) => reads[u.event_of(thread, index)],
-        Expr::Alu { op, ty, a, b, .. } => match op {
-            AluOp::Mov => extended(ty, of(a)),
-            AluOp::Or | AluOp::Xor | AluOp::Selp => extended(ty, of(a) | of(b)),
-            AluOp::And => extended(ty, of(a) & of(b)),
-            AluOp::Setp(_) => 1,
-            AluOp::Add if ty.kind != TypeKind::Float => extended(ty, sum(of(a), of(b))),
-            AluOp::Extract(at) => extended(ty, of(a) >> at),
-            AluOp::Concat(at) => extended(ty, of(a) & low_bits(at.into()) | of(b) << at),
-            AluOp::Add
-            | AluOp::Sub
-            | AluOp::Mul
-            | AluOp::Shl
-            | AluOp::Shr
-            | AluOp::Convert(..)
-            | AluOp::Halves(_)
-            | AluOp::Flush
-            | AluOp::Integer(_) => ANY,
-        },
-        Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => ANY,
-        Expr::Atomic { op, old, operand, .. } => match op {
-            AtomicOp::Exch => of(operand),
-            AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => of(old) | of(operand),
-            AtomicOp::And => of(old) & of(operand),
-            AtomicOp::Inc | AtomicOp::Dec => smear(of(old) | of(operand)),
-            AtomicOp::Add => sum(of(old), of(operand)),
-            AtomicOp::Sub | AtomicOp::Cas => ANY,
-        },
-        Expr::Extend { ty, of: narrow } => extended(ty, of(narrow)),
-    }
-}
-
-/// Bits of a value of type `ty` in a register: a sign bit may be repeated.
-fn extended(ty: Type, bits: Value) -> Value {
-    let bits = bits & low_bits(ty.bits);
-    if ty.kind == TypeKind::Signed && bits >> (ty.bits - 1) & 1 == 1 { ANY } else { bits }
-}
-
-fn sum(a: Value, b: Value) -> Value {
-    let bits = smear(a | b);
-    if bits == 0 { 0 } else { bits << 1 | 1 }
-}
-
-/// Every bit up to the highest one set.
-fn smear(bits: Value) -> Value {
-    if bits == 0 { 0 } else { ANY >> bits.leading_zeros() }
+    u.paths[usize::from(thread.0)].exprs.may_set(expr, &mut |read| reads[u.event_of(thread, read)])
 }
 
 fn initial_bytes(u: &Unfolding<'_>, bytes: Extent) -> Value {

@@ -18,15 +18,18 @@ use super::{Check, Path, PathLimit};
 use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
-use crate::value::Value;
+use crate::value::{Value, low_bytes};
 
 /// Takes the dependencies that are none of values from `paths`, all those of one thread.
-pub(super) fn lessen(paths: &mut [Path], ends: Ends<'_>) -> Result<(), PathLimit> {
+///
+/// If only those are wanted that are `shown`, the others remain none: reads with two values of which
+/// what is computed differs, decisions that examples make either way.
+pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<(), PathLimit> {
     let syntactic = |path: &Path| path.events.iter().any(|event| all_of(event) != 0);
     if !paths.iter().any(syntactic) {
         return Ok(());
     }
-    let all: Vec<Reasoned<'_>> = paths.iter().map(Reasoned::new).collect();
+    let all: Vec<Reasoned<'_>> = paths.iter().map(|path| Reasoned::new(path, shown)).collect();
     let mut real = Vec::with_capacity(paths.len());
     for path in &all {
         if let Some(limit) = ends(0) {
@@ -67,10 +70,16 @@ struct Reasoned<'p> {
     identities: Vec<(Identity, u32)>,
     events: HashMap<(Identity, u32), usize>,
     possible: bool,
+    /// Whether a dependency counts only if an example shows it.
+    shown: bool,
 }
 
+/// Values that examples give to reads.
+const EXAMPLES: [Value; 14] =
+    [0, 1, 2, 3, 4, 7, 8, 42, 0x7f, 0x80, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff];
+
 impl<'p> Reasoned<'p> {
-    fn new(path: &'p Path) -> Reasoned<'p> {
+    fn new(path: &'p Path, shown: bool) -> Reasoned<'p> {
         let mut pinned = HashMap::new();
         for check in &path.checks {
             if let Some((read, value, bits)) = check.equates(&path.exprs) {
@@ -95,7 +104,8 @@ impl<'p> Reasoned<'p> {
             .collect();
         let events = identities.iter().enumerate().map(|(at, &identity)| (identity, at)).collect();
         let leaves = leaves(path.exprs.all());
-        let mut reasoned = Reasoned { path, leaves, pinned, identities, events, possible: true };
+        let mut reasoned =
+            Reasoned { path, leaves, pinned, identities, events, possible: true, shown };
         reasoned.possible = path.checks.iter().all(|check| reasoned.may_hold(check));
         reasoned
     }
@@ -118,7 +128,51 @@ impl<'p> Reasoned<'p> {
             return 0;
         }
         let known = self.pinned.keys().fold(0, |all: Mask, read| all | 1 << read);
-        self.leaves[expr.0 as usize] & !known
+        let reads = self.leaves[expr.0 as usize] & !known;
+        if !self.shown {
+            return reads;
+        }
+        let each = (0..Mask::BITS).filter(|read| reads >> read & 1 == 1);
+        each.filter(|&read| self.is_shown(expr, read)).fold(0, |all, read| all | 1 << read)
+    }
+
+    /// Whether two examples that differ in this read alone give an expression two values.
+    fn is_shown(&self, expr: ExprId, read: u32) -> bool {
+        EXAMPLES.iter().take(4).any(|&others| {
+            let mut values = EXAMPLES.iter().map(|&value| {
+                self.example(expr, &|of| if u32::from(of) == read { value } else { others })
+            });
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        })
+    }
+
+    /// What an expression comes to where its reads return these values.
+    fn example(&self, expr: ExprId, values: &dyn Fn(u16) -> Value) -> Option<Value> {
+        self.path.exprs.eval(expr, &mut |leaf| match leaf {
+            Expr::Read(read) => {
+                let known = self.pinned.get(&read).copied();
+                let length = self.path.events[usize::from(read)].access?.pa.length;
+                Some(known.unwrap_or_else(|| values(read)) & low_bytes(length))
+            }
+            Expr::Reduced(wait) => Some(values(wait) & 1),
+            Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => None,
+        })
+    }
+
+    /// Whether examples decide it either way.
+    fn is_open(&self, check: &Check) -> bool {
+        let decided: Vec<bool> = EXAMPLES
+            .iter()
+            .filter_map(|&value| self.example(check.expr(), &|_| value))
+            .map(|value| check.holds(value))
+            .collect();
+        let constants = match check {
+            Check::Equals(..) | Check::NoneOf(..) => true,
+            // Equality with a constant is met by that constant.
+            Check::Truth(..) => check.equates(&self.path.exprs).is_some(),
+        };
+        constants || decided.contains(&true) && decided.contains(&false)
     }
 
     fn may_hold(&self, check: &Check) -> bool {
@@ -153,6 +207,9 @@ impl<'p> Reasoned<'p> {
         let (here, there) = (&self.path.checks, &other.path.checks);
         let first = here.iter().zip(there).position(|(a, b)| a != b)?;
         let parting = self.leaves[here[first].expr().0 as usize];
+        if self.shown && !self.is_open(&here[first]) {
+            return None;
+        }
         let contradicts = |check: &Check| {
             // These reads return something else there.
             other.leaves[check.expr().0 as usize] & parting == 0
