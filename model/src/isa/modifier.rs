@@ -20,10 +20,12 @@ struct Row {
 const TYPES: &str = "pred b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 bf16 f32 f64 tf32 \
     u16x2 s16x2 u8x4 s8x4 f16x2 bf16x2 f32x2";
 
-/// Types of matrices, of conversions, and of packed arithmetic.
+/// Types of matrices and of conversions.
 const NARROW: &str = "b1 u2 s2 u4 s4 e4m3 e5m2 e3m2 e2m3 e2m1 ue4m3 ue5m3 ue8m0 \
-    e4m3x2 e5m2x2 e3m2x2 e2m3x2 e2m1x2 ue5m3x2 ue8m0x2 s2f6x2 \
-    e4m3x4 e5m2x4 e3m2x4 e2m3x4 e2m1x4";
+    e4m3x2 e5m2x2 e3m2x2 e2m3x2 e2m1x2 ue5m3x2 ue8m0x2 s2f6x2";
+
+/// Four numbers of 8, 6 or 4 bits, for conversions and for arithmetic.
+const PACKED: &str = "e4m3x4 e5m2x4 e3m2x4 e2m3x4 e2m1x4";
 
 const ROUNDING: &str = "rn rz rm rp";
 const ROUNDING_TO_INTEGERS: &str = "rni rzi rmi rpi";
@@ -201,6 +203,7 @@ const ROWS: &[Row] = &[
             VECTORS,
             TYPES,
             NARROW,
+            PACKED,
             CACHE,
         ],
     },
@@ -246,11 +249,11 @@ const ROWS: &[Row] = &[
     Row { heads: "bar.warp.sync", words: &[] },
     Row { heads: "barrier.cluster.arrive", words: &["release relaxed aligned"] },
     Row { heads: "barrier.cluster.wait", words: &["acquire aligned"] },
-    Row { heads: "add sub", words: &["sat cc ftz", ROUNDING, TYPES, NARROW] },
+    Row { heads: "add sub", words: &["sat cc ftz", ROUNDING, TYPES, PACKED] },
     Row { heads: "addc subc", words: &["cc", TYPES] },
-    Row { heads: "mul mad", words: &["hi lo wide sat cc ftz", ROUNDING, TYPES, NARROW] },
+    Row { heads: "mul mad", words: &["hi lo wide sat cc ftz", ROUNDING, TYPES, PACKED] },
     Row { heads: "mul24 mad24 madc", words: &["hi lo sat cc", TYPES] },
-    Row { heads: "fma", words: &["sat ftz relu oob", ROUNDING, TYPES, NARROW] },
+    Row { heads: "fma", words: &["sat ftz relu oob", ROUNDING, TYPES, PACKED] },
     Row { heads: "div rcp sqrt rsqrt", words: &["approx full ftz", ROUNDING, TYPES] },
     Row { heads: "sin cos lg2 ex2 tanh", words: &["approx ftz", TYPES] },
     Row { heads: "abs neg", words: &["ftz", TYPES] },
@@ -276,6 +279,7 @@ const ROWS: &[Row] = &[
             ROUNDING_TO_INTEGERS,
             TYPES,
             NARROW,
+            PACKED,
         ],
     },
     Row { heads: "cvta", words: &["to u32 u64", SPACES] },
