@@ -334,3 +334,62 @@ fn the_machine_refutes_no_row_of_a_table() {
     assert!(judged > 300 && contexts > 20_000, "{judged} rows in {contexts} contexts");
     eprintln!("{judged} rows, each in {} contexts of the machine", contexts / judged);
 }
+
+/// The text of a row with one word more, or with a wider `MEMBAR`.
+fn strengthened(names: &[String]) -> Vec<Vec<String>> {
+    let membars: Vec<String> = ["ALL", "SC"]
+        .iter()
+        .flat_map(|kind| ["CTA", "GPU", "SYS"].map(|reach| format!("MEMBAR.{kind}.{reach}")))
+        .collect();
+    let more = membars.iter().map(String::as_str).chain(["CCTL.IVALL", "ERRBAR"]);
+    let mut all = Vec::new();
+    for at in 0..=names.len() {
+        for name in more.clone() {
+            let mut longer = names.to_vec();
+            longer.insert(at, name.to_owned());
+            all.push(longer);
+        }
+    }
+    let reach = |name: &str| ["CTA", "GPU", "SYS"].iter().position(|one| name.ends_with(one));
+    for (at, name) in names.iter().enumerate().filter(|(_, name)| name.starts_with("MEMBAR")) {
+        for wider in &membars {
+            let keeps = !name.contains(".SC") || wider.contains(".SC");
+            if wider != name && keeps && reach(wider) >= reach(name) {
+                let mut changed = names.to_vec();
+                changed[at].clone_from(wider);
+                all.push(changed);
+            }
+        }
+    }
+    all
+}
+
+/// More fences, and wider ones, never weaken what a row keeps.
+#[test]
+fn more_and_wider_fences_weaken_no_row() {
+    let family = lowering::families().iter().find(|family| family.name == "hopper");
+    let rows = tabled(&family.expect("it is there").table, 90);
+    let mut all = Vec::new();
+    for row in rows.iter().filter(|row| row.global || row.ptx.starts_with("fence")) {
+        // Waits are granted, as nothing shows them.
+        let shown: Vec<String> = row.names.iter().filter(|name| *name != WAIT).cloned().collect();
+        let joined = |names: &[String]| match names {
+            [] => "(none)".to_owned(),
+            names => names.join(" ; "),
+        };
+        all.push((row.ptx.clone(), joined(&shown)));
+        all.extend(strengthened(&shown).iter().map(|names| (row.ptx.clone(), joined(names))));
+    }
+    let findings = judge(all.iter().cloned());
+    let weaker = all
+        .iter()
+        .zip(&findings)
+        .filter(|(_, finding)| finding.verdict != checker::lower::verdict::Verdict::Preserved);
+    let weaker: Vec<String> = weaker
+        .map(|((ptx, sass), finding)| {
+            format!("{ptx} => {sass}: {} {}", finding.verdict.name(), finding.why)
+        })
+        .collect();
+    assert!(weaker.is_empty(), "{} of {}:\n{}", weaker.len(), all.len(), weaker.join("\n"));
+    assert!(all.len() > 1_200, "{} rows", all.len());
+}

@@ -2,13 +2,20 @@
 //!
 //! `UPDATE=1 cargo test` rewrites the record; read what changed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
 use checker::explore::inclusion::{Inclusion, compare};
 use checker::explore::{Limits, explore};
+use checker::lower::step::{Act, Order, Step};
+use checker::lower::{contract, item};
 use litmus::sass::lower::Lowering;
+use model::isa::Instruction;
+use model::isa::atom::AtomicOrder;
+use model::isa::ld::LoadOrder;
+use model::isa::st::StoreOrder;
 use model::machine::{Home, Options};
 use model::ptx;
 
@@ -66,6 +73,7 @@ const FENCES: &[&str] = &[
     "MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL",
     "MEMBAR.ALL.GPU ; ERRBAR ; CCTL.IVALL",
     "MEMBAR.ALL.SYS ; CCTL.IVALL",
+    "MEMBAR.SC.GPU ; MEMBAR.ALL.SYS ; CCTL.IVALL",
     "CCTL.IVALL",
     "CCTL.IVALL",
 ];
@@ -88,7 +96,10 @@ fn random(random: &mut Random) -> String {
             column.push(match random.below(7) {
                 0..3 => format!("LDG.E{strength} R{index}, [{at}]"),
                 3..6 => format!("STG.E{strength} [{at}], R{value}"),
-                _ => format!("ATOMG.E.ADD.STRONG.GPU PT, R{index}, [{at}], R{value}"),
+                _ => {
+                    let strength = random.of(&[".STRONG.GPU", ".STRONG.GPU", ".STRONG.SYS"]);
+                    format!("ATOMG.E.ADD{strength} PT, R{index}, [{at}], R{value}")
+                }
             });
         }
         columns.push(column);
@@ -110,6 +121,158 @@ fn random(random: &mut Random) -> String {
     writeln!(text, "locations [x; y; {}]\nexists (x=0)", observed.collect::<String>())
         .expect("strings can be written");
     text
+}
+
+/// A name with operands, in a column.
+fn with_operands(name: &str) -> String {
+    let opcode = name.split('.').next().unwrap_or("");
+    let operands = match opcode {
+        "LDG" | "LD" => " R0, [R20.64]",
+        "STG" | "ST" | "REDG" | "RED" => " [R20.64], R10",
+        "ATOMG" | "ATOM" if name.contains(".CAS") => " PT, R0, [R20.64], R10, R11",
+        "ATOMG" | "ATOM" => " PT, R0, [R20.64], R10",
+        "LDS" => " R0, [R22]",
+        "STS" => " [R22], R10",
+        "ATOMS" if name.contains(".CAS") => " R0, [R22], R10, R11",
+        "ATOMS" => " R0, [R22], R10",
+        _ => "",
+    };
+    format!("{name}{operands}")
+}
+
+fn is_access(name: &str) -> bool {
+    ["LD", "ST", "AT", "RED"].iter().any(|start| name.starts_with(start))
+}
+
+/// What each of these words promises in a column; `None` where columns do not have one of them.
+fn promised_in_a_column(names: &[&str], sm: u16) -> Option<Vec<String>> {
+    let mut source = format!(
+        "SASS words\n\"By their names.\"\nArch=sm_{sm}\n{{\n.global .u32 x[8]; .shared .u32 s[8];\n\
+        P0:R10=1; P0:R20=x; P0:R22=s;\n}}\nP0@cta 0 ;\n"
+    );
+    for name in names {
+        writeln!(source, "{} ;", with_operands(name)).expect("strings can be written");
+    }
+    source += "forall (P0:R10=0)\n";
+    let test = litmus::parse("words", source.as_bytes()).ok()?;
+    let mut all = Vec::new();
+    for line in &test.program.threads[0].lines {
+        all.push(match &line.instruction {
+            Instruction::Load(load) => match load.order.scope() {
+                _ if load.order == LoadOrder::Weak => "ld.weak".to_owned(),
+                scope => format!("ld.relaxed.{}", scope?.name()),
+            },
+            Instruction::Store(store) => match store.order.scope() {
+                _ if store.order == StoreOrder::Weak => "st.weak".to_owned(),
+                scope => format!("st.relaxed.{}", scope?.name()),
+            },
+            Instruction::Atomic(of) => {
+                let order = if of.order == AtomicOrder::AcqRel { "acq_rel" } else { "relaxed" };
+                format!("atomic.{order}.{}", of.scope.name())
+            }
+            Instruction::Fence(of) => format!("fence.{:?}.{}", of.order, of.scope.name()),
+            Instruction::Barrier(_) => "barrier".to_owned(),
+            Instruction::ClusterBarrier(of) => format!("{:?}", of.kind),
+            Instruction::Unsupported(_) => return None,
+            Instruction::ProxyFence(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_) => continue,
+        });
+    }
+    Some(all)
+}
+
+/// What they promise in a row that shows its waits; `None` where rows do not have one of them.
+fn promised_in_a_row(names: &[&str]) -> Option<Vec<String>> {
+    let shown: Vec<String> = names.iter().map(|name| format!("{name} ?WAIT1")).collect();
+    let items = contract::items(&shown.join(" ; ")).ok()?;
+    let step = |step: Step| match step {
+        Step::Access { act, order, scope, .. } => {
+            let name = match act {
+                Act::Load => "ld",
+                Act::Store => "st",
+                Act::Swap | Act::Reduce | Act::Overwrite | Act::Probe | Act::CompareExchange(_) => {
+                    "atomic"
+                }
+            };
+            match order {
+                Order::Weak | Order::Unordered => format!("{name}.weak"),
+                Order::AcqRel => format!("{name}.acq_rel.{}", scope.name()),
+                Order::Relaxed | Order::Acquire | Order::Release | Order::SeqCst => {
+                    format!("{name}.relaxed.{}", scope.name())
+                }
+            }
+        }
+        Step::Fence { order, scope } => format!("fence.{order:?}.{}", scope.name()),
+        Step::Barrier | Step::Guard => "barrier".to_owned(),
+        Step::ClusterArrive { .. } => "ArriveRelaxed".to_owned(),
+        Step::ClusterWait => "Wait".to_owned(),
+    };
+    let steps = item::steps(&items, |done, _| done.act);
+    Some(steps.into_iter().map(step).collect())
+}
+
+/// The same words promise the same in a row and in a column, in what the tables make of instructions and by
+/// chance.
+#[test]
+fn a_row_and_a_column_promise_the_same() {
+    // Rows take several accesses for the ways that one goes, by its address or its size.
+    let is_one = |text: &String| text.split(" ; ").filter(|name| is_access(name)).count() <= 1;
+    let mut sequences: BTreeSet<(u16, String)> = BTreeSet::new();
+    for family in litmus::lowering::families() {
+        for row in family.table.rows() {
+            for one in &row.all {
+                let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
+                let sm = one.only.unwrap_or(family.table.targets[0]);
+                let found = family.table.find(sm, &one.opcode, &names);
+                sequences.extend(found.filter(is_one).map(|text| (sm, text)));
+            }
+        }
+    }
+    let mut numbers = Random(0x5eed_0001);
+    let accesses = [
+        "LDG.E",
+        "LDG.E.STRONG.SYS",
+        "STG.E.STRONG.GPU",
+        "ATOMG.E.ADD.STRONG.GPU",
+        "ATOMG.E.EXCH.STRONG.SYS",
+        "REDG.E.ADD.STRONG.GPU",
+        "ATOMS.EXCH",
+        "UCGABAR_ARV",
+        "UCGABAR_WAIT",
+    ];
+    for _ in 0..3_000 {
+        let one = |numbers: &mut Random| -> String {
+            if numbers.below(3) == 0 { numbers.of(&accesses) } else { numbers.of(FENCES) }
+                .to_owned()
+        };
+        let words: Vec<String> = (0..=numbers.below(6)).map(|_| one(&mut numbers)).collect();
+        sequences.extend(Some(words.join(" ; ")).filter(is_one).map(|text| (90, text)));
+    }
+    let (mut compared, mut left) = (0, BTreeSet::new());
+    for (sm, text) in &sequences {
+        let names: Vec<&str> = text.split(" ; ").filter(|name| !name.is_empty()).collect();
+        let (Some(row), Some(column)) =
+            (promised_in_a_row(&names), promised_in_a_column(&names, *sm))
+        else {
+            left.insert(text);
+            continue;
+        };
+        // A full fence of the system has what its `CCTL.IVALL` adds.
+        let mut needed: Vec<String> = Vec::new();
+        for one in column {
+            let full = needed
+                .last()
+                .is_some_and(|last| ["fence.AcqRel.sys", "fence.Sc.sys"].contains(&last.as_str()));
+            if !(full && one == "fence.Acquire.sys") {
+                needed.push(one);
+            }
+        }
+        assert_eq!(row, needed, "{text} on sm_{sm}");
+        compared += 1;
+    }
+    assert!(compared > 8 * left.len(), "{compared} compared, {} left: {left:?}", left.len());
 }
 
 /// What an instruction promises is what the machine keeps.

@@ -7,8 +7,8 @@
 use std::cell::RefCell;
 
 use litmus::lowering::{self, Table};
+use litmus::sass::promise::{self, Promise, Promised, Word};
 use model::isa::fence::FenceOrder;
-use model::machine::form::Reach;
 use model::scope::Scope;
 use rustc_hash::FxHashMap;
 
@@ -23,66 +23,42 @@ pub fn items(text: &str) -> Result<Vec<Item>, Uncovered> {
     Ok(promised(tokens(text)?, shows_waits(text)))
 }
 
-pub(super) fn scope(reach: Reach) -> Scope {
-    match reach {
-        Reach::Cta => Scope::Cta,
-        Reach::Gpu => Scope::Gpu,
-        Reach::Sys => Scope::Sys,
-    }
-}
-
 fn promised(tokens: Vec<Token>, shown: bool) -> Vec<Item> {
-    let mut items = Vec::new();
-    let mut rest = tokens.into_iter().peekable();
-    while let Some(token) = rest.next() {
-        match token {
-            Token::Bar => items.push(Item::Step(Step::Barrier)),
-            Token::ClusterArrive => items.push(Item::Step(Step::ClusterArrive { relaxed: true })),
-            // By itself it orders nothing, and what orders nothing may as well not wait.
-            Token::ClusterWait => {
-                if matches!(rest.peek(), Some(Token::Invalidate)) {
-                    rest.next();
-                    items.push(Item::Step(Step::ClusterWait));
+    let words: Vec<Word> = tokens.iter().map(Token::word).collect();
+    let mut tokens: Vec<Option<Token>> = tokens.into_iter().map(Some).collect();
+    let mut items: Vec<Item> = Vec::new();
+    for Promised { word, promise, .. } in promise::promised(&words) {
+        match promise {
+            Promise::Fence(FenceOrder::Acquire, Scope::Sys)
+                if items.last().is_some_and(is_full) => {}
+            Promise::Fence(order, scope) => items.push(fence(order, scope)),
+            Promise::Bar => items.push(Item::Step(Step::Barrier)),
+            Promise::ClusterArrive => items.push(Item::Step(Step::ClusterArrive { relaxed: true })),
+            Promise::ClusterWait { acquires: true } => items.push(Item::Step(Step::ClusterWait)),
+            // What orders nothing may as well not wait.
+            Promise::ClusterWait { acquires: false } => {}
+            Promise::Access | Promise::AcqRel => {
+                let Some(Token::Access(_, mut done)) = tokens[word].take() else { continue };
+                if promise == Promise::AcqRel {
+                    done.order = Order::AcqRel;
                 }
+                access(*done, shown, &mut items);
             }
-            Token::Invalidate => items.push(fence(FenceOrder::Acquire, Scope::Sys)),
-            Token::Wait => items.push(fence(FenceOrder::Acquire, Scope::Cta)),
-            Token::Access(_, done) => access(*done, shown, &mut items),
-            Token::Membar { sc, reach: Reach::Cta } => {
-                items.push(fence(if sc { FenceOrder::Sc } else { FenceOrder::AcqRel }, Scope::Cta));
-            }
-            Token::Membar { sc, reach } => match rest.peek() {
-                Some(Token::Invalidate) => {
-                    rest.next();
-                    let order = if sc { FenceOrder::Sc } else { FenceOrder::AcqRel };
-                    items.push(fence(order, scope(reach)));
-                }
-                Some(Token::Access(_, done)) if done.op.is_some() && !sc => {
-                    let Some(Token::Access(_, mut done)) = rest.next() else { continue };
-                    if matches!(rest.peek(), Some(Token::Invalidate)) {
-                        rest.next();
-                        // Reading C16 of the machine: one unit.
-                        (done.order, done.scope) = (Order::AcqRel, done.scope.min(scope(reach)));
-                    } else {
-                        releases(scope(reach), &mut items);
-                    }
-                    access(*done, shown, &mut items);
-                }
-                _ => releases(scope(reach), &mut items),
-            },
         }
     }
     items
 }
 
-fn fence(order: FenceOrder, scope: Scope) -> Item {
-    Item::Step(Step::Fence { order, scope })
+/// A fence that acquires at the scope of the system already.
+fn is_full(item: &Item) -> bool {
+    matches!(
+        item,
+        Item::Step(Step::Fence { order: FenceOrder::AcqRel | FenceOrder::Sc, scope: Scope::Sys })
+    )
 }
 
-/// A barrier of memory that drops no lines.
-fn releases(scope: Scope, items: &mut Vec<Item>) {
-    items.push(fence(FenceOrder::Release, scope));
-    items.push(fence(FenceOrder::AcqRel, Scope::Cta));
+fn fence(order: FenceOrder, scope: Scope) -> Item {
+    Item::Step(Step::Fence { order, scope })
 }
 
 fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
@@ -218,14 +194,18 @@ mod tests {
             lifted("LDG.E.STRONG.GPU ; CCTL.IVALL"),
             "ld.relaxed.gpu y; fence.acquire.cta; fence.acquire.sys"
         );
-        assert_eq!(lifted("MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL"), "fence.sc.gpu");
+        assert_eq!(
+            lifted("MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL"),
+            "fence.sc.gpu; fence.acquire.sys"
+        );
+        assert_eq!(lifted("MEMBAR.SC.SYS ; ERRBAR ; CCTL.IVALL"), "fence.sc.sys");
         assert_eq!(
             lifted("MEMBAR.ALL.SYS ; ERRBAR ; STG.E.STRONG.SYS"),
             "fence.release.sys; fence.acq_rel.cta; st.relaxed.sys y"
         );
         assert_eq!(
             lifted("MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.GPU ; CCTL.IVALL"),
-            "swap.acq_rel.gpu y; fence.acquire.cta"
+            "fence.release.gpu; fence.acq_rel.cta; swap.acq_rel.gpu y; fence.acquire.cta; fence.acquire.sys"
         );
         assert_eq!(lifted("LDS ; ATOMS.CAST.SPIN"), "cas.relaxed.sys y; fence.acquire.cta");
         assert_eq!(
@@ -233,7 +213,7 @@ mod tests {
             "fence.acq_rel.cta; red.relaxed.cta y"
         );
         assert_eq!(lifted("(none)"), "nothing");
-        assert_eq!(lifted("UCGABAR_WAIT ; CCTL.IVALL"), "cluster.wait");
+        assert_eq!(lifted("UCGABAR_WAIT ; CCTL.IVALL"), "cluster.wait; fence.acquire.sys");
         assert_eq!(lifted("CCTL.IVALL ; UCGABAR_WAIT"), "fence.acquire.sys");
     }
 

@@ -1,6 +1,7 @@
 //! Names of the machine's instructions as what they are to memory.
 
 use litmus::sass::form;
+use litmus::sass::promise::{self, Word};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::machine::form::{Form, Level, Reach};
@@ -25,6 +26,37 @@ pub(super) enum Token {
     Bar,
     ClusterArrive,
     ClusterWait,
+}
+
+impl Token {
+    /// What it is to the order of memory.
+    pub(super) fn word(&self) -> Word {
+        match *self {
+            Token::Access(level, ref done) => Word::Access { level, atomic: done.op.is_some() },
+            Token::Membar { sc, reach } => Word::Membar { sc, reach },
+            Token::Invalidate => Word::Invalidate,
+            Token::Wait => Word::Wait,
+            Token::Bar => Word::Bar,
+            Token::ClusterArrive => Word::ClusterArrive,
+            Token::ClusterWait => Word::ClusterWait,
+        }
+    }
+
+    /// As the machine's run says it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Token::Access(_, done) => done.text.clone(),
+            Token::Membar { sc, reach } => {
+                let kind = if *sc { "SC" } else { "ALL" };
+                format!("MEMBAR.{kind}.{}", promise::reach(*reach).name().to_uppercase())
+            }
+            Token::Invalidate => "CCTL.IVALL".to_owned(),
+            Token::Wait => "a wait for its loads".to_owned(),
+            Token::Bar => "BAR.SYNC".to_owned(),
+            Token::ClusterArrive => "UCGABAR_ARV".to_owned(),
+            Token::ClusterWait => "UCGABAR_WAIT".to_owned(),
+        }
+    }
 }
 
 /// Whether the text says which instruction waits for which load, as annotations (`&wr=0`, `?WAIT1`) do; else each load
@@ -117,14 +149,10 @@ fn done(name: &str, level: Level) -> Result<Done, Uncovered> {
         "LDC" => SpaceQualifier::Const,
         _ => SpaceQualifier::Generic,
     };
-    let (order, scope) = match level {
-        Level::Weak | Level::ReadOnly => (Order::Weak, Scope::Sys),
-        Level::Own if space == SpaceQualifier::Local => (Order::Weak, Scope::Sys),
-        Level::Own | Level::Sys => (Order::Relaxed, Scope::Sys),
-        Level::Gpu => (Order::Relaxed, Scope::Gpu),
-        Level::Sm => (Order::Relaxed, Scope::Cta),
-    };
     let atomic = matches!(opcode, "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG");
+    let strong = if atomic { promise::scope(level) } else { promise::scope_of_access(level, has) };
+    let strong = strong.filter(|_| space != SpaceQualifier::Local);
+    let (order, scope) = strong.map_or((Order::Weak, Scope::Sys), |scope| (Order::Relaxed, scope));
     let op = atomic.then(|| operation(&modifiers)).flatten();
     if atomic && op.is_none() {
         return Err(Uncovered(format!("the operation of `{name}` is not covered")));

@@ -4,8 +4,8 @@ use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 use model::machine::form::{Family, Form, Level, Lowered, Reach};
-use model::scope::Scope;
 
+use super::promise::{self, Word};
 use super::syntax as text;
 
 /// A name that the machine has no instruction for.
@@ -112,17 +112,11 @@ fn acquires(instruction: &Instruction) -> bool {
 /// Reading C16: how far an `acq_rel` atomic is one unit.
 fn unit(instruction: &Instruction, forms: &[Form]) -> Option<Reach> {
     let Instruction::Atomic(atomic) = instruction else { return None };
-    let whole = forms.iter().any(|form| matches!(form, Form::Membar(_) | Form::MembarAll(_)))
-        && forms.contains(&Form::Invalidate)
-        && !forms.contains(&Form::Access(Level::Own));
-    if atomic.order != AtomicOrder::AcqRel || !whole {
+    if atomic.order != AtomicOrder::AcqRel {
         return None;
     }
-    match atomic.scope {
-        Scope::Cta => None,
-        Scope::Cluster | Scope::Gpu => Some(Reach::Gpu),
-        Scope::Sys => Some(Reach::Sys),
-    }
+    let words: Vec<Word> = forms.iter().filter_map(|&form| Word::of(form, true)).collect();
+    promise::promised(&words).into_iter().find_map(|one| one.lowered.fused)
 }
 
 #[cfg(test)]

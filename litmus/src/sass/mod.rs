@@ -11,6 +11,7 @@ pub mod lower;
 pub mod opcode;
 mod parse;
 mod print;
+pub mod promise;
 mod rules;
 mod scan;
 mod single;

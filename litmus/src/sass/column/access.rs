@@ -7,7 +7,7 @@ use model::isa::ld::{Load, LoadOrder};
 use model::isa::reach::Reach;
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
-use model::machine::form::{Family, Form, Level, Lowered};
+use model::machine::form::{Form, Level, Lowered};
 use model::memory::Proxy;
 use model::scope::Scope;
 
@@ -16,6 +16,7 @@ use super::{Column, Got, unsupported};
 use crate::draft::Access;
 use crate::report::Bytes;
 use crate::sass::form;
+use crate::sass::promise::{self, Promise};
 use crate::sass::syntax::{self as text, Register};
 
 const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
@@ -54,16 +55,6 @@ fn space(opcode: &str) -> SpaceQualifier {
     }
 }
 
-/// The scope that a level promises: reading S3.
-fn scope(level: Level) -> Option<Scope> {
-    match level {
-        Level::Weak | Level::ReadOnly => None,
-        Level::Sm => Some(Scope::Cta),
-        Level::Gpu => Some(Scope::Gpu),
-        Level::Sys | Level::Own => Some(Scope::Sys),
-    }
-}
-
 impl Column<'_> {
     fn level(&self, instruction: &text::Instruction<'_>) -> Got<Level> {
         match form::of(instruction, Some(self.family)) {
@@ -72,11 +63,10 @@ impl Column<'_> {
         }
     }
 
-    /// The scope of an access; local memory is the thread's own, and cache operators order nothing.
-    fn promised(&self, instruction: &text::Instruction<'_>, level: Level) -> Option<Scope> {
+    /// The scope of a load or a store; local memory is the thread's own.
+    fn promised(instruction: &text::Instruction<'_>, level: Level) -> Option<Scope> {
         let own = matches!(instruction.opcode.text, "LDL" | "STL");
-        let cached = self.family == Family::Maxwell && level == Level::Gpu;
-        scope(level).filter(|_| !own && !cached)
+        promise::scope_of_access(level, |one| instruction.has(one)).filter(|_| !own)
     }
 
     pub(super) fn load(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
@@ -106,7 +96,7 @@ impl Column<'_> {
             let space = space(instruction.opcode.text);
             (space, self.address(instruction, &operands[place], ty.bytes(), space)?)
         };
-        let order = match (level, self.promised(instruction, level)) {
+        let order = match (level, Self::promised(instruction, level)) {
             (Level::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
             (_, _) if instruction.has("MMIO") => LoadOrder::MmioRelaxed,
             (_, Some(scope)) => LoadOrder::Relaxed(scope),
@@ -289,7 +279,7 @@ impl Column<'_> {
             }
             None => (ty, vec![self.joined(value, ty)?]),
         };
-        let order = match self.promised(instruction, level) {
+        let order = match Self::promised(instruction, level) {
             _ if instruction.has("MMIO") => StoreOrder::MmioRelaxed,
             Some(scope) => StoreOrder::Relaxed(scope),
             None => StoreOrder::Weak,
@@ -345,10 +335,12 @@ impl Column<'_> {
         let register = written.map(|first| {
             if ty.bits >= 64 { self.hidden(ty.bits) } else { self.register(first, to.at) }
         });
+        let promised = self.access();
+        let whole = promised.as_ref().is_some_and(|one| one.promise == Promise::AcqRel);
         let atomic = Atomic {
             cxx: Cxx::default(),
-            order: AtomicOrder::Relaxed,
-            scope: scope(level).unwrap_or(Scope::Gpu),
+            order: if whole { AtomicOrder::AcqRel } else { AtomicOrder::Relaxed },
+            scope: promise::scope(level).unwrap_or(Scope::Gpu),
             space,
             op,
             ty,
@@ -358,7 +350,8 @@ impl Column<'_> {
             operands: values,
         };
         self.noted(&found, ty, space, atomic.reach(), &operands[place]);
-        self.emit(Instruction::Atomic(atomic), at(level));
+        let lowered = promised.map_or_else(|| at(level), |one| one.lowered);
+        self.emit(Instruction::Atomic(atomic), lowered);
         if let (Some(whole), Some(first), 64..) = (register, written, ty.bits) {
             self.cut(whole, first, ty, to);
         }

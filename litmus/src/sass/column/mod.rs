@@ -22,6 +22,7 @@ use model::program::ThreadId;
 
 use super::opcode::{Class, class};
 use super::parse;
+use super::promise::Promised;
 use super::single::{self, Options};
 use super::syntax::{self as text, AnnotationKind, Atom, File, OperandKind, Register};
 use crate::cursor::Cursor;
@@ -99,13 +100,15 @@ pub(crate) fn read(
         scoreboards: 0,
         guard,
         meetings: control::meetings(cells),
-        merged: BTreeSet::new(),
+        promises: order::promises(cells, family),
+        cell: 0,
         text: String::new(),
     };
     column.initial();
     let mut places = vec![Bytes::default(); column.lowered.len()];
     let mut index = 0;
     while let Some(cell) = cells.get(index) {
+        column.cell = index;
         index += column.cell(&cells[index..]);
         places.resize(column.lowered.len(), cell.at);
     }
@@ -132,8 +135,10 @@ struct Column<'r> {
     guard: Option<Guard>,
     /// Where `BSSY` and `SSY` say that threads meet.
     meetings: Vec<(Option<String>, String)>,
-    /// Cells that an instruction before them has done; by how many are left.
-    merged: BTreeSet<usize>,
+    /// What each cell promises to the order of memory.
+    promises: Vec<Vec<Promised>>,
+    /// Which of them is read.
+    cell: usize,
     text: String,
 }
 
@@ -166,9 +171,6 @@ impl Column<'_> {
             }
         }
         let Some(instruction) = &cell.instruction else { return 1 };
-        if self.merged.contains(&cells.len()) {
-            return 1;
-        }
         self.text = instruction.to_string();
         self.guard = None;
         self.waits(instruction);
@@ -213,7 +215,7 @@ impl Column<'_> {
             Some(Class::Store) => self.store(instruction)?,
             Some(Class::Atomic | Class::Reduction) => self.atomic(instruction)?,
             Some(Class::Membar | Class::Cache | Class::ClusterArrive | Class::ClusterWait) => {
-                return self.fence(instruction, cells);
+                self.fence()?;
             }
             Some(Class::Barrier) => self.barrier(instruction)?,
             Some(Class::Arithmetic) => self.arithmetic(instruction)?,

@@ -1,26 +1,19 @@
-//! Fences and barriers of a column: `MEMBAR` and `CCTL` are one fence where nothing stands between.
+//! Fences and barriers of a column: what its words promise one behind the other.
 
 use model::isa::Instruction;
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::fence::{Fence, FenceOrder};
-use model::machine::form::{Family, Form, Lowered, Reach};
+use model::machine::form::{Family, Form, Lowered};
 use model::scope::Scope;
 
 use super::{Cell, Column, Got, unsupported};
 use crate::sass::form;
 use crate::sass::opcode::{Class, class};
+use crate::sass::promise::{self, Promise, Promised, Word};
 use crate::sass::syntax as text;
 
 fn lowered(forms: &[Form]) -> Lowered {
     Lowered { forms: forms.to_vec(), fused: None }
-}
-
-fn scope(reach: Reach) -> Scope {
-    match reach {
-        Reach::Cta => Scope::Cta,
-        Reach::Gpu => Scope::Gpu,
-        Reach::Sys => Scope::Sys,
-    }
 }
 
 /// `LDC`, which every thread may do at any time.
@@ -28,26 +21,64 @@ fn is_constant(instruction: &text::Instruction<'_>) -> bool {
     matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC")
 }
 
-/// The first cell behind the first that does something, if no label and no other guard is between: how
-/// far it is.
-fn next<'c, 'a>(cells: &'c [Cell<'a>]) -> Option<(usize, &'c text::Instruction<'a>)> {
-    let guard =
-        |one: &text::Instruction<'_>| one.guard.map(|guard| (guard.negated, guard.predicate));
-    let first = guard(cells[0].instruction.as_ref()?);
-    for (index, cell) in cells.iter().enumerate().skip(1) {
-        if !cell.labels.is_empty() {
-            return None;
-        }
-        let Some(instruction) = &cell.instruction else { continue };
-        match class(instruction.opcode.text) {
-            Some(Class::ErrorBarrier | Class::Nothing) => {}
-            // What no memory is touched by may stand between, unless it changes the guard.
-            Some(Class::Arithmetic | Class::Special) if first.is_none() => {}
-            Some(Class::Load) if first.is_none() && is_constant(instruction) => {}
-            _ => return Some((index, instruction)).filter(|(_, one)| guard(one) == first),
+/// Words one behind the other, each with its cell, and their guard: negated or not, and of which predicate.
+#[derive(Default)]
+struct Run {
+    words: Vec<(usize, Word)>,
+    guard: Option<(bool, text::Register)>,
+}
+
+impl Run {
+    /// Ends the run: what each of its cells promises.
+    fn end(&mut self, promises: &mut [Vec<Promised>]) {
+        let run = std::mem::take(self);
+        let words: Vec<Word> = run.words.iter().map(|(_, word)| *word).collect();
+        for one in promise::promised(&words) {
+            promises[run.words[one.word].0].push(one);
         }
     }
-    None
+}
+
+/// What each cell promises. Words are one behind the other where no label, no branch and no other guard is between
+/// them; what touches no memory may stand there, unless it could change the guard (reading S7).
+pub(super) fn promises(cells: &[Cell<'_>], family: Family) -> Vec<Vec<Promised>> {
+    let mut promises = vec![Vec::new(); cells.len()];
+    let mut run = Run::default();
+    for (index, cell) in cells.iter().enumerate() {
+        if !cell.labels.is_empty() {
+            run.end(&mut promises);
+        }
+        let Some(instruction) = &cell.instruction else { continue };
+        let guard = match instruction.guard {
+            // `@!PT`: in no thread.
+            Some(guard) if guard.predicate.number.is_none() && guard.negated => continue,
+            Some(guard) if guard.predicate.number.is_some() => {
+                Some((guard.negated, guard.predicate))
+            }
+            Some(_) | None => None,
+        };
+        let class = class(instruction.opcode.text);
+        match class {
+            Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => continue,
+            Some(Class::Arithmetic | Class::Special) if run.guard.is_none() => continue,
+            Some(Class::Load) if run.guard.is_none() && is_constant(instruction) => continue,
+            _ => {}
+        }
+        let form = form::of(instruction, Some(family)).ok().flatten();
+        let atomic = matches!(class, Some(Class::Atomic | Class::Reduction));
+        let word = form.and_then(|form| Word::of(form, atomic));
+        if word.is_none() || guard != run.guard {
+            run.end(&mut promises);
+        }
+        let Some(word) = word else { continue };
+        run.guard = guard;
+        run.words.push((index, word));
+        if instruction.has("IVALLD") {
+            run.words.push((index, Word::Invalidate));
+        }
+    }
+    run.end(&mut promises);
+    promises
 }
 
 impl Column<'_> {
@@ -60,87 +91,39 @@ impl Column<'_> {
         self.fenced(FenceOrder::Acquire, Scope::Cta, &[Form::AcquireWait]);
     }
 
-    /// `MEMBAR`, `CCTL`, `UCGABAR`: how many cells they take.
-    pub(super) fn fence(
-        &mut self,
-        instruction: &text::Instruction<'_>,
-        cells: &[Cell<'_>],
-    ) -> Got<usize> {
-        let Ok(Some(form)) = form::of(instruction, Some(self.family)) else {
+    /// `MEMBAR`, `CCTL`, `UCGABAR`.
+    pub(super) fn fence(&mut self) -> Got<()> {
+        let promises = std::mem::take(&mut self.promises[self.cell]);
+        if promises.is_empty() {
             return unsupported("the machine does not have it");
-        };
-        let behind = next(cells);
-        let invalidates = behind
-            .filter(|(_, one)| form::of(one, Some(self.family)) == Ok(Some(Form::Invalidate)));
-        match form {
-            Form::Membar(reach) | Form::MembarAll(reach) => {
-                let left = cells.len();
-                self.membar(instruction, (form, reach), left, behind);
-                Ok(1)
-            }
-            Form::Invalidate => {
-                self.fenced(FenceOrder::Acquire, Scope::Sys, &[Form::Invalidate]);
-                Ok(1)
-            }
-            Form::ClusterArrive | Form::ClusterWait if self.family < Family::Hopper => {
-                unsupported("clusters are of sm_90 and later")
-            }
-            Form::ClusterArrive => {
-                let barrier =
-                    Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelaxed.unaligned());
-                self.emit(barrier, lowered(&[Form::ClusterArrive]));
-                Ok(1)
-            }
-            // Reading S4: the model has no wait without an acquire.
-            Form::ClusterWait => match invalidates {
-                Some((used, _)) => {
-                    let barrier = Instruction::ClusterBarrier(ClusterBarrierKind::Wait.unaligned());
-                    self.emit(barrier, lowered(&[Form::ClusterWait, Form::Invalidate]));
-                    self.merged.insert(cells.len() - used);
-                    Ok(1)
-                }
-                None => unsupported("a wait of the cluster without `CCTL.IVALL` behind it"),
-            },
-            Form::Access(_) | Form::AcquireWait | Form::Bar => {
-                unsupported("the machine does not have it")
-            }
         }
+        for Promised { promise, lowered, .. } in promises {
+            let kind = match promise {
+                Promise::Fence(order, scope) => {
+                    self.emit(Instruction::Fence(Fence { order, scope }), lowered);
+                    continue;
+                }
+                Promise::ClusterArrive => ClusterBarrierKind::ArriveRelaxed,
+                Promise::ClusterWait { acquires: true } => ClusterBarrierKind::Wait,
+                // Reading S4: the model has no wait without an acquire.
+                Promise::ClusterWait { acquires: false } => {
+                    return unsupported("a wait of the cluster without `CCTL.IVALL` behind it");
+                }
+                Promise::Access | Promise::AcqRel | Promise::Bar => {
+                    return unsupported("the machine does not have it");
+                }
+            };
+            if self.family < Family::Hopper {
+                return unsupported("clusters are of sm_90 and later");
+            }
+            self.emit(Instruction::ClusterBarrier(kind.unaligned()), lowered);
+        }
+        Ok(())
     }
 
-    /// A `MEMBAR` with what completes it; `left` is how many cells there are from it on.
-    fn membar(
-        &mut self,
-        instruction: &text::Instruction<'_>,
-        (membar, reach): (Form, Reach),
-        left: usize,
-        behind: Option<(usize, &text::Instruction<'_>)>,
-    ) {
-        let all = instruction.has("ALL");
-        let order = if all { FenceOrder::AcqRel } else { FenceOrder::Sc };
-        if reach == Reach::Cta {
-            return self.fenced(order, Scope::Cta, &[membar]);
-        }
-        let does = |one| form::of(one, Some(self.family));
-        match behind.map(|(used, one)| (used, does(one))) {
-            _ if instruction.has("IVALLD") => {
-                self.fenced(order, scope(reach), &[membar, Form::Invalidate]);
-            }
-            Some((used, Ok(Some(Form::Invalidate)))) => {
-                self.fenced(order, scope(reach), &[membar, Form::Invalidate]);
-                self.merged.insert(left - used);
-            }
-            Some((used, Ok(Some(Form::ClusterArrive)))) if self.family >= Family::Hopper => {
-                let barrier =
-                    Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelease.unaligned());
-                self.emit(barrier, lowered(&[membar, Form::ClusterArrive]));
-                self.merged.insert(left - used);
-            }
-            _ => {
-                self.fenced(FenceOrder::Release, scope(reach), &[membar]);
-                // It waits for the thread's loads, too.
-                self.fenced(FenceOrder::AcqRel, Scope::Cta, &[Form::MembarAll(Reach::Cta)]);
-            }
-        }
+    /// What the access of this cell promises beyond its level, and what the machine does there.
+    pub(super) fn access(&mut self) -> Option<Promised> {
+        self.promises[self.cell].pop()
     }
 
     pub(super) fn barrier(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {

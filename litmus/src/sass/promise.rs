@@ -1,0 +1,315 @@
+//! What the words of the machine promise, in the terms of PTX: the one account, for rows, tables, columns and
+//! listings.
+//!
+//! A promise is what NVIDIA's own lowering implies: a word has to keep at least what the PTX keeps that it is
+//! made from. A sequence promises at least what its parts do, and a wider word at least what a narrower one
+//! does: another `MEMBAR` or `CCTL` never takes a promise away.
+
+use model::isa::fence::FenceOrder;
+use model::machine::form::{Form, Level, Lowered, Reach};
+use model::scope::Scope;
+
+/// A word, as far as it matters to the order of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Word {
+    Access {
+        level: Level,
+        /// Whether it reads and writes at once.
+        atomic: bool,
+    },
+    Membar {
+        /// `.SC`, not `.ALL`.
+        sc: bool,
+        reach: Reach,
+    },
+    /// `CCTL.IVALL`
+    Invalidate,
+    /// What needs a scoreboard: all loads before it are there.
+    Wait,
+    /// `BAR`
+    Bar,
+    ClusterArrive,
+    ClusterWait,
+}
+
+/// What a word promises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Promise {
+    Fence(FenceOrder, Scope),
+    /// The access, as strong as its level says.
+    Access,
+    /// The access, as an `acq_rel` atomic at its scope (reading C16).
+    AcqRel,
+    Bar,
+    /// A relaxed arrival at the barrier of the cluster; the fences before it order what it releases.
+    ClusterArrive,
+    /// A wait for the barrier of the cluster.
+    ClusterWait {
+        /// Whether a `CCTL.IVALL` behind it makes it an acquire. Without one it orders nothing.
+        acquires: bool,
+    },
+}
+
+/// One promise of a sequence.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Promised {
+    /// The index of the word that it is of.
+    pub word: usize,
+    pub promise: Promise,
+    /// What the machine does there; nothing where another promise has it.
+    pub lowered: Lowered,
+}
+
+/// The scope that the level of a strong access promises; `None` of a weak one. Shared memory is one array.
+pub fn scope(level: Level) -> Option<Scope> {
+    match level {
+        Level::Weak | Level::ReadOnly => None,
+        Level::Sm => Some(Scope::Cta),
+        Level::Gpu => Some(Scope::Gpu),
+        Level::Sys | Level::Own => Some(Scope::Sys),
+    }
+}
+
+/// The scope that a load or a store promises, by its level and modifiers (reading S3): cache operators order
+/// nothing, though the machine passes by L1 for them.
+pub fn scope_of_access(level: Level, has: impl Fn(&str) -> bool) -> Option<Scope> {
+    let operator = !has("STRONG") && (has("CG") || has("LU"));
+    scope(level).filter(|_| !operator)
+}
+
+/// The scope of a fence.
+pub fn reach(reach: Reach) -> Scope {
+    match reach {
+        Reach::Cta => Scope::Cta,
+        Reach::Gpu => Scope::Gpu,
+        Reach::Sys => Scope::Sys,
+    }
+}
+
+impl Word {
+    /// The words of an instruction that does this; `None` where no text shows what it does.
+    pub fn of(form: Form, atomic: bool) -> Option<Word> {
+        Some(match form {
+            Form::Access(level) => Word::Access { level, atomic },
+            Form::Membar(reach) => Word::Membar { sc: true, reach },
+            Form::MembarAll(reach) => Word::Membar { sc: false, reach },
+            Form::Invalidate => Word::Invalidate,
+            Form::AcquireWait => return None,
+            Form::Bar => Word::Bar,
+            Form::ClusterArrive => Word::ClusterArrive,
+            Form::ClusterWait => Word::ClusterWait,
+        })
+    }
+
+    /// What may stand between the parts of one fence.
+    fn is_of_fences(self) -> bool {
+        matches!(self, Word::Membar { .. } | Word::Invalidate | Word::Wait)
+    }
+}
+
+/// The words of fences right behind the first `from` words, and right before.
+fn behind(words: &[Word], from: usize) -> impl Iterator<Item = (usize, Word)> {
+    let all = words.iter().copied().enumerate().skip(from);
+    all.take_while(|(_, word)| word.is_of_fences())
+}
+
+fn before(words: &[Word], until: usize) -> impl Iterator<Item = (usize, Word)> {
+    let all = words.iter().copied().enumerate().take(until).rev();
+    all.take_while(|(_, word)| word.is_of_fences())
+}
+
+fn invalidates(words: &[Word], from: usize) -> Option<usize> {
+    behind(words, from).find(|(_, word)| *word == Word::Invalidate).map(|(index, _)| index)
+}
+
+/// Reading C16: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
+fn unit(words: &[Word], at: usize) -> Option<(usize, usize, Reach)> {
+    let Word::Access { level, atomic: true } = words[at] else { return None };
+    if level == Level::Own {
+        return None;
+    }
+    let scope = scope(level)?;
+    let membars = before(words, at).filter_map(|(index, word)| {
+        if let Word::Membar { reach, .. } = word { Some((reach, index)) } else { None }
+    });
+    let (farthest, membar) = membars.max()?;
+    // An atomic that goes farther than its fence is more than the two are together.
+    let whole = farthest > Reach::Cta && scope <= reach(farthest);
+    whole.then_some((membar, invalidates(words, at + 1)?, farthest))
+}
+
+/// What each word of a sequence promises, in order. The words are of one thread, one after the other: no branch
+/// leads between them.
+pub fn promised(words: &[Word]) -> Vec<Promised> {
+    let units: Vec<Option<(usize, usize, Reach)>> =
+        (0..words.len()).map(|at| unit(words, at)).collect();
+    let in_unit =
+        |at: usize| units.iter().flatten().any(|&(membar, last, _)| [membar, last].contains(&at));
+    let mut all = Vec::new();
+    for (at, &word) in words.iter().enumerate() {
+        let mut add = |promise: Promise, forms: &[Form]| {
+            let forms = if in_unit(at) { Vec::new() } else { forms.to_vec() };
+            all.push(Promised { word: at, promise, lowered: Lowered { forms, fused: None } });
+        };
+        match word {
+            Word::Membar { sc, reach: far } => {
+                let order = if sc { FenceOrder::Sc } else { FenceOrder::AcqRel };
+                let form = if sc { Form::Membar(far) } else { Form::MembarAll(far) };
+                if far == Reach::Cta || invalidates(words, at + 1).is_some() {
+                    add(Promise::Fence(order, reach(far)), &[form]);
+                } else {
+                    // It waits for the thread's own loads, and drops no lines.
+                    add(Promise::Fence(FenceOrder::Release, reach(far)), &[form]);
+                    add(Promise::Fence(order, Scope::Cta), &[]);
+                }
+            }
+            Word::Invalidate => {
+                add(Promise::Fence(FenceOrder::Acquire, Scope::Sys), &[Form::Invalidate]);
+            }
+            Word::Wait => {
+                add(Promise::Fence(FenceOrder::Acquire, Scope::Cta), &[Form::AcquireWait]);
+            }
+            Word::Bar => add(Promise::Bar, &[Form::Bar]),
+            Word::ClusterArrive => add(Promise::ClusterArrive, &[Form::ClusterArrive]),
+            Word::ClusterWait => {
+                let acquires = invalidates(words, at + 1).is_some();
+                add(Promise::ClusterWait { acquires }, &[Form::ClusterWait]);
+            }
+            Word::Access { level, .. } => match units[at] {
+                None => add(Promise::Access, &[Form::Access(level)]),
+                Some((membar, _, far)) => {
+                    let sc = matches!(words[membar], Word::Membar { sc: true, .. });
+                    let first = if sc { Form::Membar(far) } else { Form::MembarAll(far) };
+                    let forms = vec![first, Form::Access(level), Form::Invalidate];
+                    let lowered = Lowered { forms, fused: Some(far) };
+                    all.push(Promised { word: at, promise: Promise::AcqRel, lowered });
+                }
+            },
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn membars() -> impl Iterator<Item = Word> {
+        [false, true].into_iter().flat_map(|sc| {
+            [Reach::Cta, Reach::Gpu, Reach::Sys].map(|reach| Word::Membar { sc, reach })
+        })
+    }
+
+    fn alphabet() -> Vec<Word> {
+        let accesses = [
+            Word::Access { level: Level::Weak, atomic: false },
+            Word::Access { level: Level::Gpu, atomic: true },
+            Word::Access { level: Level::Sys, atomic: true },
+        ];
+        let rest = [Word::Invalidate, Word::ClusterArrive, Word::ClusterWait];
+        membars().chain(accesses).chain(rest).collect()
+    }
+
+    fn keeps(more: Promise, less: Promise) -> bool {
+        match (more, less) {
+            (Promise::Fence(more, wide), Promise::Fence(less, narrow)) => {
+                let order = more == less
+                    || more == FenceOrder::Sc
+                    || more == FenceOrder::AcqRel && less != FenceOrder::Sc;
+                order && wide >= narrow
+            }
+            (Promise::AcqRel, Promise::Access) => true,
+            (Promise::ClusterWait { acquires }, Promise::ClusterWait { acquires: less }) => {
+                acquires || !less
+            }
+            _ => more == less,
+        }
+    }
+
+    /// The promises between one word that is no fence and the next, and those of these words.
+    fn parts(words: &[Word]) -> Vec<Vec<Promise>> {
+        let mut all = vec![Vec::new()];
+        for Promised { promise, .. } in promised(words) {
+            if matches!(promise, Promise::Fence(..)) {
+                all.last_mut().expect("one is there").push(promise);
+            } else {
+                all.extend([vec![promise], Vec::new()]);
+            }
+        }
+        all
+    }
+
+    fn keeps_all(more: &[Word], less: &[Word]) -> bool {
+        let (more, less) = (parts(more), parts(less));
+        more.len() == less.len()
+            && more.iter().zip(&less).all(|(more, less)| {
+                less.iter().all(|&less| more.iter().any(|&more| keeps(more, less)))
+            })
+    }
+
+    #[test]
+    fn another_fence_or_a_wider_one_takes_no_promise_away() {
+        let alphabet = alphabet();
+        let mut sequences = vec![Vec::new()];
+        for length in 0..4 {
+            let longest = sequences.iter().filter(|one: &&Vec<Word>| one.len() == length);
+            let longer = longest
+                .flat_map(|one| alphabet.iter().map(move |&word| [&one[..], &[word]].concat()));
+            let longer: Vec<Vec<Word>> = longer.collect();
+            sequences.extend(longer);
+        }
+        for words in &sequences {
+            for at in 0..=words.len() {
+                for word in membars().chain([Word::Invalidate]) {
+                    let longer = [&words[..at], &[word], &words[at..]].concat();
+                    assert!(keeps_all(&longer, words), "{longer:?}\n{words:?}");
+                }
+                let Some(&Word::Membar { sc, reach }) = words.get(at) else { continue };
+                for wider in membars() {
+                    let Word::Membar { sc: more, reach: far } = wider else { continue };
+                    if more >= sc && far >= reach {
+                        let changed = [&words[..at], &[wider], &words[at + 1..]].concat();
+                        assert!(keeps_all(&changed, words), "{changed:?}\n{words:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_atomic_is_one_unit_with_the_words_around_it() {
+        let membar = |reach| Word::Membar { sc: false, reach };
+        let atomic = |level| Word::Access { level, atomic: true };
+        let whole =
+            |words: &[Word]| promised(words).iter().any(|one| one.promise == Promise::AcqRel);
+        let (gpu, sys) = (Reach::Gpu, Reach::Sys);
+        assert!(whole(&[membar(gpu), atomic(Level::Gpu), Word::Invalidate]));
+        assert!(whole(&[membar(sys), atomic(Level::Gpu), Word::Invalidate]));
+        assert!(whole(&[membar(gpu), Word::Invalidate, atomic(Level::Gpu), Word::Invalidate]));
+        assert!(!whole(&[membar(gpu), atomic(Level::Sys), Word::Invalidate]));
+        assert!(!whole(&[membar(gpu), atomic(Level::Own), Word::Invalidate]));
+        assert!(!whole(&[membar(gpu), atomic(Level::Gpu)]));
+        assert!(!whole(&[atomic(Level::Gpu), Word::Invalidate]));
+        let weak = Word::Access { level: Level::Weak, atomic: false };
+        assert!(!whole(&[membar(gpu), weak, atomic(Level::Gpu), Word::Invalidate]));
+    }
+
+    #[test]
+    fn every_form_is_done_once() {
+        let words = [
+            Word::Membar { sc: false, reach: Reach::Gpu },
+            Word::Access { level: Level::Gpu, atomic: true },
+            Word::Invalidate,
+            Word::ClusterWait,
+        ];
+        let forms: Vec<Form> =
+            promised(&words).into_iter().flat_map(|one| one.lowered.forms).collect();
+        let all = [
+            Form::MembarAll(Reach::Gpu),
+            Form::Access(Level::Gpu),
+            Form::Invalidate,
+            Form::ClusterWait,
+        ];
+        assert_eq!(forms, all);
+    }
+}
