@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use litmus::{Dialect, Prop, Quantifier, Test};
 use model::air::ThinAir;
-use model::isa::Instruction;
 use model::program::ThreadId;
 use model::reading;
 use model::rel::Model;
@@ -414,19 +413,8 @@ fn atomics_race(test: &Test, found: &Found) -> bool {
     let [first, second] = undefined.where_[..] else { return false };
     let atomic = |(thread, line): (ThreadId, u16)| {
         let of = &test.program.threads[usize::from(thread.0)];
-        match &of.lines[usize::from(line)].instruction {
-            Instruction::Atomic(atomic) => Some((atomic.scope, of.placement)),
-            Instruction::Load(_)
-            | Instruction::Store(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => None,
-        }
+        let atomic = of.lines[usize::from(line)].instruction.as_atomic()?;
+        Some((atomic.scope, of.placement))
     };
     undefined.reason == "mixed-size-race"
         && atomic(first).zip(atomic(second)).is_some_and(|((wide, here), (narrow, there))| {

@@ -26,7 +26,7 @@ use crate::ptx_explain;
 use crate::report::{self, Summary};
 use crate::resting::alternatives;
 use crate::sass;
-use crate::suite::{self, Item, Outcome};
+use crate::suite::{self, Outcome};
 
 /// What `--model` knows by name, apart from `ptx`.
 fn built_in(name: &Path) -> Option<Model> {
@@ -189,7 +189,12 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
             return interrupted(summary.total(), files.len(), err);
         };
         summary.add(&item);
-        complain(&item, check.format, out, err)?;
+        let complaint = match &item.outcome {
+            Outcome::Judged { .. } => None,
+            Outcome::Rejected(diagnostics) => Some(Complaint::Rejected(diagnostics)),
+            Outcome::Unreadable(error) => Some(Complaint::Unreadable(error)),
+        };
+        complain(&item.path, complaint.as_ref(), check.format, out, err)?;
         progress.suspend(|| report.item(&item, out))?;
         progress.inc(1);
         Ok(())
@@ -318,9 +323,16 @@ fn explain_command(
     Ok(Exit::AsExpected)
 }
 
+/// What keeps a file from being judged.
+pub enum Complaint<'a> {
+    Rejected(&'a [Diagnostic]),
+    Unreadable(&'a io::Error),
+}
+
 /// Formats that have no place for a rejected file leave it to standard error, after what is said already.
-fn complain(
-    item: &Item,
+pub fn complain(
+    path: &Path,
+    complaint: Option<&Complaint<'_>>,
     format: report::Format,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -329,10 +341,12 @@ fn complain(
         return Ok(());
     }
     out.flush()?;
-    match &item.outcome {
-        Outcome::Judged { .. } => Ok(()),
-        Outcome::Rejected(diagnostics) => complain_of(diagnostics, err),
-        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", input::shown(&item.path)),
+    match complaint {
+        None => Ok(()),
+        Some(Complaint::Rejected(diagnostics)) => complain_of(diagnostics, err),
+        Some(Complaint::Unreadable(error)) => {
+            writeln!(err, "error: {}: {error}", input::shown(path))
+        }
     }
 }
 

@@ -15,6 +15,14 @@ pub fn some(test: &Test, stuck: &[Stuck]) -> String {
     format!("some executions never finish: {}", places(test, stuck))
 }
 
+/// Adds where threads stay in one more execution.
+pub fn join(known: &mut Option<Vec<Stuck>>, more: Vec<Stuck>) {
+    let all = known.get_or_insert_default();
+    all.extend(more);
+    all.sort_unstable();
+    all.dedup();
+}
+
 /// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.
 pub fn is_endless(seen: &Seen) -> bool {
     seen.stuck.is_some() && !seen.finishes

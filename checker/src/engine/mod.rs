@@ -146,7 +146,8 @@ pub struct Seen {
     pub thin_air: ThinAir,
     /// Whether some execution finishes, and so has an outcome.
     pub finishes: bool,
-    /// Where the threads of an execution stay that never finishes, if one was found.
+    /// Where threads stay in executions that never finish, if one was found: all of one, and of any other
+    /// in which more do.
     pub stuck: Option<Vec<Stuck>>,
     /// Whether it is known that there is such an execution or that there is none.
     pub stuck_is_known: bool,
@@ -154,9 +155,11 @@ pub struct Seen {
 
 impl Seen {
     /// Whether an execution of this structure, in which some threads never end, would say anything
-    /// new: one such execution is enough, but any may make the program undefined.
+    /// new: where a thread stays, or what makes the program undefined.
     pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
-        self.stuck.is_none() || self.undefined.is_none() && unfolding.program.may_be_undefined()
+        let known = |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of == stuck);
+        !unfolding.stuck().iter().all(known)
+            || self.undefined.is_none() && unfolding.program.may_be_undefined()
     }
 }
 

@@ -12,6 +12,7 @@ use model::values::{Source, Values, final_values};
 
 use super::plan::Plan;
 use super::{Limit, Race, Seen, Undefined};
+use crate::stuck;
 
 /// What an outcome takes in a set of outcomes.
 pub fn bytes(program: &Program) -> usize {
@@ -102,7 +103,7 @@ pub fn is_overwritten<R: Row>(source: &Source<R>, co: &[R], overwriting: R) -> b
 /// Takes note of a consistent execution that finishes, or of one that never does.
 pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut Seen) {
     if u.is_stuck() {
-        seen.stuck.get_or_insert_with(|| u.stuck());
+        stuck::join(&mut seen.stuck, u.stuck());
     } else {
         seen.finishes = true;
     }

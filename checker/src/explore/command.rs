@@ -18,8 +18,7 @@ use crate::cli::Explore;
 use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
-use crate::report::Format;
-use crate::run;
+use crate::run::{self, Complaint};
 use crate::suite;
 
 /// Runs the tests; the worst answer decides the exit code.
@@ -71,7 +70,12 @@ pub fn command(
         done += 1;
         let item = Item { path: files[index].clone(), outcome };
         summary.add(&item);
-        complain(&item, command.format, out, err)?;
+        let complaint = match &item.outcome {
+            Outcome::Ran(..) => None,
+            Outcome::Rejected(diagnostics) => Some(Complaint::Rejected(diagnostics)),
+            Outcome::Unreadable(error) => Some(Complaint::Unreadable(error)),
+        };
+        run::complain(&item.path, complaint.as_ref(), command.format, out, err)?;
         progress.suspend(|| report.item(&item, out))?;
         progress.inc(1);
         Ok(())
@@ -121,26 +125,6 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             Outcome::Ran(Box::new(test), machines)
         }
         Err(diagnostics) => Outcome::Rejected(diagnostics),
-    }
-}
-
-/// A format that has no place for a rejected file leaves it to standard error, after what is said already.
-fn complain(
-    item: &Item,
-    format: Format,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<()> {
-    if format.has_errors() {
-        return Ok(());
-    }
-    out.flush()?;
-    match &item.outcome {
-        Outcome::Ran(..) => Ok(()),
-        Outcome::Rejected(diagnostics) => {
-            diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
-        }
-        Outcome::Unreadable(error) => writeln!(err, "error: {}: {error}", input::shown(&item.path)),
     }
 }
 

@@ -20,6 +20,7 @@ use model::value::Value;
 
 use crate::engine::account::Account;
 use crate::engine::{self, MEMORY};
+use crate::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +92,7 @@ impl Explored {
             (&mut self.stuck, &mut self.stuck_at)
         };
         *count += 1;
-        first.get_or_insert(at);
+        stuck::join(first, at);
     }
 
     /// Whether all was searched, and no run comes to an end.
@@ -119,11 +120,11 @@ pub fn explore_in_full(
     limits: Limits,
 ) -> Result<Explored, Refusal> {
     let mut explored = explore(program, lowering, options, limits)?;
-    let known = explored.limit.is_some() || explored.stuck_at.is_some();
-    if !known && !limits.progress && loops(program) {
+    if explored.limit.is_none() && !limits.progress && loops(program) {
         // It shows only when all states are connected. A limit of that search leaves it open.
         let again = Limits { progress: true, runs: false, ..limits };
-        explored.stuck_at = explore(program, lowering, options, again)?.stuck_at;
+        let again = explore(program, lowering, options, again)?;
+        explored.stuck_at = again.stuck_at.or(explored.stuck_at);
     }
     if explored.may_be_misused && explored.limit.is_none() {
         let options = Options { reduce: Reduce::None, ..options };

@@ -10,6 +10,7 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 
 use crate::engine::{Limit, outcome};
+use crate::stuck;
 
 use super::records::{Batch, Records};
 use super::{Explored, Limits};
@@ -113,8 +114,8 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     explored.misused = machine.misused();
     explored.may_be_misused = machine.may_be_misused();
     if limits.progress && explored.limit.is_none() {
-        if explored.stuck_at.is_none() {
-            explored.stuck_at = endless(machine, &records, &over, &edges);
+        for at in endless(machine, &records, &over, &edges) {
+            stuck::join(&mut explored.stuck_at, at);
         }
         explored.endless = Some(explored.states - reaching(over, edges));
     }
@@ -129,29 +130,37 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
     explored
 }
 
-/// Where the threads are that run for ever among states which lead nowhere else; `None` if every state
+/// Where the threads are that run for ever among states which lead nowhere else; nothing if every state
 /// may reach an end or a halt. Edges are from a state to the one before it.
 fn endless(
     machine: &Machine<'_>,
     records: &Records,
     over: &[u32],
     edges: &[(u32, u32)],
-) -> Option<Vec<Stuck>> {
+) -> Vec<Vec<Stuck>> {
     let mut graph: DiGraphMap<u32, ()> = DiGraphMap::new();
     for &(to, from) in edges {
         graph.add_edge(from, to, ());
     }
     // Strongly connected components come with those first that others lead to.
-    let circle = kosaraju_scc(&graph).into_iter().find(|component| {
-        let within = |&from: &u32| graph.neighbors(from).all(|to| component.contains(&to));
+    let components = kosaraju_scc(&graph);
+    let mut component_of: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
+    for (index, component) in components.iter().enumerate() {
+        component_of.extend(component.iter().map(|&at| (at, index)));
+    }
+    let circles = components.iter().enumerate().filter(|(index, component)| {
+        let within = |&from: &u32| graph.neighbors(from).all(|to| component_of[&to] == *index);
         let ends = |at: &u32| over.binary_search(at).is_ok();
         let moves = graph.neighbors(component[0]).next().is_some();
         moves && component.iter().all(within) && !component.iter().any(ends)
-    })?;
-    let at = circle.into_iter().min()?;
+    });
+    let first = circles.filter_map(|(_, circle)| circle.iter().copied().min());
     let mut state = State::default();
-    state.set(records.state(at));
-    Some(machine.unfinished(&state))
+    let places = first.map(|at| {
+        state.set(records.state(at));
+        machine.unfinished(&state)
+    });
+    places.collect()
 }
 
 /// How many states can reach one of these; edges are from a state to the one before it.
