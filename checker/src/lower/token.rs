@@ -65,17 +65,52 @@ pub(super) fn shows_waits(text: &str) -> bool {
     text.contains(['&', '?'])
 }
 
+/// A guard, as far as it says whether the instruction behind it executes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Guard<'a> {
+    /// `@PT`, or none.
+    Always,
+    /// `@!PT`: in no thread.
+    Never,
+    /// `@!P0`, without its `@`.
+    Of(&'a str),
+}
+
+impl<'a> Guard<'a> {
+    /// An instruction as its guard and the rest.
+    fn split(instruction: &'a str) -> (Guard<'a>, &'a str) {
+        let Some(text) = instruction.strip_prefix('@') else { return (Guard::Always, instruction) };
+        let end = text.find(char::is_whitespace).unwrap_or(text.len());
+        let guard = match &text[..end] {
+            "PT" | "UPT" => Guard::Always,
+            "!PT" | "!UPT" => Guard::Never,
+            other => Guard::Of(other),
+        };
+        (guard, text[end..].trim_start())
+    }
+
+    /// Whether an operand is the predicate that it asks: there, another value of it may begin.
+    fn is_named_in(self, operands: &str) -> bool {
+        let Guard::Of(guard) = self else { return false };
+        let predicate = guard.trim_start_matches('!');
+        let mut operands = operands.split(|c: char| c == ',' || c.is_whitespace());
+        operands.any(|operand| operand.trim_start_matches('!') == predicate)
+    }
+}
+
 /// Reads names separated by `;`, operands or not.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut other_spaces = false;
+    let mut taken: Option<Guard<'_>> = None;
     for instruction in text.split(';').map(str::trim) {
-        let mut words = instruction.split_whitespace();
-        // Reading J15: of one thread, the guard is taken.
-        let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
-        if name.is_empty() || name == "(none)" {
+        let (guard, rest) = Guard::split(instruction);
+        let mut words = rest.split_whitespace();
+        let name = words.next().unwrap_or("");
+        if name.is_empty() || name == "(none)" || guard == Guard::Never {
             continue;
         }
+        let before = tokens.len();
         // The accesses that follow are for addresses of other spaces.
         if name.starts_with("QSPC") {
             other_spaces = true;
@@ -112,6 +147,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
             Some(Form::Bar) => tokens.push(Token::Bar),
             Some(Form::ClusterArrive) => tokens.push(Token::ClusterArrive),
             Some(Form::ClusterWait) => tokens.push(Token::ClusterWait),
+        }
+        // Reading J15: of one thread, the guard is taken, and so there is one.
+        if tokens.len() > before
+            && (*taken.get_or_insert(guard) != guard || guard.is_named_in(&rest[name.len()..]))
+        {
+            return Err(Uncovered(format!("`{instruction}`: a guarded access is not covered")));
         }
     }
     Ok(begin_of_loops(tokens))
