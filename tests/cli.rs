@@ -130,6 +130,18 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "sass-explain-of-ptx",
         &["sass", "explain", "ld.u32 r, [a]", "@%p1 st.global.u32 [%rd1], %r1;", "LGD.E R0, [R2]"],
     ),
+    (
+        "sass-explain-contradiction",
+        &[
+            "sass",
+            "explain",
+            "--arch=sm_90",
+            "MEMBAR.SC.CTA.GPU",
+            "STG.E.STRONG.GPU.STRONG.SM [R2], R0",
+            "ERRBAR.FOO",
+        ],
+    ),
+    ("sass-read-contradiction", &["sass", "read", "--arch=sm_90", "tests/cli/contradiction.sass"]),
     ("ptx-explain-of-sass", &["ptx", "explain", "LDG.E R0, [R2]", "@P0 STG.E [R2], R0"]),
     ("sass-explain-twice", &["sass", "explain", "LDG.E R0, [R2] &req={0} &wr=1 &wr=2 &req={3}"]),
     (

@@ -5,6 +5,7 @@ use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 use model::machine::form::{Family, Form, Level, Lowered, Reach};
 
+use super::modifier;
 use super::promise::{self, Word};
 use super::syntax as text;
 
@@ -48,6 +49,9 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
         if has("ALL") { Form::MembarAll(reach) } else { Form::Membar(reach) }
     };
     let unknown = || Err(Unknown(name.to_owned()));
+    if !modifier::fit(opcode, &modifiers) {
+        return unknown();
+    }
     Ok(Some(match opcode {
         "LDG" | "LD" | "STG" | "ST" => Form::Access(strength()),
         // Without a strength they are those of `sm_50`, performed at L2.
@@ -162,6 +166,8 @@ mod tests {
         assert_eq!(form("MEMBAR.GL.IVALLD"), Ok(Some(Form::Membar(Reach::Gpu))));
         assert_eq!(form("CCTL.IVALL"), Ok(Some(Form::Invalidate)));
         assert_eq!(form("CGAERRBAR"), Ok(None));
+        assert_eq!(form("MEMBAR.SC.CTA.GPU"), Err(Unknown("MEMBAR.SC.CTA.GPU".into())));
+        assert_eq!(form("ERRBAR.FOO"), Err(Unknown("ERRBAR.FOO".into())));
         assert_eq!(form("MEMBAR.SC.VC"), Err(Unknown("MEMBAR.SC.VC".into())));
         assert_eq!(form("CCTL.E.RML2"), Err(Unknown("CCTL.E.RML2".into())));
     }

@@ -8,6 +8,7 @@ pub mod function;
 pub mod ldg;
 pub mod listing;
 pub mod lower;
+mod modifier;
 pub mod opcode;
 mod parse;
 mod print;

@@ -3,30 +3,11 @@
 
 use model::machine::form::Family;
 
+use super::modifier::{self, Clash};
 use super::opcode::{Class, class};
 use super::syntax::{Atom, File, Instruction, Operand, OperandKind, Register, Word};
 use crate::cursor::short;
 use crate::report::{Bytes, Report};
-
-const SIZES: &[&str] =
-    &["U8", "S8", "U16", "S16", "32", "64", "128", "256", "U", "U32", "S32", "U64", "S64"];
-const ACCESS: &[&str] = &[
-    "E", "EF", "EL", "EU", "LU", "NA", "ENL2", "EFL2", "ELL2", "LTC64B", "LTC128B", "LTC256B",
-    "CONSTANT", "STRONG", "MMIO", "CTA", "SM", "GPU", "SYS", "VC", "PRIVATE", "ZD", "CA", "CG",
-    "CI", "CS", "CV", "WB", "WT", "IS", "IL", "ISL", "IDX",
-];
-const ATOMICS: &[&str] = &[
-    "ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "SPIN", "POPC",
-    "SAFEADD", "ARRIVE", "F32", "F64", "F16x2", "BF16x2", "F16x4", "BF16x4", "F32x2", "F32x4",
-    "F16", "BF16", "FTZ", "RN", "PACKED", "F16x8", "BF16x8", "BF16_V2", "S64",
-];
-const MEMBAR: &[&str] = &["SC", "ALL", "CTA", "SM", "GPU", "GL", "SYS", "VC", "IVALLD"];
-const CACHE: &[&str] = &[
-    "E", "C", "D", "I", "U", "IV", "IVALL", "IVALLP", "PF1", "PF2", "PF1_5", "RML2", "DML2", "RS",
-    "WB", "WBALL", "QRY1", "LDC", "LDCU", "DEEP", "PIVALL", "IVTH", "PRIV",
-];
-const BARRIER: &[&str] =
-    &["SYNC", "ARV", "RED", "POPC", "AND", "OR", "DEFER_BLOCKING", "SCAN", "SYNCALL", "RESULT"];
 
 const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 
@@ -40,26 +21,9 @@ pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, repor
     if matches!(class, Class::Arithmetic | Class::Special) {
         return sources(instruction, report);
     }
-    let known: Vec<&[&str]> = match class {
-        Class::Load | Class::Store => vec![ACCESS, SIZES],
-        Class::Atomic | Class::Reduction => vec![ACCESS, SIZES, ATOMICS],
-        Class::Membar => vec![MEMBAR],
-        Class::Cache => vec![CACHE],
-        Class::Barrier => vec![BARRIER],
-        Class::ErrorBarrier
-        | Class::View
-        | Class::ClusterArrive
-        | Class::ClusterWait
-        | Class::Depbar
-        | Class::Other
-        | Class::Arithmetic
-        | Class::Special
-        | Class::Branch
-        | Class::Exit
-        | Class::Nothing => return,
-    };
+    let Some(known) = modifier::known(class) else { return };
     let mut rules = Rules { instruction, family, report };
-    if rules.modifiers(&known) {
+    if rules.modifiers(known) && rules.one_of_each() {
         rules.scope(class);
     }
     rules.operands(class);
@@ -170,8 +134,7 @@ impl Rules<'_, '_> {
         let mut good = true;
         let opcode = self.instruction.opcode.text;
         for (index, word) in self.instruction.modifiers.iter().enumerate() {
-            // Of words that are no valid instruction, `nvdisasm` prints these.
-            let invalid = word.text.starts_with("INVALID") || word.text.contains('?');
+            let invalid = modifier::is_of_no_instruction(word.text);
             if invalid || known.iter().any(|list| list.contains(&word.text)) {
                 self.target(word);
                 continue;
@@ -187,6 +150,29 @@ impl Rules<'_, '_> {
                 .help(help.unwrap_or_else(|| format!("leave `.{}` out", short(word.text))));
         }
         good
+    }
+
+    /// Whether no modifier says other than another one, or the same again.
+    fn one_of_each(&mut self) -> bool {
+        let modifiers = &self.instruction.modifiers;
+        let mut names: Vec<&str> = modifiers.iter().map(|word| word.text).collect();
+        let Some(Clash { first, second, field }) = modifier::clash(&names) else { return true };
+        let (earlier, later) = (names[first], names[second]);
+        while let Some(more) = modifier::clash(&names) {
+            names.remove(more.second);
+        }
+        let message = match field {
+            None => format!("`.{later}` is there twice"),
+            Some(_) => format!("`.{later}` contradicts `.{earlier}`"),
+        };
+        let note =
+            field.map_or("once is enough".to_owned(), |field| format!("both say the {field}"));
+        self.report.error("sass-modifier", modifiers[second].at, message).note(note).help(format!(
+            "{}.{}",
+            self.instruction.opcode.text,
+            names.join(".")
+        ));
+        false
     }
 
     /// Whether the target has a modifier.

@@ -118,6 +118,14 @@ fn rules_of_later_machines_point_and_help() {
     let expected = |code, column, help: &str| (code, column, help.to_owned());
     for (sm, text, code, column, help) in [
         (90, "LDG.E.STRON.GPU R0, [R2]", "sass-modifier", 7, "LDG.E.STRONG.GPU"),
+        (90, "MEMBAR.SC.CTA.GPU", "sass-modifier", 15, "MEMBAR.SC.CTA"),
+        (90, "MEMBAR.SC.ALL.GPU", "sass-modifier", 11, "MEMBAR.SC.GPU"),
+        (90, "MEMBAR.ALL.GPU.GPU", "sass-modifier", 16, "MEMBAR.ALL.GPU"),
+        (90, "LDG.E.64.128 R0, [R2]", "sass-modifier", 10, "LDG.E.64"),
+        (90, "STG.E.U8.S8 [R2], R0", "sass-modifier", 10, "STG.E.U8"),
+        (90, "STG.E.STRONG.GPU.STRONG.SM [R2], R0", "sass-modifier", 18, "STG.E.STRONG.GPU"),
+        (90, "ATOMG.E.ADD.EXCH PT, R0, [R2], R4", "sass-modifier", 13, "ATOMG.E.ADD"),
+        (90, "ERRBAR.FOO", "sass-modifier", 8, "leave `.FOO` out"),
         (90, "LGD.E.64 R0, [R2]", "sass-opcode", 1, "LDG.E.64"),
         (90, "membar.SC.GPU", "sass-opcode", 1, "MEMBAR.SC.GPU"),
         (90, "LDG.E.STRONG R0, [R2]", "sass-scope", 7, "LDG.E.STRONG.GPU"),

@@ -101,3 +101,21 @@ fn what_ptxas_made_keeps_the_rules() {
         }
     }
 }
+
+/// Nor does one that `nvdisasm` printed say two things at once, though some of these words are no instructions.
+#[test]
+fn what_nvdisasm_printed_does_not_contradict_itself() {
+    for (name, column) in [("sass/encodings-train.csv", 1), ("async/sass.csv", 3)] {
+        for row in rows(name).into_iter().flatten() {
+            for text in row[column].split(" ; ").filter(|text| !text.is_empty()) {
+                let Ok(single) = sass::instruction("row", text, Options::default()) else {
+                    continue;
+                };
+                let clash = single.diagnostics.iter().find(|one| {
+                    one.message.contains("contradicts") || one.message.contains("twice")
+                });
+                assert_eq!(clash, None, "{text}");
+            }
+        }
+    }
+}
