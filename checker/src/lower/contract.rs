@@ -112,9 +112,11 @@ pub(super) fn sass(
             };
             ("fence", vec![order, scope.name()])
         }
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
-            return None;
-        }
+        Step::Barrier => ("bar", vec!["sync"]),
+        Step::ClusterArrive { relaxed: false } => ("barrier", vec!["cluster", "arrive"]),
+        Step::ClusterArrive { relaxed: true } => ("barrier", vec!["cluster", "arrive", "relaxed"]),
+        Step::ClusterWait => ("barrier", vec!["cluster", "wait"]),
+        Step::Guard => return None,
     };
     table.find(machine.sm, opcode, &parts)
 }

@@ -7,7 +7,7 @@ use litmus::lowering;
 use litmus::sass::form::sequence;
 use litmus::sass::lower::Lowering;
 use model::machine::form::{self, Form, Lowered};
-use model::machine::{Machine, Options, Step as Taken, lower};
+use model::machine::{Machine, Options, Step as Taken};
 use model::memory::Home;
 use model::program::Program;
 use model::scope::Scope;
@@ -165,7 +165,6 @@ fn at(homes: [Option<Home>; 3]) -> String {
 /// The program of a side: the code, or what the table makes of the source; and what its lines become.
 fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Option<Loaded> {
     let machine = side.question.machine?;
-    let family = form::Family::of(machine.sm)?;
     let usual = Side { partners: None, ..*side };
     let row: Vec<Step> = match code {
         Some(code) => code.lines.iter().map(|line| line.step).collect(),
@@ -189,7 +188,8 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
                         line.text.clone_from(&of_code.text);
                         of_code.lowered.clone()
                     }
-                    (None, step @ (Step::Access { .. } | Step::Fence { .. })) => {
+                    (None, Step::Guard) => Lowered::default(),
+                    (None, step) => {
                         let remote = remote && at_y(step);
                         let by = side.partners.filter(|_| numbered.row.is_none());
                         let text = contract::sass(step, machine, by, remote)?;
@@ -200,7 +200,6 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
                         }
                         lowered
                     }
-                    (None, _) => lower::lower(&line.instruction, family).ok()?,
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! What ptxas makes of memory instructions, as tables: one file of text for each family of GPUs.
+//! What ptxas makes of memory instructions and barriers, as tables: one file of text for each family of GPUs.
 //!
 //! A table has lists and rows. A list has entries: qualifiers, and what stands for them in the
 //! machine's instruction, in one column or several. A row says which lists an instruction draws
@@ -21,7 +21,17 @@ mod parse;
 
 use std::sync::LazyLock;
 
-pub use parse::read;
+use model::isa::modifier;
+
+use crate::Diagnostic;
+use crate::diagnostic::Severity;
+use crate::ptx;
+
+/// Reads a table, or says everything that is wrong with it: of a row that no instruction gets to, too.
+/// `path` is for the messages.
+pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
+    parse::read(path, text, true)
+}
 
 /// What the text of a table says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -184,6 +194,21 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The instruction that is most like one that no row has: its opcode, and the fewest other
+    /// qualifiers.
+    pub fn nearest(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
+        let rows = self.rows().filter(|row| row.all.iter().any(|one| one.opcode == opcode));
+        let all = rows.flat_map(|row| row.all);
+        let near = all.filter(|one| one.only.is_none_or(|only| only == sm));
+        let mut near: Vec<Instance> = near.collect();
+        near.sort_by_key(|one| one.distance(qualifiers));
+        // Lists together have more than PTX has.
+        let nearest = near.into_iter().find(Instance::is_ptx)?;
+        Some([&[nearest.opcode], &nearest.qualifiers[..]].concat().join("."))
+    }
+}
+
 impl Instance {
     /// With the qualifiers of an entry; none where the two are for different targets.
     fn with(&self, entry: &Entry) -> Option<Instance> {
@@ -195,6 +220,71 @@ impl Instance {
         one.only = one.only.or(entry.only);
         Some(one)
     }
+
+    /// With operands that it can have.
+    fn text(&self) -> String {
+        let names: Vec<&str> = self.qualifiers.iter().map(String::as_str).collect();
+        with_operands(&self.opcode, &names)
+    }
+
+    /// Whether PTX has such an instruction.
+    fn is_ptx(&self) -> bool {
+        if BARRIERS.contains(&self.opcode.as_str()) {
+            let qualifiers = self.qualifiers.iter().map(String::as_str);
+            let parts: Vec<&str> =
+                std::iter::once(self.opcode.as_str()).chain(qualifiers).collect();
+            return modifier::fault(&parts).is_none();
+        }
+        let text = self.text();
+        let read = ptx::instruction("", &text, ptx::Options::default());
+        read.is_ok_and(|single| {
+            single.diagnostics.iter().all(|one| one.severity != Severity::Error)
+        })
+    }
+
+    /// How many qualifiers one of two instructions has and the other has not.
+    fn distance(&self, qualifiers: &[&str]) -> usize {
+        let ours = || self.qualifiers.iter().map(String::as_str);
+        ours().filter(|one| !qualifiers.contains(one)).count()
+            + qualifiers.iter().filter(|one| !ours().any(|other| other == **one)).count()
+    }
+}
+
+/// The opcodes of barriers, which are in a table beside those of memory instructions.
+pub const BARRIERS: [&str; 2] = ["bar", "barrier"];
+
+/// An instruction of PTX, of memory or a barrier, with operands that it can have.
+pub fn with_operands(opcode: &str, names: &[&str]) -> String {
+    let has = |name: &str| names.contains(&name);
+    let elements = if has("v2") {
+        2
+    } else if has("v4") {
+        4
+    } else if has("v8") {
+        8
+    } else {
+        1
+    };
+    let vector = |letter: &str| {
+        let all: Vec<String> = (1..=elements).map(|index| format!("{letter}{index}")).collect();
+        if elements == 1 { all[0].clone() } else { format!("{{{}}}", all.join(", ")) }
+    };
+    let policy = if has("L2::cache_hint") { ", p1" } else { "" };
+    let operands = match opcode {
+        "ld" | "ldu" => format!(" {}, [a]{policy}", vector("r")),
+        "st" | "red" => format!(" [a], {}{policy}", vector("s")),
+        "atom" if has("cas") => format!(" r1, [a], s1, s2{policy}"),
+        "fence" if has("tensormap::generic") && has("acquire") => " [a], 128".to_owned(),
+        "bar" | "barrier" if has("cluster") => String::new(),
+        "bar" | "barrier" if has("popc") => " r1, 0, p1".to_owned(),
+        "bar" | "barrier" if has("red") => " p2, 0, p1".to_owned(),
+        "bar" | "barrier" if has("arrive") => " 0, 64".to_owned(),
+        "bar" | "barrier" => " 0".to_owned(),
+        "atom" => format!(" {}, [a], {}{policy}", vector("r"), vector("s")),
+        _ => String::new(),
+    };
+    let name = [&[opcode], names].concat().join(".");
+    format!("{name}{operands};")
 }
 
 impl List {
@@ -231,7 +321,8 @@ const TEXTS: [(&str, &str, &str); 5] = [
 pub fn families() -> &'static [Family] {
     static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| {
         let family = |(name, title, text): (&'static str, &'static str, &str)| {
-            let table = read(&format!("{name}.table"), text);
+            // That each row has an instruction is for a test to see.
+            let table = parse::read(&format!("{name}.table"), text, false);
             Family { name, title, table: table.expect("a test reads each of the tables") }
         };
         TEXTS.into_iter().map(family).collect()
@@ -291,8 +382,7 @@ mod tests {
     fn a_row_says_which_versions_make_it() {
         let text = format!(
             "{SMALL}measured sm_80: 12.9\nmeasured 12.9 13.1\n\
-            ld.global.b32 -> LDG.E [by 13.1]\nld{{size}} -> LD.E{{size}}\n\
-            ld.b32 -> never\n"
+            ld.global.b32 -> LDG.E [by 13.1]\nld{{size}} -> LD.E{{size}}\n"
         );
         let table = read("small.table", &text).expect("it is right");
         let by = |sm, opcode, parts: &[&str]| {
@@ -304,8 +394,6 @@ mod tests {
         assert_eq!(by(80, "st", &["global", "b32"]), found("STG.E", "12.9"));
         assert_eq!(by(80, "ld", &["global", "b32"]), found("LDG.E", "13.1"));
         assert_eq!(by(80, "ld", &["b32"]), found("LD.E", "12.9"));
-        let last = table.rows().last().expect("there are rows");
-        assert_eq!((last.text, last.all.len()), ("ld.b32", 0));
     }
 
     #[test]
@@ -321,6 +409,15 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_nearest_row_is_that_with_the_fewest_other_qualifiers() {
+        let table = read("small.table", SMALL).expect("it is right");
+        let near = |sm, parts: &[&str]| table.nearest(sm, "st", parts);
+        assert_eq!(near(80, &["release", "sys", "global", "b64"]), Some("st.global.b64".into()));
+        assert_eq!(near(80, &["relaxed", "gpu", "global", "b32"]), Some("st.global.b32".into()));
+        assert_eq!(table.nearest(80, "ld", &["b32"]), None);
     }
 
     #[test]
@@ -362,6 +459,9 @@ mod tests {
         assert_eq!(wrong("ld{size} -> LDG{order}"), "column 12:17");
         assert_eq!(wrong("ld.b32 -> LDG{size}"), "column 12:15");
         assert_eq!(wrong("st{order}.global{size} -> STG"), "row-twice 12:1");
+        assert_eq!(wrong("st.global.b64 -> never"), "row-empty 12:1");
+        assert_eq!(wrong("st.relaxed.global.b32 -> STG"), "row-empty 12:1");
+        assert_eq!(wrong("bar.sync.relaxed -> BAR"), "row-empty 12:1");
         assert_eq!(wrong("{size}"), "list-twice 12:1");
         assert_eq!(wrong("{other}"), "list-empty 12:1");
         assert_eq!(wrong("{other}\nb32 = a | b"), "columns 13:7");

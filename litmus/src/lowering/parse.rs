@@ -7,13 +7,14 @@ use model::isa::qualifier::Qualifier;
 use model::isa::shape::Opcode;
 use model::isa::version::{PtxIsa, Target};
 
-use super::{Entry, List, Piece, Row, Table};
+use super::{BARRIERS, Entry, Instance, List, Piece, Row, Table};
 use crate::Diagnostic;
 use crate::cursor::short;
 use crate::report::{Bytes, Report};
 
-/// Reads a table, or says everything that is wrong with it. `path` is for the messages.
-pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
+/// Reads a table, or says everything that is wrong with it; with `rows`, also which rows have no instruction.
+/// `path` is for the messages.
+pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<Table, Vec<Diagnostic>> {
     let table = Table {
         targets: Vec::new(),
         cxx: false,
@@ -21,7 +22,8 @@ pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
         lists: Vec::new(),
         rows: Vec::new(),
     };
-    let mut reader = Reader { text, report: Report::default(), table, open: None, number: 0 };
+    let report = Report::default();
+    let mut reader = Reader { text, report, table, open: None, number: 0, rows: Vec::new() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let code = line.split('#').next().unwrap_or("");
@@ -36,6 +38,9 @@ pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
             .error("targets", Bytes::new(text.len(), text.len()), "a table names its targets")
             .help("targets sm_90")
             .note("or `targets ptx`: a table of C++");
+    }
+    if rows && reader.report.count() == 0 {
+        reader.all_have_instructions();
     }
     if reader.report.count() == 0 {
         Ok(reader.table)
@@ -52,6 +57,8 @@ struct Reader<'a> {
     open: Option<(List, Bytes)>,
     /// Of the line, from 1.
     number: usize,
+    /// Where each row stands.
+    rows: Vec<Bytes>,
 }
 
 /// Operations of C++, and what may stand behind them: orders and scopes. A `cmpxchg` is by its two
@@ -69,6 +76,10 @@ const CXX_PARTS: [&str; 10] = [
     "device",
     "system",
 ];
+
+/// What stands behind the opcode of a barrier.
+const BARRIER_PARTS: [&str; 11] =
+    ["sync", "arrive", "red", "popc", "and", "or", "pred", "cta", "aligned", "cluster", "wait"];
 
 impl Bytes {
     /// Without the blanks around it.
@@ -233,9 +244,14 @@ impl<'a> Reader<'a> {
             for name in &names {
                 self.qualifier(name);
             }
-            let mut qualifiers: Vec<String> = names.into_iter().map(str::to_owned).collect();
-            qualifiers.sort_unstable();
-            let same = |one: &Entry| one.qualifiers == qualifiers && one.only == only;
+            let qualifiers: Vec<String> = names.into_iter().map(str::to_owned).collect();
+            let sorted = |names: &[String]| {
+                let mut names = names.to_vec();
+                names.sort_unstable();
+                names
+            };
+            let same =
+                |one: &Entry| sorted(&one.qualifiers) == sorted(&qualifiers) && one.only == only;
             if list.entries.iter().any(same) {
                 let message = format!("`{}` has two entries", short(key));
                 self.report.error("entry-twice", self.at(key), message);
@@ -259,7 +275,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
-        if Qualifier::named(name).is_none() && !of_fence() {
+        if Qualifier::named(name).is_none() && !of_fence() && !BARRIER_PARTS.contains(&name) {
             let known = model::isa::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
             let near = self.report.nearest(name, known).map(str::to_owned);
             let message = format!("`{}` is no qualifier", short(name));
@@ -278,8 +294,13 @@ impl<'a> Reader<'a> {
         let Some(&(opcode, false)) = names.next() else { return };
         let (opcode, first) = opcode.split_once('.').unwrap_or((opcode, ""));
         let cxx = self.table.cxx;
-        if !(if cxx { CXX.contains(&opcode) } else { Opcode::named(opcode).is_some() }) {
-            let what = if cxx { "operation of C++" } else { "memory instruction" };
+        let known = if cxx {
+            CXX.contains(&opcode)
+        } else {
+            Opcode::named(opcode).is_some() || BARRIERS.contains(&opcode)
+        };
+        if !known {
+            let what = if cxx { "operation of C++" } else { "memory instruction and no barrier" };
             let message = format!("`{}` is no {what}", short(opcode));
             let help = cxx.then(|| CXX.join(", "));
             self.report.error("opcode", self.at(opcode), message).help_if(help);
@@ -331,6 +352,23 @@ impl<'a> Reader<'a> {
             self.report.error("row-twice", self.at(pattern), "this row is there already");
         }
         self.table.rows.push(row);
+        self.rows.push(self.at(pattern));
+    }
+
+    /// Complains of rows that no instruction gets to.
+    fn all_have_instructions(&mut self) {
+        for (row, &at) in self.table.rows().zip(&self.rows) {
+            if row.all.is_empty() {
+                self.report
+                    .error("row-empty", at, "the rows above have every instruction of this row")
+                    .help("put it above them, or drop it");
+            } else if !self.table.cxx && !row.all.iter().any(Instance::is_ptx) {
+                let one = row.all[0].text();
+                self.report
+                    .error("row-empty", at, "no instruction of PTX is like this row")
+                    .note(format!("for example `{one}` is none"));
+            }
+        }
     }
 
     /// Text, and what stands in braces.

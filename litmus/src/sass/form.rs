@@ -69,7 +69,7 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
         "BAR" => Form::Bar,
         "UCGABAR_ARV" => Form::ClusterArrive,
         "UCGABAR_WAIT" => Form::ClusterWait,
-        "ERRBAR" | "CGAERRBAR" | "FENCE" | "NOP" | "DEPBAR" | "" => return Ok(None),
+        "ERRBAR" | "CGAERRBAR" | "FENCE" | "NOP" | "DEPBAR" | "B2R" | "" => return Ok(None),
         _ => return unknown(),
     }))
 }

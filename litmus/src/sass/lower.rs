@@ -1,15 +1,16 @@
 //! A litmus test lowered by a table: what each of its lines becomes on the machine.
 
 use model::isa::atom::AtomicOp;
+use model::isa::bar::Barrier;
+use model::isa::qualifier::Qualifier;
 use model::isa::{Instruction, Type, TypeKind};
+use model::machine::Refusal;
 use model::machine::form::{Family, Lowered};
-use model::machine::{Refusal, lower};
 use model::program::{Program, ThreadId};
 
 use super::form::{self, Unknown};
 use crate::Test;
 use crate::lowering::Table;
-use crate::ptx;
 
 /// A table, and the target that its rows are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -68,43 +69,44 @@ impl<'t> Lowering<'t> {
         }
     }
 
-    /// What one line becomes: by the table where it is an access or a fence of PTX, else by what
-    /// every family does.
+    /// What one line becomes: by its row, if it has to do with memory.
     fn line(&self, instruction: &Instruction, text: &str) -> Result<Lowered, String> {
-        let standard = lower::lower(instruction, self.family);
-        let tabled = match instruction {
+        match instruction {
+            Instruction::Alu(_) | Instruction::Cvta(_) | Instruction::Branch(_) => {
+                return Ok(Lowered::default());
+            }
+            Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
+                return Err(LATE.to_owned());
+            }
+            Instruction::ProxyFence(_) => return Err("proxies are not on this machine".to_owned()),
+            Instruction::Unsupported(why) => return Err(why.clone()),
             Instruction::Load(_)
             | Instruction::Store(_)
             | Instruction::Atomic(_)
-            | Instruction::Fence(_) => self.tabled(instruction, text),
-            Instruction::ProxyFence(_)
+            | Instruction::Fence(_)
             | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => None,
-        };
-        match tabled {
-            // What the family has no instruction for has no row either.
-            None => standard.map_err(str::to_owned),
-            Some(Ok(lowered)) => Ok(lowered),
-            Some(Err(Unknown(name))) => Err(format!("the machine has no `{name}`")),
+            | Instruction::ClusterBarrier(_) => {}
         }
+        let sass = self.text(instruction, text).ok_or_else(|| self.no_row(instruction, text))?;
+        form::sequence(instruction, &sass)
+            .map_err(|Unknown(name)| format!("the machine has no `{name}`"))
     }
 
-    /// The row for an instruction as it is written, or for one that differs from it in nothing
-    /// that orders memory.
-    fn tabled(&self, instruction: &Instruction, text: &str) -> Option<Result<Lowered, Unknown>> {
-        self.text(instruction, text).map(|sass| form::sequence(instruction, &sass))
+    /// That there is no row, and the instruction that is most like this one and has one.
+    pub fn no_row(&self, instruction: &Instruction, text: &str) -> String {
+        let (opcode, parts) = named(instruction, text);
+        let alike: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
+        let nearest = self.table.nearest(self.sm, opcode, &alike);
+        let nearest = nearest.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+        let name = [&[opcode], &parts[..]].concat().join(".");
+        format!("the table has no row for `{name}` on sm_{}{nearest}", self.sm)
     }
 
-    /// The text of that row.
+    /// What the row has for an instruction as it is written, or for one that differs from it in nothing that
+    /// orders memory.
     pub fn text(&self, instruction: &Instruction, text: &str) -> Option<String> {
-        let single = ptx::instruction("", text, ptx::Options::default()).ok()?;
-        let opcode = single.opcode.name();
+        let (opcode, parts) = named(instruction, text);
         let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
-        let parts = single.parts;
         let measured = parts.iter().map(|part| alike(part, instruction));
         // An access without an order is weak; the oldest family has no word for it.
         let unordered = measured.clone().filter(|part| *part != "weak");
@@ -113,6 +115,24 @@ impl<'t> Lowering<'t> {
             .or_else(|| find(&unordered.collect::<Vec<&str>>()))
     }
 }
+
+/// The opcode of an instruction and what stands behind it; the peers leave the type out.
+fn named<'t>(instruction: &Instruction, text: &'t str) -> (&'t str, Vec<&'t str>) {
+    let mut words = text.split_whitespace();
+    let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+    let mut parts = name.trim_end_matches(';').split('.');
+    let opcode = parts.next().unwrap_or("");
+    let mut parts: Vec<&str> = parts.collect();
+    let typed = |part: &&str| matches!(Qualifier::named(part), Some(Qualifier::Type(_)));
+    if let Some((_, ty, _)) = instruction.access()
+        && !parts.iter().any(typed)
+    {
+        parts.push(ty.name());
+    }
+    (opcode, parts)
+}
+
+const LATE: &str = "late arrivals pass no barrier of this machine, as they pass the peer's";
 
 /// A part in the place of one that the tables may not have: other operations and types go the same
 /// way to memory.

@@ -12,7 +12,6 @@ mod fence;
 pub mod form;
 mod issue;
 mod local;
-pub mod lower;
 mod options;
 mod plan;
 mod queue;

@@ -1,6 +1,6 @@
 //! An instruction of a table's row with operands, and what it becomes.
 
-use litmus::lowering::{Instance, Table};
+use litmus::lowering::{Instance, Table, with_operands};
 
 /// Source, target and architecture, for each target that the instruction is for.
 pub(super) fn rows(table: &Table, one: &Instance) -> Vec<(String, String, String)> {
@@ -17,34 +17,6 @@ pub(super) fn rows(table: &Table, one: &Instance) -> Vec<(String, String, String
         Some((with_operands(&one.opcode, &names), sass, format!("sm_{sm}")))
     });
     rows.collect()
-}
-
-/// An instruction of PTX with operands that it can have.
-fn with_operands(opcode: &str, names: &[&str]) -> String {
-    let has = |name: &str| names.contains(&name);
-    let elements = if has("v2") {
-        2
-    } else if has("v4") {
-        4
-    } else if has("v8") {
-        8
-    } else {
-        1
-    };
-    let vector = |letter: &str| {
-        let all: Vec<String> = (1..=elements).map(|index| format!("{letter}{index}")).collect();
-        if elements == 1 { all[0].clone() } else { format!("{{{}}}", all.join(", ")) }
-    };
-    let policy = if has("L2::cache_hint") { ", p1" } else { "" };
-    let operands = match opcode {
-        "ld" | "ldu" => format!(" {}, [a]{policy}", vector("r")),
-        "st" | "red" => format!(" [a], {}{policy}", vector("s")),
-        "atom" if has("cas") => format!(" r1, [a], s1, s2{policy}"),
-        "atom" => format!(" {}, [a], {}{policy}", vector("r"), vector("s")),
-        _ => String::new(),
-    };
-    let name = [&[opcode], names].concat().join(".");
-    format!("{name}{operands};")
 }
 
 /// Instructions of PTX by name, as a table of C++ has them, with what its rows leave out.

@@ -4,6 +4,7 @@ use litmus::lowering::Table;
 use litmus::sass::lower::Lowering;
 use model::isa::alu::Branch;
 use model::isa::atom::{Atomic, AtomicOrder};
+use model::isa::bar::ClusterBarrierKind;
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::fence::{Fence, FenceOrder};
 use model::isa::ld::{Load, LoadOrder};
@@ -22,6 +23,9 @@ use super::instance;
 enum New {
     Access(Order, Scope),
     Fence(FenceOrder, Scope),
+    /// The barrier of the line.
+    Barrier,
+    Cluster(ClusterBarrierKind),
 }
 
 /// The program of the target's side; or why the table has none.
@@ -38,6 +42,10 @@ pub(super) fn lifted(program: &Program, table: &Table, sm: u16) -> Result<Progra
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
                 | Instruction::Fence(_) => becomes(line, table, sm)?,
+                // A table of C++ has no barriers: they are of the hardware.
+                Instruction::Barrier(_) | Instruction::ClusterBarrier(_) if !table.cxx => {
+                    becomes(line, table, sm)?
+                }
                 Instruction::ProxyFence(_) | Instruction::Unsupported(_) => {
                     return Err(format!("`{}` is not covered", line.text));
                 }
@@ -53,6 +61,8 @@ pub(super) fn lifted(program: &Program, table: &Table, sm: u16) -> Result<Progra
             for new in all {
                 let instruction = match new {
                     New::Fence(order, scope) => Instruction::Fence(Fence { order, scope }),
+                    New::Barrier => line.instruction.clone(),
+                    New::Cluster(kind) => Instruction::ClusterBarrier(kind.unaligned()),
                     New::Access(order, scope) => access(&line.instruction, order, scope)
                         .ok_or_else(|| format!("`{}` became another access", line.text))?,
                 };
@@ -77,8 +87,9 @@ fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
         row::ptx_excerpt(&text)?
     } else {
         let lowering = Lowering::of(sm).ok_or_else(|| format!("there is no machine sm_{sm}"))?;
-        let text = Lowering { table, ..lowering }.text(&line.instruction, &line.text);
-        let text = text.ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
+        let lowering = Lowering { table, ..lowering };
+        let text = lowering.text(&line.instruction, &line.text);
+        let text = text.ok_or_else(|| lowering.no_row(&line.instruction, &line.text))?;
         contract::items(&text).map_err(|ptx::Uncovered(why)| why)?
     };
     let mut all = Vec::new();
@@ -86,13 +97,27 @@ fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
         all.push(match item {
             Item::Access(done) => New::Access(done.order, done.scope),
             Item::Step(Step::Fence { order, scope }) => New::Fence(order, scope),
+            Item::Step(Step::Barrier) => New::Barrier,
+            Item::Step(Step::ClusterArrive { .. }) => {
+                New::Cluster(ClusterBarrierKind::ArriveRelaxed)
+            }
+            Item::Step(Step::ClusterWait) => New::Cluster(ClusterBarrierKind::Wait),
             Item::Step(_) | Item::Label(_) | Item::Branch { .. } => {
                 return Err(format!("what `{}` became is not covered", line.text));
             }
         });
     }
     let accesses = all.iter().filter(|new| matches!(new, New::Access(..))).count();
-    let wanted = usize::from(!matches!(line.instruction, Instruction::Fence(_)));
+    let wanted = usize::from(line.instruction.access().is_some());
+    let barriers = |of: fn(&Instruction) -> bool| usize::from(of(&line.instruction));
+    let kept = |of: fn(&New) -> bool| all.iter().filter(|new| of(new)).count();
+    if kept(|new| matches!(new, New::Barrier))
+        != barriers(|of| matches!(of, Instruction::Barrier(_)))
+        || kept(|new| matches!(new, New::Cluster(_)))
+            != barriers(|of| matches!(of, Instruction::ClusterBarrier(_)))
+    {
+        return Err(format!("`{}` became other barriers", line.text));
+    }
     // The elements of a vector are accesses of their own anyway; their order is not kept.
     if accesses > wanted && wanted == 1 {
         let mut seen = false;
