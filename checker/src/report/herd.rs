@@ -12,7 +12,7 @@ use md5::{Digest, Md5};
 use model::program::Initial;
 
 use super::{Report, Summary};
-use crate::judge::{Judgement, Observation, Verdict};
+use crate::judge::Judgement;
 use crate::suite::{Item, Outcome};
 
 pub struct Herd;
@@ -47,22 +47,8 @@ fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
         writeln!(out, "{}", state.trim_end())?;
     }
     let (positive, negative) = (judgement.positive, judgement.negative);
-    let validated = match test.quantifier {
-        Quantifier::Exists => positive > 0,
-        Quantifier::NotExists => positive == 0,
-        Quantifier::ForAll => negative == 0,
-    };
     let looped = if judgement.found.seen.bound_reached { "Loop " } else { "" };
-    match &judgement.verdict {
-        Verdict::Undefined(_) => writeln!(out, "{looped}Undef")?,
-        Verdict::Holds
-        | Verdict::Fails
-        | Verdict::Unsupported(_)
-        | Verdict::Stuck(_)
-        | Verdict::Undecided(_) => {
-            writeln!(out, "{looped}{}", if validated { "Ok" } else { "No" })?;
-        }
-    }
+    writeln!(out, "{looped}{}", validated(judgement.condition))?;
     let (satisfying, others) = match test.quantifier {
         Quantifier::Exists | Quantifier::ForAll => (positive, negative),
         Quantifier::NotExists => (negative, positive),
@@ -75,14 +61,21 @@ fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
         writeln!(out, "Flag {}", reason.replace(char::is_whitespace, "-"))?;
     }
     writeln!(out, "Condition {}", test.condition_text)?;
-    let observation = match (positive, negative) {
-        (0, _) => Observation::Never,
-        (_, 0) => Observation::Always,
-        _ => Observation::Sometimes,
-    };
-    writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
+    // Without one, what was counted says nothing of what was not seen.
+    if let Some(observation) = judgement.observation {
+        writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
+    }
     writeln!(out, "Time {name} {:.2}", judgement.seconds)?;
     writeln!(out, "Hash={}\n", hash(test))
+}
+
+/// What a log says of a condition; nothing where nobody knows.
+pub(crate) fn validated(condition: Option<bool>) -> &'static str {
+    match condition {
+        Some(true) => "Ok",
+        Some(false) => "No",
+        None => "Undef",
+    }
 }
 
 /// Equal for two tests that differ in their name, their documentation or their quantifier only.

@@ -11,7 +11,7 @@ use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
 use crate::explore::one::Ran;
 use crate::judge::Observation;
-use crate::report::herd::hash;
+use crate::report::herd::{hash, validated};
 
 pub(super) struct Herd;
 
@@ -57,30 +57,36 @@ fn print(test: &Test, ran: &Ran, several: bool, out: &mut dyn Write) -> io::Resu
     }
     states.sort();
     states.iter().try_for_each(|state| writeln!(out, "{state}"))?;
-    let validated = match test.quantifier {
+    let (word, reason) = ran.verdict(test);
+    let all = ran.explored.as_ref().is_some_and(|explored| explored.limit.is_none());
+    let has_meaning = all && !matches!(word, "undecided" | "undefined");
+    let condition = has_meaning.then_some(match test.quantifier {
         Quantifier::Exists => positive > 0,
         Quantifier::NotExists => positive == 0,
         Quantifier::ForAll => negative == 0,
-    };
-    writeln!(out, "{}", if validated { "Ok" } else { "No" })?;
+    });
+    writeln!(out, "{}", validated(condition))?;
     let (satisfying, others) = match test.quantifier {
         Quantifier::Exists | Quantifier::ForAll => (positive, negative),
         Quantifier::NotExists => (negative, positive),
     };
     writeln!(out, "Witnesses\nPositive: {satisfying} Negative: {others}")?;
-    if let (word, Some(_)) = ran.verdict(test) {
+    if reason.is_some() {
         writeln!(out, "Flag {word}")?;
     }
     if ran.exit() == Exit::Undecided {
         writeln!(out, "Flag incomplete")?;
     }
     writeln!(out, "Condition {}", test.condition_text)?;
-    let observation = match (positive, negative) {
-        (0, _) => Observation::Never,
-        (_, 0) => Observation::Always,
-        _ => Observation::Sometimes,
-    };
-    writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
+    // Of what is stuck, or was not searched to the end, no log says "never" or "always".
+    if has_meaning && word != "stuck" {
+        let observation = match (positive, negative) {
+            (0, _) => Observation::Never,
+            (_, 0) => Observation::Always,
+            _ => Observation::Sometimes,
+        };
+        writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
+    }
     writeln!(out, "Time {name} {:.2}", ran.seconds)?;
     writeln!(out, "Hash={}\n", hash(test))
 }
