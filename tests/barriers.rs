@@ -34,6 +34,7 @@ struct World {
     completed: BTreeSet<u32>,
     joined: Generations,
     generations: u32,
+    exited: Vec<bool>,
 }
 
 struct Reference<'a> {
@@ -50,13 +51,26 @@ impl Reference<'_> {
             self.misused = true;
             return;
         }
-        let stands = |thread: usize| self.barrier_at(thread, world.next[thread]);
-        let arriving: Vec<usize> = (0..self.paths.len())
-            .filter(|&thread| stands(thread).is_some_and(|(kind, _)| kind == EventKind::Arrive))
+        let stands: Vec<_> = (0..self.paths.len())
+            .map(|thread| self.barrier_at(thread, world.next[thread]))
             .collect();
+        let arriving: Vec<usize> = (0..self.paths.len())
+            .filter(|&thread| stands[thread].is_some_and(|(kind, _)| kind == EventKind::Arrive))
+            .collect();
+        let at_end = |thread: &usize| world.next[*thread] == self.paths[*thread].events.len();
+        let all = 0..self.paths.len();
+        let exiting: Vec<usize> = all.filter(|t| at_end(t) && !world.exited[*t]).collect();
+        for &thread in &exiting {
+            let mut after = world.clone();
+            after.exited[thread] = true;
+            self.run(after);
+        }
         if arriving.is_empty() {
+            if !exiting.is_empty() {
+                return;
+            }
             let at: Vec<Option<u16>> = (0..self.paths.len())
-                .map(|thread| stands(thread).map(|_| short(world.next[thread])))
+                .map(|thread| stands[thread].map(|_| short(world.next[thread])))
                 .collect();
             let generations = world.joined.renumbered();
             if at.iter().all(Option::is_none) {
@@ -134,8 +148,7 @@ impl Reference<'_> {
             return active.arrivals.len() as u64 >= count;
         }
         self.members(active.member, active.resource).all(|thread| {
-            let exited = world.next[thread] == self.paths[thread].events.len();
-            exited || active.arrivals.iter().any(|(other, _)| *other == thread)
+            world.exited[thread] || active.arrivals.iter().any(|(other, _)| *other == thread)
         })
     }
 
@@ -218,6 +231,7 @@ fn compare(paths: &[&Path], placements: &[Placement]) -> Result<bool, String> {
         active: Vec::new(),
         completed: BTreeSet::new(),
         joined: Generations::none(paths),
+        exited: vec![false; paths.len()],
         generations: 0,
     };
     let (complete, waiting) = (BTreeSet::new(), BTreeSet::new());

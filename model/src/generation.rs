@@ -121,8 +121,10 @@ pub fn groupings(
         barriers: BTreeMap::new(),
         joined: none,
         next: 0,
+        exited: Vec::new(),
     };
     run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key));
+    let state = State { exited: run.exits_unseen(), ..state };
     run.explore(state)?;
     Ok(Groupings {
         complete: run.complete.into_iter().collect(),
@@ -173,6 +175,8 @@ struct State {
     barriers: BTreeMap<Key, Open>,
     joined: Generations,
     next: u32,
+    /// Whether each thread has exited; where that makes no difference, from the start.
+    exited: Vec<bool>,
 }
 
 impl State {
@@ -223,8 +227,13 @@ impl Run<'_> {
             let ready: Vec<usize> = (0..self.steps.len())
                 .filter(|&thread| self.can_arrive(&state, thread) && !stopped.contains(&thread))
                 .collect();
+            for thread in (0..self.steps.len()).filter(|&thread| self.can_exit(&state, thread)) {
+                let mut after = state.clone();
+                after.exited[thread] = true;
+                pending.push(after);
+            }
             if ready.is_empty() {
-                if misused {
+                if misused || (0..self.steps.len()).any(|thread| self.can_exit(&state, thread)) {
                     continue;
                 }
                 let at: Vec<Option<u16>> =
@@ -264,6 +273,27 @@ impl Run<'_> {
             && self.steps[thread]
                 .get(state.position[thread])
                 .is_some_and(|step| step.kind == EventKind::Arrive)
+    }
+
+    /// Whether a thread is at its end, and may exit now or later.
+    fn can_exit(&self, state: &State, thread: usize) -> bool {
+        !state.exited[thread] && self.is_at_end(state, thread)
+    }
+
+    fn is_at_end(&self, state: &State, thread: usize) -> bool {
+        let left = &self.steps[thread][state.position[thread]..];
+        left.is_empty() && state.waiting[thread].is_none() && self.exits[thread]
+    }
+
+    /// For each thread, whether nothing depends on when it exits: the order of arrivals makes no
+    /// difference, or it is in no group with a barrier that waits for exits.
+    fn exits_unseen(&self) -> Vec<bool> {
+        let waits = |step: &Step| step.used.count.is_none() && !step.is_peers();
+        let seen = |thread: usize| {
+            let mut all = self.steps.iter().flatten();
+            all.any(|step| waits(step) && self.belongs(thread, step.key))
+        };
+        (0..self.steps.len()).map(|thread| !self.every_order || !seen(thread)).collect()
     }
 
     fn arrive(&self, state: &mut State, thread: usize) {
@@ -348,7 +378,7 @@ impl Run<'_> {
                 || if peer {
                     !left.iter().any(|step| step.key == key)
                 } else {
-                    left.is_empty() && state.waiting[thread].is_none() && self.exits[thread]
+                    state.exited[thread] && self.is_at_end(state, thread)
                 }
         })
     }

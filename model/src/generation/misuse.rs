@@ -84,7 +84,7 @@ impl Step {
         self.kind == EventKind::Arrive || self.key.resource == Resource::Cluster
     }
 
-    fn is_peers(&self) -> bool {
+    pub(super) fn is_peers(&self) -> bool {
         matches!(self.key.resource, Resource::Cta { instance: Some(_), .. })
     }
 }

@@ -20,30 +20,9 @@ impl Machine<'_> {
         let known = self.known(state, thread);
         let line = known.local.pc;
         match known.ask {
-            Ask::Barrier { .. } if known.local.phase == Phase::Arrived => false,
-            Ask::Barrier { id, count, waits, vote } => {
-                let loads = known.idle || !self.keeps(Rule::BarWaits);
-                let behind = known.local.behind.is_some();
-                let stores =
-                    !self.has_buffered(state, thread) || !self.keeps(Rule::BarDrainsBuffer);
-                if !loads || behind || !stores {
-                    return false;
-                }
-                let index = self.cta_barrier(thread, line, id);
-                let mut barrier = self.shape.barrier(state, index);
-                if let Some(misuse) = self.misuse(state, thread, index, barrier) {
-                    self.misused.seen.get_or_insert((Self::place(thread, line), misuse));
-                }
-                barrier.arrivals = barrier.arrivals.saturating_add(1);
-                barrier.votes = barrier.votes.saturating_add(vote.into());
-                barrier.arrived |= Self::bit(thread);
-                // Arrivals that give a count decide; those that do not agree with it.
-                barrier.count = barrier.count.max(count);
-                self.shape.set_barrier(state, index, barrier);
-                let change = if waits { Change::Phase(Phase::Arrived) } else { Change::Advance };
-                self.change(state, thread, change);
-                self.complete(state, index);
-                true
+            // When to arrive is a choice there.
+            Ask::Barrier { id, .. } => {
+                !self.counted[self.cta_barrier(thread, line, id)] && self.arrive(state, thread)
             }
             Ask::ClusterWait => {
                 // A thread that waits and has not arrived is itself one that all wait for.
@@ -70,6 +49,34 @@ impl Machine<'_> {
             | Ask::ClusterArrive
             | Ask::Fault => false,
         }
+    }
+
+    /// Arrives at a barrier of the CTA, if the thread is to do so and may.
+    pub(super) fn arrive(&mut self, state: &mut State, thread: usize) -> bool {
+        let known = self.known(state, thread);
+        let line = known.local.pc;
+        let Ask::Barrier { id, count, waits, vote } = known.ask else { return false };
+        let loads = known.idle || !self.keeps(Rule::BarWaits);
+        let behind = known.local.behind.is_some();
+        let stores = !self.has_buffered(state, thread) || !self.keeps(Rule::BarDrainsBuffer);
+        if known.local.phase == Phase::Arrived || !loads || behind || !stores {
+            return false;
+        }
+        let index = self.cta_barrier(thread, line, id);
+        let mut barrier = self.shape.barrier(state, index);
+        if let Some(misuse) = self.misuse(state, thread, index, barrier) {
+            self.misused.seen.get_or_insert((Self::place(thread, line), misuse));
+        }
+        barrier.arrivals = barrier.arrivals.saturating_add(1);
+        barrier.votes = barrier.votes.saturating_add(vote.into());
+        barrier.arrived |= Self::bit(thread);
+        // Arrivals that give a count decide; those that do not agree with it.
+        barrier.count = barrier.count.max(count);
+        self.shape.set_barrier(state, index, barrier);
+        let change = if waits { Change::Phase(Phase::Arrived) } else { Change::Advance };
+        self.change(state, thread, change);
+        self.complete(state, index);
+        true
     }
 
     fn place(thread: usize, line: u16) -> (ThreadId, u16) {
@@ -122,7 +129,7 @@ impl Machine<'_> {
     }
 
     /// The barrier that a line of the thread's code means by this number.
-    fn cta_barrier(&self, thread: usize, line: u16, id: u8) -> usize {
+    pub(super) fn cta_barrier(&self, thread: usize, line: u16, id: u8) -> usize {
         let lines = &self.program.threads[thread].lines;
         let of = lines.get(usize::from(line)).map(|line| &line.instruction);
         let instance = if let Some(Instruction::Barrier(of)) = of { of.instance } else { None };

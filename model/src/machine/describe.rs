@@ -33,6 +33,7 @@ impl Machine<'_> {
                 format!("{} issues {}: {who} answers", name(t), text(t, line))
             }
             Step::Fence { thread: t, line } => format!("{} fences: {}", name(t), text(t, line)),
+            Step::Meet { thread: t, line } => format!("{} arrives: {}", name(t), text(t, line)),
             Step::Through { thread: t, line } => {
                 format!("{} is through with {}", name(t), text(t, line))
             }

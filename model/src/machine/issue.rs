@@ -49,6 +49,14 @@ impl Machine<'_> {
                     self.spare.push(next);
                 }
             }
+            Ask::Barrier { id, .. } if self.counted[self.cta_barrier(thread, line, id)] => {
+                let mut next = self.copy(state);
+                if self.arrive(&mut next, thread) {
+                    self.emit(Step::Meet { thread: Self::small(thread), line }, next, visit);
+                } else {
+                    self.spare.push(next);
+                }
+            }
             // Nothing, or what is done as soon as it can be.
             Ask::Value | Ask::Barrier { .. } | Ask::ClusterWait | Ask::End | Ask::Fault => {}
         }

@@ -99,6 +99,8 @@ pub struct Machine<'p> {
     plans: Vec<Plan>,
     /// Those of CTAs, in the order in which states have them.
     barriers: Vec<CtaBarrier>,
+    /// For each of them, whether some arrival at it gives a count: then the order of arrivals is a choice.
+    counted: Vec<bool>,
     /// By cluster: which barrier of the state it is.
     cluster_barriers: Vec<Option<u8>>,
     shape: Shape,
@@ -168,6 +170,7 @@ impl<'p> Machine<'p> {
         let alone: Vec<bool> = alone.collect();
         let class = symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
         let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
+        let counted = counted(program, &cta, &barriers);
         let clusters = cluster_barriers.iter().flatten().count();
         let settles = options.lazy_all || !barriers.is_empty() || clusters > 0;
         let mut machine = Machine {
@@ -185,6 +188,7 @@ impl<'p> Machine<'p> {
             symmetric: (0_u8..).zip(&class).any(|(thread, class)| thread != *class),
             class,
             plans,
+            counted,
             barriers,
             cluster_barriers,
             shape: Shape::default(),
@@ -465,6 +469,18 @@ impl CtaBarrier {
         };
         id && barrier.instance == self.instance
     }
+}
+
+/// Whether some instruction that may be of a barrier gives a count.
+fn counted(program: &Program, cta: &[u8], barriers: &[CtaBarrier]) -> Vec<bool> {
+    let gives = |of: &CtaBarrier| {
+        let mates = program.threads.iter().zip(cta).filter(|(_, cta)| **cta == of.cta);
+        mates.flat_map(|(thread, _)| &thread.lines).any(|line| {
+            matches!(&line.instruction, Instruction::Barrier(barrier)
+                if barrier.count.is_some() && of.may_be(barrier))
+        })
+    };
+    barriers.iter().map(gives).collect()
 }
 
 /// The barriers that the code may use: those of CTAs, then, by cluster, which one is its own.

@@ -114,6 +114,7 @@ impl Machine<'_> {
         for step in &self.steps {
             if let Step::Issue { thread, .. }
             | Step::Fence { thread, .. }
+            | Step::Meet { thread, .. }
             | Step::Through { thread, .. } = step
             {
                 asleep &= !(1 << thread);

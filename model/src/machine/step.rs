@@ -12,6 +12,8 @@ pub enum Step {
     Issue { thread: u8, line: u16, hit: bool },
     /// A thread begins a `MEMBAR`, or goes past a `CCTL.IVALL`.
     Fence { thread: u8, line: u16 },
+    /// A thread arrives at a barrier whose arrivals are counted.
+    Meet { thread: u8, line: u16 },
     /// A `MEMBAR` has what it waits for, or an acquire its value.
     Through { thread: u8, line: u16 },
     /// The oldest store of a store buffer reaches L1.
@@ -39,6 +41,7 @@ impl Step {
         match &mut self {
             Step::Issue { thread, .. }
             | Step::Fence { thread, .. }
+            | Step::Meet { thread, .. }
             | Step::Through { thread, .. }
             | Step::Drain { thread, .. }
             | Step::Perform { thread, .. }
