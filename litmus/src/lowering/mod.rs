@@ -195,17 +195,37 @@ impl Table {
 }
 
 impl Table {
-    /// The instruction that is most like one that no row has: its opcode, and the fewest other
-    /// qualifiers.
+    /// An instruction that has a row and is like one that has none: its opcode, and few other qualifiers.
     pub fn nearest(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
-        let rows = self.rows().filter(|row| row.all.iter().any(|one| one.opcode == opcode));
-        let all = rows.flat_map(|row| row.all);
-        let near = all.filter(|one| one.only.is_none_or(|only| only == sm));
-        let mut near: Vec<Instance> = near.collect();
+        let rows = self.rows.iter().filter(|row| row.opcode == opcode);
+        let mut near: Vec<Instance> = rows.map(|row| self.like(row, sm, qualifiers)).collect();
         near.sort_by_key(|one| one.distance(qualifiers));
         // Lists together have more than PTX has.
         let nearest = near.into_iter().find(Instance::is_ptx)?;
         Some([&[nearest.opcode], &nearest.qualifiers[..]].concat().join("."))
+    }
+
+    /// The instruction of a row that takes from each list what is most like these qualifiers.
+    fn like(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Instance {
+        let mut one = Instance { opcode: row.opcode.clone(), qualifiers: Vec::new(), only: None };
+        for piece in &row.pattern {
+            match piece {
+                Piece::Text(text) => one.qualifiers.push(text.clone()),
+                Piece::List(list, _) => {
+                    let entries = self.lists[*list].entries.iter();
+                    let fits = entries.filter(|one| one.only.is_none_or(|only| only == sm));
+                    let other = |entry: &&Entry| {
+                        let has = |of: &&String| qualifiers.contains(&of.as_str());
+                        let shared = entry.qualifiers.iter().filter(has).count();
+                        (entry.qualifiers.len() - shared, usize::MAX - shared)
+                    };
+                    let best = fits.min_by_key(other);
+                    one.qualifiers
+                        .extend(best.into_iter().flat_map(|best| best.qualifiers.clone()));
+                }
+            }
+        }
+        one
     }
 }
 
