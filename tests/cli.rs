@@ -285,6 +285,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explain-sometimes-stuck", &["explain", "tests/cli/sometimes-stuck.litmus"]),
     ("explore-stuck", &["explore", "--check", "tests/cli/stuck.litmus"]),
     ("explore-sometimes-stuck", &["explore", "tests/cli/sometimes-stuck.litmus"]),
+    ("explore-exit-shows-nothing", &["explore", "--check", "tests/cli/exit-shows-nothing.litmus"]),
     ("explain-rejected", &["explain", "tests/cli/rejected.litmus"]),
     ("explain-dot", &["explain", "--format=dot", "tests/cli/holds.litmus"]),
     (

@@ -10,6 +10,11 @@ pub fn never(test: &Test, stuck: &[Stuck]) -> String {
     format!("no execution finishes: {}", places(test, stuck))
 }
 
+/// The same where the axioms allow outcomes, and the machine has no run to one.
+pub fn never_runs(test: &Test, stuck: &[Stuck]) -> String {
+    format!("no run of the machine finishes: {}", places(test, stuck))
+}
+
 /// The note on a program of which some executions finish and some do not.
 pub fn some(test: &Test, stuck: &[Stuck]) -> String {
     format!("some executions never finish: {}", places(test, stuck))

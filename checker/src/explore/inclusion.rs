@@ -119,7 +119,10 @@ pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusi
         (false, Some(why), _) => Inclusion::Limited(format!("the axioms: {why}")),
         (true, _, Some(why)) => Inclusion::Limited(why.to_owned()),
         (true, _, None) if explored.never_ends() => Inclusion::Stuck {
-            reason: never_ends(test, explored),
+            reason: match (&explored.fault_at, &explored.stuck_at) {
+                (None, Some(at)) if !allowed.is_empty() => stuck::never_runs(test, at),
+                _ => never_ends(test, explored),
+            },
             expected: test.meta("Stuck").is_some(),
         },
         (true, _, None) => Inclusion::Included { reached: reached.len(), allowed: allowed.len() },

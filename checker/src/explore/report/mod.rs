@@ -84,7 +84,10 @@ impl Summary {
                             self.allowed += allowed;
                         }
                         Inclusion::Extra(_) => self.extra += 1,
-                        Inclusion::Stuck { .. } => self.stuck += 1,
+                        Inclusion::Stuck { .. } => {
+                            self.stuck += 1;
+                            self.allowed += ran.unreached.len();
+                        }
                         Inclusion::Limited(_) => self.undecided += 1,
                         Inclusion::Undefined(_) => {
                             *self.undefined.entry(reason()).or_default() += 1;
