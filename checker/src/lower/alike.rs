@@ -63,6 +63,11 @@ pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) 
     if let Some(code) = &target.machine {
         let waits = if code.waits { "as they are shown" } else { "granted" };
         notes.push(format!("by the promises of the machine's instructions; waits are {waits}"));
+        if code.left_out {
+            let why =
+                "what the target does where the address is of another state space is left out";
+            notes.push(why.to_owned());
+        }
     }
     let shared = wanted.iter().any(|access| access.space.is_shared());
     // A shared location is reached from its cluster at most.

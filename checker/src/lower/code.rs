@@ -5,7 +5,7 @@ use model::machine::form::{Form, Lowered};
 
 use super::ptx::Uncovered;
 use super::step::{Order, Place, Step};
-use super::token::{Token, shows_waits, tokens};
+use super::token::{Token, read, shows_waits};
 
 /// One instruction, or several that are one to the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,13 +22,15 @@ pub struct Code {
     pub lines: Vec<Line>,
     /// Whether waits for loads are shown.
     pub waits: bool,
+    /// Whether accesses for addresses of other state spaces were left out.
+    pub left_out: bool,
 }
 
 impl Code {
     /// Reads names separated by `;`, operands or not.
     pub fn new(text: &str) -> Result<Code, Uncovered> {
         let waits = shows_waits(text);
-        let tokens = tokens(text)?;
+        let (tokens, left_out) = read(text)?;
         let words: Vec<Word> = tokens.iter().map(Token::word).collect();
         let mut lines = Vec::new();
         for Promised { word, promise, mut lowered } in promise::promised(&words) {
@@ -51,7 +53,7 @@ impl Code {
             };
             lines.push(Line { step, lowered, text: tokens[word].text() });
         }
-        Ok(Code { lines, waits })
+        Ok(Code { lines, waits, left_out })
     }
 
     /// The code with its accesses as those of a question's target; none where they are not as many.

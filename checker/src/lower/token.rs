@@ -98,10 +98,47 @@ impl<'a> Guard<'a> {
     }
 }
 
+/// What a generic atomic does where its address is in local memory, without a `QSPC` that asks: a plain generic load
+/// and a plain generic store of its width, as the tables have them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Local<'a> {
+    None,
+    Loaded(&'a str),
+    Stored,
+}
+
+impl<'a> Local<'a> {
+    /// Whether an access belongs to that behind the atomics before it.
+    fn takes(&mut self, name: &'a str, level: Level, done: &Done, before: &[Token]) -> bool {
+        let atomic = before.iter().rev().find_map(|token| {
+            if let Token::Access(_, atomic) = token {
+                Some(atomic).filter(|atomic| atomic.op.is_some())
+            } else {
+                None
+            }
+        });
+        let generic = |done: &Done| done.space == SpaceQualifier::Generic;
+        let alike = atomic.is_some_and(|atomic| {
+            generic(atomic) && generic(done) && level == Level::Weak && atomic.bytes == done.bytes
+        });
+        *self = match (*self, done.act) {
+            (Local::None, Act::Load) if alike => Local::Loaded(name),
+            (Local::Loaded(_), Act::Store) if alike => Local::Stored,
+            _ => return false,
+        };
+        true
+    }
+}
+
 /// Reads names separated by `;`, operands or not.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
+    read(text).map(|(tokens, _)| tokens)
+}
+
+/// The same, and whether accesses for addresses of other state spaces were left out.
+pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
     let mut tokens: Vec<Token> = Vec::new();
-    let mut other_spaces = false;
+    let (mut other_spaces, mut local, mut left_out) = (false, Local::None, false);
     let mut taken: Option<Guard<'_>> = None;
     for instruction in text.split(';').map(str::trim) {
         let (guard, rest) = Guard::split(instruction);
@@ -126,11 +163,9 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
             None | Some(Form::AcquireWait) => {}
             Some(Form::Access(level)) => {
                 let done = done(name, level)?;
-                let atomic =
-                    |token: &Token| matches!(token, Token::Access(_, done) if done.op.is_some());
-                // The path of a generic atomic for local memory.
-                let other = done.op.is_none() && tokens.iter().any(atomic);
-                if !other && !other_spaces {
+                if other_spaces || local.takes(name, level, &done, &tokens) {
+                    left_out = true;
+                } else {
                     tokens.push(Token::Access(level, Box::new(done)));
                 }
             }
@@ -155,7 +190,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
             return Err(Uncovered(format!("`{instruction}`: a guarded access is not covered")));
         }
     }
-    Ok(begin_of_loops(tokens))
+    if let Local::Loaded(name) = local {
+        return Err(Uncovered(format!("`{name}` behind an atomic is not covered")));
+    }
+    Ok((begin_of_loops(tokens), left_out))
 }
 
 /// A load before a compare-exchange is what the loop around it begins with.
