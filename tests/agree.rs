@@ -99,6 +99,7 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
         .map_err(|limit| match limit {
             Limit::Time | Limit::Solver | Limit::Memory => TOO_LARGE.to_owned(),
             Limit::Events
+            | Limit::Steps
             | Limit::Paths
             | Limit::Barriers
             | Limit::Mixtures

@@ -527,10 +527,7 @@ fn no_reduction_loses_an_outcome_of_placed_programs() {
 fn a_loop_of_barriers_is_a_limit() {
     let lowering = Lowering::of(90).expect("there is a table");
     // When to arrive is a choice where arrivals are counted, so each is a state.
-    let rows = [
-        ("bar.sync 0", "a loop without memory accesses"),
-        ("bar.arrive 0, 64", "the limit of states"),
-    ];
+    let rows = [("bar.sync 0", TOO_LONG), ("bar.arrive 0, 64", "the limit of states")];
     for (row, limit) in rows {
         let source = format!(
             "PTX loop\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n L0: {row} | st.weak.u32 [x], 1 ;\n \
@@ -541,6 +538,34 @@ fn a_loop_of_barriers_is_a_limit() {
         let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
         assert_eq!(explored.expect("it runs").limit, Some(limit));
     }
+}
+
+const TOO_LONG: &str =
+    "more than 10,000 instructions without an access to memory, in a loop or not";
+
+/// Code that is long is not said to have a loop, by the machine or by the axioms.
+#[test]
+fn long_code_is_a_limit() {
+    let adds = " add.u32 r0, r0, 1 ;\n".repeat(10_001);
+    let source = format!("PTX long\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n{adds}exists (0:r0=10001)\n");
+    let test = litmus::parse("long", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+    let lowering = Lowering::of(90).expect("there is a table");
+    let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+    assert_eq!(explored.expect("it runs").limit, Some(TOO_LONG));
+    let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
+    assert_eq!(verdict.reason(), Some("more instructions of one thread than are followed"));
+}
+
+#[test]
+fn code_that_is_not_too_long_has_no_limit() {
+    let adds = " add.u32 r0, r0, 1 ;\n".repeat(4_000);
+    let source = format!("PTX short\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n{adds}exists (0:r0=4000)\n");
+    let test = litmus::parse("short", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+    let lowering = Lowering::of(90).expect("there is a table");
+    let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+    assert_eq!(explored.expect("it runs").limit, None);
+    let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
+    assert_eq!(verdict.name(), "holds");
 }
 
 /// The peers' barriers have instances: threads at two of them wait for each other for ever.

@@ -319,8 +319,7 @@ fn explain_command(
         dot: explain.format == cli::Drawing::Dot,
         readings,
     };
-    explain::explain(&test, &model, options, out)?;
-    Ok(Exit::AsExpected)
+    explain::explain(&test, &model, options, out)
 }
 
 /// What keeps a file from being judged.

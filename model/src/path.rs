@@ -157,6 +157,8 @@ impl Path {
 pub enum PathLimit {
     Paths,
     Events,
+    /// More instructions in one path than are followed.
+    Steps,
     Caller(UnfoldLimit),
 }
 
@@ -164,7 +166,7 @@ pub enum PathLimit {
 const MAX_PATHS: usize = 20_000;
 /// What fits in a [`Mask`].
 const MAX_EVENTS: usize = 128;
-/// Instructions beyond which a path counts as endless; only loops without a bound get there.
+/// Instructions beyond which a path is not followed: code without a loop seldom gets there.
 const MAX_STEPS: u16 = 4096;
 
 /// Lists the paths of `thread`, loops unrolled `bound` times.
@@ -284,8 +286,11 @@ impl Walk<'_> {
                 self.finish(state, End::Finished);
                 return Ok(());
             }
-            if state.events.len() + 8 > MAX_EVENTS || state.step >= MAX_STEPS {
+            if state.events.len() + 8 > MAX_EVENTS {
                 return Err(PathLimit::Events);
+            }
+            if state.step >= MAX_STEPS {
+                return Err(PathLimit::Steps);
             }
             if self.live.is_head(state.pc) {
                 let (registers, taint) = (state.registers.clone(), state.taint.clone());

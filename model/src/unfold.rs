@@ -23,6 +23,8 @@ pub enum UnfoldLimit {
     Paths,
     /// More events in one path than are supported.
     Events,
+    /// More instructions in one path than are followed.
+    Steps,
     /// More ways to group barrier arrivals than are listed.
     Barriers,
     /// The caller's time is over.
@@ -82,6 +84,7 @@ impl<'p> Unfolded<'p> {
                     .map_err(|l| match l {
                         PathLimit::Paths => UnfoldLimit::Paths,
                         PathLimit::Events => UnfoldLimit::Events,
+                        PathLimit::Steps => UnfoldLimit::Steps,
                         PathLimit::Caller(limit) => limit,
                     })?;
             held += list.iter().map(Path::bytes).sum::<usize>();

@@ -69,6 +69,8 @@ pub enum Limit {
     Interrupted,
     /// More events than the widest relation holds.
     Events,
+    /// More instructions in one path than are followed.
+    Steps,
     Paths,
     Barriers,
     /// Reads of weak racing writes may return more values than are listed.
@@ -88,6 +90,7 @@ impl Limit {
             Limit::Interrupted => "it was interrupted",
             Limit::Memory => "the memory limit was reached",
             Limit::Events => "more events than an engine can hold",
+            Limit::Steps => "more instructions of one thread than are followed",
             Limit::Paths => "more paths through one thread than are listed",
             Limit::Barriers => "more ways to group barrier arrivals than are listed",
             Limit::Mixtures => "more mixtures of the bytes of racing writes than are listed",
@@ -103,6 +106,7 @@ impl From<UnfoldLimit> for Limit {
         match limit {
             UnfoldLimit::Paths => Limit::Paths,
             UnfoldLimit::Events => Limit::Events,
+            UnfoldLimit::Steps => Limit::Steps,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,
             UnfoldLimit::Memory => Limit::Memory,

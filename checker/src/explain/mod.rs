@@ -21,6 +21,7 @@ use self::candidate::{Candidate, Visitor, candidates};
 use self::open::{Edge, Opener};
 use crate::engine::Limits;
 use crate::engine::enumerate::Enumerate;
+use crate::exit::Exit;
 use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
 use crate::report::text::{race_text, with_threads};
@@ -54,12 +55,13 @@ pub fn explain(
     model: &Model,
     options: Options,
     out: &mut dyn Write,
-) -> io::Result<()> {
+) -> io::Result<Exit> {
     if let Some((thread, line, why)) = test.program.unsupported() {
         let of = &test.program.threads[usize::from(thread.0)];
         let (name, instruction) = (&of.name, &of.lines[line].text);
         writeln!(out, "Unsupported: {why}")?;
-        return writeln!(out, "  {name}: `{instruction}`");
+        writeln!(out, "  {name}: `{instruction}`")?;
+        return Ok(Exit::AsExpected);
     }
     let alternatives = options.readings.map_or(Vec::new(), alternatives);
     let task = Task {
@@ -84,12 +86,36 @@ pub fn explain(
     survey.resting = judgement.resting.clone().unwrap_or_default();
     let complete = match candidates(test, model, &limits, &mut survey) {
         Ok(complete) => complete,
-        Err(limit) => return writeln!(out, "Undecided: {}", limit.text()),
+        Err(limit) => {
+            writeln!(out, "Undecided: {}.", limit.text())?;
+            return Ok(Exit::Undecided);
+        }
     };
     let threads: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
     if options.dot {
-        return survey.draw(test, &threads, out);
+        survey.draw(test, &threads, out)?;
+    } else {
+        account_of(test, &judgement, &survey, complete, &threads, out)?;
     }
+    Ok(match judgement.verdict {
+        Verdict::Undecided(_) => Exit::Undecided,
+        Verdict::Holds
+        | Verdict::Fails
+        | Verdict::Undefined(_)
+        | Verdict::Stuck(_)
+        | Verdict::Unsupported(_) => Exit::AsExpected,
+    })
+}
+
+/// The verdict in words, with the executions that show it.
+fn account_of(
+    test: &Test,
+    judgement: &judge::Judgement,
+    survey: &Survey<'_>,
+    complete: bool,
+    threads: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match &judgement.verdict {
         Verdict::Undefined(reason) => {
             writeln!(out, "Undefined: {reason}. {}", undefined_text(reason))?;
@@ -127,11 +153,11 @@ pub fn explain(
         }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
-    survey.tell(test, &judgement, complete, &threads, out)?;
+    survey.tell(test, judgement, complete, threads, out)?;
     for note in &judgement.notes {
         writeln!(out, "\nnote: {}", note.text)?;
     }
-    races(test, &judgement, out)
+    races(test, judgement, out)
 }
 
 /// An execution that keeps every axiom.

@@ -131,6 +131,10 @@ const MOST_CELLS: usize = 64;
 /// The most accesses in one thread's code.
 const MOST_SITES: usize = 256;
 
+/// That the steps of threads between two accesses have no end, or one that is too far away.
+pub(crate) const LONG: &str =
+    "more than 10,000 instructions without an access to memory, in a loop or not";
+
 /// That a thread has more states than numbers of this width: start again with wider ones.
 pub const WIDER: &str = "more than 65536 states of one thread";
 

@@ -56,7 +56,7 @@ impl Machine<'_> {
                 return;
             }
         }
-        self.tables.overflow = Some("a loop without memory accesses");
+        self.tables.overflow = Some(super::LONG);
     }
 
     /// Waits and `MEMBAR`s: the sooner one begins the less it finds to wait for, and that it ends

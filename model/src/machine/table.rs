@@ -209,7 +209,7 @@ impl Machine<'_> {
         });
         let future = context.plan.future(line, accessed);
         let want = want.unwrap_or_else(|| {
-            self.tables.overflow = Some("a loop without memory accesses");
+            self.tables.overflow = Some(super::LONG);
             Want::Fault
         });
         let ask = self.ask(thread, &local, want);

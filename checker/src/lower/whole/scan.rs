@@ -116,6 +116,7 @@ pub fn scan(
         Stop::Limit(match limit {
             UnfoldLimit::Paths => "it has more paths than are listed",
             UnfoldLimit::Events => "it has more accesses than an engine can hold",
+            UnfoldLimit::Steps => "it has more instructions than are followed",
             UnfoldLimit::Barriers
             | UnfoldLimit::Time
             | UnfoldLimit::Memory
