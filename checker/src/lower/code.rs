@@ -5,7 +5,7 @@ use model::machine::form::{Form, Lowered};
 
 use super::ptx::Uncovered;
 use super::step::{Order, Place, Step};
-use super::token::{Token, read, shows_waits};
+use super::token::{read, shows_waits};
 
 /// One instruction, or several that are one to the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ impl Code {
     pub fn new(text: &str) -> Result<Code, Uncovered> {
         let waits = shows_waits(text);
         let (tokens, left_out) = read(text)?;
-        let words: Vec<Word> = tokens.iter().map(Token::word).collect();
+        let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
         let mut lines = Vec::new();
         for Promised { word, promise, mut lowered } in promise::promised(&words) {
             let step = match promise {
@@ -42,7 +42,7 @@ impl Code {
                 Promise::ClusterArrive => Step::ClusterArrive { relaxed: true },
                 Promise::ClusterWait { .. } => Step::ClusterWait,
                 Promise::Access | Promise::AcqRel => {
-                    let Token::Access(_, done) = &tokens[word] else { continue };
+                    let Some(done) = &tokens[word].access else { continue };
                     if !waits && done.act.shows() {
                         let access = |form: &Form| matches!(form, Form::Access(_));
                         let at = lowered.forms.iter().position(access).map_or(0, |at| at + 1);

@@ -23,9 +23,8 @@ pub fn items(text: &str) -> Result<Vec<Item>, Uncovered> {
     Ok(promised(tokens(text)?, shows_waits(text)))
 }
 
-fn promised(tokens: Vec<Token>, shown: bool) -> Vec<Item> {
-    let words: Vec<Word> = tokens.iter().map(Token::word).collect();
-    let mut tokens: Vec<Option<Token>> = tokens.into_iter().map(Some).collect();
+fn promised(mut tokens: Vec<Token>, shown: bool) -> Vec<Item> {
+    let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
     let mut items: Vec<Item> = Vec::new();
     for Promised { word, promise, .. } in promise::promised(&words) {
         match promise {
@@ -38,7 +37,7 @@ fn promised(tokens: Vec<Token>, shown: bool) -> Vec<Item> {
             // What orders nothing may as well not wait.
             Promise::ClusterWait { acquires: false } => {}
             Promise::Access | Promise::AcqRel => {
-                let Some(Token::Access(_, mut done)) = tokens[word].take() else { continue };
+                let Some(mut done) = tokens[word].access.take() else { continue };
                 if promise == Promise::AcqRel {
                     done.order = Order::AcqRel;
                 }
@@ -161,9 +160,9 @@ fn found(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step
     }
     let text = sass(step, machine, table, false)?;
     let mut tokens = tokens(&text).ok()?;
-    if machine.waits && acquires(step) && !tokens.iter().any(|one| matches!(one, Token::Invalidate))
-    {
-        tokens.push(Token::Wait);
+    let invalidates = tokens.iter().any(|token| token.word == Word::Invalidate);
+    if machine.waits && acquires(step) && !invalidates {
+        tokens.push(Word::Wait.into());
     }
     let place =
         if let Step::Access { at, act, .. } = step { (at, act) } else { (Place::Y, Act::Load) };

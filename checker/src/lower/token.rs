@@ -4,7 +4,7 @@ use litmus::sass::form;
 use litmus::sass::promise::{self, Word};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
-use model::machine::form::{Form, Level, Reach};
+use model::machine::form::{Form, Level};
 use model::scope::Scope;
 
 use super::item::Done;
@@ -12,50 +12,40 @@ use super::ptx::Uncovered;
 use super::step::{Act, Order};
 
 /// An instruction, as far as order asks.
-pub(super) enum Token {
-    /// To which level it goes, and what it promises.
-    Access(Level, Box<Done>),
-    Membar {
-        /// Whether it is of all threads' order (`.SC`).
-        sc: bool,
-        reach: Reach,
-    },
-    Invalidate,
-    /// What needs a scoreboard: all loads before it are there.
-    Wait,
-    Bar,
-    ClusterArrive,
-    ClusterWait,
+pub(super) struct Token {
+    pub(super) word: Word,
+    /// What an access does, and promises.
+    pub(super) access: Option<Box<Done>>,
+}
+
+impl From<Word> for Token {
+    fn from(word: Word) -> Token {
+        Token { word, access: None }
+    }
 }
 
 impl Token {
-    /// What it is to the order of memory.
-    pub(super) fn word(&self) -> Word {
-        match *self {
-            Token::Access(level, ref done) => Word::Access { level, atomic: done.op.is_some() },
-            Token::Membar { sc, reach } => Word::Membar { sc, reach },
-            Token::Invalidate => Word::Invalidate,
-            Token::Wait => Word::Wait,
-            Token::Bar => Word::Bar,
-            Token::ClusterArrive => Word::ClusterArrive,
-            Token::ClusterWait => Word::ClusterWait,
-        }
+    fn of_access(level: Level, done: Done) -> Token {
+        let word = Word::Access { level, atomic: done.op.is_some() };
+        Token { word, access: Some(Box::new(done)) }
     }
 
     /// As the machine's run says it.
     pub(super) fn text(&self) -> String {
-        match self {
-            Token::Access(_, done) => done.text.clone(),
-            Token::Membar { sc, reach } => {
-                let kind = if *sc { "SC" } else { "ALL" };
-                format!("MEMBAR.{kind}.{}", promise::reach(*reach).name().to_uppercase())
+        let text = match self.word {
+            Word::Access { .. } => self.access.as_ref().map_or("", |done| &done.text),
+            Word::Membar { sc, reach } => {
+                let kind = if sc { "SC" } else { "ALL" };
+                let scope = promise::reach(reach).name().to_uppercase();
+                return format!("MEMBAR.{kind}.{scope}");
             }
-            Token::Invalidate => "CCTL.IVALL".to_owned(),
-            Token::Wait => "a wait for its loads".to_owned(),
-            Token::Bar => "BAR.SYNC".to_owned(),
-            Token::ClusterArrive => "UCGABAR_ARV".to_owned(),
-            Token::ClusterWait => "UCGABAR_WAIT".to_owned(),
-        }
+            Word::Invalidate => "CCTL.IVALL",
+            Word::Wait => "a wait for its loads",
+            Word::Bar => "BAR.SYNC",
+            Word::ClusterArrive => "UCGABAR_ARV",
+            Word::ClusterWait => "UCGABAR_WAIT",
+        };
+        text.to_owned()
     }
 }
 
@@ -110,13 +100,8 @@ enum Local<'a> {
 impl<'a> Local<'a> {
     /// Whether an access belongs to that behind the atomics before it.
     fn takes(&mut self, name: &'a str, level: Level, done: &Done, before: &[Token]) -> bool {
-        let atomic = before.iter().rev().find_map(|token| {
-            if let Token::Access(_, atomic) = token {
-                Some(atomic).filter(|atomic| atomic.op.is_some())
-            } else {
-                None
-            }
-        });
+        let mut accesses = before.iter().rev().filter_map(|token| token.access.as_ref());
+        let atomic = accesses.find(|done| done.op.is_some());
         let generic = |done: &Done| done.space == SpaceQualifier::Generic;
         let alike = atomic.is_some_and(|atomic| {
             generic(atomic) && generic(done) && level == Level::Weak && atomic.bytes == done.bytes
@@ -153,35 +138,22 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
             other_spaces = true;
             continue;
         }
-        let form = form::form(name)
+        let forms = form::forms(name)
             .map_err(|unknown| Uncovered(format!("`{}` is not covered", unknown.0)))?;
         if words.any(|word| word.starts_with("&req=")) {
-            tokens.push(Token::Wait);
+            tokens.push(Word::Wait.into());
         }
-        match form {
-            // No text shows a wait.
-            None | Some(Form::AcquireWait) => {}
-            Some(Form::Access(level)) => {
-                let done = done(name, level)?;
-                if other_spaces || local.takes(name, level, &done, &tokens) {
-                    left_out = true;
-                } else {
-                    tokens.push(Token::Access(level, Box::new(done)));
-                }
+        for form in forms {
+            let Form::Access(level) = form else {
+                tokens.extend(Word::of(form, false).map(Token::from));
+                continue;
+            };
+            let done = done(name, level)?;
+            if other_spaces || local.takes(name, level, &done, &tokens) {
+                left_out = true;
+            } else {
+                tokens.push(Token::of_access(level, done));
             }
-            Some(Form::Membar(reach)) => {
-                tokens.push(Token::Membar { sc: true, reach });
-                if name.ends_with("IVALLD") {
-                    tokens.push(Token::Invalidate);
-                }
-            }
-            Some(Form::MembarAll(reach)) => {
-                tokens.push(Token::Membar { sc: false, reach });
-            }
-            Some(Form::Invalidate) => tokens.push(Token::Invalidate),
-            Some(Form::Bar) => tokens.push(Token::Bar),
-            Some(Form::ClusterArrive) => tokens.push(Token::ClusterArrive),
-            Some(Form::ClusterWait) => tokens.push(Token::ClusterWait),
         }
         // Reading J15: of one thread, the guard is taken, and so there is one.
         if tokens.len() > before
@@ -198,20 +170,16 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
 
 /// A load before a compare-exchange is what the loop around it begins with.
 fn begin_of_loops(mut tokens: Vec<Token>) -> Vec<Token> {
-    let accesses: Vec<usize> =
-        (0..tokens.len()).filter(|&index| matches!(tokens[index], Token::Access(..))).collect();
-    if let [first, second] = accesses[..] {
-        let (Token::Access(_, load), Token::Access(_, cas)) = (&tokens[first], &tokens[second])
-        else {
-            return tokens;
-        };
-        if load.act == Act::Load && cas.op == Some(AtomicOp::Cas) {
-            let weak = load.order == Order::Weak;
-            if let Token::Access(_, cas) = &mut tokens[second] {
-                cas.looped = Some(weak);
-            }
-            tokens.remove(first);
-        }
+    let mut accesses = tokens.iter_mut().enumerate();
+    let mut accesses =
+        accesses.by_ref().filter_map(|(at, token)| Some((at, token.access.as_mut()?)));
+    let (first, second, more) = (accesses.next(), accesses.next(), accesses.next());
+    if let (Some((at, load)), Some((_, cas)), None) = (first, second, more)
+        && load.act == Act::Load
+        && cas.op == Some(AtomicOp::Cas)
+    {
+        cas.looped = Some(load.order == Order::Weak);
+        tokens.remove(at);
     }
     tokens
 }

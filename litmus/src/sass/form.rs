@@ -74,20 +74,29 @@ pub fn form(name: &str) -> Result<Option<Form>, Unknown> {
     }))
 }
 
+/// Whether a `MEMBAR` drops lines as `CCTL.IVALL` behind it does.
+pub fn drops_lines(name: &str) -> bool {
+    name.starts_with("MEMBAR") && name.ends_with("IVALLD")
+}
+
+/// What an instruction does to memory, one thing after the other.
+pub fn forms(name: &str) -> Result<impl Iterator<Item = Form>, Unknown> {
+    let drops = drops_lines(name).then_some(Form::Invalidate);
+    Ok(form(name)?.into_iter().chain(drops))
+}
+
 /// What a sequence, separated by ` ; `, does in the place of a PTX instruction.
 pub fn sequence(instruction: &Instruction, text: &str) -> Result<Lowered, Unknown> {
     let mut forms: Vec<Form> = Vec::new();
     for name in text.split(';').map(str::trim) {
-        let Some(one) = form(name)? else { continue };
-        // One PTX access may be several of the machine's, or a choice between two by the address:
-        // the elements of a vector are accesses of their own anyway.
-        let again = matches!(one, Form::Access(_))
-            && forms.iter().any(|form| matches!(form, Form::Access(_)));
-        if !again {
-            forms.push(one);
-        }
-        if name.starts_with("MEMBAR") && name.ends_with("IVALLD") {
-            forms.push(Form::Invalidate);
+        for one in self::forms(name)? {
+            // One PTX access may be several of the machine's, or a choice between two by the address:
+            // the elements of a vector are accesses of their own anyway.
+            let again = matches!(one, Form::Access(_))
+                && forms.iter().any(|form| matches!(form, Form::Access(_)));
+            if !again {
+                forms.push(one);
+            }
         }
     }
     // Reading C10: the text of an acquire that invalidates nothing does not show that it waits.

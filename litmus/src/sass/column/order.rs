@@ -73,7 +73,7 @@ pub(super) fn promises(cells: &[Cell<'_>], family: Family) -> Vec<Vec<Promised>>
         let Some(word) = word else { continue };
         run.guard = guard;
         run.words.push((index, word));
-        if instruction.has("IVALLD") {
+        if form::drops_lines(&instruction.name()) {
             run.words.push((index, Word::Invalidate));
         }
     }
