@@ -225,17 +225,13 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
     let agreed = agreed(program, &Layout::new(program));
     let is_agreed = |thread: ThreadId, of: &Atomic| {
         let variable = program.variable_of(thread, of.address);
-        variable.is_some_and(|variable| agreed[usize::from(variable.0)].is_some())
+        variable.is_some_and(|(variable, _)| agreed[usize::from(variable.0)].is_some())
     };
     let in_loop = |(id, thread): (u8, &Thread)| {
-        let lines = || thread.lines.iter().map(|line| &line.instruction).enumerate();
-        lines().any(|(at, instruction)| {
-            let around = |end: usize, target: usize| (target..=end).contains(&at);
+        thread.lines.iter().enumerate().any(|(at, line)| {
             let races = |of: &Atomic| of.op == AtomicOp::Cas && !is_agreed(ThreadId(id), of);
-            instruction.as_atomic().is_some_and(races)
-                && lines().any(|(end, branch)| {
-                    branch.as_branch().is_some_and(|branch| around(end, branch.target))
-                })
+            line.instruction.as_atomic().is_some_and(races)
+                && thread.back_branches().any(|(end, target)| (target..=end).contains(&at))
         })
     };
     let found = (0u8..).zip(&program.threads).any(in_loop);
@@ -288,16 +284,14 @@ impl Write {
 fn racing_writes(program: &Program, count: usize) -> bool {
     let mut writes = Vec::new();
     for (name, thread) in program.threads.iter().enumerate() {
-        let jumps = thread.lines.iter().map(|line| line.instruction.as_branch());
-        let loops = jumps.enumerate().any(|(at, branch)| branch.is_some_and(|of| of.target <= at));
+        let loops = thread.loops();
         for line in &thread.lines {
-            let (address, scope, elements) = if let Instruction::Store(of) = &line.instruction {
-                (of.address, of.order.scope(), of.sources.len())
-            } else if let Instruction::Atomic(of) = &line.instruction {
-                (of.address, Some(of.scope), 1)
-            } else {
+            let instruction = &line.instruction;
+            if matches!(instruction, Instruction::Load(_)) {
                 continue;
-            };
+            }
+            let Some((address, _, elements)) = instruction.access() else { continue };
+            let scope = instruction.scope();
             let variable = variable(program, address);
             // In a loop it is any number of writes.
             for _ in 0..if loops { count } else { elements } {

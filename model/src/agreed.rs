@@ -82,24 +82,14 @@ fn accesses(program: &Program) -> Option<Vec<Access<'_>>> {
         let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
         for line in &of.lines {
             let instruction = &line.instruction;
-            let (scope, proxy) = match instruction {
-                Instruction::Load(load) => (load.order.scope(), load.proxy),
-                Instruction::Store(store) => (store.order.scope(), store.proxy),
-                Instruction::Atomic(atomic) => (Some(atomic.scope), Proxy::Generic),
-                Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_)
-                | Instruction::Unsupported(_) => continue,
-            };
-            let (address, ty, elements) = instruction.access()?;
-            let variable = program.variable_of(id, address)?;
-            if proxy != Proxy::Generic || elements != 1 {
+            let Some((address, ty, elements)) = instruction.access() else { continue };
+            let (variable, _) = program.variable_of(id, address)?;
+            let proxied = matches!(instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
+                || matches!(instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
+            if proxied || elements != 1 {
                 return None;
             }
+            let scope = instruction.scope();
             let (placement, offset) = (of.placement, address.offset);
             all.push(Access { thread, placement, variable, offset, ty, scope, instruction });
         }

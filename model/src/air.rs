@@ -4,7 +4,7 @@
 //! values are only copied, and compared for equality, the values that the program mentions or computes and some
 //! that it does not stand for all others. Where more is done with them not all are tried, and that is said.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -32,6 +32,8 @@ pub struct Air {
     constants: Vec<Value>,
     /// Whether a read may take its bytes from several writes.
     tearing: bool,
+    /// For each variable, whether all accesses to it are morally strong; once a candidate asks.
+    agreed: OnceCell<Vec<bool>>,
     met: Cell<bool>,
     left_out: Cell<bool>,
 }
@@ -50,7 +52,8 @@ pub enum ThinAir {
 impl Air {
     pub fn of(program: &Program, conventions: Conventions) -> Air {
         let (constants, tearing) = (program.mentioned_constants(), conventions.tearing);
-        Air { constants, tearing, met: Cell::new(false), left_out: Cell::new(false) }
+        let (met, left_out) = (Cell::new(false), Cell::new(false));
+        Air { constants, tearing, agreed: OnceCell::new(), met, left_out }
     }
 
     /// What became of the candidates since this was asked last.
@@ -78,7 +81,7 @@ impl Air {
         self.met.set(true);
         let mut known = self.known(u, sources);
         let mut copies = Copies { u, cyclic, compared: &mut known };
-        if !copies.are_all(sources) || self.tearing && may_tear(u, cyclic) {
+        if !copies.are_all(sources) || self.tearing && self.may_tear(u, cyclic) {
             self.leaves_out();
         }
         let fresh: Vec<Value> =
@@ -86,6 +89,19 @@ impl Air {
         let tried: Vec<Value> = known.into_iter().chain(fresh).collect();
         let mut supposed = Vec::new();
         self.suppose(u, sources, cyclic, &tried, &mut supposed, visit)
+    }
+
+    /// Whether one of these reads may mix what it returns with the bytes of another write: it has several,
+    /// and not all accesses to the variable are morally strong.
+    fn may_tear(&self, u: &Unfolding<'_>, reads: &[usize]) -> bool {
+        let agreed = self
+            .agreed
+            .get_or_init(|| agreed(u.program, u.layout).iter().map(Option::is_some).collect());
+        reads.iter().any(|&read| {
+            let bytes = u.events[read].bytes();
+            let variable = u.layout.locations[usize::from(bytes.object)].variable;
+            bytes.length > 1 && !agreed[usize::from(variable.0)]
+        })
     }
 
     /// The values that occur, apart from what depends on itself.
@@ -139,17 +155,6 @@ impl Air {
             && u.checks().all(|(thread, check)| values.check(thread, check) == Some(true));
         if holds { visit(sources, &mut values) } else { ControlFlow::Continue(()) }
     }
-}
-
-/// Whether one of these reads may mix what it returns with the bytes of another write: it has several,
-/// and not all accesses to the variable are morally strong.
-fn may_tear(u: &Unfolding<'_>, reads: &[usize]) -> bool {
-    let agreed = agreed(u.program, u.layout);
-    reads.iter().any(|&read| {
-        let bytes = u.events[read].bytes();
-        let variable = u.layout.locations[usize::from(bytes.object)].variable;
-        bytes.length > 1 && agreed[usize::from(variable.0)].is_none()
-    })
 }
 
 /// Whether values that depend on themselves are copied and compared, and no more.

@@ -20,14 +20,7 @@ pub(crate) struct Liveness {
 impl Liveness {
     pub(crate) fn new(program: &Program, id: ThreadId) -> Liveness {
         let thread = &program.threads[usize::from(id.0)];
-        let heads: Vec<usize> = thread
-            .lines
-            .iter()
-            .enumerate()
-            .filter_map(|(at, line)| line.instruction.as_branch().map(|branch| (at, branch.target)))
-            .filter(|&(at, target)| target <= at)
-            .map(|(_, target)| target)
-            .collect();
+        let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() {
             return Liveness { before: Vec::new(), heads, harmless: false };
         }

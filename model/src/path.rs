@@ -13,7 +13,7 @@ mod state;
 use self::address::Use;
 use self::barrier::cluster_barrier;
 use self::state::{Head, State, proxy_tag, scope_tag};
-use crate::agreed::{Agreed, agreed};
+use crate::agreed::Agreed;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::given::Tag;
@@ -169,10 +169,12 @@ const MAX_EVENTS: usize = 128;
 /// Instructions beyond which a path is not followed: code without a loop seldom gets there.
 const MAX_STEPS: u16 = 4096;
 
-/// Lists the paths of `thread`, loops unrolled `bound` times.
+/// Lists the paths of `thread`, loops unrolled `bound` times. `agreed` is for each variable what its
+/// accesses agree on, where loops ask for that.
 pub fn paths(
     program: &Program,
     layout: &Layout,
+    agreed: &[Option<Agreed>],
     thread: ThreadId,
     conventions: Conventions,
     bound: u32,
@@ -187,13 +189,10 @@ pub fn paths(
         conventions,
         bound,
         live,
-        agreed: Vec::new(),
+        agreed,
         pending: Vec::new(),
         done: Vec::new(),
     };
-    if conventions.silent_atomics && walk.live.loops() {
-        walk.agreed = agreed(program, layout);
-    }
     let mut exprs = Exprs::default();
     let registers = source
         .registers
@@ -266,7 +265,7 @@ struct Walk<'a> {
     bound: u32,
     live: Liveness,
     /// For each variable, what its accesses agree on; nothing where no loop asks.
-    agreed: Vec<Option<Agreed>>,
+    agreed: &'a [Option<Agreed>],
     pending: Vec<State>,
     done: Vec<Path>,
 }

@@ -66,6 +66,21 @@ pub enum Initial {
     },
 }
 
+impl Thread {
+    /// The branches that go back, or to themselves: the line of each, and where it leads.
+    pub fn back_branches(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let lines = self.lines.iter().enumerate();
+        let branches =
+            lines.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?.target)));
+        branches.filter(|&(at, target)| target <= at)
+    }
+
+    /// Whether some line may be executed again.
+    pub fn loops(&self) -> bool {
+        self.back_branches().next().is_some()
+    }
+}
+
 /// One component of an outcome.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Observed {
@@ -83,20 +98,25 @@ pub enum Observed {
 }
 
 impl Program {
-    /// The variable of an address that names one, or takes it from a register that the thread never writes.
-    pub fn variable_of(&self, thread: ThreadId, address: Address) -> Option<VariableId> {
+    /// The variable of an address that names one, or takes it from a register that the thread never writes;
+    /// and the thread that sees it so.
+    pub fn variable_of(
+        &self,
+        thread: ThreadId,
+        address: Address,
+    ) -> Option<(VariableId, ThreadId)> {
         match address.base {
-            Operand::Address(variable) => Some(variable),
+            Operand::Address(variable) => Some((variable, thread)),
             Operand::Imm(_) => None,
             Operand::Reg(register) => {
                 let of = &self.threads[usize::from(thread.0)];
-                let Initial::Address { variable, .. } =
+                let Initial::Address { variable, thread } =
                     of.registers[usize::from(register.0)].initial
                 else {
                     return None;
                 };
                 let written = |line: &Line| line.instruction.destinations().any(|d| d == register);
-                (!of.lines.iter().any(written)).then_some(variable)
+                (!of.lines.iter().any(written)).then_some((variable, thread))
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::agreed::agreed;
 use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
@@ -12,7 +13,7 @@ use crate::given::Tag;
 use crate::layout::Layout;
 use crate::memory::Extent;
 use crate::path::{self, Check, End, Path, PathLimit};
-use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
+use crate::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
 use crate::rel::Conventions;
 use crate::scope::Placement;
 
@@ -74,19 +75,23 @@ impl<'p> Unfolded<'p> {
         ends: Ends<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
+        let asked = conventions.silent_atomics && program.threads.iter().any(Thread::loops);
+        let agreed = if asked { agreed(program, &layout) } else { Vec::new() };
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
         let (mut bound_reached, mut held) = (false, 0);
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
             let mut list =
-                path::paths(program, &layout, id, conventions, bound, &|more| ends(held + more))
-                    .map_err(|l| match l {
-                        PathLimit::Paths => UnfoldLimit::Paths,
-                        PathLimit::Events => UnfoldLimit::Events,
-                        PathLimit::Steps => UnfoldLimit::Steps,
-                        PathLimit::Caller(limit) => limit,
-                    })?;
+                path::paths(program, &layout, &agreed, id, conventions, bound, &|more| {
+                    ends(held + more)
+                })
+                .map_err(|l| match l {
+                    PathLimit::Paths => UnfoldLimit::Paths,
+                    PathLimit::Events => UnfoldLimit::Events,
+                    PathLimit::Steps => UnfoldLimit::Steps,
+                    PathLimit::Caller(limit) => limit,
+                })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
             let before = list.len();
             list.retain(|path| path.end != End::Cut);
@@ -220,7 +225,7 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
 fn misused(paths: &[&Path], misuse: Misuse) -> (Vec<Path>, Generations) {
     let Misuse { thread, line, reason, reached, generations } = misuse;
     let cut = paths.iter().zip(reached).enumerate().map(|(other, (path, reached))| {
-        let fault = End::Fault { reason, line };
+        let fault = End::Fault { reason: reason.text(), line };
         path.until(reached, if other == thread { fault } else { End::Finished })
     });
     (cut.collect(), generations)

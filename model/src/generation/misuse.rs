@@ -4,18 +4,8 @@
 
 use super::{Generations, Key, Run, State, Step};
 use crate::event::{EventKind, Resource};
+use crate::isa::bar::BarrierMisuse;
 use crate::path::{End, Path};
-
-/// 9.7.15.1: `.red` is not intermixed with `.sync` or `.arrive` at the same active barrier.
-const FORMS: &str = "`red` meets `sync` or `arrive` at one active barrier";
-/// 9.7.15.1: those that use one barrier give one thread count.
-const COUNTS: &str = "arrivals at one active barrier give different thread counts";
-/// 9.7.15.3: each thread arrives only once before the barrier completes.
-const TWICE: &str = "a thread arrives twice at the barrier of the cluster before it completes";
-/// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
-const NOT_ARRIVED: &str = "a thread waits for the barrier of the cluster and has not arrived";
-/// 9.7.15.1, 9.7.15.3: `.aligned` says that all threads of the warp execute the same instruction.
-const DIVERGED: &str = "threads of one warp do not execute the same aligned barrier";
 
 /// A point of a run at which a thread uses a barrier as PTX forbids.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -23,7 +13,7 @@ pub struct Misuse {
     pub thread: usize,
     /// The line of the instruction.
     pub line: u16,
-    pub reason: &'static str,
+    pub reason: BarrierMisuse,
     /// For each thread, how many events of its path the run has come to at most.
     pub reached: Vec<usize>,
     /// Of those events.
@@ -120,14 +110,14 @@ impl Run<'_> {
         let diverged: Vec<&Divergence> = self.diverged.iter().filter(there).collect();
         let first = diverged.first().and_then(|pair| {
             let named = pair.at.iter().zip(pair.threads).find_map(|(at, t)| at.map(|at| (t, at)));
-            named.map(|(thread, step)| (thread, step, DIVERGED))
+            named.map(|(thread, step)| (thread, step, BarrierMisuse::Diverged))
         });
         let waits = || {
             (0..self.steps.len()).find_map(|thread| {
                 let position = state.position[thread];
                 let waits = self.steps[thread].get(position)?.kind == EventKind::Wait;
                 (waits && state.waiting[thread].is_none() && self.arrival(state, thread).is_none())
-                    .then_some((thread, position, NOT_ARRIVED))
+                    .then_some((thread, position, BarrierMisuse::NotArrived))
             })
         };
         let (thread, step, reason) = first.or_else(waits)?;
@@ -146,18 +136,22 @@ impl Run<'_> {
         let last = self.last_arrival(state, step.key, open);
         let all = self.members(step.key);
         let reason = if step.key.resource == Resource::Cluster {
-            open.arrived.iter().any(|&other| usize::from(other) == thread).then_some(TWICE)
+            open.arrived
+                .iter()
+                .any(|&other| usize::from(other) == thread)
+                .then_some(BarrierMisuse::Twice)
         } else if step.used.reduce.is_some() != last.used.reduce.is_some() {
-            Some(FORMS)
+            Some(BarrierMisuse::Forms)
         } else {
-            (step.used.count.unwrap_or(all) != open.count.unwrap_or(all)).then_some(COUNTS)
+            (step.used.count.unwrap_or(all) != open.count.unwrap_or(all))
+                .then_some(BarrierMisuse::Counts)
         };
         reason.map(|reason| self.misuse(state, thread, position, reason))
     }
 
     /// Every event before the next barrier of its thread has a place in the run that leads here:
     /// the threads are run through their barriers alone.
-    fn misuse(&self, state: &State, thread: usize, step: usize, reason: &'static str) -> Misuse {
+    fn misuse(&self, state: &State, thread: usize, step: usize, reason: BarrierMisuse) -> Misuse {
         let reached: Vec<usize> =
             (0..self.steps.len()).map(|thread| self.reached(state, thread)).collect();
         let mut generations = state.joined.clone();

@@ -88,25 +88,34 @@ pub static CLUSTER_FORM: Rule = Rule {
     by: By::Both,
 };
 
-/// Uses of barriers that have no meaning, where the machine comes upon one. Reading R46.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Misuse {
+/// A use of a barrier that has no meaning. Readings R45 and R46.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum BarrierMisuse {
+    /// 9.7.15.1: `.red` is not intermixed with `.sync` or `.arrive` at the same active barrier.
     Forms,
+    /// 9.7.15.1: those that use one barrier give one thread count.
     Counts,
+    /// 9.7.15.3: each thread arrives only once before the barrier completes.
     Twice,
+    /// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
     NotArrived,
+    /// 9.7.15.1, 9.7.15.3: `.aligned` says that all threads of the warp execute the same instruction.
+    Diverged,
 }
 
-impl Misuse {
+impl BarrierMisuse {
     pub fn text(self) -> &'static str {
         match self {
-            Misuse::Forms => "`red` meets `sync` or `arrive` at one active barrier",
-            Misuse::Counts => "arrivals at one active barrier give different thread counts",
-            Misuse::Twice => {
+            BarrierMisuse::Forms => "`red` meets `sync` or `arrive` at one active barrier",
+            BarrierMisuse::Counts => "arrivals at one active barrier give different thread counts",
+            BarrierMisuse::Twice => {
                 "a thread arrives twice at the barrier of the cluster before it completes"
             }
-            Misuse::NotArrived => {
+            BarrierMisuse::NotArrived => {
                 "a thread waits for the barrier of the cluster and has not arrived"
+            }
+            BarrierMisuse::Diverged => {
+                "threads of one warp do not execute the same aligned barrier"
             }
         }
     }

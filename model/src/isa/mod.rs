@@ -23,6 +23,7 @@ pub mod st;
 pub mod version;
 
 use crate::memory::{Space, VariableId};
+use crate::scope::Scope;
 
 /// A register of one thread: an index into [`crate::program::Thread::registers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -285,6 +286,17 @@ impl Instruction {
 
     pub fn as_branch(&self) -> Option<&alu::Branch> {
         if let Instruction::Branch(branch) = self { Some(branch) } else { None }
+    }
+
+    /// The scope of a strong access; `None` of a weak one, and of what is no access.
+    pub fn scope(&self) -> Option<Scope> {
+        if let Instruction::Load(load) = self {
+            load.order.scope()
+        } else if let Instruction::Store(store) = self {
+            store.order.scope()
+        } else {
+            self.as_atomic().map(|atomic| atomic.scope)
+        }
     }
 
     pub fn as_atomic(&self) -> Option<&atom::Atomic> {

@@ -11,7 +11,7 @@ use super::step::Step;
 use super::table::{Ask, Change};
 use super::{CtaBarrier, Machine};
 use crate::isa::Instruction;
-use crate::isa::bar::{BarrierKind, Misuse};
+use crate::isa::bar::{BarrierKind, BarrierMisuse};
 use crate::program::ThreadId;
 
 impl Machine<'_> {
@@ -30,7 +30,7 @@ impl Machine<'_> {
                 if cluster == Cluster::Outside {
                     self.misused
                         .seen
-                        .get_or_insert((Self::place(thread, line), Misuse::NotArrived));
+                        .get_or_insert((Self::place(thread, line), BarrierMisuse::NotArrived));
                 }
                 if cluster != Cluster::Complete {
                     return false;
@@ -91,7 +91,7 @@ impl Machine<'_> {
         thread: usize,
         index: usize,
         active: Barrier,
-    ) -> Option<Misuse> {
+    ) -> Option<BarrierMisuse> {
         if self.barriers[index].instance.is_some() || active.arrived == 0 {
             return None;
         }
@@ -115,17 +115,17 @@ impl Machine<'_> {
             {
                 waiting += 1;
                 if reduces(mate, known.local.pc) != reduction {
-                    return Some(Misuse::Forms);
+                    return Some(BarrierMisuse::Forms);
                 }
             }
         }
         // Who arrived and went on has executed `arrive`.
         if reduction && active.arrivals > waiting {
-            return Some(Misuse::Forms);
+            return Some(BarrierMisuse::Forms);
         }
         let all = u8::try_from(mates.len()).expect("a machine has few threads");
         let whole = |count: u8| if count == 0 { all } else { count };
-        (whole(count) != whole(active.count)).then_some(Misuse::Counts)
+        (whole(count) != whole(active.count)).then_some(BarrierMisuse::Counts)
     }
 
     /// The barrier that a line of the thread's code means by this number.
@@ -160,7 +160,7 @@ impl Machine<'_> {
         let before = known.local.cluster;
         if before == Cluster::Arrived {
             let place = Self::place(thread, known.local.pc);
-            self.misused.seen.get_or_insert((place, Misuse::Twice));
+            self.misused.seen.get_or_insert((place, BarrierMisuse::Twice));
         }
         // Had the others come later, the barrier would not have completed.
         self.misused.hurried |= before == Cluster::Complete;

@@ -27,7 +27,7 @@ use std::ops::ControlFlow;
 
 use crate::isa::Instruction;
 use crate::isa::Operand;
-use crate::isa::bar::{Barrier, Misuse};
+use crate::isa::bar::{Barrier, BarrierMisuse};
 use crate::layout::Layout;
 use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
 use crate::value::{Value, little_endian, low_bytes};
@@ -298,7 +298,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A use of a barrier without meaning that some run so far came to: the thread, its line, and what.
-    pub fn misused(&self) -> Option<((ThreadId, u16), Misuse)> {
+    pub fn misused(&self) -> Option<((ThreadId, u16), BarrierMisuse)> {
         self.misused.seen
     }
 
@@ -449,7 +449,7 @@ impl<'p> Machine<'p> {
 #[derive(Default)]
 struct Misused {
     /// The first that some run came to: the thread, its line, and what.
-    seen: Option<((ThreadId, u16), Misuse)>,
+    seen: Option<((ThreadId, u16), BarrierMisuse)>,
     /// Whether a thread arrived at its cluster's barrier again where another order of the same steps may
     /// make that such a use.
     hurried: bool,

@@ -2,10 +2,10 @@
 
 use super::form::{Form, Level, Lowered, Reach};
 use super::{Cell, Place};
-use crate::isa::{Instruction, Operand, Reg, Type};
+use crate::isa::{Instruction, Reg, Type};
 use crate::layout::Layout;
 use crate::live;
-use crate::program::{Initial, Program, ThreadId};
+use crate::program::{Program, ThreadId};
 
 /// What an access does when it performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,22 +178,8 @@ fn mask(
     instruction: &Instruction,
 ) -> u64 {
     let Some((address, ..)) = instruction.access() else { return 0 };
-    let code = &program.threads[usize::from(thread.0)];
-    let object = match address.base {
-        Operand::Address(variable) => Some(layout.object(variable, thread)),
-        Operand::Reg(register) => {
-            let written = |line: &crate::isa::Line| {
-                line.instruction.destinations().any(|destination| destination == register)
-            };
-            match code.registers[usize::from(register.0)].initial {
-                Initial::Address { variable, thread } if !code.lines.iter().any(written) => {
-                    Some(layout.object(variable, thread))
-                }
-                Initial::Address { .. } | Initial::Value(_) => None,
-            }
-        }
-        Operand::Imm(_) => None,
-    };
+    let object = program.variable_of(thread, address);
+    let object = object.map(|(variable, thread)| layout.object(variable, thread));
     // An offset may lead to another variable.
     let object = object.filter(|&object| {
         let object = &layout.virtuals[usize::from(object)];
