@@ -84,12 +84,12 @@ pub fn refused(refusal: Refusal) -> Inclusion {
     }
 }
 
-/// Why the machine has no outcome.
-pub fn never_ends(test: &Test, explored: &Explored) -> String {
+/// Why the machine has no outcome; with those that the axioms allow, if they were asked.
+pub fn never_ends(test: &Test, explored: &Explored, allowed: &BTreeSet<Vec<Value>>) -> String {
     match (&explored.fault_at, &explored.stuck_at) {
         (Some(at), _) => stuck::fault(test, at),
-        (None, Some(at)) => stuck::never(test, at),
-        (None, None) => stuck::never(test, &[]),
+        (None, Some(at)) if !allowed.is_empty() => stuck::never_runs(test, at),
+        (None, at) => stuck::never(test, at.as_deref().unwrap_or_default()),
     }
 }
 
@@ -119,10 +119,7 @@ pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusi
         (false, Some(why), _) => Inclusion::Limited(format!("the axioms: {why}")),
         (true, _, Some(why)) => Inclusion::Limited(why.to_owned()),
         (true, _, None) if explored.never_ends() => Inclusion::Stuck {
-            reason: match (&explored.fault_at, &explored.stuck_at) {
-                (None, Some(at)) if !allowed.is_empty() => stuck::never_runs(test, at),
-                _ => never_ends(test, explored),
-            },
+            reason: never_ends(test, explored, &allowed),
             expected: test.meta("Stuck").is_some(),
         },
         (true, _, None) => Inclusion::Included { reached: reached.len(), allowed: allowed.len() },

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use litmus::sass::lower::Lowering;
-use model::isa::bar::Misuse;
+use model::isa::bar::BarrierMisuse;
 use model::machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
-use model::program::{Program, Stays, Stuck, ThreadId};
+use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 
 use crate::engine::account::Account;
@@ -73,7 +73,7 @@ pub struct Explored {
     /// Where the threads are in a state with a fault, if there is one.
     pub fault_at: Option<Vec<Stuck>>,
     /// A use of a barrier without meaning, if some run comes to one: where, and what.
-    pub misused: Option<((ThreadId, u16), Misuse)>,
+    pub misused: Option<((ThreadId, u16), BarrierMisuse)>,
     /// Whether an order of steps that was left out may come to one.
     pub may_be_misused: bool,
     /// States from which no end can be reached, if that was asked for.
@@ -101,16 +101,6 @@ impl Explored {
     }
 }
 
-/// Whether a thread may go back.
-fn loops(program: &Program) -> bool {
-    program.threads.iter().any(|thread| {
-        let branches = thread.lines.iter().enumerate();
-        let mut branches =
-            branches.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?)));
-        branches.any(|(at, branch)| branch.target <= at)
-    })
-}
-
 /// Runs a program, and says where a run stays that never ends, if one does, and which order of arrivals has no
 /// meaning: what shows only when more is looked at than outcomes take.
 pub fn explore_in_full(
@@ -120,7 +110,8 @@ pub fn explore_in_full(
     limits: Limits,
 ) -> Result<Explored, Refusal> {
     let mut explored = explore(program, lowering, options, limits)?;
-    if explored.limit.is_none() && !limits.progress && loops(program) {
+    let connected = explored.endless.is_some();
+    if explored.limit.is_none() && !connected && program.threads.iter().any(Thread::loops) {
         // It shows only when all states are connected. A limit of that search leaves it open.
         let again = Limits { progress: true, runs: false, ..limits };
         let again = explore(program, lowering, options, again)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use litmus::Test;
 use litmus::sass::lower::Lowering;
-use model::isa::bar::Misuse;
+use model::isa::bar::BarrierMisuse;
 use model::machine::{Machine, Options, Refusal, Step};
 use model::program::ThreadId;
 use model::rel::Model;
@@ -103,7 +103,7 @@ impl Ran {
     }
 
     /// A use of a barrier without meaning: nothing is promised then, whatever the runs do.
-    pub fn misused(&self) -> Option<((ThreadId, u16), Misuse)> {
+    pub fn misused(&self) -> Option<((ThreadId, u16), BarrierMisuse)> {
         self.explored.as_ref().and_then(|explored| explored.misused)
     }
 
@@ -134,7 +134,7 @@ impl Ran {
                 None => match self.never_ends() {
                     Some(explored) => {
                         let word = if explored.fault_at.is_some() { "undefined" } else { "stuck" };
-                        (word, Some(inclusion::never_ends(test, explored)))
+                        (word, Some(inclusion::never_ends(test, explored, &BTreeSet::new())))
                     }
                     None => ("explored", None),
                 },
