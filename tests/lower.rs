@@ -9,9 +9,10 @@ use checker::exit::Exit;
 use checker::judge::Task;
 use checker::lower::context::Reach;
 use checker::lower::inclusion::{Answer, Judge, Language, Question};
-use checker::lower::mapping::{to_ptx, weakenings};
+use checker::lower::mapping::to_ptx;
 use checker::lower::program::Width;
 use checker::lower::step::{Act, Order, Place, Step, line};
+use checker::lower::weaken::weakenings;
 use checker::lower::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
@@ -156,7 +157,10 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
         judge.forget();
     }
     assert!(weaker > 190, "only {weaker} weakenings");
-    assert_eq!(survivors, [""; 0], "of {weaker}");
+    // The mapping is older than fences of one direction, which need sm_90.
+    let of = |order: &str, scope: Scope| format!("fence.{order}.{scope}: fence.{order}.{scope}");
+    let one_way = Scope::ALL.into_iter().flat_map(|s| [of("acquire", s), of("release", s)]);
+    assert_eq!(survivors, one_way.collect::<Vec<_>>(), "of {weaker}");
 }
 
 /// What each label of the recorded rows means for a judge by meaning; `None` where it is no row of a

@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use super::code::Code;
 use super::inclusion::{Answer, Judge, Question, Tally};
-use super::mapping::weakenings;
 use super::run::Ran;
 use super::step::{Order, Step, line};
 use super::verdict::{By, Finding, Verdict};
+use super::weaken::weakenings;
 
 /// A row as far as it can be judged without an engine: a finding, or a question with its notes.
 pub enum Prepared {

@@ -1,95 +1,27 @@
 //! The published mapping of C++ operations to PTX: what a context is on the target's side.
 
-use model::isa::cxx::Failure;
-use model::isa::fence::FenceOrder;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
-use super::step::{Act, Order, Step};
+use litmus::lowering;
 
-/// The instructions of one operation. A sequentially consistent access is a `fence.sc` and what is
-/// left of it without that.
+use super::step::{Order, Step};
+use super::table;
+
+/// The instructions of one operation, by the table that comes with the program; a step that is none
+/// of C++ stays as it is. `unordered`, which LLVM IR has and C++ has not, becomes what `relaxed` does.
 pub fn to_ptx(step: Step) -> Vec<Step> {
-    let Step::Access { act, at, order, scope } = step else { return vec![step] };
-    let fails_in_order = matches!(act, Act::CompareExchange(Some(Failure::SeqCst)));
-    let order = match (act, order) {
-        // A compare-exchange has one order for both of its ends.
-        (Act::CompareExchange(Some(failure)), order) => both(order, failure),
-        (_, order) => order,
+    let step = if let Step::Access { act, at, order: Order::Unordered, scope } = step {
+        Step::access(act, at, Order::Relaxed, scope)
+    } else {
+        step
     };
-    let act = if let Act::CompareExchange(_) = act { Act::CompareExchange(None) } else { act };
-    if order != Order::SeqCst && !fails_in_order {
-        let order = if order == Order::Unordered { Order::Relaxed } else { order };
-        return vec![Step::access(act, at, order, scope)];
+    thread_local! {
+        // Contexts ask the same few steps for every question, and an answer is read from text.
+        static KNOWN: RefCell<BTreeMap<Step, Vec<Step>>> = const { RefCell::new(BTreeMap::new()) };
     }
-    let order = match act {
-        Act::Store => Order::Relaxed,
-        Act::Load
-        | Act::Swap
-        | Act::Overwrite
-        | Act::Reduce
-        | Act::CompareExchange(_)
-        | Act::Probe => Order::Acquire,
-    };
-    vec![Step::Fence { order: FenceOrder::Sc, scope }, Step::access(act, at, order, scope)]
-}
-
-fn both(success: Order, failure: Failure) -> Order {
-    match (success, failure) {
-        (_, Failure::SeqCst) | (Order::SeqCst, _) => Order::SeqCst,
-        (order, Failure::Relaxed) => order,
-        (Order::Release | Order::AcqRel, Failure::Acquire) => Order::AcqRel,
-        (_, Failure::Acquire) => Order::Acquire,
-    }
-}
-
-/// Each way to weaken one step a little, or to leave a fence out; `cluster` says whether the target
-/// has clusters, and with them fences of one direction.
-pub fn weakenings(steps: &[Step], cluster: bool) -> Vec<Vec<Step>> {
-    let mut all = Vec::new();
-    for (index, &step) in steps.iter().enumerate() {
-        if matches!(step, Step::Fence { .. }) {
-            let mut without = steps.to_vec();
-            without.remove(index);
-            all.push(without);
-        }
-        for weaker in weaker(step, cluster) {
-            let mut changed = steps.to_vec();
-            changed[index] = weaker;
-            all.push(changed);
-        }
-    }
-    all
-}
-
-fn weaker(step: Step, cluster: bool) -> Vec<Step> {
-    use model::scope::Scope;
-    let narrower = |scope: Scope| match scope {
-        Scope::Sys => Some(Scope::Gpu),
-        Scope::Gpu => Some(if cluster { Scope::Cluster } else { Scope::Cta }),
-        Scope::Cluster => Some(Scope::Cta),
-        Scope::Cta => None,
-    };
-    match step {
-        Step::Access { act, at, order, scope } => {
-            let orders: &[Order] = match (order, act) {
-                (Order::AcqRel | Order::SeqCst, _) => &[Order::Acquire, Order::Release],
-                (Order::Acquire | Order::Release, _) => &[Order::Relaxed],
-                (Order::Relaxed, Act::Load | Act::Store) => &[Order::Weak],
-                (Order::Relaxed | Order::Unordered | Order::Weak, _) => &[],
-            };
-            let orders = orders.iter().map(|&order| Step::access(act, at, order, scope));
-            let scopes = narrower(scope).filter(|_| order != Order::Weak);
-            orders.chain(scopes.map(|scope| Step::access(act, at, order, scope))).collect()
-        }
-        Step::Fence { order, scope } => {
-            let orders: &[FenceOrder] = match order {
-                FenceOrder::Sc => &[FenceOrder::AcqRel],
-                FenceOrder::AcqRel if cluster => &[FenceOrder::Acquire, FenceOrder::Release],
-                FenceOrder::AcqRel | FenceOrder::Acquire | FenceOrder::Release => &[],
-            };
-            let orders = orders.iter().map(|&order| Step::Fence { order, scope });
-            let scopes = narrower(scope).map(|scope| Step::Fence { order, scope });
-            orders.chain(scopes).collect()
-        }
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => Vec::new(),
-    }
+    KNOWN.with_borrow_mut(|known| {
+        let mapped = || table::mapped(step, lowering::published_mapping());
+        known.entry(step).or_insert_with(|| mapped().unwrap_or_else(|| vec![step])).clone()
+    })
 }

@@ -30,6 +30,7 @@ pub mod table;
 mod token;
 pub mod value;
 pub mod verdict;
+pub mod weaken;
 pub mod whole;
 pub mod witness;
 

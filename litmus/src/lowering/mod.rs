@@ -350,13 +350,25 @@ pub fn families() -> &'static [Family] {
     &ALL
 }
 
+const PUBLISHED: &str = include_str!("../../lowering/cxx-ptx-libcuxx.table");
+
+/// The published mapping of C++ to PTX: what a context of a lowering is on the target's side.
+pub fn published_mapping() -> &'static Table {
+    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+        let table = parse::read("cxx-ptx-libcuxx.table", PUBLISHED, false);
+        table.expect("a test reads each of the tables")
+    });
+    &TABLE
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_tables_that_come_with_the_program_are_read() {
-        for (name, _, text) in TEXTS {
+        let published = ("cxx-ptx-libcuxx", "", PUBLISHED);
+        for (name, _, text) in TEXTS.into_iter().chain([published]) {
             if let Err(diagnostics) = read(&format!("litmus/lowering/{name}.table"), text) {
                 let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
                 panic!("{}", all.join("\n"));

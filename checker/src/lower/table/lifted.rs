@@ -143,7 +143,7 @@ fn of_cxx(instruction: &Instruction, table: &Table) -> Option<String> {
         }
         Instruction::Atomic(Atomic { order, cxx, scope, op, .. }) => {
             let cas = *op == model::isa::atom::AtomicOp::Cas;
-            (if cas { "cmpxchg" } else { "rmw" }, joined(*order, *cxx), Some(*scope))
+            (if cas { "cmpxchg" } else { "rmw" }, of_order(of_atomic(*order, *cxx)), Some(*scope))
         }
         Instruction::Fence(Fence { order, scope }) => ("fence", of_fence(*order), Some(*scope)),
         Instruction::ProxyFence(_)
@@ -178,15 +178,15 @@ pub(super) fn step(step: Step, table: &Table) -> Option<Vec<Step>> {
                 Act::Swap | Act::Overwrite | Act::Reduce => "rmw",
                 Act::CompareExchange(_) | Act::Probe => "cmpxchg",
             };
-            let order = match order {
-                Order::Weak => "",
-                Order::Unordered => "unordered",
-                Order::Relaxed => "relaxed",
-                Order::Acquire => "acquire",
-                Order::Release => "release",
-                Order::AcqRel => "acq_rel",
-                Order::SeqCst => "seq_cst",
+            // A compare-exchange has one order for both of its ends.
+            let order = if let Act::CompareExchange(Some(failure)) = act {
+                joined(order, failure)
+            } else {
+                order
             };
+            let order = of_order(order);
+            let compare = matches!(act, Act::CompareExchange(_));
+            let act = if compare { Act::CompareExchange(None) } else { act };
             (opcode, order, Some((act, at)))
         }
         Step::Fence { order, .. } => ("fence", of_fence(order), None),
@@ -202,6 +202,31 @@ pub(super) fn step(step: Step, table: &Table) -> Option<Vec<Step>> {
         Item::Label(_) | Item::Branch { .. } => None,
     });
     steps.collect()
+}
+
+/// The order of an atomic.
+fn of_atomic(order: AtomicOrder, cxx: Cxx) -> Order {
+    let order = match order {
+        _ if cxx.seq_cst => Order::SeqCst,
+        AtomicOrder::AcqRel => Order::AcqRel,
+        AtomicOrder::Release => Order::Release,
+        AtomicOrder::Acquire => Order::Acquire,
+        AtomicOrder::Relaxed => Order::Relaxed,
+    };
+    cxx.failure.map_or(order, |failure| joined(order, failure))
+}
+
+/// As tables write it.
+fn of_order(order: Order) -> &'static str {
+    match order {
+        Order::Weak => "",
+        Order::Unordered => "unordered",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+        Order::SeqCst => "seq_cst",
+    }
 }
 
 fn of_fence(order: FenceOrder) -> &'static str {
@@ -227,17 +252,13 @@ fn find(table: &Table, opcode: &str, order: &str, scope: Option<Scope>) -> Optio
     table.find(0, opcode, &names).map(|text| instance::ptx(&text, atomic))
 }
 
-/// The one order of an atomic: of a compare-exchange that of success and of failure.
-fn joined(order: AtomicOrder, cxx: Cxx) -> &'static str {
-    let acquires = cxx.failure == Some(Failure::Acquire);
-    match order {
-        _ if cxx.seq_cst || cxx.failure == Some(Failure::SeqCst) => "seq_cst",
-        AtomicOrder::AcqRel => "acq_rel",
-        AtomicOrder::Release if acquires => "acq_rel",
-        AtomicOrder::Release => "release",
-        AtomicOrder::Acquire => "acquire",
-        AtomicOrder::Relaxed if acquires => "acquire",
-        AtomicOrder::Relaxed => "relaxed",
+/// The one order of a compare-exchange, from those of success and failure.
+fn joined(success: Order, failure: Failure) -> Order {
+    match (success, failure) {
+        (_, Failure::SeqCst) | (Order::SeqCst, _) => Order::SeqCst,
+        (order, Failure::Relaxed) => order,
+        (Order::Release | Order::AcqRel, Failure::Acquire) => Order::AcqRel,
+        (_, Failure::Acquire) => Order::Acquire,
     }
 }
 
