@@ -312,3 +312,18 @@ fn no_random_column_leaves_what_it_promises() {
     }
     assert!(included > 400, "only {included} were compared");
 }
+
+#[test]
+fn the_page_has_the_promises() {
+    let path = suite::root().join("docs/sass.md");
+    let page = fs::read_to_string(&path).expect("it is there");
+    let table = litmus::sass::promise::table().expect("each word is known");
+    let start = page.find("| SASS | promises |").expect("the page has the table");
+    let end = page[start..].find("\n\n").map_or(page.len(), |length| start + length + 1);
+    if page[start..end] == table {
+        return;
+    }
+    let new = [&page[..start], &table, &page[end..]].concat();
+    assert!(std::env::var_os("UPDATE").is_some(), "UPDATE=1 rewrites {}", path.display());
+    fs::write(path, new).expect("it can be written");
+}

@@ -5,9 +5,13 @@
 //! made from. A sequence promises at least what its parts do, and a wider word at least what a narrower one
 //! does: another `MEMBAR` or `CCTL` never takes a promise away.
 
+mod table;
+
 use model::isa::fence::FenceOrder;
 use model::machine::form::{Form, Level, Lowered, Reach};
 use model::scope::Scope;
+
+pub use table::table;
 
 /// A word, as far as it matters to the order of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
