@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use litmus::diagnostic::escaped;
+use text::diagnostic::escaped;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::Kind;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use litmus::Diagnostic;
 use litmus::ptx::{self, Linted, Options};
 use serde::Serialize;
+use text::Diagnostic;
 
 use crate::cli::{Lint, LintFormat};
 use crate::exit::Exit;

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use litmus::{Diagnostic, Dialect};
+use litmus::Dialect;
 use model::cxx::ReleaseSequence;
 use model::reading::Readings;
 use model::rel::Model;
 use model::{cxx, ptx, render};
+use text::Diagnostic;
 
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};

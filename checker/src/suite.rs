@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use litmus::{Diagnostic, Test};
+use litmus::Test;
+use text::Diagnostic;
 
 use crate::input;
 use crate::interrupt;

@@ -17,8 +17,8 @@ mod syntax;
 
 use model::rel::Model;
 
-use crate::Diagnostic;
-use crate::report::{Bytes, Report};
+use text::Diagnostic;
+use text::report::{Bytes, Report};
 
 /// Larger files are refused: they are no models.
 const LARGEST: usize = 1 << 20;

@@ -2,10 +2,10 @@
 
 use model::isa::qualifier::Qualifier;
 
-use crate::cursor::{Cursor, short};
-use crate::lex::{Kind, Token};
 use crate::ptx::is_special;
-use crate::report::{Bytes, Report};
+use text::cursor::{Cursor, short};
+use text::lex::{Kind, Token};
+use text::report::{Bytes, Report};
 
 /// A dot-separated part of an instruction; `shared::cta` is one.
 #[derive(Clone, Copy, Debug)]

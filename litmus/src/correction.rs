@@ -4,8 +4,8 @@
 
 use model::isa::rule::{Breach, Edit, Spot};
 
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 /// An instruction in pieces, each with its place.
 pub(crate) struct Written<'a> {

@@ -11,7 +11,7 @@ use model::program::{Initial, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 
-use crate::report::{Bytes, Report};
+use text::report::{Bytes, Report};
 
 /// A variable, before its accesses are known.
 #[derive(Clone, Debug)]
@@ -250,7 +250,7 @@ impl Draft {
             return Some(self.declare(name, at, report));
         }
         if self.undeclared.insert(name.to_owned()) {
-            let shown = crate::cursor::short(name);
+            let shown = text::cursor::short(name);
             let near = report.nearest(name, self.by_name.keys().map(String::as_str));
             let help = match near {
                 Some(near) => {
@@ -296,7 +296,7 @@ impl Draft {
         let found = self.known_thread(name);
         if found.is_none() {
             let names: Vec<&str> = self.threads.iter().map(|t| t.name.as_str()).collect();
-            let shown = crate::cursor::short(name);
+            let shown = text::cursor::short(name);
             let shown = if shown.starts_with('P') { shown } else { format!("P{shown}") };
             let count = names.len();
             let help = match (names.first(), names.last()) {

@@ -3,11 +3,11 @@
 use model::isa::qualifier::{Fault, Kind, QUALIFIERS};
 
 use crate::correction::Written;
-use crate::cursor::short;
-use crate::report::{Draft, Report};
 use model::isa::rule::Edit;
 use model::isa::shape::Opcode;
 use model::section::{self, Section};
+use text::cursor::short;
+use text::report::{Draft, Report};
 
 /// Reports one; `accepts` is what the instruction has a use for.
 pub(crate) fn tell<'r>(

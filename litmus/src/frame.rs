@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::cursor::{Cursor, short};
-use crate::lex::{self, Kind, Token};
-use crate::report::{Bytes, Report};
+use text::cursor::{Cursor, short};
+use text::lex::{self, Kind, Token};
+use text::report::{Bytes, Report};
 
 /// What stands before the initial state.
 #[derive(Default)]

@@ -9,27 +9,22 @@ pub mod cat;
 mod cell;
 mod condition;
 mod correction;
-mod cursor;
-pub mod diagnostic;
 mod draft;
 mod fault;
 mod frame;
 pub mod function;
 mod init;
 mod instruction;
-mod lex;
 pub mod llvm;
 pub mod lowering;
 mod placement;
 mod program;
 pub mod proposition;
 pub mod ptx;
-mod report;
 pub mod sass;
 
 use std::fmt::Write;
 
-pub use diagnostic::Diagnostic;
 pub use model::isa::qualifier::Dialect;
 use model::isa::version::{PtxIsa, Target};
 use model::machine::form::{Family, Lowered};
@@ -40,7 +35,8 @@ pub use proposition::{Prop, Term};
 use cell::Cell;
 use draft::Draft;
 use frame::{Body, Header};
-use report::{Bytes, Report};
+use text::report::{Bytes, Report};
+use text::{Diagnostic, cursor, lex};
 
 /// What a condition claims of the outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,44 +110,13 @@ impl Test {
     }
 }
 
-/// Larger files are refused: no test of a memory model needs them.
-pub const LARGEST: usize = 64 << 20;
-
 /// Reads a litmus test, or says everything that is wrong with it. `path` is for the messages.
 pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
-    let text = text(path, bytes)?;
+    let text = text::decode(path, bytes)?;
     let mut report = Report::default();
     match read(text, &mut report) {
         Some(read) if report.count() == 0 => Ok(read),
         _ => Err(report.finish(path, text)),
-    }
-}
-
-/// The bytes as text, or why they are none.
-fn text<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic>> {
-    let mut report = Report::default();
-    let nothing = Bytes::default();
-    if bytes.len() > LARGEST {
-        report.error("size", nothing, format!("the file has more than {} MiB", LARGEST >> 20));
-        return Err(report.finish(path, ""));
-    }
-    match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(text),
-        result => {
-            let first = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-            let valid = result.err().map_or(bytes.len(), |error| error.valid_up_to()).min(first);
-            let before = std::str::from_utf8(&bytes[..valid]).unwrap_or("");
-            let at = Bytes::new(before.len(), before.len());
-            let byte = bytes.get(valid).copied().unwrap_or(0);
-            report
-                .error(
-                    "binary",
-                    at,
-                    format!("this file is no text in UTF-8: byte {valid} is 0x{byte:02x}"),
-                )
-                .note("text up to here");
-            Err(report.finish(path, before))
-        }
     }
 }
 

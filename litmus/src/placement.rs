@@ -3,10 +3,10 @@
 use model::program::ThreadId;
 use model::scope::Placement;
 
-use crate::cursor::{Cursor, short};
 use crate::draft::{Draft, ThreadDraft};
 use crate::frame::Row;
-use crate::report::{Bytes, Report};
+use text::cursor::{Cursor, short};
+use text::report::{Bytes, Report};
 
 /// A [`ThreadId`] has 8 bits.
 const MOST_THREADS: usize = 250;

@@ -6,10 +6,10 @@ use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{Initial, Register, Thread, ThreadId};
 use model::value::{self, Value};
 
-use crate::cursor::short;
 use crate::draft::{Access, Draft, PointsTo, VariableDraft};
 use crate::proposition::number;
-use crate::report::Report;
+use text::cursor::short;
+use text::report::Report;
 
 /// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
 pub(crate) fn fits(number: u64, bits: u32) -> bool {

@@ -11,10 +11,11 @@ use checker::lower;
 use checker::lower::whole::report::Baseline;
 use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
-use litmus::{Diagnostic, Dialect, Test, cat, llvm, lowering};
+use litmus::{Dialect, Test, cat, llvm, lowering};
 use model::cxx::{self, ReleaseSequence};
 use model::isa::version::Target as Machine;
 use model::ptx;
+use text::Diagnostic;
 
 use crate::checked;
 

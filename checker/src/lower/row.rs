@@ -1,8 +1,9 @@
 //! One lowering: both sides read, in whatever language they are in.
 
 use litmus::ptx::Options;
-use litmus::{Diagnostic, diagnostic};
 use model::isa::version::Target;
+use text::Diagnostic;
+use text::diagnostic;
 
 use super::asked::Prepared;
 use super::code::Code;

@@ -15,13 +15,13 @@ mod words;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use litmus::Diagnostic;
-use litmus::diagnostic::Severity;
 use litmus::ptx::{self, Options, Single};
 use model::isa::qualifier::Qualifier;
 use model::isa::rules::gate::{self, Need};
 use model::isa::version::PtxIsa;
 use model::section::{self, Section};
+use text::Diagnostic;
+use text::diagnostic::Severity;
 
 use crate::cli::{LintFormat, PtxExplain};
 use crate::exit::Exit;

@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 
-use litmus::Diagnostic;
 use model::isa::opcode;
 use model::isa::shape::Opcode;
 use model::section::{self, Section};
 use serde::Serialize;
+use text::Diagnostic;
 
 use crate::lint::Object;
 

@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use litmus::Diagnostic;
 use model::section::Section;
 use serde::Serialize;
+use text::Diagnostic;
 
 use super::lowered::Becomes;
 use super::{Account, Part, Said};

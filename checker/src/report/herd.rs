@@ -6,10 +6,10 @@
 
 use std::io::{self, Write};
 
-use litmus::diagnostic::escaped;
 use litmus::{Quantifier, Test};
 use md5::{Digest, Md5};
 use model::program::Initial;
+use text::diagnostic::escaped;
 
 use super::{Report, Summary};
 use crate::judge::Judgement;

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use litmus::{Diagnostic, Test};
+use litmus::Test;
 use model::program::Observed;
 use model::value::Value;
 use serde::Serialize;
+use text::Diagnostic;
 
 use super::text::race_text;
 use super::{Report, Summary};

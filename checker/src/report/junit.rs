@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 
-use litmus::Diagnostic;
+use text::Diagnostic;
 
 use super::text::Text;
 use super::{Report, Summary};

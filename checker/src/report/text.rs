@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use litmus::Test;
-use litmus::diagnostic::escaped;
+use text::diagnostic::escaped;
 
 use super::{Report, Summary, colour, exit_of};
 use crate::engine::Race;

@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use litmus::Diagnostic;
-use litmus::diagnostic::Severity;
 use litmus::sass::ldg::Ldg;
 use litmus::sass::opcode::{class, is_understood};
 use litmus::sass::syntax::{File, Register};
@@ -12,6 +10,8 @@ use litmus::sass::uses::Registers;
 use litmus::sass::{self, Options, Single, form};
 use model::machine::form::Family;
 use serde::Serialize;
+use text::Diagnostic;
+use text::diagnostic::Severity;
 
 use super::operands::{self, Part};
 use super::words;

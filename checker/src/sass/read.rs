@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use litmus::diagnostic::{Severity, escaped};
 use litmus::sass::form;
 use litmus::sass::listing::{Function, listing};
 use litmus::sass::opcode::{self, Class};
 use model::machine::form::Family;
+use text::diagnostic::{Severity, escaped};
 
 use super::words;
 use crate::cli::SassRead;

@@ -15,8 +15,8 @@ use super::names::{self, Names};
 use super::recursion;
 use super::scope::{Bound, Function, Scope, Value};
 use super::syntax::{File, Statement, Test};
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 /// Leaves of one definition or axiom, other definitions being leaves: what is longer is no use to a
 /// reader, and functions can make it longer than memory.

@@ -7,8 +7,8 @@ use super::expr::Evaluator;
 use super::names::{self, Given};
 use super::scope::{Scope, Value};
 use super::syntax::{Expr, ExprKind};
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 impl<'m> Evaluator<'m, '_> {
     pub(super) fn name<'t>(

@@ -8,7 +8,7 @@ use model::rel::{Builder, Node, NodeId, Rel, Set, SetNode};
 use super::names::Names;
 use super::scope::{Scope, Value};
 use super::syntax::{Expr, ExprKind, Infix, Postfix};
-use crate::report::{Bytes, Report};
+use text::report::{Bytes, Report};
 
 /// Steps that the evaluation of one file may take: enough for any model, and too few for functions
 /// of functions to fill the memory.

@@ -1,7 +1,7 @@
 //! Tokens of cat.
 
-use crate::lex::skip_blank;
-use crate::report::{Bytes, Report};
+use text::lex::skip_blank;
+use text::report::{Bytes, Report};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {

@@ -3,7 +3,7 @@
 use super::lex::Kind;
 use super::parse::Parser;
 use super::syntax::{Expr, ExprKind, Infix, Postfix};
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// How deep parentheses and the like may nest.
 const DEEPEST: usize = 100;

@@ -2,8 +2,8 @@
 
 use super::lex::{Kind, Token};
 use super::syntax::{Expr, File, Statement, Test};
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 pub(super) fn file<'t>(tokens: &'t [Token<'t>], end: Bytes, report: &mut Report) -> File<'t> {
     let mut parser = Parser { tokens, next: 0, end, depth: 0, report };

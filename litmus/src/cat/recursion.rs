@@ -8,8 +8,8 @@ use model::rel::Rel;
 use super::expr::Evaluator;
 use super::scope::{Scope, Value};
 use super::syntax::{Expr, ExprKind, Infix};
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 /// The alternatives of one recursive definition, by form; parts in order.
 #[derive(Default)]

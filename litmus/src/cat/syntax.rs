@@ -1,6 +1,6 @@
 //! Statements and expressions of cat, as they are written.
 
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// Infix operators, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -7,10 +7,10 @@ use model::program::Observed;
 use model::value::Value;
 
 use crate::Quantifier;
-use crate::cursor::{Cursor, short};
 use crate::draft::Draft;
 use crate::proposition::{Prop, Term};
-use crate::report::{Bytes, Report, Reported};
+use text::cursor::{Cursor, short};
+use text::report::{Bytes, Report, Reported};
 
 /// Deeper parentheses, negations and implications are an error: propositions are walked by
 /// functions that call themselves.

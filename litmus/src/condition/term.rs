@@ -5,11 +5,11 @@ use model::memory::VariableId;
 use model::program::{Observed, ThreadId};
 
 use super::Reader;
-use crate::cursor::{Cursor, short};
-use crate::lex::Kind;
 use crate::program;
 use crate::proposition::{Term, number};
-use crate::report::{Bytes, Reported};
+use text::cursor::{Cursor, short};
+use text::lex::Kind;
+use text::report::{Bytes, Reported};
 
 impl Reader<'_> {
     /// Reports a constant, at `at`, that what it is compared with never has.

@@ -2,9 +2,9 @@
 
 use model::memory::Space;
 
-use crate::cursor::{Cursor, short};
-use crate::lex::Kind;
-use crate::report::Report;
+use text::cursor::{Cursor, short};
+use text::lex::Kind;
+use text::report::Report;
 
 /// C's types as herd's tests use them, with their bytes.
 const C_TYPES: &[(&str, u32)] = &[

@@ -7,10 +7,10 @@ use model::memory::{ABSOLUTE, Home, Proxy, VariableId};
 use model::program::{Initial, ThreadId};
 
 use self::declared::Type;
-use crate::cursor::{Cursor, short};
 use crate::draft::{Draft, PointsTo};
-use crate::lex::Kind;
-use crate::report::{Bytes, Report};
+use text::cursor::{Cursor, short};
+use text::lex::Kind;
+use text::report::{Bytes, Report};
 
 /// An array of more elements is a mistake, or a way to use up memory.
 const MOST_ELEMENTS: u64 = 1 << 16;

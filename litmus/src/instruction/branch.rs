@@ -6,8 +6,8 @@ use model::isa::qualifier::Dialect;
 
 use super::Reader;
 use crate::cell::{Arg, Cell};
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 /// A target that is only known when the column ends.
 const OPEN: usize = usize::MAX;

@@ -10,7 +10,7 @@ use model::section;
 use super::Reader;
 use super::alu::type_named;
 use crate::cell::{Arg, Cell};
-use crate::lex::Token;
+use text::lex::Token;
 
 /// The modifiers that round to a float, and to an integer.
 const ROUNDINGS: [(&str, Rounding, bool); 8] = [
@@ -136,7 +136,7 @@ impl<'a> Reader<'_> {
     }
 
     /// How many bits each of so many elements of a type has.
-    fn element_bits(&mut self, ty: Type, count: usize, at: crate::report::Bytes) -> Option<u8> {
+    fn element_bits(&mut self, ty: Type, count: usize, at: text::report::Bytes) -> Option<u8> {
         let bits = u16::try_from(count).ok().filter(|&n| n == 2 || n == 4).map(|n| ty.bits / n);
         let width = bits.filter(|bits| *bits >= 8).and_then(|bits| u8::try_from(bits).ok());
         if width.is_none() {

@@ -16,8 +16,8 @@ use model::scope::Scope;
 
 use super::Reader;
 use crate::cell::{Arg, Cell};
-use crate::cursor::short;
-use crate::report::Reported;
+use text::cursor::short;
+use text::report::Reported;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Order {

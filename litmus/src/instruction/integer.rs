@@ -8,7 +8,7 @@ use model::section;
 use super::Reader;
 use super::alu::{Form, PREDICATE, type_named};
 use crate::cell::{self, Arg, Cell};
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// The opcodes that are read here.
 pub(super) const OPCODES: &[&str] = &[

@@ -16,7 +16,7 @@ use model::memory::Proxy;
 use super::Reader;
 use crate::cell::{Arg, Cell};
 use crate::draft::Access;
-use crate::report::Reported;
+use text::report::Reported;
 
 /// What is left of a memory instruction to be looked up.
 type Checked<'a> = Result<(Qualifiers, Vec<Arg<'a>>), Instruction>;
@@ -273,7 +273,7 @@ impl<'a> Reader<'_> {
         &mut self,
         cell: &Cell<'a>,
         address: Address,
-        at: crate::report::Bytes,
+        at: text::report::Bytes,
         (ty, elements): (Type, u32),
         reach: Reach,
         qualifiers: &Qualifiers,

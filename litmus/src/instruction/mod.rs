@@ -22,10 +22,10 @@ use model::program::ThreadId;
 
 use crate::cell::{self, Arg, Base, Cell};
 use crate::correction::{Piece, PieceShape, Written};
-use crate::cursor::short;
 use crate::draft::Draft;
 use crate::fault;
-use crate::report::{Bytes, Report, Reported};
+use text::cursor::short;
+use text::report::{Bytes, Report, Reported};
 
 /// Reads the instructions of one thread.
 pub(crate) struct Reader<'r> {

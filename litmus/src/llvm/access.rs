@@ -5,9 +5,9 @@ use super::operand::Value;
 use super::step::{Instruction, Step, Typed};
 use super::ty::{Scalar, Ty};
 use super::{Access, Kind, Operation, Order, RmwOp};
-use crate::cursor::short;
 use crate::function::{Initial, Variable};
 use model::memory::Space;
+use text::cursor::short;
 
 /// Elements of a vector of local variables, at most.
 const MOST: u64 = 1 << 16;

@@ -6,8 +6,8 @@ use super::operand::Value;
 use super::parse::{Parser, Read, Stop};
 use super::step::{Block, End, Instruction, Part, Step, Typed};
 use super::ty::Ty;
-use crate::cursor::short;
-use crate::report::Report;
+use text::cursor::short;
+use text::report::Report;
 
 const BINARY: &[&str] = &[
     "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor",

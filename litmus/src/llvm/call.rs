@@ -3,8 +3,8 @@
 use super::function::{Cell, Made, Translator};
 use super::step::Typed;
 use super::ty::{Scalar, Ty};
-use crate::cursor::short;
 use crate::function::Initial;
+use text::cursor::short;
 
 /// Calls that do nothing which another thread or this one can see.
 const NOTHING: &[&str] = &[

@@ -4,7 +4,7 @@ use super::function::{Cell, Made, Translator};
 use super::step::{Instruction, Step, Typed};
 use super::ty::{Scalar, Ty};
 use super::value::UNDEFINED;
-use crate::cursor::short;
+use text::cursor::short;
 
 /// The low bits of a number.
 fn ones(bits: u32) -> u64 {

@@ -6,7 +6,7 @@ use super::function::{Cell, Made, Root, Translator, scalar_bits};
 use super::operand::Value;
 use super::step::{Block, End, Step, Typed};
 use super::ty::{Scalar, Ty};
-use crate::cursor::short;
+use text::cursor::short;
 
 /// What a register is given where one block leads to another.
 struct Move {

@@ -12,9 +12,9 @@ use super::module::{Definition, Module};
 use super::operand::Value;
 use super::step::{Block, Instruction, Part, Step};
 use super::ty::{Scalar, Ty};
-use crate::cursor::short;
 use crate::function::{Function, Initial, Language, Parameter, Refused, Row, Variable};
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 /// A register, or a number.
 pub(super) type Cell = String;

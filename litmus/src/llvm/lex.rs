@@ -1,6 +1,6 @@
 //! Tokens of LLVM IR, a line at a time.
 
-use crate::report::{Bytes, Report};
+use text::report::{Bytes, Report};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {

@@ -3,7 +3,7 @@
 use super::lex::{Kind as TokenKind, Token};
 use super::parse::{Parser, Read, Stop};
 use super::{Access, Kind, Operation, Order, RmwOp, Type};
-use crate::cursor::short;
+use text::cursor::short;
 
 const ORDERS: &[(&str, Order)] = &[
     ("unordered", Order::Unordered),

@@ -24,9 +24,9 @@ mod value;
 
 pub use ty::{Scalar, Type};
 
-use crate::diagnostic::Diagnostic;
 use crate::function::Functions;
-use crate::report::Report;
+use text::diagnostic::Diagnostic;
+use text::report::Report;
 
 /// An atomic ordering.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -9,8 +9,8 @@ use super::operand::Value;
 use super::parse::{Parser, Read, Stop};
 use super::step::Block;
 use super::ty::{Ty, Types};
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 /// A variable of the module.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,8 +3,8 @@
 use super::lex::{Kind as TokenKind, Token};
 use super::parse::{Parser, Read, Stop};
 use super::ty::{Scalar, Ty, Type};
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 /// An operand without its type.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -2,8 +2,8 @@
 
 use super::lex::{self, Kind as TokenKind, Token};
 use super::{Barrier, Instruction, Operation};
-use crate::cursor::short;
-use crate::report::{Bytes, Draft, Report};
+use text::cursor::short;
+use text::report::{Bytes, Draft, Report};
 
 /// Opcodes that compute from registers alone.
 const PURE: &[&str] = &[

@@ -3,7 +3,7 @@
 use super::operand::Value;
 use super::ty::Ty;
 use super::{Kind, Operation};
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// An operand with its type.
 pub(super) type Typed<'a> = (Ty, Value<'a>);

@@ -4,8 +4,8 @@ use super::function::{Cell, Made, Root, Translator, word};
 use super::operand::Value;
 use super::step::Typed;
 use super::ty::{Scalar, Ty};
-use crate::cursor::short;
 use crate::function::{Initial, Variable};
+use text::cursor::short;
 
 /// The bytes of a variable that is as large as whoever starts the kernel says.
 const UNSIZED: u32 = 128;

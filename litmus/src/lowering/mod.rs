@@ -23,9 +23,9 @@ use std::sync::LazyLock;
 
 use model::isa::modifier;
 
-use crate::Diagnostic;
-use crate::diagnostic::Severity;
 use crate::ptx;
+use text::Diagnostic;
+use text::diagnostic::Severity;
 
 /// Reads a table, or says everything that is wrong with it: of a row that no instruction gets to, too.
 /// `path` is for the messages.

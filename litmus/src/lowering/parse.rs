@@ -8,9 +8,9 @@ use model::isa::shape::Opcode;
 use model::isa::version::{PtxIsa, Target};
 
 use super::{BARRIERS, Entry, Instance, List, Piece, Row, Table};
-use crate::Diagnostic;
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::Diagnostic;
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 /// Reads a table, or says everything that is wrong with it; with `rows`, also which rows have no instruction.
 /// `path` is for the messages.
@@ -80,21 +80,6 @@ const CXX_PARTS: [&str; 10] = [
 /// What stands behind the opcode of a barrier.
 const BARRIER_PARTS: [&str; 11] =
     ["sync", "arrive", "red", "popc", "and", "or", "pred", "cta", "aligned", "cluster", "wait"];
-
-impl Bytes {
-    /// Without the blanks around it.
-    fn trimmed(self, text: &str) -> Bytes {
-        let inside = self.of(text);
-        let start = self.start as usize + inside.len() - inside.trim_start().len();
-        Bytes::new(start, start + inside.trim().len())
-    }
-
-    /// The part of `text` that `inside`, a part of it, is.
-    fn within(text: &str, inside: &str) -> Bytes {
-        let start = inside.as_ptr() as usize - text.as_ptr() as usize;
-        Bytes::new(start, start + inside.len())
-    }
-}
 
 impl<'a> Reader<'a> {
     fn at(&self, inside: &str) -> Bytes {

@@ -3,8 +3,8 @@
 use super::lex;
 use super::parse::{Lost, Parser, Read};
 use super::statement::integer;
-use crate::cursor::short;
-use crate::report::Report;
+use text::cursor::short;
+use text::report::Report;
 
 /// What a constant is: an integer, or a float, whose value nobody asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use model::isa::version::{PtxIsa, Target};
 
 use super::lex;
 use super::parse::Parser;
-use crate::cursor::short;
+use text::cursor::short;
 
 impl Parser<'_, '_> {
     pub(super) fn version(&mut self) {

@@ -1,6 +1,6 @@
 //! Tokens of PTX, one at a time: a module may have ten million of them, so none is kept.
 
-use crate::report::Bytes;
+use text::report::Bytes;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {

@@ -16,10 +16,10 @@ use model::section;
 use super::constant;
 use super::syntax::{Memory, Module, Opaque, Operand, OperandKind, Scalar, Statement, Symbol};
 use crate::correction::{Piece, PieceShape, Written};
-use crate::cursor::short;
-use crate::diagnostic::Severity;
 use crate::fault;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::diagnostic::Severity;
+use text::report::{Bytes, Report};
 
 /// Whose word counts, and for what version and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

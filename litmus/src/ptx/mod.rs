@@ -21,9 +21,9 @@ use std::collections::BTreeMap;
 
 use model::isa::shape::Opcode;
 
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::report::{Bytes, Report};
 use syntax::OperandKind;
+use text::diagnostic::{Diagnostic, Severity};
+use text::report::{Bytes, Report};
 
 /// What is said of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -53,7 +53,7 @@ impl Linted {
 
 /// Reads a module and asks each memory instruction its rules. `path` is for the messages.
 pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
-    let text = match crate::text(path, bytes) {
+    let text = match text::decode(path, bytes) {
         Ok(text) => text,
         Err(diagnostics) => {
             return Linted { diagnostics, unreadable: true, unread: true, ..Linted::default() };
@@ -100,7 +100,7 @@ pub struct Instruction<'a> {
 
 /// Reads a module; what cannot be read is left out and told.
 pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnostic>) {
-    let text = match crate::text(path, bytes) {
+    let text = match text::decode(path, bytes) {
         Ok(text) => text,
         Err(diagnostics) => return (None, diagnostics),
     };

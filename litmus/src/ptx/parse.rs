@@ -8,8 +8,8 @@ use model::isa::{SpaceQualifier, Type};
 use super::lex::{self, Flaw, Lexer, Token};
 use super::symbols::Symbols;
 use super::syntax::{Function, Module, Range, Statement, Symbol, Variable};
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 pub(super) struct Parser<'a, 'r> {
     lexer: Lexer<'a>,

@@ -6,7 +6,7 @@ use std::fmt;
 use super::Instruction;
 use super::lex::{self, Lexer};
 use super::syntax::{self, Memory, Module, OperandKind};
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// A register, a number, a name or `_`, without blanks.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -12,8 +12,8 @@ use super::lint::{Linter, Options, setting};
 use super::parse::Parser;
 use super::print::{self, Operand};
 use super::syntax::{Memory, Module, Statement};
-use crate::Diagnostic;
-use crate::report::Report;
+use text::Diagnostic;
+use text::report::Report;
 
 /// What was read.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ pub fn instruction<'a>(
     text: &'a str,
     options: Options,
 ) -> Result<Single<'a>, Vec<Diagnostic>> {
-    let text = crate::text(path, text.as_bytes())?;
+    let text = text::decode(path, text.as_bytes())?;
     let mut report = Report::default();
     let mut parser = Parser::new(text, &mut report);
     parser.alone = true;
@@ -70,7 +70,7 @@ pub fn instruction<'a>(
 /// Reads one instruction of another kind, of which the operands are not looked into: what is wrong
 /// with its name; or why it is no instruction.
 pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    let text = crate::text(path, text.as_bytes())?;
+    let text = text::decode(path, text.as_bytes())?;
     let mut report = Report::default();
     let mut parser = Parser::new(text, &mut report);
     (parser.alone, parser.excerpt) = (true, true);
@@ -139,7 +139,7 @@ pub fn excerpt<'a>(
     text: &'a str,
     options: Options,
 ) -> Result<(Vec<Piece<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
-    let text = crate::text(path, text.as_bytes())?;
+    let text = text::decode(path, text.as_bytes())?;
     let mut report = Report::default();
     let mut parser = Parser::new(text, &mut report);
     (parser.alone, parser.excerpt) = (true, true);

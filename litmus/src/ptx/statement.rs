@@ -10,8 +10,8 @@ use super::syntax::{
     Address, Element, Guard, Memory, Named, Opaque, Operand, OperandKind, Range, Scalar, Statement,
     Symbol,
 };
-use crate::cursor::short;
-use crate::report::Bytes;
+use text::cursor::short;
+use text::report::Bytes;
 
 impl Parser<'_, '_> {
     pub(super) fn statement(&mut self) -> Read<Statement> {

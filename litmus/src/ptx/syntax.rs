@@ -7,7 +7,7 @@ use model::isa::shape::{Declared, Opcode};
 use model::isa::version::{Function as Kind, PtxIsa, Target};
 use model::isa::{SpaceQualifier, Type};
 
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// One file.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use model::machine::form::{Family, Form, Level, Lowered, Reach};
 
 use super::modifier;
 use super::promise::{self, Word};
-use super::syntax as text;
+use super::syntax;
 
 /// A name that the machine has no instruction for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ pub struct Unknown(pub String);
 
 /// What an instruction does to memory on a family's machines; `None` where it does nothing.
 pub fn of(
-    instruction: &text::Instruction<'_>,
+    instruction: &syntax::Instruction<'_>,
     family: Option<Family>,
 ) -> Result<Option<Form>, Unknown> {
     let maxwell = family == Some(Family::Maxwell);

@@ -6,8 +6,8 @@
 use super::parse;
 use super::single::{self, Options};
 use super::syntax::Instruction;
-use crate::diagnostic::Diagnostic;
-use crate::report::{Bytes, Report};
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report};
 
 /// What a file lists.
 #[derive(Debug, Default)]

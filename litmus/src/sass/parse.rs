@@ -9,9 +9,9 @@ use super::syntax::{
     Annotation, AnnotationKind, Atom, Guard, Indexed, Instruction, Operand, OperandKind, Register,
     Term, Value, Word,
 };
-use crate::cursor::short;
-use crate::diagnostic::Diagnostic;
-use crate::report::{Bytes, Report, Reported};
+use text::cursor::short;
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report, Reported};
 
 /// The instructions of a text, or all that is wrong with it. `path` is for the messages.
 pub fn instructions<'a>(

@@ -6,8 +6,8 @@ use model::machine::form::Family;
 use super::modifier::{self, Clash};
 use super::opcode::{Class, class};
 use super::syntax::{Atom, File, Instruction, Operand, OperandKind, Register, Word};
-use crate::cursor::short;
-use crate::report::{Bytes, Report};
+use text::cursor::short;
+use text::report::{Bytes, Report};
 
 const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 

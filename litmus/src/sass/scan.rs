@@ -1,7 +1,7 @@
 //! A place in the text of SASS, and the small pieces that are read there.
 
 use super::syntax::Number;
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// Cheap to copy, to look ahead.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,8 @@ use model::machine::form::Family;
 use super::ldg::Ldg;
 use super::syntax::Instruction;
 use super::{parse, rules, spa5};
-use crate::diagnostic::Diagnostic;
-use crate::report::{Bytes, Report};
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report};
 
 /// What an instruction is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

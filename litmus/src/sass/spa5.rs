@@ -8,9 +8,9 @@ use super::ldg::{Cache, Ldg, Size};
 use super::syntax::{
     Atom, File, Indexed, Instruction, Operand, OperandKind, Register, Term, Value,
 };
-use crate::cursor::short;
-use crate::diagnostic::Severity;
-use crate::report::{Bytes, Report, Reported};
+use text::cursor::short;
+use text::diagnostic::Severity;
+use text::report::{Bytes, Report, Reported};
 
 /// What stands where in the order of modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::report::Bytes;
+use text::report::Bytes;
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,8 +1,8 @@
 //! What a diagnostic says to write instead: where it is an instruction or a directive, it helps.
 
-use litmus::Diagnostic;
 use litmus::ptx;
 use proptest::prelude::*;
+use text::Diagnostic;
 
 use crate::written::{Setting, codes, module, options};
 

@@ -7,10 +7,10 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use litmus::diagnostic::Severity;
 use litmus::ptx::{self, Options};
 use litmus::sass::decode;
 use model::isa::version::{PtxIsa, Target};
+use text::diagnostic::Severity;
 
 /// The rows of a file of comma-separated values, without the first, which names the fields.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {

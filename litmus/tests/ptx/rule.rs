@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use litmus::diagnostic::Severity;
 use model::isa::rule::{By, Rule};
 use model::isa::rules;
+use text::diagnostic::Severity;
 
 use crate::help;
 use crate::written::{NEWEST, Setting, codes, said};

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use litmus::Diagnostic;
 use litmus::ptx::{self, Options};
+use text::Diagnostic;
 
 /// What stands between the commas.
 #[derive(Clone, PartialEq, Eq, Debug)]

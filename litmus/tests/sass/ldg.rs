@@ -1,8 +1,8 @@
 //! `LDG` of SPA 5.0, sentence by sentence, and its word.
 
-use litmus::diagnostic::Severity;
 use litmus::sass::ldg::{Cache, Ldg, Size};
 use litmus::sass::{Options, encode, instruction};
+use text::diagnostic::Severity;
 
 const OLD: Options = Options { sm: Some(50), registers: None };
 

@@ -4,8 +4,8 @@
 
 use std::io::{self, Write};
 
-use litmus::diagnostic::escaped;
 use litmus::{Quantifier, Test};
+use text::diagnostic::escaped;
 
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;

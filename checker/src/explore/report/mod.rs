@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use litmus::{Diagnostic, Test};
+use ::text::Diagnostic;
+use litmus::Test;
 
 use super::inclusion::Inclusion;
 use super::one::{Answer, Ran};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 use litmus::Test;
-use litmus::diagnostic::escaped;
+use text::diagnostic::escaped;
 
 use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;

@@ -4,14 +4,15 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use litmus::Test;
 use litmus::function::{Function, Initial, Language, Refused};
-use litmus::{Diagnostic, Test};
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
 use model::machine::form::Lowered;
 use model::memory::Space;
 use model::program::{Program, Thread};
 use model::scope::Placement;
+use text::Diagnostic;
 
 /// Memory of a question; its index is that of the program's variable.
 #[derive(Clone, PartialEq, Eq, Debug)]

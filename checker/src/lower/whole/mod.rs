@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use litmus::Diagnostic;
 use litmus::function::{Function, Functions, Refused};
 use litmus::sass::Signature;
+use text::Diagnostic;
 
 use self::ask::Asker;
 use crate::input;

@@ -14,10 +14,10 @@ use model::scope::Scope;
 use super::address::Place;
 use super::{Column, Got, unsupported};
 use crate::draft::Access;
-use crate::report::Bytes;
 use crate::sass::form;
 use crate::sass::promise::{self, Promise};
-use crate::sass::syntax::{self as text, Register};
+use crate::sass::syntax::{self, Register};
+use text::report::Bytes;
 
 const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
 
@@ -30,7 +30,7 @@ fn unsigned(bits: u16) -> Type {
 }
 
 /// What is loaded or stored.
-pub(super) fn size(instruction: &text::Instruction<'_>) -> Got<Type> {
+pub(super) fn size(instruction: &syntax::Instruction<'_>) -> Got<Type> {
     let sizes = [
         ("U8", unsigned(8)),
         ("S8", signed(8)),
@@ -56,7 +56,7 @@ fn space(opcode: &str) -> SpaceQualifier {
 }
 
 impl Column<'_> {
-    fn level(&self, instruction: &text::Instruction<'_>) -> Got<Level> {
+    fn level(&self, instruction: &syntax::Instruction<'_>) -> Got<Level> {
         match form::of(instruction, Some(self.family)) {
             Ok(Some(Form::Access(level))) => Ok(level),
             _ => unsupported("the machine does not have it"),
@@ -64,12 +64,12 @@ impl Column<'_> {
     }
 
     /// The scope of a load or a store; local memory is the thread's own.
-    fn promised(instruction: &text::Instruction<'_>, level: Level) -> Option<Scope> {
+    fn promised(instruction: &syntax::Instruction<'_>, level: Level) -> Option<Scope> {
         let own = matches!(instruction.opcode.text, "LDL" | "STL");
         promise::scope_of_access(level, |one| instruction.has(one)).filter(|_| !own)
     }
 
-    pub(super) fn load(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn load(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         if self.given_constant(instruction)? {
             return Ok(());
         }
@@ -126,7 +126,7 @@ impl Column<'_> {
     }
 
     /// Reading S2: a load of a sparse page reads nothing, and gives zeros.
-    fn nothing(&mut self, first: Register, ty: Type, to: &text::Operand<'_>) {
+    fn nothing(&mut self, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
             if number.is_some() {
@@ -141,7 +141,7 @@ impl Column<'_> {
         order: LoadOrder,
         space: SpaceQualifier,
         ty: Type,
-        (first, to): (Register, &text::Operand<'_>),
+        (first, to): (Register, &syntax::Operand<'_>),
         place: &Place,
         level: Level,
     ) {
@@ -195,7 +195,7 @@ impl Column<'_> {
     }
 
     /// A wide value to its registers.
-    fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &text::Operand<'_>) {
+    fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
             let register = self.register(Register { number, ..first }, to.at);
@@ -205,7 +205,7 @@ impl Column<'_> {
     }
 
     /// The value of as many registers as the type has.
-    fn joined(&mut self, operand: &text::Operand<'_>, ty: Type) -> Got<Operand> {
+    fn joined(&mut self, operand: &syntax::Operand<'_>, ty: Type) -> Got<Operand> {
         if ty.bits < 64 {
             return self.source(operand);
         }
@@ -238,7 +238,7 @@ impl Column<'_> {
         ty: Type,
         space: SpaceQualifier,
         reach: Reach,
-        operand: &text::Operand<'_>,
+        operand: &syntax::Operand<'_>,
     ) {
         let pieces = self.pieces(ty);
         if place.variable.is_some() {
@@ -260,7 +260,7 @@ impl Column<'_> {
         self.read(Register { number, ..first }, at)
     }
 
-    pub(super) fn store(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn store(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let level = self.level(instruction)?;
         let [to, value] = &instruction.operands[..] else {
             return unsupported("a store of this form");
@@ -299,7 +299,7 @@ impl Column<'_> {
         Ok(())
     }
 
-    pub(super) fn atomic(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn atomic(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let level = self.level(instruction)?;
         let operands = &instruction.operands;
         let Some(place) = operands.iter().position(|one| one.indexed().is_some()) else {
@@ -364,7 +364,7 @@ fn at(level: Level) -> Lowered {
 }
 
 /// What an atomic does, and to what type.
-fn operation(instruction: &text::Instruction<'_>) -> Got<(AtomicOp, Type)> {
+fn operation(instruction: &syntax::Instruction<'_>) -> Got<(AtomicOp, Type)> {
     let operations = [
         ("ADD", AtomicOp::Add),
         ("MIN", AtomicOp::Min),
@@ -387,7 +387,7 @@ fn operation(instruction: &text::Instruction<'_>) -> Got<(AtomicOp, Type)> {
         ("64", unsigned(64)),
         ("128", B128),
     ];
-    let float = |part: &text::Word<'_>| {
+    let float = |part: &syntax::Word<'_>| {
         part.text.starts_with(['F', 'B']) && part.text.contains(|c: char| c.is_ascii_digit())
     };
     if instruction.modifiers.iter().any(float) || instruction.has("SPIN") {

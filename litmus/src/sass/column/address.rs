@@ -7,7 +7,7 @@ use model::memory::{Space, VariableId};
 use model::program::Initial;
 
 use super::{Column, Got, unsupported};
-use crate::sass::syntax::{self as text, Atom, File, Register, Term};
+use crate::sass::syntax::{self, Atom, File, Register, Term};
 
 /// What an access names.
 pub(super) struct Place {
@@ -38,8 +38,8 @@ impl Column<'_> {
     /// The address of an access of so many bytes.
     pub(super) fn address(
         &mut self,
-        instruction: &text::Instruction<'_>,
-        operand: &text::Operand<'_>,
+        instruction: &syntax::Instruction<'_>,
+        operand: &syntax::Operand<'_>,
         bytes: u32,
         space: SpaceQualifier,
     ) -> Got<Place> {
@@ -73,7 +73,7 @@ impl Column<'_> {
         });
         if beyond {
             // As without a register: the field of the offset, extended with zeros.
-            let first = instruction.operands.first().and_then(text::Operand::register);
+            let first = instruction.operands.first().and_then(syntax::Operand::register);
             let sparse = first.is_some_and(|register| register.file.is_of_predicates());
             let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
             return Ok(self.absolute(field.cast_unsigned() & mask, bytes, space));
@@ -168,7 +168,7 @@ enum Shape {
     Scaled(u64),
 }
 
-fn shape(instruction: &text::Instruction<'_>, term: &Term<'_>) -> Got<Shape> {
+fn shape(instruction: &syntax::Instruction<'_>, term: &Term<'_>) -> Got<Shape> {
     match &term.value.suffixes[..] {
         [] if instruction.has("E") => Ok(Shape::Wide),
         ["64"] => Ok(Shape::Wide),

@@ -4,15 +4,15 @@ use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Reg, Type, TypeKind};
 
 use super::{BIT, Column, Got, unsupported};
-use crate::report::Bytes;
-use crate::sass::syntax::{self as text, File};
+use crate::sass::syntax::{self, File};
+use text::report::Bytes;
 
 pub(super) const S32: Type = Type { kind: TypeKind::Signed, bits: 32 };
 
 pub(super) const WHAT: &str = "arithmetic of this form";
 
 impl Column<'_> {
-    pub(super) fn arithmetic(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn arithmetic(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let name = instruction.opcode.text;
         let all = &instruction.operands;
         let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
@@ -110,8 +110,8 @@ impl Column<'_> {
     pub(super) fn simple(
         &mut self,
         op: AluOp,
-        to: &text::Operand<'_>,
-        from: &[&text::Operand<'_>],
+        to: &syntax::Operand<'_>,
+        from: &[&syntax::Operand<'_>],
     ) -> Got<()> {
         let sources = from.iter().map(|one| self.source(one)).collect::<Got<Vec<_>>>()?;
         if let Some(to) = self.destination(to)? {
@@ -131,7 +131,7 @@ impl Column<'_> {
         sum
     }
 
-    pub(super) fn low(&mut self, to: &text::Operand<'_>, sum: Operand) -> Got<()> {
+    pub(super) fn low(&mut self, to: &syntax::Operand<'_>, sum: Operand) -> Got<()> {
         if let Some(to) = self.destination(to)? {
             self.alu(AluOp::Mov, Type::U32, to, &[sum]);
         }
@@ -141,8 +141,8 @@ impl Column<'_> {
     /// A sum, which may say what it carries, and may add what was carried before.
     fn add(
         &mut self,
-        to: &text::Operand<'_>,
-        from: &[&text::Operand<'_>],
+        to: &syntax::Operand<'_>,
+        from: &[&syntax::Operand<'_>],
         out: Option<String>,
         carried: bool,
     ) -> Got<()> {
@@ -170,8 +170,8 @@ impl Column<'_> {
     /// products of some of them.
     fn lookup(
         &mut self,
-        from: [&text::Operand<'_>; 3],
-        table: &text::Operand<'_>,
+        from: [&syntax::Operand<'_>; 3],
+        table: &syntax::Operand<'_>,
         ones: u64,
     ) -> Got<Operand> {
         let Operand::Imm(table @ 0..=0xff) = self.source(table)? else {
@@ -206,7 +206,7 @@ impl Column<'_> {
     }
 
     /// `ISETP.NE.AND P0, PT, R0, RZ, PT`; with `.EX` of high halves, after that of the low ones.
-    fn compare(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    fn compare(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let (to, other, a, b, with, lower) = match &instruction.operands[..] {
             [to, other, a, b, with] => (to, other, a, b, with, None),
             [to, other, a, b, with, lower] => (to, other, a, b, with, Some(lower)),
@@ -275,18 +275,18 @@ impl Column<'_> {
 
 const JOINS: [(&str, AluOp); 3] = [("AND", AluOp::And), ("OR", AluOp::Or), ("XOR", AluOp::Xor)];
 
-pub(super) fn is_false(operand: &text::Operand<'_>) -> bool {
+pub(super) fn is_false(operand: &syntax::Operand<'_>) -> bool {
     matches!(operand.to_string().as_str(), "!PT" | "!UPT")
 }
 
-pub(super) fn is_predicate(operand: &text::Operand<'_>) -> bool {
+pub(super) fn is_predicate(operand: &syntax::Operand<'_>) -> bool {
     operand
         .register()
         .is_some_and(|register| matches!(register.file, File::Predicate | File::UniformPredicate))
 }
 
 /// `R0.CC` says what it carries.
-fn carry(operand: &text::Operand<'_>) -> Option<String> {
-    let text::OperandKind::Value(value) = &operand.kind else { return None };
+fn carry(operand: &syntax::Operand<'_>) -> Option<String> {
+    let syntax::OperandKind::Value(value) = &operand.kind else { return None };
     value.suffixes.contains(&"CC").then(|| "CC".to_owned())
 }

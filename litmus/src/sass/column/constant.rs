@@ -9,7 +9,7 @@ use model::machine::form::Family;
 use super::access::size;
 use super::address::Place;
 use super::{Column, Got, unsupported};
-use crate::sass::syntax::{self as text, Atom, Indexed, Term};
+use crate::sass::syntax::{self, Atom, Indexed, Term};
 
 /// The name of a constant of 32 bits.
 pub(crate) fn name(bank: u64, offset: u64) -> String {
@@ -67,7 +67,7 @@ impl Column<'_> {
     }
 
     /// `S2R R0, SR_TID.X`, `CS2R R2, SRZ`
-    pub(super) fn special(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn special(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let [to, from] = &instruction.operands[..] else {
             return unsupported("a special register of this form");
         };
@@ -86,7 +86,7 @@ impl Column<'_> {
             if value != Operand::Imm(0) {
                 return unsupported("a clock");
             }
-            let high = text::Register { number: Some(number + 1), ..first };
+            let high = syntax::Register { number: Some(number + 1), ..first };
             let high = self.register(high, to.at);
             self.alu(AluOp::Mov, Type::U32, high, &[Operand::Imm(0)]);
         }
@@ -94,7 +94,7 @@ impl Column<'_> {
     }
 
     /// A load of a constant that the test gives: it is no access of memory. Whether it is one.
-    pub(super) fn given_constant(&mut self, instruction: &text::Instruction<'_>) -> Got<bool> {
+    pub(super) fn given_constant(&mut self, instruction: &syntax::Instruction<'_>) -> Got<bool> {
         let [to, from] = &instruction.operands[..] else { return Ok(false) };
         let at = from.indexed().and_then(place);
         let Some((bank, offset)) = at else { return Ok(false) };
@@ -109,7 +109,7 @@ impl Column<'_> {
             let value = self.given(&name(bank, offset + 4 * u64::from(word)));
             let value = value.unwrap_or(Operand::Imm(0));
             let number = Some(number.saturating_add(word));
-            let register = self.register(text::Register { number, ..first }, to.at);
+            let register = self.register(syntax::Register { number, ..first }, to.at);
             let narrow = Type { bits: ty.bits.min(32), ..ty };
             self.alu(AluOp::Mov, narrow, register, &[value]);
             if narrow.kind == TypeKind::Signed {
@@ -120,7 +120,7 @@ impl Column<'_> {
     }
 
     /// `c[0x3][0x8]`, `c[0x0][0x210]`: constant memory, and parameters of the kernel.
-    pub(super) fn bank(&mut self, operand: &text::Operand<'_>) -> Got<(SpaceQualifier, Place)> {
+    pub(super) fn bank(&mut self, operand: &syntax::Operand<'_>) -> Got<(SpaceQualifier, Place)> {
         let Some(indexed) = operand.indexed().filter(|indexed| indexed.name == "c") else {
             return unsupported("a constant of this form");
         };

@@ -8,11 +8,11 @@ use model::isa::{Guard, Instruction, Operand};
 use model::machine::form::Lowered;
 
 use super::{Cell, Column, Got, unsupported};
-use crate::report::Bytes;
-use crate::sass::syntax::{self as text, Atom, OperandKind, Value};
+use crate::sass::syntax::{self, Atom, OperandKind, Value};
+use text::report::Bytes;
 
 /// The label that an operand names, without a dot before it.
-fn label(operand: &text::Operand<'_>) -> Got<String> {
+fn label(operand: &syntax::Operand<'_>) -> Got<String> {
     let name = match &operand.kind {
         OperandKind::Label(label) => label,
         OperandKind::Value(Value { atom: Atom::Name(name), .. }) => name,
@@ -33,7 +33,7 @@ impl Column<'_> {
 
     pub(super) fn branch(
         &mut self,
-        instruction: &text::Instruction<'_>,
+        instruction: &syntax::Instruction<'_>,
         cells: &[Cell<'_>],
     ) -> Got<()> {
         match instruction.opcode.text {
@@ -58,7 +58,7 @@ impl Column<'_> {
     }
 
     /// `EXIT`, perhaps with a predicate beside the guard.
-    pub(super) fn exit(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn exit(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         if let Some(condition) = instruction.operands.first() {
             if !condition.register().is_some_and(|one| one.file.is_of_predicates()) {
                 return unsupported("an exit that depends on flags");
@@ -87,7 +87,7 @@ impl Column<'_> {
     }
 
     /// Where `BSSY` and `SSY` said that threads meet.
-    fn meet(&mut self, instruction: &text::Instruction<'_>, cells: &[Cell<'_>]) -> Got<()> {
+    fn meet(&mut self, instruction: &syntax::Instruction<'_>, cells: &[Cell<'_>]) -> Got<()> {
         let barrier = instruction.operands.first().map(ToString::to_string);
         let mut labels: Vec<&(Option<String>, String)> =
             self.meetings.iter().filter(|(of, _)| *of == barrier).collect();

@@ -7,8 +7,8 @@ use model::value::Value;
 
 use super::arithmetic::{S32, WHAT, is_predicate};
 use super::{BIT, Column, Got, unsupported};
-use crate::report::Bytes;
-use crate::sass::syntax::{self as text, Atom, OperandKind, Register};
+use crate::sass::syntax::{self, Atom, OperandKind, Register};
+use text::report::Bytes;
 
 const S64: Type = Type { kind: TypeKind::Signed, bits: 64 };
 
@@ -24,7 +24,7 @@ impl Column<'_> {
     }
 
     /// The 64 bits of a source.
-    pub(super) fn wide(&mut self, operand: &text::Operand<'_>) -> Got<Operand> {
+    pub(super) fn wide(&mut self, operand: &syntax::Operand<'_>) -> Got<Operand> {
         let OperandKind::Value(value) = &operand.kind else { return unsupported(WHAT) };
         let plain = value.suffixes.iter().all(|suffix| matches!(*suffix, "reuse" | "64"));
         if value.absolute || !plain {
@@ -46,7 +46,7 @@ impl Column<'_> {
     }
 
     /// A value of 64 bits to a register and the one behind it.
-    pub(super) fn halves(&mut self, to: &text::Operand<'_>, value: Operand) -> Got<()> {
+    pub(super) fn halves(&mut self, to: &syntax::Operand<'_>, value: Operand) -> Got<()> {
         let Some(first) = to.register() else { return unsupported("no register to write") };
         let Some(number) = first.number else { return Ok(()) };
         let whole = self.hidden(64);
@@ -60,7 +60,7 @@ impl Column<'_> {
     }
 
     /// A value to a predicate.
-    pub(super) fn bit(&mut self, to: &text::Operand<'_>, value: Operand) -> Got<()> {
+    pub(super) fn bit(&mut self, to: &syntax::Operand<'_>, value: Operand) -> Got<()> {
         if let Some(to) = self.destination(to)? {
             self.alu(AluOp::Mov, BIT, to, &[value]);
         }
@@ -75,7 +75,7 @@ impl Column<'_> {
     }
 
     /// `IMAD R7, R0, UR4, R7`, and what else it stands for: `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.X`.
-    pub(super) fn multiply(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
             return unsupported(WHAT);
@@ -114,7 +114,7 @@ impl Column<'_> {
 
     /// `IADD3 R2, P0, R4, UR4, RZ`, `IADD3.X R3, R5, UR5, RZ, P0, !PT`: a sum of three, with what it
     /// carries and what was carried before.
-    pub(super) fn add3(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn add3(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let with = instruction.has("X");
         if instruction.modifiers.len() > usize::from(with) {
             return unsupported(WHAT);
@@ -137,7 +137,7 @@ impl Column<'_> {
         let (first, second) = (out.next(), out.next());
         // The negation of a register adds one more, which may carry by itself.
         let negated = [a, b, c].iter().any(|one| {
-            let number = |value: &text::Value<'_>| matches!(value.atom, Atom::Number(_));
+            let number = |value: &syntax::Value<'_>| matches!(value.atom, Atom::Number(_));
             let plain = matches!(&one.kind, OperandKind::Value(value) if number(value));
             !plain && one.to_string().starts_with('-')
         });
@@ -155,7 +155,7 @@ impl Column<'_> {
     }
 
     /// `LEA R2, P0, R0, UR4, 0x2`: a scaled sum; with `.HI` its high half.
-    pub(super) fn scaled(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn scaled(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         const KNOWN: &[&str] = &["HI", "X", "SX32"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
             return unsupported(WHAT);
@@ -206,7 +206,7 @@ impl Column<'_> {
     /// An arithmetic shift.
     pub(super) fn shifted_signed(
         &mut self,
-        to: &text::Operand<'_>,
+        to: &syntax::Operand<'_>,
         value: Operand,
         by: Operand,
     ) -> Got<()> {
@@ -217,9 +217,9 @@ impl Column<'_> {
     /// `SHF`: a shift of two registers.
     pub(super) fn funnel(
         &mut self,
-        instruction: &text::Instruction<'_>,
-        to: &text::Operand<'_>,
-        [low, by, high]: [&text::Operand<'_>; 3],
+        instruction: &syntax::Instruction<'_>,
+        to: &syntax::Operand<'_>,
+        [low, by, high]: [&syntax::Operand<'_>; 3],
     ) -> Got<()> {
         let names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
         let (a, by, c) = (self.source(low)?, self.source(by)?, self.source(high)?);
@@ -253,9 +253,9 @@ impl Column<'_> {
     /// `PRMT R0, R2, 0x5410, R3`: bytes of two registers.
     pub(super) fn permute(
         &mut self,
-        to: &text::Operand<'_>,
-        [a, b]: [&text::Operand<'_>; 2],
-        which: &text::Operand<'_>,
+        to: &syntax::Operand<'_>,
+        [a, b]: [&syntax::Operand<'_>; 2],
+        which: &syntax::Operand<'_>,
     ) -> Got<()> {
         let (a, b) = (self.source(a)?, self.source(b)?);
         let Operand::Imm(which) = self.source(which)? else {
@@ -280,10 +280,10 @@ impl Column<'_> {
     /// `HFMA2 R5, -RZ, RZ, 0, 5.9604644775390625e-08`: two halves of a number, written as floats.
     pub(super) fn halves_of_floats(
         &mut self,
-        instruction: &text::Instruction<'_>,
-        to: &text::Operand<'_>,
-        high: &text::Operand<'_>,
-        low: &text::Operand<'_>,
+        instruction: &syntax::Instruction<'_>,
+        to: &syntax::Operand<'_>,
+        high: &syntax::Operand<'_>,
+        low: &syntax::Operand<'_>,
     ) -> Got<()> {
         let factors: Vec<String> =
             instruction.operands[1..3].iter().map(ToString::to_string).collect();

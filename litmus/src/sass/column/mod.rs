@@ -24,16 +24,16 @@ use super::opcode::{Class, class};
 use super::parse;
 use super::promise::Promised;
 use super::single::{self, Options};
-use super::syntax::{self as text, AnnotationKind, Atom, File, OperandKind, Register};
-use crate::cursor::Cursor;
+use super::syntax::{self, AnnotationKind, Atom, File, OperandKind, Register};
 use crate::draft::Draft;
 use crate::instruction;
-use crate::report::{Bytes, Report};
+use text::cursor::Cursor;
+use text::report::{Bytes, Report};
 
 /// A cell of the table.
 pub(crate) struct Cell<'a> {
     labels: Vec<(&'a str, Bytes)>,
-    instruction: Option<text::Instruction<'a>>,
+    instruction: Option<syntax::Instruction<'a>>,
     pub(crate) at: Bytes,
 }
 
@@ -207,7 +207,7 @@ impl Column<'_> {
     /// How many cells it takes.
     fn instruction(
         &mut self,
-        instruction: &text::Instruction<'_>,
+        instruction: &syntax::Instruction<'_>,
         cells: &[Cell<'_>],
     ) -> Got<usize> {
         match class(instruction.opcode.text) {
@@ -231,7 +231,7 @@ impl Column<'_> {
     }
 
     /// A wait for scoreboards that loads clear: reading S5.
-    fn waits(&mut self, instruction: &text::Instruction<'_>) {
+    fn waits(&mut self, instruction: &syntax::Instruction<'_>) {
         for annotation in &instruction.annotations {
             if let AnnotationKind::Require(mask) = annotation.kind
                 && mask & self.scoreboards != 0
@@ -312,7 +312,7 @@ impl Column<'_> {
     }
 
     /// A register that is written; none for `RZ` and `PT`.
-    fn destination(&mut self, operand: &text::Operand<'_>) -> Got<Option<Reg>> {
+    fn destination(&mut self, operand: &syntax::Operand<'_>) -> Got<Option<Reg>> {
         let Some(register) = operand.register() else {
             return unsupported("no register to write");
         };
@@ -320,7 +320,7 @@ impl Column<'_> {
     }
 
     /// The 32 bits of a source, or the bit of a predicate.
-    fn source(&mut self, operand: &text::Operand<'_>) -> Got<Operand> {
+    fn source(&mut self, operand: &syntax::Operand<'_>) -> Got<Operand> {
         let OperandKind::Value(value) = &operand.kind else {
             return unsupported("a source of this form");
         };

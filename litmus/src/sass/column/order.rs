@@ -10,14 +10,14 @@ use super::{Cell, Column, Got, unsupported};
 use crate::sass::form;
 use crate::sass::opcode::{Class, class};
 use crate::sass::promise::{self, Promise, Promised, Word};
-use crate::sass::syntax as text;
+use crate::sass::syntax;
 
 fn lowered(forms: &[Form]) -> Lowered {
     Lowered { forms: forms.to_vec(), fused: None }
 }
 
 /// `LDC`, which every thread may do at any time.
-fn is_constant(instruction: &text::Instruction<'_>) -> bool {
+fn is_constant(instruction: &syntax::Instruction<'_>) -> bool {
     matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC")
 }
 
@@ -25,7 +25,7 @@ fn is_constant(instruction: &text::Instruction<'_>) -> bool {
 #[derive(Default)]
 struct Run {
     words: Vec<(usize, Word)>,
-    guard: Option<(bool, text::Register)>,
+    guard: Option<(bool, syntax::Register)>,
 }
 
 impl Run {
@@ -126,7 +126,7 @@ impl Column<'_> {
         self.promises[self.cell].pop()
     }
 
-    pub(super) fn barrier(&mut self, instruction: &text::Instruction<'_>) -> Got<()> {
+    pub(super) fn barrier(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
         let kind = if instruction.has("SYNC") {
             BarrierKind::Sync
         } else if instruction.has("ARV") {

@@ -14,9 +14,9 @@ use model::machine::form::Family;
 use super::listing::{self, Line, Listing};
 use super::opcode::{Class, class};
 use super::syntax::{Atom, Instruction, OperandKind};
-use crate::diagnostic::Diagnostic;
 use crate::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
-use crate::report::{Bytes, Report};
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report};
 
 /// What a listing does not show of a function, and the module does that it was made of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

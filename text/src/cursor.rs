@@ -7,8 +7,8 @@ use crate::report::{Bytes, Report};
 
 /// What is read next of some tokens of a file.
 #[derive(Clone, Copy)]
-pub(crate) struct Cursor<'a> {
-    pub(crate) text: &'a str,
+pub struct Cursor<'a> {
+    pub text: &'a str,
     tokens: &'a [Token],
     next: usize,
     /// Where the tokens would go on.
@@ -17,64 +17,64 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// `end` is the place that errors at the end point to.
-    pub(crate) fn new(text: &'a str, tokens: &'a [Token], end: Bytes) -> Cursor<'a> {
+    pub fn new(text: &'a str, tokens: &'a [Token], end: Bytes) -> Cursor<'a> {
         Cursor { text, tokens, next: 0, end }
     }
 
-    pub(crate) fn peek(&self) -> Option<Token> {
+    pub fn peek(&self) -> Option<Token> {
         self.tokens.get(self.next).copied()
     }
 
-    pub(crate) fn at_end(&self) -> bool {
+    pub fn at_end(&self) -> bool {
         self.next >= self.tokens.len()
     }
 
     /// The text of the token `ahead` of the next one; empty at the end.
-    pub(crate) fn text_at(&self, ahead: usize) -> &'a str {
+    pub fn text_at(&self, ahead: usize) -> &'a str {
         self.tokens.get(self.next + ahead).map_or("", |token| token.at.of(self.text))
     }
 
-    pub(crate) fn kind_at(&self, ahead: usize) -> Option<Kind> {
+    pub fn kind_at(&self, ahead: usize) -> Option<Kind> {
         self.tokens.get(self.next + ahead).map(|token| token.kind)
     }
 
-    pub(crate) fn advance(&mut self) -> Option<Token> {
+    pub fn advance(&mut self) -> Option<Token> {
         let token = self.peek();
         self.next += usize::from(token.is_some());
         token
     }
 
     /// The place of the next token, or of the end.
-    pub(crate) fn here(&self) -> Bytes {
+    pub fn here(&self) -> Bytes {
         self.peek().map_or(self.end, |token| token.at)
     }
 
     /// The place of the token before the next one.
-    pub(crate) fn previous(&self) -> Bytes {
+    pub fn previous(&self) -> Bytes {
         self.next.checked_sub(1).map_or(self.here(), |last| self.tokens[last].at)
     }
 
     /// From the next token to the last.
-    pub(crate) fn rest_at(&self) -> Bytes {
+    pub fn rest_at(&self) -> Bytes {
         let here = self.here();
         let nothing = Bytes { end: here.start, ..here };
         self.rest().last().map_or(nothing, |last| here.to(last.at))
     }
 
-    pub(crate) fn rest(&self) -> &'a [Token] {
+    pub fn rest(&self) -> &'a [Token] {
         &self.tokens[self.next.min(self.tokens.len())..]
     }
 
-    pub(crate) fn is(&self, text: &str) -> bool {
+    pub fn is(&self, text: &str) -> bool {
         self.text_at(0) == text
     }
 
     /// Goes past the next token if it is `text`.
-    pub(crate) fn eat(&mut self, text: &str) -> Option<Bytes> {
+    pub fn eat(&mut self, text: &str) -> Option<Bytes> {
         if self.is(text) { self.advance().map(|token| token.at) } else { None }
     }
 
-    pub(crate) fn word(&mut self) -> Option<(&'a str, Bytes)> {
+    pub fn word(&mut self) -> Option<(&'a str, Bytes)> {
         match self.peek() {
             Some(Token { kind: Kind::Word, at }) => {
                 self.next += 1;
@@ -85,13 +85,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the next token follows the one before without a blank.
-    pub(crate) fn adjacent(&self) -> bool {
+    pub fn adjacent(&self) -> bool {
         self.next > 0
             && self.peek().is_some_and(|token| token.at.start == self.tokens[self.next - 1].at.end)
     }
 
     /// A number of up to 64 bits, as instructions have them; otherwise as [`Self::value`].
-    pub(crate) fn number(&mut self, report: &mut Report) -> Option<(u64, Bytes)> {
+    pub fn number(&mut self, report: &mut Report) -> Option<(u64, Bytes)> {
         let (value, at) = self.value(report)?;
         let signed = i64::try_from(value.cast_signed()).map(i64::cast_unsigned);
         let number = u64::try_from(value).or(signed).unwrap_or_else(|_| {
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
 
     /// A number with its sign, in two's complement; `None` if there is none. One that cannot be
     /// read is reported and taken as 0.
-    pub(crate) fn value(&mut self, report: &mut Report) -> Option<(Value, Bytes)> {
+    pub fn value(&mut self, report: &mut Report) -> Option<(Value, Bytes)> {
         let negative = self.is("-");
         if self.kind_at(usize::from(negative)) != Some(Kind::Number) {
             return None;
@@ -130,16 +130,12 @@ impl<'a> Cursor<'a> {
         Some((if negative { value.wrapping_neg() } else { value }, at))
     }
 
-    pub(crate) fn number_value(&mut self, report: &mut Report) -> Option<u64> {
+    pub fn number_value(&mut self, report: &mut Report) -> Option<u64> {
         self.number(report).map(|(value, _)| value)
     }
 
     /// Reports that something else was expected here.
-    pub(crate) fn expected<'r>(
-        &self,
-        what: &str,
-        report: &'r mut Report,
-    ) -> &'r mut crate::report::Draft {
+    pub fn expected<'r>(&self, what: &str, report: &'r mut Report) -> &'r mut crate::report::Draft {
         let message = match self.peek() {
             Some(token) => format!("`{}` where {what} is expected", short(token.at.of(self.text))),
             None => format!("{what} is missing"),
@@ -149,7 +145,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Names in messages are cut: a line of 10 MB may be one word.
-pub(crate) fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     const LONG: usize = 60;
     match text.char_indices().nth(LONG) {
         Some((end, _)) => format!("{}…", &text[..end]),

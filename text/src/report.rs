@@ -6,39 +6,52 @@ use crate::diagnostic::{Diagnostic, Excerpt, Label, Severity, Span};
 
 /// A range of bytes of the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Bytes {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+pub struct Bytes {
+    pub start: u32,
+    pub end: u32,
 }
 
 impl Bytes {
     /// The lengths of files are checked before anything is read.
-    pub(crate) fn new(start: usize, end: usize) -> Bytes {
+    pub fn new(start: usize, end: usize) -> Bytes {
         let narrow = |n: usize| u32::try_from(n).expect("a file has less than 4 GiB");
         Bytes { start: narrow(start), end: narrow(end) }
     }
 
-    pub(crate) fn of(self, text: &str) -> &str {
+    pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
 
-    pub(crate) fn to(self, last: Bytes) -> Bytes {
+    pub fn to(self, last: Bytes) -> Bytes {
         Bytes { start: self.start, end: last.end.max(self.end) }
     }
 
+    /// Without the blanks around it.
+    pub fn trimmed(self, text: &str) -> Bytes {
+        let inside = self.of(text);
+        let start = self.start as usize + inside.len() - inside.trim_start().len();
+        Bytes::new(start, start + inside.trim().len())
+    }
+
+    /// The part of `text` that `inside`, a part of it, is.
+    pub fn within(text: &str, inside: &str) -> Bytes {
+        let start = inside.as_ptr() as usize - text.as_ptr() as usize;
+        Bytes::new(start, start + inside.len())
+    }
+
     /// The place just behind.
-    pub(crate) fn after(self) -> Bytes {
+    pub fn after(self) -> Bytes {
         Bytes { start: self.end, end: self.end }
     }
 }
 
 /// In the place of something that was no good, and was reported.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reported;
+pub struct Reported;
 
 /// An error whose place is still in bytes.
 #[derive(Clone, Debug)]
-pub(crate) struct Draft {
+pub struct Draft {
     code: &'static str,
     message: String,
     at: Bytes,
@@ -50,38 +63,38 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn severity(&mut self, severity: Severity) -> &mut Draft {
+    pub fn severity(&mut self, severity: Severity) -> &mut Draft {
         self.severity = severity;
         self
     }
 
     /// What stands at the place of the error.
-    pub(crate) fn note(&mut self, note: impl Into<String>) -> &mut Draft {
+    pub fn note(&mut self, note: impl Into<String>) -> &mut Draft {
         self.note = note.into();
         self
     }
 
-    pub(crate) fn label(&mut self, at: Bytes, text: impl Into<String>) -> &mut Draft {
+    pub fn label(&mut self, at: Bytes, text: impl Into<String>) -> &mut Draft {
         self.labels.push((at, text.into()));
         self
     }
 
-    pub(crate) fn section(&mut self, section: Section) -> &mut Draft {
+    pub fn section(&mut self, section: Section) -> &mut Draft {
         self.section = Some(section);
         self
     }
 
-    pub(crate) fn section_if(&mut self, section: Option<Section>) -> &mut Draft {
+    pub fn section_if(&mut self, section: Option<Section>) -> &mut Draft {
         self.section = section;
         self
     }
 
-    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Draft {
+    pub fn help(&mut self, help: impl Into<String>) -> &mut Draft {
         self.help = Some(help.into());
         self
     }
 
-    pub(crate) fn help_if(&mut self, help: Option<String>) -> &mut Draft {
+    pub fn help_if(&mut self, help: Option<String>) -> &mut Draft {
         self.help = help;
         self
     }
@@ -102,7 +115,7 @@ const KEPT_OF_MANY: usize = 100_000;
 const PATIENCE: usize = 2_000_000;
 
 #[derive(Debug)]
-pub(crate) struct Report {
+pub struct Report {
     drafts: Vec<Draft>,
     dropped: Option<Box<Draft>>,
     count: usize,
@@ -119,11 +132,11 @@ impl Default for Report {
 
 impl Report {
     /// For a file that may be large.
-    pub(crate) fn of_many() -> Report {
+    pub fn of_many() -> Report {
         Report { kept: KEPT_OF_MANY, ..Report::default() }
     }
 
-    pub(crate) fn error(
+    pub fn error(
         &mut self,
         code: &'static str,
         at: Bytes,
@@ -148,26 +161,26 @@ impl Report {
         }
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.count
     }
 
     /// Takes back the errors behind the first `count`.
-    pub(crate) fn forget(&mut self, count: usize) {
+    pub fn forget(&mut self, count: usize) {
         self.drafts.truncate(count);
         self.count = self.count.min(count);
         self.dropped = self.dropped.take().filter(|_| self.count > self.drafts.len());
     }
 
     /// Whether there is time to look through so many names once more.
-    pub(crate) fn is_worth(&mut self, names: usize) -> bool {
+    pub fn is_worth(&mut self, names: usize) -> bool {
         let left = self.patience.checked_sub(names);
         self.patience = left.unwrap_or(self.patience);
         left.is_some()
     }
 
     /// The known name that `name` was perhaps meant to be; `None` too where nobody will read it.
-    pub(crate) fn nearest<'a>(
+    pub fn nearest<'a>(
         &self,
         name: &str,
         known: impl IntoIterator<Item = &'a str>,
@@ -176,7 +189,7 @@ impl Report {
     }
 
     /// All errors, by place.
-    pub(crate) fn finish(mut self, path: &str, text: &str) -> Vec<Diagnostic> {
+    pub fn finish(mut self, path: &str, text: &str) -> Vec<Diagnostic> {
         let dropped = self.count - self.drafts.len();
         if dropped > 0 {
             let end = u32::try_from(text.len()).unwrap_or(u32::MAX);

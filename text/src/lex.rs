@@ -5,7 +5,7 @@ use model::value::Value;
 use crate::report::{Bytes, Report};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A name, `%` and `$` included.
     Word,
     /// Anything that starts with a digit; see [`number`].
@@ -14,14 +14,14 @@ pub(crate) enum Kind {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) at: Bytes,
+pub struct Token {
+    pub kind: Kind,
+    pub at: Bytes,
 }
 
 impl Token {
     /// Whether it is this punctuation.
-    pub(crate) fn is(self, text: &str, sign: &str) -> bool {
+    pub fn is(self, text: &str, sign: &str) -> bool {
         matches!(self.kind, Kind::Punctuation(_)) && self.at.of(text) == sign
     }
 }
@@ -33,7 +33,7 @@ const PUNCTUATION: &[&str] = &[
 ];
 
 /// The end of what is neither token nor error at `at`: blanks and comments, which may nest.
-pub(crate) fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
+pub fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
     loop {
         let rest = &text[at..];
         let blank = rest.len() - rest.trim_start().len();
@@ -87,7 +87,7 @@ fn continues_word(c: char) -> bool {
 const SASS: &[&str] = &["`", "?"];
 
 /// The tokens of `text` from byte `at` on; those of SASS too, if it has them.
-pub(crate) fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Report) -> Vec<Token> {
+pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Report) -> Vec<Token> {
     let more = if sass { SASS } else { &[] };
     let mut tokens = Vec::new();
     loop {
@@ -142,7 +142,7 @@ fn instead(c: char) -> Option<&'static str> {
 }
 
 /// The value of a [`Kind::Number`], as PTX and herd both read it, or why there is none.
-pub(crate) fn number(text: &str) -> Result<Value, &'static str> {
+pub fn number(text: &str) -> Result<Value, &'static str> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.strip_suffix('u').unwrap_or(&lower);
     let parse = |digits: &str, radix: u32| {

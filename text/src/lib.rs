@@ -1,0 +1,44 @@
+//! Text that is judged: tokens, places in a file, and diagnostics.
+//!
+//! Every reader of files (litmus tests, `.cat` models, PTX, SASS, LLVM IR, tables of lowerings) collects what is
+//! wrong with its input in a [`report::Report`], by byte ranges, and [`report::Report::finish`] turns that into
+//! [`Diagnostic`]s with lines, columns and excerpts.
+
+pub mod cursor;
+pub mod diagnostic;
+pub mod lex;
+pub mod report;
+
+pub use diagnostic::Diagnostic;
+use report::{Bytes, Report};
+
+/// Larger files are refused: no input of a checker of memory models needs them. In bytes.
+pub const LARGEST: usize = 64 << 20;
+
+/// Decodes a file as UTF-8, or reports why it cannot.
+pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let nothing = Bytes::default();
+    if bytes.len() > LARGEST {
+        report.error("size", nothing, format!("the file has more than {} MiB", LARGEST >> 20));
+        return Err(report.finish(path, ""));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        result => {
+            let first = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            let valid = result.err().map_or(bytes.len(), |error| error.valid_up_to()).min(first);
+            let before = std::str::from_utf8(&bytes[..valid]).unwrap_or("");
+            let at = Bytes::new(before.len(), before.len());
+            let byte = bytes.get(valid).copied().unwrap_or(0);
+            report
+                .error(
+                    "binary",
+                    at,
+                    format!("this file is no text in UTF-8: byte {valid} is 0x{byte:02x}"),
+                )
+                .note("text up to here");
+            Err(report.finish(path, before))
+        }
+    }
+}
