@@ -205,7 +205,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         jobs: 2,
         patience: Patience::default(),
     };
-    let table = Table { rows };
+    let table = Table { rows, ..Table::default() };
     let findings = checker::lower::judge(&table, &setting, &ProgressBar::hidden());
     let asker = Asker {
         engine: ENGINES[0],

@@ -247,7 +247,7 @@ fn a_target_that_nobody_measured_is_of_its_family_or_of_none() {
         let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
         (row, serde_json::Map::new())
     });
-    let findings = judged(&Table { rows: rows.to_vec() });
+    let findings = judged(&Table { rows: rows.to_vec(), ..Table::default() });
     let verdicts: Vec<&str> = findings.iter().map(|finding| finding.verdict.name()).collect();
     assert_eq!(verdicts, ["weaker", "undecided"], "{findings:?}");
 }
@@ -285,13 +285,13 @@ fn no_row_is_too_odd_to_be_answered() {
         for target in targets {
             for arch in ["sm_90", "sm_10", "", "sm_"] {
                 let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
-                let table = Table { rows: vec![(row, serde_json::Map::new())] };
+                let table = Table { rows: vec![(row, serde_json::Map::new())], ..Table::default() };
                 assert_eq!(judged(&table).len(), 1);
             }
         }
     }
     let many = "store i32 1, ptr %p\n".repeat(300);
     let row = Row { source: many, target: "st.b32 [a], r;".repeat(300), arch: "sm_90".into() };
-    let table = Table { rows: vec![(row, serde_json::Map::new())] };
+    let table = Table { rows: vec![(row, serde_json::Map::new())], ..Table::default() };
     assert_eq!(judged(&table)[0].verdict.name(), "unsupported");
 }

@@ -315,8 +315,15 @@ fn a_test_that_is_too_large_leaves_the_others_judged() {
 #[cfg(unix)]
 #[test]
 fn a_closed_output_is_no_success() {
-    for format in ["text", "json", "junit", "herd"] {
-        let mut command = causeway(&["check", "-v", "--format", format, "litmus/suite"]);
+    for format in crate::formats::formats() {
+        let mut command = causeway(&[
+            "check",
+            "-v",
+            "--format",
+            &format,
+            "tests/cli/fails.litmus",
+            "litmus/suite",
+        ]);
         let mut child = command.spawn().expect("the program starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");

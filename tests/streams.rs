@@ -87,7 +87,7 @@ fn what_is_wrong_with_an_input_goes_to_standard_error() {
         }
         // A report has them itself.
         for command in ["check", "explore"] {
-            for format in ["--format=json", "--format=junit"] {
+            for format in ["--format=json", "--format=junit", "--format=sarif"] {
                 let output = run(&[], &[command, format, &path], None);
                 assert!(text(&output.stdout).contains("error"), "{command} {format}");
                 assert_eq!(text(&output.stderr), "", "{command} {format}");
@@ -97,6 +97,11 @@ fn what_is_wrong_with_an_input_goes_to_standard_error() {
     let lint = run(&[], &["lint", "tests/ptx/broken.ptx", "tests/ptx/absent.ptx"], None);
     assert!(text(&lint.stdout).starts_with("error["), "what it finds is its result");
     assert!(text(&lint.stderr).starts_with("error: tests/ptx/absent.ptx: "));
+    for format in ["--format=json", "--format=junit", "--format=sarif"] {
+        let lint = run(&[], &["lint", format, "tests/ptx/absent.ptx"], None);
+        assert!(text(&lint.stdout).contains("unreadable"), "{format}");
+        assert_eq!(text(&lint.stderr), "", "{format}");
+    }
 }
 
 #[test]
@@ -123,7 +128,7 @@ fn colour_is_for_terminals_and_for_whom_asks() {
         assert!(!coloured(&[("CLICOLOR_FORCE", "1")], &with("--color=never")), "{arguments:?}");
         assert!(!coloured(&[("NO_COLOR", "1")], arguments), "{arguments:?}");
     }
-    for format in ["json", "junit"] {
+    for format in ["json", "junit", "sarif"] {
         let arguments =
             ["check", "--engine=enumerate", "tests/cli", "--color=always", "--format", format];
         assert!(!coloured(&[], &arguments), "{format}");

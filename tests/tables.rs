@@ -3,16 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::cli::LowerFormat;
 use checker::engine::ENGINES;
 use checker::exit::Exit;
 use checker::lower::generated::{self, Shape};
 use checker::lower::inclusion::Judge;
-use checker::lower::rows::Manner;
+use checker::lower::report::{Baseline, Manner, Reporter};
 use checker::lower::step::{Act, Order, Place, Step};
 use checker::lower::table::table;
-use checker::lower::whole::report::Baseline;
 use checker::lower::{Assumptions, Patience, Setting};
+use checker::report::Format;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
@@ -36,11 +35,13 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
     };
     let baseline = Baseline::default();
     let path = Path::new("its.table");
-    let manner = Manner { format: LowerFormat::Json, racy: false, baseline: &baseline, path };
+    let mut reporter =
+        Reporter::new(Manner { format: Format::Json, racy: false, baseline: &baseline });
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);
     let bar = ProgressBar::hidden();
-    let exit = table(text, paths, &setting, &manner, &bar, streams).expect("memory is written");
+    table((path, text), paths, &setting, &mut reporter, &bar, streams).expect("memory is written");
+    let exit = reporter.end(&mut out).expect("memory is written");
     let out = String::from_utf8(out).expect("it is text");
     let lines = out.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
     (exit, lines.collect(), String::from_utf8(err).expect("it is text"))

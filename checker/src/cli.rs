@@ -13,7 +13,7 @@ use model::machine::form::Family;
 use model::reading;
 
 use crate::explore::machine::MachineArgs;
-use crate::report;
+use crate::report::{self, Format};
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
@@ -119,8 +119,8 @@ pub struct SassExplain {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub registers: Option<u8>,
     /// How to show it
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
-    pub format: LintFormat,
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub format: ExplainFormat,
 }
 
 #[derive(Args, Debug)]
@@ -177,8 +177,8 @@ pub struct Explore {
     #[command(flatten)]
     pub limits: Limits,
     /// How to report
-    #[arg(long, value_enum, default_value_t = report::Format::Text)]
-    pub format: report::Format,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
     /// Show every comparison, and the allowed outcomes that the machine has not
     #[arg(short, long)]
     pub verbose: bool,
@@ -242,8 +242,8 @@ pub struct Lower {
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
     /// How to report
-    #[arg(long, value_enum, default_value_t = LowerFormat::Text)]
-    pub format: LowerFormat,
+    #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
+    pub format: Format,
     /// Assume that no access of an aligned scalar is torn
     #[arg(long)]
     pub no_tearing: bool,
@@ -256,15 +256,6 @@ pub struct Lower {
     /// How many questions to judge at once [default: one for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum LowerFormat {
-    Text,
-    /// One object for each row or function, one a line.
-    Json,
-    /// Annotations, as workflow commands.
-    Github,
 }
 
 #[derive(Args, Debug)]
@@ -352,8 +343,8 @@ pub struct Check {
     #[command(flatten)]
     pub judging: Judging,
     /// How to report
-    #[arg(long, value_enum, default_value_t = report::Format::Text)]
-    pub format: report::Format,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
     /// Show every test, not only those that fail
     #[arg(short, long)]
     pub verbose: bool,
@@ -406,8 +397,8 @@ pub struct Lint {
     #[arg(long)]
     pub strict: bool,
     /// How to report
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
-    pub format: LintFormat,
+    #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
+    pub format: Format,
 }
 
 #[derive(Args, Debug)]
@@ -425,14 +416,14 @@ pub struct PtxExplain {
     #[arg(long)]
     pub strict: bool,
     /// How to show it
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
-    pub format: LintFormat,
+    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
+    pub format: ExplainFormat,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum LintFormat {
+pub enum ExplainFormat {
     Text,
-    /// One object for each diagnostic or instruction, one a line.
+    /// One object for each instruction, one a line.
     Json,
 }
 

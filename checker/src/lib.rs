@@ -1,5 +1,6 @@
 //! The engines and what surrounds them.
 
+pub mod check;
 pub mod cli;
 pub mod engine;
 pub mod exit;

@@ -1,46 +1,154 @@
 //! `causeway lint`: PTX modules, each memory instruction asked its rules.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
 
 use litmus::ptx::{self, Linted, Options};
 use serde::Serialize;
 use text::Diagnostic;
+use text::diagnostic::Severity;
 
-use crate::cli::{Lint, LintFormat};
+use crate::cli::Lint;
 use crate::exit::Exit;
 use crate::input;
 use crate::interrupt;
 use crate::kind::Kind;
 use crate::lines::{self, Schema};
+use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
+use crate::report::{Reported, Run, Sum};
+use crate::run;
 
 /// One line of `--format json`.
 #[derive(Serialize)]
 pub(crate) struct Object<'a> {
-    file: &'a str,
+    file: Cow<'a, str>,
+    /// From 1; 0 if the file cannot be opened.
     line: usize,
     column: usize,
     severity: &'static str,
+    /// The rule that is broken, as `ld-scope-missing`.
     code: &'static str,
+    /// The number of the section that has the rule.
     section: Option<&'static str>,
-    message: &'a str,
+    message: Cow<'a, str>,
+    /// What stands at that place.
     note: &'a str,
+    /// What to write instead.
     help: Option<&'a str>,
 }
 
 impl<'a> From<&'a Diagnostic> for Object<'a> {
     fn from(diagnostic: &'a Diagnostic) -> Object<'a> {
         Object {
-            file: &diagnostic.path,
+            file: (&*diagnostic.path).into(),
             line: diagnostic.span.line,
             column: diagnostic.span.column,
             severity: diagnostic.severity.name(),
             code: diagnostic.code,
             section: diagnostic.section.map(|section| section.number),
-            message: &diagnostic.message,
+            message: (&*diagnostic.message).into(),
             note: &diagnostic.note,
             help: diagnostic.help.as_deref(),
         }
+    }
+}
+
+impl Object<'_> {
+    fn unreadable(file: String, error: &io::Error) -> Object<'static> {
+        Object {
+            file: file.into(),
+            line: 0,
+            column: 0,
+            severity: Severity::Error.name(),
+            code: "unreadable",
+            section: None,
+            message: error.to_string().into(),
+            note: "",
+            help: None,
+        }
+    }
+}
+
+/// What became of one file.
+struct Module<'a> {
+    path: &'a Path,
+    linted: io::Result<Linted>,
+}
+
+impl Module<'_> {
+    /// Why nothing was judged, if the file cannot be read.
+    fn unread(&self) -> Option<Unread<'_>> {
+        let error = self.linted.as_ref().err()?;
+        Some(Unread { path: self.path, why: Why::Unreadable(error) })
+    }
+
+    fn exit(&self) -> Exit {
+        match &self.linted {
+            Ok(linted) if linted.unreadable => Exit::BadInput,
+            Ok(linted) if linted.errors() > 0 => Exit::Differs,
+            Ok(_) => Exit::AsExpected,
+            Err(_) => Exit::BadInput,
+        }
+    }
+
+    fn diagnostics(&self) -> &[Diagnostic] {
+        self.linted.as_ref().map_or(&[], |linted| &linted.diagnostics)
+    }
+
+    fn found(&self, linted: &Linted) -> Case {
+        let file = self.path.to_string_lossy().into_owned();
+        let mut findings: Vec<Finding> = linted.diagnostics.iter().map(Finding::from).collect();
+        if findings.is_empty() {
+            let (level, message) = match linted.instructions {
+                0 => (Level::Skipped, "it has no memory instruction that is judged".to_owned()),
+                count => (Level::Pass, format!("{}: legal", plural(count, "memory instruction"))),
+            };
+            findings.push(Finding::new(LEGAL, level, message, Place::file(&*file)));
+        }
+        let warnings = linted.diagnostics.iter().filter(|one| one.severity != Severity::Error);
+        let notes = warnings.map(|one| {
+            format!("{}: {} (line {})", one.severity.name(), one.message, one.span.line)
+        });
+        let exit = self.exit();
+        Case { subject: file.clone(), file, exit, seconds: None, findings, notes: notes.collect() }
+    }
+}
+
+const LEGAL: Rule = Rule {
+    id: "legal",
+    text: "memory instructions are legal, by the document and by ptxas",
+    section: None,
+};
+
+impl Reported for Module<'_> {
+    fn case(&self) -> Case {
+        match &self.linted {
+            Ok(linted) => self.found(linted),
+            Err(error) => Unread { path: self.path, why: Why::Unreadable(error) }.case(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.diagnostics().iter().try_for_each(|diagnostic| writeln!(out, "{diagnostic:#}"))
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.unread() {
+            Some(unread) => unread.complain(out),
+            None => self.text(out),
+        }
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        if let Err(error) = &self.linted {
+            let file = self.path.to_string_lossy().into_owned();
+            return lines::write(Schema::Lint, Object::unreadable(file, error), out);
+        }
+        let mut objects = self.diagnostics().iter().map(Object::from);
+        objects.try_for_each(|object| lines::write(Schema::Lint, object, out))
     }
 }
 
@@ -62,6 +170,7 @@ struct Summary {
 
 /// Judges all files; the worst of them decides the exit code.
 pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let start = Instant::now();
     let files = match input::find(&lint.paths, "ptx") {
         Ok(files) => files,
         Err(error) => {
@@ -83,38 +192,28 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         warnings: 0,
         not_judged: BTreeMap::new(),
     };
-    let mut exit = Exit::AsExpected;
-    for file in files.iter().take_while(|_| !interrupt::raised()) {
-        let path = file.to_string_lossy();
-        let bytes = match input::read_kind(file, Kind::Ptx) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                writeln!(err, "error: {}: {error}", input::shown(file))?;
-                exit = exit.max(Exit::BadInput);
-                summary.unread += 1;
-                continue;
-            }
-        };
-        let linted = ptx::lint(&path, &bytes, options);
-        for diagnostic in &linted.diagnostics {
-            write(diagnostic, lint.format, out)?;
-        }
-        summary.add(&linted);
-        if linted.unreadable {
-            exit = exit.max(Exit::BadInput);
-        } else if linted.errors() > 0 {
-            exit = exit.max(Exit::Differs);
-        }
+    let (mut report, mut exit) = (lint.format.report(), Exit::AsExpected);
+    for path in files.iter().take_while(|_| !interrupt::raised()) {
+        let bytes = input::read_kind(path, Kind::Ptx);
+        let linted = bytes.map(|bytes| ptx::lint(&path.to_string_lossy(), &bytes, options));
+        let module = Module { path, linted };
+        run::complain(module.unread().as_ref(), report.as_ref(), out, err)?;
+        report.one(&module, out)?;
+        summary.add(&module);
+        exit = exit.max(module.exit());
     }
-    match lint.format {
-        LintFormat::Text => summary.text(out)?,
-        LintFormat::Json => lines::write(Schema::LintSummary, &summary, out)?,
-    }
+    report.sum(&summary, out)?;
+    let seconds = start.elapsed().as_secs_f64();
+    report.end(&Run { command: "lint", exit, seconds }, out)?;
     Ok(exit)
 }
 
 impl Summary {
-    fn add(&mut self, linted: &Linted) {
+    fn add(&mut self, module: &Module<'_>) {
+        let Ok(linted) = &module.linted else {
+            self.unread += 1;
+            return;
+        };
         self.unread += usize::from(linted.unread);
         self.read_in_part += usize::from(linted.unreadable && !linted.unread);
         self.judged += linted.instructions;
@@ -123,6 +222,12 @@ impl Summary {
         for (name, count) in &linted.not_judged {
             *self.not_judged.entry(name.clone()).or_insert(0) += count;
         }
+    }
+}
+
+impl Sum for Summary {
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        lines::write(Schema::LintSummary, self, out)
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -161,13 +266,6 @@ impl Summary {
             out,
             "lint checks that memory instructions are legal, not that the program is correct"
         )
-    }
-}
-
-fn write(diagnostic: &Diagnostic, format: LintFormat, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        LintFormat::Text => writeln!(out, "{diagnostic:#}"),
-        LintFormat::Json => lines::write(Schema::Lint, Object::from(diagnostic), out),
     }
 }
 

@@ -12,6 +12,7 @@ use model::rel::Model;
 use model::{cxx, ptx, render};
 use text::Diagnostic;
 
+use crate::check::{Judged, Summary};
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::engine::{self, Engine};
 use crate::exit::Exit;
@@ -24,10 +25,11 @@ use crate::kind::Kind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
-use crate::report::{self, Summary};
+use crate::report::finding::Unread;
+use crate::report::{Format, Report, Run};
 use crate::resting::alternatives;
 use crate::sass;
-use crate::suite::{self, Outcome};
+use crate::suite;
 
 /// What `--model` knows by name, apart from `ptx`.
 fn built_in(name: &Path) -> Option<Model> {
@@ -166,11 +168,8 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         // What a test says of axioms and readings is meant of the model as it is.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
-        rests: match check.format {
-            report::Format::Text => check.verbose,
-            report::Format::Json => true,
-            report::Format::Junit | report::Format::Herd => false,
-        },
+        // It takes time, so only where it is shown.
+        rests: check.format == Format::Json || check.format == Format::Text && check.verbose,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
@@ -179,24 +178,22 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     }
     let mut summary =
         Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
-    let mut report = report::new(check.format, &model, check.verbose);
+    let mut report = check.format.report();
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
         let Some(item) = item else {
             progress.finish_and_clear();
             summary.seconds = start.elapsed().as_secs_f64();
-            report.end(&summary, out)?;
+            report.sum(&summary, out)?;
+            let (exit, seconds) = (summary.exit(), summary.seconds);
+            report.end(&Run { command: "check", exit, seconds }, out)?;
             out.flush()?;
             return interrupted(summary.total(), files.len(), err);
         };
         summary.add(&item);
-        let complaint = match &item.outcome {
-            Outcome::Judged { .. } => None,
-            Outcome::Rejected(diagnostics) => Some(Complaint::Rejected(diagnostics)),
-            Outcome::Unreadable(error) => Some(Complaint::Unreadable(error)),
-        };
-        complain(&item.path, complaint.as_ref(), check.format, out, err)?;
-        progress.suspend(|| report.item(&item, out))?;
+        complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+        let judged = Judged { item: &item, model: &model.name, verbose: check.verbose };
+        progress.suspend(|| report.one(&judged, out))?;
         progress.inc(1);
         Ok(())
     });
@@ -323,31 +320,19 @@ fn explain_command(
     explain::explain(&test, &model, options, out)
 }
 
-/// What keeps a file from being judged.
-pub enum Complaint<'a> {
-    Rejected(&'a [Diagnostic]),
-    Unreadable(&'a io::Error),
-}
-
-/// Formats that have no place for a rejected file leave it to standard error, after what is said already.
-pub fn complain(
-    path: &Path,
-    complaint: Option<&Complaint<'_>>,
-    format: report::Format,
+/// Formats that have no place for an input that is not judged leave it to standard error, after what is said
+/// already.
+pub(crate) fn complain(
+    unread: Option<&Unread<'_>>,
+    report: &dyn Report,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<()> {
-    if format.has_errors() {
+    if report.has_errors() {
         return Ok(());
     }
     out.flush()?;
-    match complaint {
-        None => Ok(()),
-        Some(Complaint::Rejected(diagnostics)) => complain_of(diagnostics, err),
-        Some(Complaint::Unreadable(error)) => {
-            writeln!(err, "error: {}: {error}", input::shown(path))
-        }
-    }
+    unread.map_or(Ok(()), |unread| unread.complain(err))
 }
 
 /// The engines that a run asks; `None` when it has been complained that the one it names is missing.

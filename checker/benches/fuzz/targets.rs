@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use checker::engine::{ENGINES, Limits, Seen};
 use checker::explore::{self, explore};
 use checker::lower;
-use checker::lower::whole::report::Baseline;
+use checker::lower::report::Baseline;
 use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
 use litmus::{Dialect, Test, cat, llvm, lowering};

@@ -24,7 +24,7 @@ use crate::engine::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::judge::{self, Task, Verdict};
 use crate::report::dot::{self, Highlight};
-use crate::report::text::{race_text, with_threads};
+use crate::report::words::{race_text, with_threads};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};

@@ -8,7 +8,7 @@ use model::given::Chosen;
 use model::value::Value;
 
 use super::open::{Edge, Kind};
-use crate::report::text::with_threads;
+use crate::report::words::with_threads;
 use crate::witness::{Shown, Witness};
 
 /// A letter for each event that an account speaks of.

@@ -13,12 +13,13 @@ use model::rel::Model;
 use super::Limits;
 use super::one::{self, Question};
 use super::random::Walks;
-use super::report::{self, Item, Outcome, Summary};
+use super::report::{Item, Outcome, Shown, Summary};
 use crate::cli::Explore;
 use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
-use crate::run::{self, Complaint};
+use crate::report::Run;
+use crate::run;
 use crate::suite;
 
 /// Runs the tests; the worst answer decides the exit code.
@@ -56,27 +57,33 @@ pub fn command(
     let question = question(command, model);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = command.jobs.map_or(cores, usize::from);
-    let (mut summary, mut report) = (Summary::default(), report::new(command));
+    let mut summary = Summary { compares: command.check, ..Summary::default() };
+    let mut report = command.format.report();
+    let shown = Shown {
+        check: command.check,
+        verbose: command.verbose,
+        stats: command.stats,
+        progress: command.progress,
+    };
     let (progress, mut done) = (progress(files.len()), 0);
     let work = |index: usize| explored(&files[index], &lowerings, &question);
     let result = suite::in_order(files.len(), jobs, &work, &mut |result| {
         let Some((index, outcome)) = result else {
             progress.finish_and_clear();
             summary.seconds = start.elapsed().as_secs_f64();
-            report.end(&summary, out)?;
+            report.sum(&summary, out)?;
+            let (exit, seconds) = (summary.exit(), summary.seconds);
+            report.end(&Run { command: "explore", exit, seconds }, out)?;
             out.flush()?;
             return run::interrupted(done, files.len(), err);
         };
         done += 1;
         let item = Item { path: files[index].clone(), outcome };
         summary.add(&item);
-        let complaint = match &item.outcome {
-            Outcome::Ran(..) => None,
-            Outcome::Rejected(diagnostics) => Some(Complaint::Rejected(diagnostics)),
-            Outcome::Unreadable(error) => Some(Complaint::Unreadable(error)),
-        };
-        run::complain(&item.path, complaint.as_ref(), command.format, out, err)?;
-        progress.suspend(|| report.item(&item, out))?;
+        run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+        for said in item.said(shown) {
+            progress.suspend(|| report.one(&said, out))?;
+        }
         progress.inc(1);
         Ok(())
     });

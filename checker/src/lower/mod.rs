@@ -21,6 +21,7 @@ pub mod pair;
 pub mod placed;
 pub mod program;
 pub mod ptx;
+pub mod report;
 pub mod row;
 pub mod rows;
 pub mod run;
@@ -45,12 +46,14 @@ pub use row::{Assumptions, Row};
 pub use rows::{Setting, Table, judge, read};
 pub use verdict::{Finding, Verdict};
 
+use self::report::{Baseline, Manner, Reporter};
+use self::whole::Listing;
 use self::whole::ask::Asker;
-use self::whole::report::Baseline;
-use self::whole::{Listing, Unread};
+use self::whole::report::Files;
 use crate::cli::Lower;
 use crate::exit::Exit;
 use crate::input;
+use crate::report::finding::{Unread, Why};
 
 /// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(
@@ -68,22 +71,31 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
-    if let Some(table) = &command.table {
-        return of_table(table, command, (setting, &baseline), bar, out, err);
-    }
-    match (&command.rows, &command.from, &command.to) {
-        (Some(rows), ..) => of_rows(rows, command, (setting, &baseline), bar, out, err),
-        (None, Some(from), Some(to)) => {
-            of_functions([from, to], command, (setting, &baseline), bar, out, err)
-        }
-        (None, ..) => match (&command.ptxas, &command.nvdisasm) {
+    let (format, racy, baseline) = (command.format, command.racy, &baseline);
+    let mut reporter = Reporter::new(Manner { format, racy, baseline });
+    let how = How { command, setting, bar };
+    match (&command.table, &command.rows, &command.from, &command.to) {
+        (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,
+        (_, Some(rows), ..) => of_rows(rows, &how, &mut reporter, (out, err))?,
+        (.., Some(from), Some(to)) => of_functions([from, to], &how, &mut reporter, (out, err))?,
+        _ => match (&command.ptxas, &command.nvdisasm) {
             (Some(ptxas), Some(nvdisasm)) => {
-                of_tests([ptxas, nvdisasm], command, (setting, &baseline), bar, out, err)
+                of_tests([ptxas, nvdisasm], &how, &mut reporter, (out, err))?;
             }
-            _ => Ok(Exit::BadInput),
+            _ => return Ok(Exit::BadInput),
         },
     }
+    reporter.end(out)
 }
+
+/// How to judge.
+struct How<'a> {
+    command: &'a Lower,
+    setting: &'a Setting<'a>,
+    bar: &'a dyn Fn(usize, &'static str) -> ProgressBar,
+}
+
+type Streams<'a> = (&'a mut dyn Write, &'a mut dyn Write);
 
 fn baseline(path: &Path) -> Result<Baseline, String> {
     let shown = input::shown(path);
@@ -93,91 +105,80 @@ fn baseline(path: &Path) -> Result<Baseline, String> {
 
 fn of_table(
     path: &Path,
-    command: &Lower,
-    (setting, baseline): (&Setting<'_>, &Baseline),
-    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+    how: &How<'_>,
+    reporter: &mut Reporter<'_>,
+    streams: Streams<'_>,
+) -> io::Result<()> {
     let text = match input::text_that_fits(path, input::is_table) {
         Ok(text) => text,
         Err(error) => {
-            writeln!(err, "error: {}: {error}", input::shown(path))?;
-            return Ok(Exit::BadInput);
+            let why = Why::Unreadable(&error);
+            return reporter.unread(&Unread { path, why }, streams);
         }
     };
-    let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path };
-    table::table(&text, &command.tests, setting, &manner, &bar(0, "rows"), (out, err))
+    let progress = (how.bar)(0, "rows");
+    let tests = &how.command.tests;
+    table::table((path, &text), tests, how.setting, reporter, &progress, streams)
 }
 
 fn of_rows(
-    rows: &Path,
-    command: &Lower,
-    (setting, baseline): (&Setting<'_>, &Baseline),
-    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
-    let path = input::shown(rows);
-    let text = match input::text_that_fits(rows, rows::fits) {
+    path: &Path,
+    how: &How<'_>,
+    reporter: &mut Reporter<'_>,
+    (out, err): Streams<'_>,
+) -> io::Result<()> {
+    let text = match input::text_that_fits(path, rows::fits) {
         Ok(text) => text,
         Err(error) => {
-            writeln!(err, "error: {path}: {error}")?;
-            return Ok(Exit::BadInput);
+            let why = Why::Unreadable(&error);
+            return reporter.unread(&Unread { path, why }, (out, err));
         }
     };
     let table = match read(&text) {
         Ok(table) => table,
         Err((line, why)) => {
-            writeln!(err, "error: {path}:{line}: {why}")?;
-            writeln!(err, "help: the columns `source`, `target` and `arch` are read")?;
-            return Ok(Exit::BadInput);
+            reporter.unread(&Unread { path, why: Why::Line(line, &why) }, (out, err))?;
+            return writeln!(err, "help: the columns `source`, `target` and `arch` are read");
         }
     };
-    let progress = bar(table.rows.len(), "rows");
-    let (findings, questions) = rows::judge_by(&table, setting, None, &progress);
+    let progress = (how.bar)(table.rows.len(), "rows");
+    let (findings, questions) = rows::judge_by(&table, how.setting, None, &progress);
     progress.finish_and_clear();
-    let manner = rows::Manner { format: command.format, racy: command.racy, baseline, path: rows };
-    rows::print(&table, &findings, questions, &manner, out)
+    rows::report((path, &table), &findings, questions, reporter, out)
 }
 
 fn of_functions(
     [from, to]: [&Path; 2],
-    command: &Lower,
-    (setting, baseline): (&Setting<'_>, &Baseline),
-    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+    how: &How<'_>,
+    reporter: &mut Reporter<'_>,
+    (out, err): Streams<'_>,
+) -> io::Result<()> {
     let mut sides: Vec<Functions> = Vec::new();
     for path in [from, to] {
         let source = sides.first().map_or(&[][..], Vec::as_slice);
-        match whole::functions(path, Listing { source, arch: command.arch }) {
+        match whole::functions(path, Listing { source, arch: how.command.arch }) {
             Ok(functions) => sides.push(functions),
-            Err(Unread::Path(error)) => writeln!(err, "error: {error}")?,
-            Err(Unread::Diagnostics(all)) => {
-                all.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}\n"))?;
+            Err(unread) => {
+                reporter.unread(&Unread { path, why: unread.why() }, (&mut *out, &mut *err))?;
             }
         }
     }
-    let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(Exit::BadInput) };
+    let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
     let pairs = whole::paired(source, target);
-    let asker = asker(setting, command);
-    let progress = bar(pairs.len(), "functions");
-    let said = whole::judge_all(&pairs, asker, setting.jobs, &progress);
+    let progress = (how.bar)(pairs.len(), "functions");
+    let said = whole::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
     progress.finish_and_clear();
-    let (format, racy) = (command.format, command.racy);
-    let manner = whole::report::Manner { format, racy, baseline, source: from, target: to };
-    whole::report::print(&said, &manner, out)
+    whole::report::report(&said, Files { source: from, target: to }, reporter, out)
 }
 
-fn asker<'a>(setting: &Setting<'a>, command: &Lower) -> Asker<'a> {
+fn asker<'a>(how: &How<'a>) -> Asker<'a> {
+    let setting = how.setting;
     Asker {
         engine: setting.engine,
         cxx: setting.cxx,
         whole: setting.whole,
         torn: setting.torn,
-        bound: command.bound,
+        bound: how.command.bound,
         patience: setting.patience,
     }
 }
@@ -187,23 +188,22 @@ const MACHINE: u16 = 90;
 
 fn of_tests(
     [ptxas, nvdisasm]: [&Path; 2],
-    command: &Lower,
-    (setting, baseline): (&Setting<'_>, &Baseline),
-    bar: &dyn Fn(usize, &'static str) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
-    let (mut threads, errors) = match drive::threads(&command.tests) {
+    how: &How<'_>,
+    reporter: &mut Reporter<'_>,
+    (out, err): Streams<'_>,
+) -> io::Result<()> {
+    let command = how.command;
+    let (mut threads, rejected) = match drive::threads(&command.tests) {
         Ok(read) => read,
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::BadInput);
-        }
+        Err(error) => return reporter.not_found(&command.tests, &error, (out, err)),
     };
-    errors.iter().try_for_each(|error| writeln!(err, "{error}\n"))?;
+    for (path, diagnostics) in &rejected {
+        let why = Why::Rejected(diagnostics);
+        reporter.unread(&Unread { path, why }, (&mut *out, &mut *err))?;
+    }
     if threads.is_empty() {
-        writeln!(err, "error: no litmus test below the paths given")?;
-        return Ok(Exit::BadInput);
+        let error = io::Error::other("no litmus test below the paths given");
+        return reporter.not_found(&command.tests, &error, (out, err));
     }
     let own = drive::folder();
     let folder = command.keep.as_deref().unwrap_or(&own);
@@ -216,8 +216,7 @@ fn of_tests(
     let drive::Sides { module, listing, source, target } = match sides {
         Ok(sides) => sides,
         Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::BadInput);
+            return reporter.not_found(&command.tests, &io::Error::other(error), (out, err));
         }
     };
     let mut pairs = whole::paired(source, target);
@@ -230,9 +229,10 @@ fn of_tests(
             count => format!(" and {} more", count - 1),
         };
         pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
+        pair.test = Some(driven.test.clone());
     }
-    let progress = bar(pairs.len(), "threads");
-    let mut said = whole::judge_all(&pairs, asker(setting, command), setting.jobs, &progress);
+    let progress = (how.bar)(pairs.len(), "threads");
+    let mut said = whole::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
     progress.finish_and_clear();
     for said in &mut said {
         let illegal = |driven: &drive::Driven| {
@@ -243,9 +243,5 @@ fn of_tests(
             said.finding = Finding::new(Verdict::Invalid, why);
         }
     }
-    let (format, racy) = (command.format, command.racy);
-    let manner =
-        whole::report::Manner { format, racy, baseline, source: &module, target: &listing };
-    let exit = whole::report::print(&said, &manner, out)?;
-    Ok(if errors.is_empty() { exit } else { Exit::BadInput })
+    whole::report::report(&said, Files { source: &module, target: &listing }, reporter, out)
 }

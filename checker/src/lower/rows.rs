@@ -9,19 +9,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indicatif::ProgressBar;
 use litmus::lowering;
 use model::rel::Model;
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, Prepared};
 use super::csv;
 use super::inclusion::{Judge, Patience, Question};
+use super::report::{Object, OfRow, Reporter, Weighed, case, counted, details};
 use super::row::{Assumptions, Row, prepare};
-use super::verdict::{Finding, Verdict};
-use super::whole::report::{Baseline, escaped};
-use crate::cli::LowerFormat;
+use super::verdict::Finding;
 use crate::engine::Engine;
-use crate::exit::Exit;
-use crate::lines::{self, Schema};
+use crate::report::Reported;
+use crate::report::finding::{Case, Place};
 
 /// What judges.
 pub struct Setting<'a> {
@@ -34,25 +32,17 @@ pub struct Setting<'a> {
     pub patience: Patience,
 }
 
-/// One line of `--format json`.
-#[derive(Serialize)]
-struct Object<'a> {
-    row: usize,
-    #[serde(flatten)]
-    finding: &'a Finding,
-    /// The columns that the judge does not read.
-    columns: &'a Map<String, Value>,
-}
-
 /// Names that a column may have, the first being ours.
 const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
 const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
 const ARCH: &[&str] = &["arch", "sm"];
 
 /// A file of rows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Table {
     pub rows: Vec<(Row, Map<String, Value>)>,
+    /// The line of each in its file, if they were read from one.
+    pub lines: Vec<usize>,
 }
 
 /// Whether the first line of a text may be that of a file of rows: it names a column that is read.
@@ -91,7 +81,8 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
         let others = others.map(|(_, (name, field))| (name.clone(), Value::from(field.clone())));
         rows.push((row, others.collect()));
     }
-    Ok(Table { rows })
+    let lines = rest.iter().map(|(line, _)| *line).collect();
+    Ok(Table { rows, lines })
 }
 
 /// Judges all rows, in the order of the file.
@@ -152,79 +143,54 @@ pub fn judge_by(
     (findings.collect(), distinct)
 }
 
-/// How to print, and what counts.
-pub struct Manner<'a> {
-    pub format: LowerFormat,
-    pub racy: bool,
-    pub baseline: &'a Baseline,
-    pub path: &'a Path,
+/// A row and its finding.
+struct One<'a> {
+    path: &'a Path,
+    /// From 1.
+    row: usize,
+    /// Of the file, if the row was read from one.
+    line: Option<usize>,
+    columns: &'a Map<String, Value>,
+    finding: &'a Finding,
+    weighed: Weighed,
 }
 
-/// Prints the findings, and how many there are of each verdict, and how many questions there were.
-pub fn print(
-    table: &Table,
+/// Reports the findings, and how many there are of each verdict, and how many questions there were.
+pub fn report(
+    (path, table): (&Path, &Table),
     findings: &[Finding],
     questions: usize,
-    manner: &Manner<'_>,
+    reporter: &mut Reporter<'_>,
     out: &mut dyn Write,
-) -> io::Result<Exit> {
-    let mut exit = Exit::AsExpected;
-    for (row, (finding, (_, columns))) in (1..).zip(findings.iter().zip(&table.rows)) {
-        let known = manner.baseline.knows(&row.to_string(), finding);
-        let here = if known { Exit::AsExpected } else { finding.exit(manner.racy) };
-        exit = exit.max(here);
-        match manner.format {
-            LowerFormat::Json => {
-                lines::write(Schema::Lower, Object { row, finding, columns }, out)?;
-            }
-            LowerFormat::Text => text(row, finding, out)?,
-            LowerFormat::Github => {
-                let level = match here {
-                    Exit::AsExpected => continue,
-                    Exit::Differs => "error",
-                    Exit::Undecided | Exit::BadInput | Exit::Disagreement => "warning",
-                };
-                let (file, verdict) = (manner.path.display(), finding.verdict.name());
-                let why = escaped(&format!("row {row}: {}", finding.why));
-                writeln!(out, "::{level} file={file},title={verdict}::{why}")?;
-            }
-        }
+) -> io::Result<()> {
+    for (index, (finding, (_, columns))) in findings.iter().zip(&table.rows).enumerate() {
+        let (row, line) = (index + 1, table.lines.get(index).copied());
+        let weighed = reporter.weighed(&row.to_string(), finding);
+        reporter.one(&One { path, row, line, columns, finding, weighed }, out)?;
     }
-    if manner.format == LowerFormat::Text {
-        let counts = Verdict::ALL.iter().filter_map(|&verdict| {
-            let count = findings.iter().filter(|finding| finding.verdict == verdict).count();
-            (count > 0).then(|| format!("{count} {}", verdict.name()))
-        });
-        let counts: Vec<String> = counts.collect();
-        let (rows, counts) = (findings.len(), counts.join(", "));
-        writeln!(out, "{rows} rows: {counts}; {questions} questions")?;
-    }
-    Ok(exit)
+    let (rows, counts) = (findings.len(), counted(findings.iter()));
+    reporter.sum(&format!("{rows} rows: {counts}; {questions} questions"), out)
 }
 
-fn text(row: usize, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    let racy = if finding.racy { " where it races" } else { "" };
-    writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
-    details(finding, out)
-}
+impl Reported for One<'_> {
+    fn case(&self) -> Case {
+        let place = Place::line(self.path.to_string_lossy(), self.line);
+        case(self.finding, self.weighed, format!("row {}", self.row), place, None)
+    }
 
-/// All but the verdict and its reason.
-pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(by) = finding.by {
-        writeln!(out, "  by: {}", by.name())?;
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let One { row, finding, .. } = self;
+        let racy = if finding.racy { " where it races" } else { "" };
+        writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+        details(finding, out)
     }
-    if let Some(context) = &finding.context {
-        writeln!(out, "  context: {context}")?;
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.text(out)
     }
-    if let Some(outcome) = &finding.outcome {
-        writeln!(out, "  outcome: {outcome}")?;
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let One { row, finding, columns, .. } = *self;
+        Object::Row(OfRow { row, finding, columns }).write(out)
     }
-    if let Some(run) = &finding.run {
-        writeln!(out, "  run of the machine:")?;
-        run.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
-    }
-    if let Some(sufficient) = &finding.sufficient {
-        writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
-    }
-    finding.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))
 }

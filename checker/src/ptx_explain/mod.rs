@@ -23,7 +23,7 @@ use model::section::{self, Section};
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
-use crate::cli::{LintFormat, PtxExplain};
+use crate::cli::{ExplainFormat, PtxExplain};
 use crate::exit::Exit;
 use lowered::Lowered;
 
@@ -97,15 +97,15 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
                 Err(diagnostics) => (diagnostics, Exit::BadInput),
             };
             let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
-            if explained && explain.format == LintFormat::Text {
+            if explained && explain.format == ExplainFormat::Text {
                 writeln!(out)?;
             }
             explained = !broken;
             match (explain.format, broken) {
-                (LintFormat::Text, false) => other.text(&diagnostics, out)?,
-                (LintFormat::Json, false) => other.json(&diagnostics, out)?,
-                (LintFormat::Text, true) => show::text(text, &diagnostics, None, out)?,
-                (LintFormat::Json, true) => show::json(text, &diagnostics, None, out)?,
+                (ExplainFormat::Text, false) => other.text(&diagnostics, out)?,
+                (ExplainFormat::Json, false) => other.json(&diagnostics, out)?,
+                (ExplainFormat::Text, true) => show::text(text, &diagnostics, None, out)?,
+                (ExplainFormat::Json, true) => show::json(text, &diagnostics, None, out)?,
             }
             if broken {
                 exit = exit.max(worst);
@@ -128,13 +128,13 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
         let isa = explain.ptx_isa.unwrap_or(PtxIsa::NEWEST);
         let account = single.as_ref().and_then(|single| account(single, &diagnostics, isa));
         let text = single.as_ref().map_or(text.trim(), |single| single.text);
-        if explained && explain.format == LintFormat::Text {
+        if explained && explain.format == ExplainFormat::Text {
             writeln!(out)?;
         }
         explained = account.is_some();
         match explain.format {
-            LintFormat::Text => show::text(text, &diagnostics, account.as_ref(), out)?,
-            LintFormat::Json => show::json(text, &diagnostics, account.as_ref(), out)?,
+            ExplainFormat::Text => show::text(text, &diagnostics, account.as_ref(), out)?,
+            ExplainFormat::Json => show::json(text, &diagnostics, account.as_ref(), out)?,
         }
     }
     Ok(exit)

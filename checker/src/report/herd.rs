@@ -11,70 +11,70 @@ use md5::{Digest, Md5};
 use model::program::Initial;
 use text::diagnostic::escaped;
 
-use super::{Report, Summary};
-use crate::judge::Judgement;
-use crate::suite::{Item, Outcome};
+use super::{Report, Reported};
+use crate::judge::Observation;
 
-pub struct Herd;
+pub(super) struct Herd;
+
+/// What a log says of one test. herd7 warns of a test that it cannot run, and its log has no entry.
+pub struct Entry<'a> {
+    pub test: &'a Test,
+    /// A log has one entry for each name.
+    pub name: String,
+    /// In no order.
+    pub states: Vec<String>,
+    /// Whether a loop was cut.
+    pub looped: bool,
+    /// What the quantified condition amounts to; nothing where nobody knows.
+    pub condition: Option<bool>,
+    /// How many satisfy the condition without its quantifier, and how many do not.
+    pub positive: u64,
+    pub negative: u64,
+    pub flags: Vec<String>,
+    /// Without one, what was counted says nothing of what was not seen.
+    pub observation: Option<Observation>,
+    pub seconds: f64,
+}
 
 impl Report for Herd {
-    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        match &item.outcome {
-            Outcome::Judged { test, judgement } => print(test, judgement, out),
-            // herd7 warns of a test it cannot run, and its log has no entry.
-            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
+    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+        one.herd().map_or(Ok(()), |entry| entry.print(out))
+    }
+}
+
+impl Entry<'_> {
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Entry { test, positive, negative, .. } = self;
+        let kind = match test.quantifier {
+            Quantifier::Exists => "Allowed",
+            Quantifier::NotExists => "Forbidden",
+            Quantifier::ForAll => "Required",
+        };
+        let name = escaped(&self.name);
+        writeln!(out, "Test {name} {kind}")?;
+        writeln!(out, "States {}", self.states.len())?;
+        let mut states: Vec<&str> = self.states.iter().map(|state| state.trim_end()).collect();
+        states.sort_unstable();
+        states.iter().try_for_each(|state| writeln!(out, "{state}"))?;
+        let looped = if self.looped { "Loop " } else { "" };
+        let validated = match self.condition {
+            Some(true) => "Ok",
+            Some(false) => "No",
+            None => "Undef",
+        };
+        writeln!(out, "{looped}{validated}")?;
+        let (satisfying, others) = match test.quantifier {
+            Quantifier::Exists | Quantifier::ForAll => (positive, negative),
+            Quantifier::NotExists => (negative, positive),
+        };
+        writeln!(out, "Witnesses\nPositive: {satisfying} Negative: {others}")?;
+        self.flags.iter().try_for_each(|flag| writeln!(out, "Flag {flag}"))?;
+        writeln!(out, "Condition {}", test.condition_text)?;
+        if let Some(observation) = self.observation {
+            writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
         }
-    }
-
-    fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn print(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
-    let kind = match test.quantifier {
-        Quantifier::Exists => "Allowed",
-        Quantifier::NotExists => "Forbidden",
-        Quantifier::ForAll => "Required",
-    };
-    let name = escaped(&test.name);
-    writeln!(out, "Test {name} {kind}")?;
-    writeln!(out, "States {}", judgement.found.outcomes.len())?;
-    let mut states: Vec<String> =
-        judgement.found.outcomes.keys().map(|outcome| test.display_outcome(outcome)).collect();
-    states.sort();
-    for state in states {
-        writeln!(out, "{}", state.trim_end())?;
-    }
-    let (positive, negative) = (judgement.positive, judgement.negative);
-    let looped = if judgement.found.seen.bound_reached { "Loop " } else { "" };
-    writeln!(out, "{looped}{}", validated(judgement.condition))?;
-    let (satisfying, others) = match test.quantifier {
-        Quantifier::Exists | Quantifier::ForAll => (positive, negative),
-        Quantifier::NotExists => (negative, positive),
-    };
-    writeln!(out, "Witnesses\nPositive: {satisfying} Negative: {others}")?;
-    if !judgement.found.seen.races.is_empty() {
-        writeln!(out, "Flag data-race")?;
-    }
-    if let Some(reason) = judgement.verdict.reason() {
-        writeln!(out, "Flag {}", reason.replace(char::is_whitespace, "-"))?;
-    }
-    writeln!(out, "Condition {}", test.condition_text)?;
-    // Without one, what was counted says nothing of what was not seen.
-    if let Some(observation) = judgement.observation {
-        writeln!(out, "Observation {name} {} {positive} {negative}", observation.name())?;
-    }
-    writeln!(out, "Time {name} {:.2}", judgement.seconds)?;
-    writeln!(out, "Hash={}\n", hash(test))
-}
-
-/// What a log says of a condition; nothing where nobody knows.
-pub(crate) fn validated(condition: Option<bool>) -> &'static str {
-    match condition {
-        Some(true) => "Ok",
-        Some(false) => "No",
-        None => "Undef",
+        writeln!(out, "Time {name} {:.2}", self.seconds)?;
+        writeln!(out, "Hash={}\n", hash(test))
     }
 }
 

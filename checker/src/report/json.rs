@@ -1,4 +1,4 @@
-//! One object for each test, a line each: `docs/json.md` describes it.
+//! Objects, a line each, and what those of several commands have in common: `docs/json.md` describes them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,46 +9,27 @@ use model::value::Value;
 use serde::Serialize;
 use text::Diagnostic;
 
-use super::text::race_text;
-use super::{Report, Summary};
-use crate::judge::{Judgement, Note, Observation, Verdict};
-use crate::lines::{self, Schema};
-use crate::resting::Resting;
-use crate::suite::{Item, Outcome};
+use super::finding::{Unread, Why};
+use super::{Report, Reported, Sum};
+use crate::judge::Note;
 
-pub struct Json {
-    pub model: String,
+pub(super) struct Json;
+
+impl Report for Json {
+    fn has_errors(&self) -> bool {
+        true
+    }
+
+    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+        one.json(out)
+    }
+
+    fn sum(&mut self, sum: &dyn Sum, out: &mut dyn Write) -> io::Result<()> {
+        sum.json(out)
+    }
 }
 
-#[derive(Serialize)]
-struct Object<'a> {
-    file: String,
-    name: Option<&'a str>,
-    model: &'a str,
-    quantifier: Option<&'a str>,
-    condition: Option<&'a str>,
-    verdict: &'a str,
-    /// Whether the test expects what was found.
-    expected: bool,
-    observation: Option<&'a str>,
-    positive: u64,
-    negative: u64,
-    outcomes: Vec<OneOutcome>,
-    executions: Option<u64>,
-    engine: Vec<&'a str>,
-    seconds: f64,
-    races: Vec<String>,
-    /// The readings that the verdict rests on, and those that it may rest on.
-    readings: Vec<&'static str>,
-    readings_undecided: Vec<&'static str>,
-    reason: Option<String>,
-    /// The condition over the outcomes alone: `holds` or `fails`.
-    condition_verdict: Option<&'static str>,
-    notes: Vec<OneNote>,
-    bound_reached: bool,
-    errors: Vec<Error>,
-}
-
+/// What to know beside a verdict.
 #[derive(Serialize)]
 pub(crate) struct OneNote {
     code: &'static str,
@@ -61,52 +42,37 @@ impl OneNote {
     }
 }
 
-pub(crate) type ByName = BTreeMap<String, Value>;
-
-#[derive(Serialize)]
-struct OneOutcome {
-    registers: ByName,
-    memory: ByName,
-    executions: Option<u64>,
-    satisfies: bool,
-}
-
 /// What is wrong with a file.
 #[derive(Serialize)]
 pub(crate) struct Error {
     file: String,
+    /// From 1; 0 if the file cannot be opened.
     line: usize,
     column: usize,
+    /// The rule that is broken, as `ld-scope-missing`.
     code: String,
+    /// The number of the section that has the rule.
     section: Option<String>,
     message: String,
+    /// What to write instead.
     help: Option<String>,
 }
 
-impl Report for Json {
-    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        let file = item.path.to_string_lossy().into_owned();
-        let object = match &item.outcome {
-            Outcome::Judged { test, judgement } => Self::judged(file, test, judgement),
-            Outcome::Rejected(diagnostics) => {
-                let errors = diagnostics.iter().map(|found| Error::new(&file, found)).collect();
-                self.error(file, errors)
-            }
-            Outcome::Unreadable(error) => {
-                let error = Error::unreadable(&file, error);
-                self.error(file, vec![error])
-            }
-        };
-        lines::write(Schema::Check, &object, out)
-    }
-
-    fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 impl Error {
-    pub(crate) fn new(file: &str, diagnostic: &Diagnostic) -> Error {
+    pub(crate) fn all(unread: &Unread<'_>) -> Vec<Error> {
+        let file = unread.file();
+        match unread.why {
+            Why::Rejected(diagnostics) => {
+                diagnostics.iter().map(|found| Error::new(&file, found)).collect()
+            }
+            Why::Line(line, why) => vec![Error::plain(file, line, "malformed", why.to_owned())],
+            Why::Unreadable(error) => {
+                vec![Error::plain(file, 0, "unreadable", error.to_string())]
+            }
+        }
+    }
+
+    fn new(file: &str, diagnostic: &Diagnostic) -> Error {
         Error {
             file: file.to_owned(),
             line: diagnostic.span.line,
@@ -118,96 +84,18 @@ impl Error {
         }
     }
 
-    pub(crate) fn unreadable(file: &str, error: &io::Error) -> Error {
-        Error {
-            file: file.to_owned(),
-            line: 0,
-            column: 0,
-            code: "unreadable".to_owned(),
-            section: None,
-            message: error.to_string(),
-            help: None,
-        }
+    fn plain(file: String, line: usize, code: &str, message: String) -> Error {
+        let (code, column) = (code.to_owned(), 0);
+        Error { file, line, column, code, section: None, message, help: None }
     }
 
-    pub(crate) fn message(&self) -> &str {
-        &self.message
+    /// Why there is nothing else to say of a file with these.
+    pub(crate) fn reason(all: &[Error]) -> Option<String> {
+        all.first().map(|error| error.message.clone())
     }
 }
 
-impl Json {
-    fn error(&self, file: String, errors: Vec<Error>) -> Object<'_> {
-        Object {
-            file,
-            name: None,
-            model: &self.model,
-            quantifier: None,
-            condition: None,
-            verdict: "error",
-            expected: false,
-            observation: None,
-            positive: 0,
-            negative: 0,
-            outcomes: Vec::new(),
-            executions: None,
-            engine: Vec::new(),
-            seconds: 0.0,
-            races: Vec::new(),
-            readings: Vec::new(),
-            readings_undecided: Vec::new(),
-            reason: errors.first().map(|error| error.message.clone()),
-            condition_verdict: None,
-            notes: Vec::new(),
-            bound_reached: false,
-            errors,
-        }
-    }
-
-    fn judged<'a>(file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
-        let found = &judgement.found;
-        let counted = found.seen.executions.is_some();
-        let outcomes = found
-            .outcomes
-            .iter()
-            .map(|(values, &executions)| one_outcome(test, values, counted.then_some(executions)))
-            .collect();
-        let reason = match (&judgement.disagreement, &judgement.verdict) {
-            (Some(disagreement), _) => Some(disagreement.clone()),
-            (None, Verdict::Holds | Verdict::Fails) => judgement.complaint.clone(),
-            (None, verdict) => verdict.reason().map(str::to_owned),
-        };
-        Object {
-            file,
-            name: Some(&test.name),
-            model: &judgement.model,
-            quantifier: Some(test.quantifier.name()),
-            condition: Some(&test.condition_text),
-            verdict: judgement.verdict.name(),
-            expected: judgement.complaint.is_none() && judgement.disagreement.is_none(),
-            observation: judgement.observation.map(Observation::name),
-            positive: judgement.positive,
-            negative: judgement.negative,
-            outcomes,
-            executions: found.seen.executions,
-            engine: judgement.engines.clone(),
-            seconds: judgement.seconds,
-            races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
-            readings: judgement.resting.as_ref().map_or(Vec::new(), Resting::names),
-            readings_undecided: judgement.resting.as_ref().map_or(Vec::new(), Resting::open_names),
-            reason,
-            condition_verdict: judgement.condition.map(|c| if c { "holds" } else { "fails" }),
-            notes: OneNote::all(&judgement.notes),
-            bound_reached: found.seen.bound_reached,
-            errors: Vec::new(),
-        }
-    }
-}
-
-fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOutcome {
-    let (registers, memory) = by_name(test, values);
-    let satisfies = test.proposition.holds(&test.program, values);
-    OneOutcome { registers, memory, executions, satisfies }
-}
+pub(crate) type ByName = BTreeMap<String, Value>;
 
 /// Registers and locations, each with its value.
 pub(crate) fn by_name(test: &Test, values: &[Value]) -> (ByName, ByName) {

@@ -15,7 +15,7 @@ use text::diagnostic::Severity;
 
 use super::operands::{self, Part};
 use super::words;
-use crate::cli::{LintFormat, SassExplain};
+use crate::cli::{ExplainFormat, SassExplain};
 use crate::exit::Exit;
 use crate::lines::{self, Schema};
 use crate::lint::Object;
@@ -44,7 +44,7 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
             1 => "instruction".to_owned(),
             _ => format!("instruction {}", index + 1),
         };
-        if index > 0 && explain.format == LintFormat::Text {
+        if index > 0 && explain.format == ExplainFormat::Text {
             writeln!(out)?;
         }
         let (single, diagnostics) = match sass::instruction(&path, text, options) {
@@ -66,8 +66,8 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
         let account = single.as_ref().filter(|_| !broken).map(|one| account(one, options));
         let shown = single.as_ref().map_or(text.trim().to_owned(), |s| s.instruction.to_string());
         match explain.format {
-            LintFormat::Text => show(&shown, &diagnostics, account.as_ref(), out)?,
-            LintFormat::Json => json(&shown, &diagnostics, account.as_ref(), out)?,
+            ExplainFormat::Text => show(&shown, &diagnostics, account.as_ref(), out)?,
+            ExplainFormat::Json => json(&shown, &diagnostics, account.as_ref(), out)?,
         }
     }
     Ok(exit)

@@ -1,19 +1,15 @@
 //! One object for each test and architecture, a line each: `docs/json.md` describes it.
 
-use std::io::{self, Write};
-
 use litmus::Test;
 use serde::Serialize;
 
-use super::{Item, NORMATIVE, Outcome, Report, Summary};
+use super::NORMATIVE;
 use crate::explore::one::Ran;
-use crate::lines::{self, Schema};
+use crate::report::finding::Unread;
 use crate::report::json::{ByName, Error, OneNote, by_name};
 
-pub(super) struct Json;
-
 #[derive(Serialize)]
-struct Object<'a> {
+pub(crate) struct Object<'a> {
     file: String,
     name: Option<&'a str>,
     arch: Option<String>,
@@ -61,83 +57,59 @@ impl Values {
     }
 }
 
-impl Report for Json {
-    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        let file = item.path.to_string_lossy().into_owned();
-        let objects = match &item.outcome {
-            Outcome::Ran(test, machines) => {
-                machines.iter().map(|of| ran(file.clone(), test, of)).collect()
-            }
-            Outcome::Rejected(diagnostics) => {
-                let errors = diagnostics.iter().map(|found| Error::new(&file, found)).collect();
-                vec![rejected(file, errors)]
-            }
-            Outcome::Unreadable(error) => {
-                let error = Error::unreadable(&file, error);
-                vec![rejected(file, vec![error])]
-            }
-        };
-        for object in objects {
-            lines::write(Schema::Explore, &object, out)?;
+impl<'a> Object<'a> {
+    pub(super) fn ran(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
+        let (verdict, reason) = ran.verdict(test);
+        let outcomes = ran.outcomes.iter().map(|reached| OneOutcome {
+            values: Values::new(test, &reached.values),
+            satisfies: test.proposition.holds(&test.program, &reached.values),
+            walks: reached.walks,
+            allowed: reached.allowed,
+            run: reached.run.as_deref(),
+            refutation: reached.refutation.as_deref(),
+        });
+        let explored = ran.explored.as_ref();
+        Object {
+            file,
+            name: Some(&test.name),
+            arch: Some(format!("sm_{}", ran.sm)),
+            normative: ran.sm >= NORMATIVE,
+            verdict,
+            expected: ran.exit() == crate::exit::Exit::AsExpected,
+            reason,
+            outcomes: outcomes.collect(),
+            unreached: ran.unreached.iter().map(|values| Values::new(test, values)).collect(),
+            states: explored.map(|explored| explored.states),
+            transitions: explored.map(|explored| explored.transitions),
+            stuck: explored.map(|explored| explored.stuck),
+            faults: explored.map(|explored| explored.faults),
+            notes: OneNote::all(&ran.notes(test)),
+            endless: explored.and_then(|explored| explored.endless),
+            seconds: ran.seconds,
+            errors: Vec::new(),
         }
-        Ok(())
     }
 
-    fn end(&mut self, _: &Summary, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn ran<'a>(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
-    let (verdict, reason) = ran.verdict(test);
-    let outcomes = ran.outcomes.iter().map(|reached| OneOutcome {
-        values: Values::new(test, &reached.values),
-        satisfies: test.proposition.holds(&test.program, &reached.values),
-        walks: reached.walks,
-        allowed: reached.allowed,
-        run: reached.run.as_deref(),
-        refutation: reached.refutation.as_deref(),
-    });
-    let explored = ran.explored.as_ref();
-    Object {
-        file,
-        name: Some(&test.name),
-        arch: Some(format!("sm_{}", ran.sm)),
-        normative: ran.sm >= NORMATIVE,
-        verdict,
-        expected: ran.exit() == crate::exit::Exit::AsExpected,
-        reason,
-        outcomes: outcomes.collect(),
-        unreached: ran.unreached.iter().map(|values| Values::new(test, values)).collect(),
-        states: explored.map(|explored| explored.states),
-        transitions: explored.map(|explored| explored.transitions),
-        stuck: explored.map(|explored| explored.stuck),
-        faults: explored.map(|explored| explored.faults),
-        notes: OneNote::all(&ran.notes(test)),
-        endless: explored.and_then(|explored| explored.endless),
-        seconds: ran.seconds,
-        errors: Vec::new(),
-    }
-}
-
-fn rejected(file: String, errors: Vec<Error>) -> Object<'static> {
-    Object {
-        file,
-        name: None,
-        arch: None,
-        normative: false,
-        verdict: "error",
-        expected: false,
-        reason: errors.first().map(|error| error.message().to_owned()),
-        outcomes: Vec::new(),
-        unreached: Vec::new(),
-        states: None,
-        transitions: None,
-        stuck: None,
-        faults: None,
-        notes: Vec::new(),
-        endless: None,
-        seconds: 0.0,
-        errors,
+    pub(super) fn unread(unread: &Unread<'_>) -> Object<'static> {
+        let errors = Error::all(unread);
+        Object {
+            file: unread.file(),
+            name: None,
+            arch: None,
+            normative: false,
+            verdict: "error",
+            expected: false,
+            reason: Error::reason(&errors),
+            outcomes: Vec::new(),
+            unreached: Vec::new(),
+            states: None,
+            transitions: None,
+            stuck: None,
+            faults: None,
+            notes: Vec::new(),
+            endless: None,
+            seconds: 0.0,
+            errors,
+        }
     }
 }

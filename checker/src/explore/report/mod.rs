@@ -1,8 +1,6 @@
-//! What `causeway explore` reports, apart from how: each format is one file.
+//! What `causeway explore` says of tests, for every format.
 
-mod herd;
 mod json;
-mod junit;
 mod text;
 
 use std::collections::BTreeMap;
@@ -10,13 +8,20 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use ::text::Diagnostic;
-use litmus::Test;
+use litmus::{Quantifier, Test};
 
 use super::inclusion::Inclusion;
 use super::one::{Answer, Ran};
-use crate::cli::Explore;
 use crate::exit::Exit;
-use crate::report::Format;
+use crate::judge::Observation;
+use crate::lines::{self, Schema};
+use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
+use crate::report::herd::Entry;
+use crate::report::words::with_threads;
+use crate::report::{Reported, Sum};
+
+pub(crate) use json::Object;
+pub use text::Shown;
 
 /// What became of one file.
 pub enum Outcome {
@@ -32,15 +37,206 @@ pub struct Item {
     pub outcome: Outcome,
 }
 
-/// Receives each result in order, and is told of the end.
-pub trait Report {
-    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()>;
-    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()>;
+impl Item {
+    /// Why it did not run, if it did not.
+    pub fn unread(&self) -> Option<Unread<'_>> {
+        let why = match &self.outcome {
+            Outcome::Ran(..) => return None,
+            Outcome::Rejected(diagnostics) => Why::Rejected(diagnostics),
+            Outcome::Unreadable(error) => Why::Unreadable(error),
+        };
+        Some(Unread { path: &self.path, why })
+    }
+
+    /// What there is to say of it, machine by machine.
+    pub fn said(&self, shown: Shown) -> Vec<Said<'_>> {
+        let on = |on| Said { item: self, on, shown };
+        match &self.outcome {
+            Outcome::Ran(test, machines) => {
+                machines.iter().map(|ran| on(Some(On { test, ran, of: machines.len() }))).collect()
+            }
+            Outcome::Rejected(_) | Outcome::Unreadable(_) => vec![on(None)],
+        }
+    }
+}
+
+/// A test on one of so many machines.
+struct On<'a> {
+    test: &'a Test,
+    ran: &'a Ran,
+    of: usize,
+}
+
+/// What became of a test on one machine, or of a file that is no test.
+pub struct Said<'a> {
+    item: &'a Item,
+    on: Option<On<'a>>,
+    shown: Shown,
+}
+
+fn rule(verdict: &'static str) -> Rule {
+    let text = match verdict {
+        "included" => "the axioms allow every outcome of the machine",
+        "not-included" => "the axioms forbid an outcome of the machine",
+        "undefined" => "the test has no meaning, or every run ends in a fault",
+        "unsupported" => "the axioms do not cover the test",
+        "refused" => "the machine has no instruction for a line of the test, or no room",
+        "stuck" => "no run comes to an end",
+        "undecided" => "a limit was reached before the answer was known",
+        _ => "the test has run",
+    };
+    Rule { id: verdict, text, section: None }
+}
+
+impl On<'_> {
+    fn case(&self, file: String) -> Case {
+        let On { test, ran, .. } = self;
+        let exit = ran.exit();
+        let (verdict, reason) = ran.verdict(test);
+        let level = match (exit, &reason) {
+            // What could not be compared is neither good nor bad.
+            (Exit::AsExpected, Some(_)) => Level::Skipped,
+            (exit, _) => Level::of(exit),
+        };
+        let message = match reason {
+            Some(reason) => format!("{verdict}: {reason}"),
+            None => verdict.to_owned(),
+        };
+        let forbidden = ran.outcomes.iter().find(|reached| reached.allowed == Some(false));
+        let outcome = forbidden.map(|reached| {
+            let outcome = test.display_outcome(&reached.values);
+            with_threads(outcome.trim_end_matches([';', ' ']))
+        });
+        let facts = [("verdict", verdict.to_owned()), ("name", test.name.clone())];
+        let arch = [("arch", format!("sm_{}", ran.sm))];
+        let found = outcome.iter().map(|outcome| ("outcome", outcome.clone()));
+        let facts = facts.into_iter().chain(arch).chain(found.clone());
+        let finding = Finding {
+            remarks: found.collect(),
+            facts: facts.map(|(name, text)| (name, text.into())).collect(),
+            ..Finding::new(rule(verdict), level, message, Place::file(&*file))
+        };
+        let notes = ran.notes(test).into_iter().map(|note| format!("note: {}", note.text));
+        Case {
+            subject: format!("{file} on sm_{}", ran.sm),
+            file,
+            exit,
+            seconds: Some(ran.seconds),
+            findings: vec![finding],
+            notes: notes.collect(),
+        }
+    }
+
+    /// A difference with its runs; of anything else, what the terminal shows at most.
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        let On { test, ran, .. } = self;
+        let refuted = || ran.outcomes.iter().filter(|reached| reached.refutation.is_some());
+        if refuted().next().is_none() {
+            let shown = Shown { check: false, verbose: true, stats: true, progress: false };
+            return shown.explored(test, ran, out);
+        }
+        for reached in refuted() {
+            write!(out, "{}", test.display_outcome(&reached.values))?;
+            reached.run.iter().flatten().try_for_each(|line| write!(out, "\n{line}"))?;
+            write!(out, "\n{}", reached.refutation.as_deref().unwrap_or_default())?;
+        }
+        Ok(())
+    }
+}
+
+impl Reported for Said<'_> {
+    fn case(&self) -> Case {
+        let file = self.item.path.to_string_lossy().into_owned();
+        match (&self.on, self.item.unread()) {
+            (Some(on), _) => on.case(file),
+            (None, unread) => unread.expect("it did not run").case(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        match &self.on {
+            Some(On { test, ran, .. }) if self.shown.check => {
+                self.shown.compared(&self.item.path, test, ran, out)
+            }
+            Some(On { test, ran, .. }) => self.shown.explored(test, ran, out),
+            // Of inputs it is complained on the other stream.
+            None => Ok(()),
+        }
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        match (&self.on, self.item.unread()) {
+            (Some(on), _) => on.details(out),
+            (None, unread) => unread.expect("it did not run").complain(out),
+        }
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let object = match (&self.on, self.item.unread()) {
+            (Some(On { test, ran, .. }), _) => {
+                Object::ran(self.item.path.to_string_lossy().into_owned(), test, ran)
+            }
+            (None, unread) => Object::unread(&unread.expect("it did not run")),
+        };
+        lines::write(Schema::Explore, &object, out)
+    }
+
+    /// Of the machine alone, since a log has no place for a comparison. A state counts once, or as many times
+    /// as random walks ended in it.
+    fn herd(&self) -> Option<Entry<'_>> {
+        let On { test, ran, of } = self.on.as_ref()?;
+        let explored = ran.explored.as_ref()?;
+        let name = match of {
+            1 => test.name.clone(),
+            _ => format!("{}@sm_{}", test.name, ran.sm),
+        };
+        let (mut positive, mut negative) = (0, 0);
+        let mut states: Vec<String> = Vec::new();
+        for reached in &ran.outcomes {
+            let count = reached.walks.unwrap_or(1);
+            let satisfies = test.proposition.holds(&test.program, &reached.values);
+            *if satisfies { &mut positive } else { &mut negative } += count;
+            let state = test.display_outcome(&reached.values).trim_end().to_owned();
+            states.push(match reached.walks {
+                Some(walks) => format!("{walks:<8}{}>{state}", if satisfies { '*' } else { ':' }),
+                None => state,
+            });
+        }
+        let (word, reason) = ran.verdict(test);
+        let has_meaning = explored.limit.is_none() && !matches!(word, "undecided" | "undefined");
+        let condition = has_meaning.then_some(match test.quantifier {
+            Quantifier::Exists => positive > 0,
+            Quantifier::NotExists => positive == 0,
+            Quantifier::ForAll => negative == 0,
+        });
+        // Of what is stuck, or was not searched to the end, no log says "never" or "always".
+        let observation = (has_meaning && word != "stuck").then_some(match (positive, negative) {
+            (0, _) => Observation::Never,
+            (_, 0) => Observation::Always,
+            _ => Observation::Sometimes,
+        });
+        let flag = reason.map(|_| word.to_owned());
+        let incomplete = (ran.exit() == Exit::Undecided).then(|| "incomplete".to_owned());
+        Some(Entry {
+            test,
+            name,
+            states,
+            looped: false,
+            condition,
+            positive,
+            negative,
+            flags: flag.into_iter().chain(incomplete).collect(),
+            observation,
+            seconds: ran.seconds,
+        })
+    }
 }
 
 /// What a comparison amounts to.
 #[derive(Default)]
 pub struct Summary {
+    /// Whether anything was compared.
+    pub compares: bool,
     pub included: usize,
     pub extra: usize,
     pub undecided: usize,
@@ -113,16 +309,59 @@ impl Summary {
     }
 }
 
-pub fn new(command: &Explore) -> Box<dyn Report> {
-    match command.format {
-        Format::Text => Box::new(text::Text {
-            check: command.check,
-            verbose: command.verbose,
-            stats: command.stats,
-            progress: command.progress,
-        }),
-        Format::Json => Box::new(json::Json),
-        Format::Junit => Box::new(junit::Junit::default()),
-        Format::Herd => Box::new(herd::Herd),
+impl Sum for Summary {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        if !self.compares {
+            return Ok(());
+        }
+        let of = |map: &BTreeMap<String, usize>| map.values().sum::<usize>();
+        let counts = [
+            (self.included, "included"),
+            (self.extra, "not included"),
+            (self.stuck, "stuck"),
+            (of(&self.undefined), "undefined"),
+            (of(&self.unsupported), "unsupported"),
+            (of(&self.refused), "refused"),
+            (self.undecided, "undecided"),
+        ];
+        let total: usize = counts.iter().map(|(count, _)| count).sum();
+        write!(out, "{total} comparison{}:", if total == 1 { "" } else { "s" })?;
+        let some: Vec<String> = counts
+            .iter()
+            .enumerate()
+            .filter(|(index, (count, _))| *index == 0 || *count > 0)
+            .map(|(_, (count, what))| format!(" {count} {what}"))
+            .collect();
+        write!(out, "{}", some.join(","))?;
+        if self.rejected > 0 {
+            let files = if self.rejected == 1 { "file" } else { "files" };
+            write!(out, "; {} {files} not understood", self.rejected)?;
+        }
+        let (reached, allowed, seconds) = (self.reached, self.allowed, self.seconds);
+        writeln!(out, ".")?;
+        writeln!(
+            out,
+            "{reached} of {allowed} allowed outcomes reached   (enumerate; {seconds:.1} s)"
+        )?;
+        for (what, reasons) in [
+            ("undefined", &self.undefined),
+            ("unsupported", &self.unsupported),
+            ("refused", &self.refused),
+        ] {
+            for (reason, count) in reasons {
+                writeln!(out, "  {what}, {count}: {reason}")?;
+            }
+        }
+        if !self.early.is_empty() {
+            let early: Vec<String> = self.early.keys().map(|sm| format!("sm_{sm}")).collect();
+            writeln!(
+                out,
+                "note: the axioms are normative from sm_70; {} {} judged by them all the same \
+                 (docs/readings.md, C11)",
+                early.join(", "),
+                if early.len() == 1 { "is" } else { "are" }
+            )?;
+        }
+        Ok(())
     }
 }

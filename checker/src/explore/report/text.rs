@@ -1,103 +1,34 @@
 //! The terminal: outcomes; or, of a comparison, differences with a run and with what forbids them.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use anstyle::Style;
 use litmus::Test;
 use text::diagnostic::escaped;
 
-use super::{Item, Outcome, Report, Summary};
 use crate::exit::Exit;
 use crate::explore::Explored;
 use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
 use crate::input::shown;
 use crate::report::colour;
-use crate::report::text::with_threads;
+use crate::report::words::with_threads;
 
+/// What the terminal shows of a run.
+#[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(super) struct Text {
-    pub(super) check: bool,
-    pub(super) verbose: bool,
-    pub(super) stats: bool,
+pub struct Shown {
+    pub check: bool,
+    pub verbose: bool,
+    pub stats: bool,
     /// Whether it was asked from where an end can be reached.
-    pub(super) progress: bool,
+    pub progress: bool,
 }
 
-impl Report for Text {
-    fn item(&mut self, item: &Item, out: &mut dyn Write) -> io::Result<()> {
-        match &item.outcome {
-            Outcome::Ran(test, machines) if self.check => {
-                machines.iter().try_for_each(|ran| self.compared(item, test, ran, out))
-            }
-            Outcome::Ran(test, machines) => {
-                machines.iter().try_for_each(|ran| self.explored(test, ran, out))
-            }
-            // Of inputs it is complained on the other stream.
-            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
-        }
-    }
-
-    fn end(&mut self, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
-        if !self.check {
-            return Ok(());
-        }
-        let of = |map: &BTreeMap<String, usize>| map.values().sum::<usize>();
-        let counts = [
-            (summary.included, "included"),
-            (summary.extra, "not included"),
-            (summary.stuck, "stuck"),
-            (of(&summary.undefined), "undefined"),
-            (of(&summary.unsupported), "unsupported"),
-            (of(&summary.refused), "refused"),
-            (summary.undecided, "undecided"),
-        ];
-        let total: usize = counts.iter().map(|(count, _)| count).sum();
-        write!(out, "{total} comparison{}:", if total == 1 { "" } else { "s" })?;
-        let some: Vec<String> = counts
-            .iter()
-            .enumerate()
-            .filter(|(index, (count, _))| *index == 0 || *count > 0)
-            .map(|(_, (count, what))| format!(" {count} {what}"))
-            .collect();
-        write!(out, "{}", some.join(","))?;
-        if summary.rejected > 0 {
-            let files = if summary.rejected == 1 { "file" } else { "files" };
-            write!(out, "; {} {files} not understood", summary.rejected)?;
-        }
-        let (reached, allowed, seconds) = (summary.reached, summary.allowed, summary.seconds);
-        writeln!(out, ".")?;
-        writeln!(
-            out,
-            "{reached} of {allowed} allowed outcomes reached   (enumerate; {seconds:.1} s)"
-        )?;
-        for (what, reasons) in [
-            ("undefined", &summary.undefined),
-            ("unsupported", &summary.unsupported),
-            ("refused", &summary.refused),
-        ] {
-            for (reason, count) in reasons {
-                writeln!(out, "  {what}, {count}: {reason}")?;
-            }
-        }
-        if !summary.early.is_empty() {
-            let early: Vec<String> = summary.early.keys().map(|sm| format!("sm_{sm}")).collect();
-            writeln!(
-                out,
-                "note: the axioms are normative from sm_70; {} {} judged by them all the same \
-                 (docs/readings.md, C11)",
-                early.join(", "),
-                if early.len() == 1 { "is" } else { "are" }
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl Text {
+impl Shown {
     /// Every outcome, and a run to it if there is one to show.
-    pub(super) fn explored(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn explored(self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let heading = format!("{} on sm_{}", escaped(&test.name), ran.sm);
         if let Answer::Refused(_) = ran.answer {
             let (word, reason) = ran.verdict(test);
@@ -116,7 +47,13 @@ impl Text {
         self.remarks(test, ran, out)
     }
 
-    fn compared(&self, item: &Item, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn compared(
+        self,
+        path: &Path,
+        test: &Test,
+        ran: &Ran,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let Answer::Compared(inclusion) = &ran.answer else { return Ok(()) };
         let exit = ran.exit();
         if exit == Exit::AsExpected && !self.verbose && !self.stats && !self.progress {
@@ -143,7 +80,7 @@ impl Text {
         // A comparison that could not be made is neither good nor bad.
         let made = matches!(inclusion, Inclusion::Included { .. });
         let style = if exit == Exit::AsExpected && !made { Style::new() } else { colour::of(exit) };
-        let path = shown(&item.path);
+        let path = shown(path);
         writeln!(out, "{style}{label}{style:#} {path} on sm_{}   {what}", ran.sm)?;
         if self.verbose {
             for values in &ran.unreached {
@@ -173,7 +110,7 @@ impl Text {
         self.remarks(test, ran, out)
     }
 
-    fn remarks(&self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    fn remarks(self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
         // A comparison has said so in its line.
         if let (Answer::Explored, Some(((thread, line), misuse))) = (&ran.answer, ran.misused()) {

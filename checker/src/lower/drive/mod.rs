@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use litmus::function::{Functions, Refused};
+use text::Diagnostic;
 
 use self::kernel::{NAME, kernel};
 use super::whole::{self, Listing, Unread};
@@ -30,6 +31,8 @@ pub struct Driven {
     pub symbol: String,
     /// `MP.litmus P0`, the first of them.
     pub name: String,
+    /// The test that it is of.
+    pub test: PathBuf,
     /// How many there are.
     pub count: usize,
     text: String,
@@ -47,8 +50,11 @@ pub struct Sides {
     pub target: Functions,
 }
 
+/// A test that is not understood, and why.
+pub type Rejected = (PathBuf, Vec<Diagnostic>);
+
 /// The threads of the tests below these paths, each text once; and what could not be read.
-pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)> {
+pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<Rejected>)> {
     let mut all: Vec<Driven> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut errors = Vec::new();
@@ -58,7 +64,7 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
         let litmus = match litmus::parse(&shown, &bytes) {
             Ok(litmus) => litmus,
             Err(diagnostics) => {
-                errors.extend(diagnostics.iter().map(ToString::to_string));
+                errors.push((path, diagnostics));
                 continue;
             }
         };
@@ -75,6 +81,7 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<String>)>
             all.push(Driven {
                 symbol: format!("thread_{}", all.len()),
                 name: format!("{shown} {}", thread.name),
+                test: path.clone(),
                 count: 1,
                 text: kernel,
                 refused,
@@ -123,7 +130,7 @@ pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
     write(&files.listing, &text)?;
     let made = Listing { source: &source, arch: Some(tools.arch) };
     let mut target = whole::functions(&files.listing, made).map_err(|unread| match unread {
-        Unread::Path(error) => error,
+        Unread::Path(error) => format!("{}: {error}", files.listing.display()),
         Unread::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
     })?;
     for driven in all.iter() {

@@ -12,62 +12,41 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use litmus::lowering;
-use serde::Serialize;
 use serde_json::Map;
 
-use super::rows::{self, Manner, Setting};
+use super::report::{Object, OfLowering, Reporter, Weighed, case, counted, details};
+use super::rows::{self, Setting};
 use super::step::Step;
 use super::verdict::{Finding, Verdict};
-use super::whole::report::escaped;
 use super::{Row, Table};
-use crate::cli::LowerFormat;
-use crate::exit::Exit;
-use crate::lines::{self, Schema};
+use crate::report::Reported;
+use crate::report::finding::{Case, Place, Unread, Why};
 
-/// One line of `--format json`: a row of the table, or a litmus test.
-#[derive(Serialize)]
-struct Object<'a> {
-    /// The line of the table's file; none for a test.
-    line: Option<usize>,
-    /// The row's pattern, or the test's path.
-    row: &'a str,
-    /// How many instructions the row is for.
-    instructions: usize,
-    /// The worst of them.
-    instruction: Option<&'a str>,
-    becomes: Option<&'a str>,
-    arch: Option<&'a str>,
-    #[serde(flatten)]
-    finding: &'a Finding,
-}
-
-/// Judges a table, whose text this is, and the tests as it lowers them.
+/// Judges a table, whose path and text these are, and the tests as it lowers them.
 pub fn table(
-    text: &str,
+    (path, text): (&Path, &str),
     paths: &[PathBuf],
     setting: &Setting<'_>,
-    manner: &Manner<'_>,
+    reporter: &mut Reporter<'_>,
     progress: &ProgressBar,
     (out, err): (&mut dyn Write, &mut dyn Write),
-) -> io::Result<Exit> {
-    let table = match lowering::read(&manner.path.to_string_lossy(), text) {
+) -> io::Result<()> {
+    let table = match lowering::read(&path.to_string_lossy(), text) {
         Ok(table) => table,
         Err(diagnostics) => {
-            for diagnostic in diagnostics {
-                writeln!(err, "{diagnostic:#}")?;
-            }
-            return Ok(Exit::BadInput);
+            let why = Why::Rejected(&diagnostics);
+            return reporter.unread(&Unread { path, why }, (out, err));
         }
     };
-    let exit = judged(&table, setting, manner, progress, out)?;
+    judged((path, &table), setting, reporter, progress, out)?;
     if paths.is_empty() {
-        return Ok(exit);
+        return Ok(());
     }
-    Ok(exit.max(whole::tests(&table, paths, setting, manner, out, err)?))
+    whole::tests((path, &table), paths, setting, reporter, (out, err))
 }
 
 /// What a table of C++ makes of a step; `None` where it has no row.
@@ -83,23 +62,26 @@ struct Of {
 
 /// What is said of a row of the table, or of a test.
 struct Said<'a> {
+    /// The table's file.
+    path: &'a Path,
     line: Option<usize>,
     row: &'a str,
     instructions: usize,
     judged: Option<&'a Row>,
     finding: &'a Finding,
+    weighed: Weighed,
 }
 
 fn judged(
-    table: &lowering::Table,
+    (path, table): (&Path, &lowering::Table),
     setting: &Setting<'_>,
-    manner: &Manner<'_>,
+    reporter: &mut Reporter<'_>,
     progress: &ProgressBar,
     out: &mut dyn Write,
-) -> io::Result<Exit> {
+) -> io::Result<()> {
     let patterns: Vec<lowering::Instances<'_>> = table.rows().collect();
     let mut of: Vec<Of> = Vec::new();
-    let mut all = Table { rows: Vec::new() };
+    let mut all = Table::default();
     for (row, pattern) in patterns.iter().enumerate() {
         let before = all.rows.len();
         let rows = pattern.all.iter().flat_map(|one| instance::rows(table, one));
@@ -120,8 +102,8 @@ fn judged(
         }
     }
     progress.finish_and_clear();
-    let mut exit = Exit::AsExpected;
-    let (mut counts, mut all_valid) = ([0; Verdict::ALL.len()], 0);
+    let none = Finding::new(Verdict::Outside, "it is for no instruction of PTX");
+    let (mut said, mut all_valid) = (Vec::new(), 0);
     for Of { row, all: indices } in &of {
         // Lists together have more than PTX has.
         let is_ptx = |&at: &usize| findings[at].verdict != Verdict::Invalid;
@@ -129,85 +111,80 @@ fn judged(
         all_valid += valid.len();
         let worst = valid.iter().copied().max_by_key(|&at| {
             let finding: &Finding = &findings[at];
-            (finding.exit(manner.racy), finding.verdict != Verdict::Preserved, Reverse(at))
+            (reporter.exit_of(finding), finding.verdict != Verdict::Preserved, Reverse(at))
         });
-        let none = Finding::new(Verdict::Outside, "it is for no instruction of PTX");
         let finding = worst.map_or(&none, |worst| &findings[worst]);
-        counts[finding.verdict as usize] += 1;
+        let weighed = reporter.weighed(patterns[*row].text, finding);
+        said.push(finding);
         let said = Said {
+            path,
             line: Some(patterns[*row].line),
             row: patterns[*row].text,
             instructions: valid.len(),
             judged: worst.map(|worst| &all.rows[worst].0),
             finding,
+            weighed,
         };
-        exit = exit.max(said.print(manner, out)?);
+        reporter.one(&said, out)?;
     }
-    if manner.format == LowerFormat::Text {
-        let (rows, counts) = (of.len(), counted(&counts));
-        writeln!(out, "{rows} rows: {counts}; {all_valid} instructions, {questions} questions")?;
-    }
-    Ok(exit)
+    let (rows, counts) = (of.len(), counted(said.into_iter()));
+    let all = format!("{rows} rows: {counts}; {all_valid} instructions, {questions} questions");
+    reporter.sum(&all, out)
 }
 
-fn counted(counts: &[usize; Verdict::ALL.len()]) -> String {
-    let some = Verdict::ALL.iter().zip(counts).filter(|(_, count)| **count > 0);
-    let some: Vec<String> =
-        some.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
-    some.join(", ")
+impl Reported for Said<'_> {
+    fn case(&self) -> Case {
+        let place = match self.line {
+            Some(_) => Place::line(self.path.to_string_lossy(), self.line),
+            None => Place::file(self.row),
+        };
+        case(self.finding, self.weighed, self.row.to_owned(), place, None)
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.shown(self.finding.verdict != Verdict::Preserved, out)
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.shown(true, out)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Said { line, row, instructions, judged, finding, .. } = *self;
+        Object::Lowering(OfLowering {
+            line,
+            row,
+            instructions,
+            instruction: judged.map(|judged| judged.source.as_str()),
+            becomes: judged.map(|judged| judged.target.as_str()),
+            arch: judged.map(|judged| judged.arch.as_str()),
+            finding,
+        })
+        .write(out)
+    }
 }
 
 impl Said<'_> {
-    /// Prints it, and what it means for the exit code.
-    fn print(&self, manner: &Manner<'_>, out: &mut dyn Write) -> io::Result<Exit> {
-        let Said { line, row, instructions, judged, finding } = *self;
-        let known = manner.baseline.knows(row, finding);
-        let here = if known { Exit::AsExpected } else { finding.exit(manner.racy) };
-        let verdict = finding.verdict.name();
-        let path = manner.path.display();
-        match manner.format {
-            LowerFormat::Json => {
-                let instruction = judged.map(|judged| judged.source.as_str());
-                let becomes = judged.map(|judged| judged.target.as_str());
-                let arch = judged.map(|judged| judged.arch.as_str());
-                let object =
-                    Object { line, row, instructions, instruction, becomes, arch, finding };
-                lines::write(Schema::Lower, object, out)?;
-            }
-            LowerFormat::Text => {
-                let racy = if finding.racy { " where it races" } else { "" };
-                if let Some(line) = line {
-                    let s = if instructions == 1 { "" } else { "s" };
-                    let count = format!("{instructions} instruction{s}");
-                    writeln!(out, "{path}:{line}: {verdict}{racy}: {row}, {count}")?;
-                }
-                if finding.verdict == Verdict::Preserved {
-                    return Ok(here);
-                }
-                let why = &finding.why;
-                match (line, judged) {
-                    (_, Some(Row { source, target, arch })) => {
-                        writeln!(out, "  {source} became {target} on {arch}: {why}")?;
-                    }
-                    (Some(_), None) => writeln!(out, "  {why}")?,
-                    (None, None) => writeln!(out, "{row}: {verdict}{racy}: {why}")?,
-                }
-                rows::details(finding, out)?;
-            }
-            LowerFormat::Github => {
-                let level = match here {
-                    Exit::AsExpected => return Ok(here),
-                    Exit::Differs => "error",
-                    Exit::Undecided | Exit::BadInput | Exit::Disagreement => "warning",
-                };
-                let at = match line {
-                    Some(line) => format!("file={path},line={line}"),
-                    None => format!("file={row}"),
-                };
-                let why = escaped(&format!("{row}: {}", finding.why));
-                writeln!(out, "::{level} {at},title={verdict}::{why}")?;
-            }
+    fn shown(&self, in_full: bool, out: &mut dyn Write) -> io::Result<()> {
+        let Said { path, line, row, instructions, judged, finding, .. } = *self;
+        let (path, verdict) = (path.display(), finding.verdict.name());
+        let racy = if finding.racy { " where it races" } else { "" };
+        if let Some(line) = line {
+            let s = if instructions == 1 { "" } else { "s" };
+            let count = format!("{instructions} instruction{s}");
+            writeln!(out, "{path}:{line}: {verdict}{racy}: {row}, {count}")?;
         }
-        Ok(here)
+        if !in_full {
+            return Ok(());
+        }
+        let why = &finding.why;
+        match (line, judged) {
+            (_, Some(Row { source, target, arch })) => {
+                writeln!(out, "  {source} became {target} on {arch}: {why}")?;
+            }
+            (Some(_), None) => writeln!(out, "  {why}")?,
+            (None, None) => writeln!(out, "{row}: {verdict}{racy}: {why}")?,
+        }
+        details(finding, out)
     }
 }

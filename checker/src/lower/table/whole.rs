@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use litmus::lowering::Table;
 use litmus::sass::lower::Lowering;
@@ -14,36 +14,31 @@ use model::rel::Model;
 
 use super::super::alike::FIRST;
 use super::super::inclusion::{BOUND, Outcome};
-use super::super::rows::{Manner, Setting};
+use super::super::report::{Reporter, counted};
+use super::super::rows::Setting;
 use super::super::verdict::{By, Finding, Verdict};
-use super::{Said, counted, lifted};
-use crate::cli::LowerFormat;
+use super::{Said, lifted};
 use crate::engine::Seen;
-use crate::exit::Exit;
 use crate::explore::inclusion::shown;
 use crate::explore::{Limits, explore};
 use crate::input;
+use crate::report::finding::{Unread, Why};
 use crate::suite;
 
 /// Judges every test below the paths; those in another language than the table's are left out and
 /// counted.
 pub(super) fn tests(
-    table: &Table,
+    (of, table): (&Path, &Table),
     paths: &[PathBuf],
     setting: &Setting<'_>,
-    manner: &Manner<'_>,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+    reporter: &mut Reporter<'_>,
+    (out, err): (&mut dyn Write, &mut dyn Write),
+) -> io::Result<()> {
     let files = match input::find(paths, "litmus") {
         Ok(files) => files,
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::BadInput);
-        }
+        Err(error) => return reporter.not_found(paths, &error, (out, err)),
     };
-    let mut exit = Exit::AsExpected;
-    let (mut counts, mut others) = ([0; Verdict::ALL.len()], 0);
+    let (mut all, mut others) = (Vec::new(), 0);
     let work = |index: usize| {
         let path = files[index].to_string_lossy();
         let bytes = input::read(&files[index])?;
@@ -52,16 +47,15 @@ pub(super) fn tests(
     };
     suite::in_order(files.len(), setting.jobs, &work, &mut |result| {
         let Some((index, result)) = result else { return Ok(()) };
-        let path = files[index].to_string_lossy();
-        let finding = match result {
+        let path = &files[index];
+        let finding = match &result {
             Err(error) => {
-                writeln!(err, "error: {}: {error}", input::shown(&files[index]))?;
-                exit = exit.max(Exit::BadInput);
-                return Ok(());
+                let why = Why::Unreadable(error);
+                return reporter.unread(&Unread { path, why }, (out, err));
             }
             Ok(Err(diagnostics)) => {
-                exit = exit.max(Exit::BadInput);
-                return diagnostics.iter().try_for_each(|one| writeln!(err, "{one:#}"));
+                let why = Why::Rejected(diagnostics);
+                return reporter.unread(&Unread { path, why }, (out, err));
             }
             Ok(Ok(None)) => {
                 others += 1;
@@ -69,19 +63,16 @@ pub(super) fn tests(
             }
             Ok(Ok(Some(finding))) => finding,
         };
-        counts[finding.verdict as usize] += 1;
-        let (row, finding) = (&*path, &finding);
-        let said = Said { line: None, row, instructions: 0, judged: None, finding };
-        exit = exit.max(said.print(manner, out)?);
+        let row = &*path.to_string_lossy();
+        let weighed = reporter.weighed(row, finding);
+        let (line, instructions, judged) = (None, 0, None);
+        reporter.one(&Said { path: of, line, row, instructions, judged, finding, weighed }, out)?;
+        all.push(finding.clone());
         Ok(())
     })?;
-    if manner.format == LowerFormat::Text {
-        let total: usize = counts.iter().sum();
-        let language =
-            if others > 0 { format!("; {others} in another language") } else { String::new() };
-        writeln!(out, "{total} tests: {}{language}", counted(&counts))?;
-    }
-    Ok(exit)
+    let language =
+        if others > 0 { format!("; {others} in another language") } else { String::new() };
+    reporter.sum(&format!("{} tests: {}{language}", all.len(), counted(all.iter())), out)
 }
 
 /// `None`: it is in no language that the table lowers.

@@ -16,8 +16,8 @@ mod run;
 pub mod scan;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -30,10 +30,13 @@ use self::ask::Asker;
 use crate::input;
 use crate::kind::Kind;
 use crate::lower::verdict::{Finding, Verdict};
+use crate::report::finding::Why;
 
 /// A function of the source and what became of it.
 pub struct Pair {
     pub name: String,
+    /// The litmus test that it was made of, if it was.
+    pub test: Option<PathBuf>,
     pub source: Option<Result<Function, Refused>>,
     pub target: Option<Result<Function, Refused>>,
 }
@@ -42,6 +45,8 @@ pub struct Pair {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Said {
     pub name: String,
+    /// The litmus test that a function was made of, if it was.
+    pub test: Option<PathBuf>,
     /// Where it begins in the source, and where in the target the fault is, or it begins.
     pub source_line: Option<usize>,
     pub target_line: Option<usize>,
@@ -51,8 +56,17 @@ pub struct Said {
 /// Why a file gives no functions.
 pub enum Unread {
     /// No such file, or no kind of file that is read.
-    Path(String),
+    Path(io::Error),
     Diagnostics(Vec<Diagnostic>),
+}
+
+impl Unread {
+    pub fn why(&self) -> Why<'_> {
+        match self {
+            Unread::Path(error) => Why::Unreadable(error),
+            Unread::Diagnostics(diagnostics) => Why::Rejected(diagnostics),
+        }
+    }
 }
 
 /// What a listing is read with: what it was made of, and its architecture where it does not say it.
@@ -65,8 +79,6 @@ pub struct Listing<'a> {
 /// Reads the functions of a file, by its ending; of standard input, by how it begins.
 pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
     let shown = path.display().to_string();
-    let plain = input::shown(path);
-    let unread = |why: &dyn Display| Unread::Path(format!("{plain}: {why}"));
     let ending = path.extension().and_then(|ending| ending.to_str());
     let kind = match ending {
         Some("ll") => Some(Kind::Llvm),
@@ -78,10 +90,10 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
         Some(kind) => input::read_kind(path, kind),
         None => input::read(path),
     };
-    let text = text.map_err(|error| unread(&error))?;
+    let text = text.map_err(Unread::Path)?;
     let kind = if input::is_standard(path) { Kind::of(path, &text) } else { kind };
     let utf8 = || {
-        let none = |_| Unread::Path(format!("{plain}: this file is no text in UTF-8"));
+        let none = |_| Unread::Path(io::Error::other("this file is no text in UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
     match kind {
@@ -106,10 +118,11 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
             // Those that are read elsewhere, or by no command.
             let other = Kind::of(path, &text)
                 .filter(|kind| !matches!(kind, Kind::Llvm | Kind::Ptx | Kind::Sass));
-            Err(match other {
-                Some(kind) => unread(&kind.refused()),
-                None => unread(&"unknown file type: expected .ll, .ptx or .sass"),
-            })
+            let why = match other {
+                Some(kind) => kind.refused(),
+                None => "unknown file type: expected .ll, .ptx or .sass".into(),
+            };
+            Err(Unread::Path(io::Error::other(why)))
         }
     }
 }
@@ -126,12 +139,12 @@ pub fn paired(source: Functions, target: Functions) -> Vec<Pair> {
         .into_iter()
         .map(|(name, function)| {
             let target = theirs.remove(&name);
-            Pair { name, source: Some(function), target }
+            Pair { name, test: None, source: Some(function), target }
         })
         .collect();
     all.extend(order.into_iter().filter_map(|name| {
         let target = theirs.remove(&name)?;
-        Some(Pair { name, source: None, target: Some(target) })
+        Some(Pair { name, test: None, source: None, target: Some(target) })
     }));
     all
 }
@@ -161,6 +174,7 @@ pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
     };
     Said {
         name: pair.name.clone(),
+        test: pair.test.clone(),
         source_line: line(&pair.source),
         target_line: at.or(line(&pair.target)),
         finding,

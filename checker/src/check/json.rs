@@ -1,0 +1,123 @@
+//! One object for each test, a line each: `docs/json.md` describes it.
+
+use litmus::Test;
+use model::value::Value;
+use serde::Serialize;
+
+use crate::judge::{Judgement, Observation, Verdict};
+use crate::report::finding::Unread;
+use crate::report::json::{ByName, Error, OneNote, by_name};
+use crate::report::words::race_text;
+use crate::resting::Resting;
+
+#[derive(Serialize)]
+pub(crate) struct Object<'a> {
+    file: String,
+    name: Option<&'a str>,
+    model: &'a str,
+    quantifier: Option<&'a str>,
+    condition: Option<&'a str>,
+    verdict: &'a str,
+    /// Whether the test expects what was found.
+    expected: bool,
+    observation: Option<&'a str>,
+    positive: u64,
+    negative: u64,
+    outcomes: Vec<OneOutcome>,
+    executions: Option<u64>,
+    engine: Vec<&'a str>,
+    seconds: f64,
+    races: Vec<String>,
+    /// The readings that the verdict rests on, and those that it may rest on.
+    readings: Vec<&'static str>,
+    readings_undecided: Vec<&'static str>,
+    reason: Option<String>,
+    /// The condition over the outcomes alone: `holds` or `fails`.
+    condition_verdict: Option<&'static str>,
+    notes: Vec<OneNote>,
+    bound_reached: bool,
+    errors: Vec<Error>,
+}
+
+#[derive(Serialize)]
+struct OneOutcome {
+    registers: ByName,
+    memory: ByName,
+    executions: Option<u64>,
+    satisfies: bool,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn unread(unread: &Unread<'_>, model: &'a str) -> Object<'a> {
+        let errors = Error::all(unread);
+        Object {
+            file: unread.file(),
+            name: None,
+            model,
+            quantifier: None,
+            condition: None,
+            verdict: "error",
+            expected: false,
+            observation: None,
+            positive: 0,
+            negative: 0,
+            outcomes: Vec::new(),
+            executions: None,
+            engine: Vec::new(),
+            seconds: 0.0,
+            races: Vec::new(),
+            readings: Vec::new(),
+            readings_undecided: Vec::new(),
+            reason: Error::reason(&errors),
+            condition_verdict: None,
+            notes: Vec::new(),
+            bound_reached: false,
+            errors,
+        }
+    }
+
+    pub(super) fn judged(file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
+        let found = &judgement.found;
+        let counted = found.seen.executions.is_some();
+        let outcomes = found
+            .outcomes
+            .iter()
+            .map(|(values, &executions)| one_outcome(test, values, counted.then_some(executions)))
+            .collect();
+        let reason = match (&judgement.disagreement, &judgement.verdict) {
+            (Some(disagreement), _) => Some(disagreement.clone()),
+            (None, Verdict::Holds | Verdict::Fails) => judgement.complaint.clone(),
+            (None, verdict) => verdict.reason().map(str::to_owned),
+        };
+        Object {
+            file,
+            name: Some(&test.name),
+            model: &judgement.model,
+            quantifier: Some(test.quantifier.name()),
+            condition: Some(&test.condition_text),
+            verdict: judgement.verdict.name(),
+            expected: judgement.complaint.is_none() && judgement.disagreement.is_none(),
+            observation: judgement.observation.map(Observation::name),
+            positive: judgement.positive,
+            negative: judgement.negative,
+            outcomes,
+            executions: found.seen.executions,
+            engine: judgement.engines.clone(),
+            seconds: judgement.seconds,
+            races: found.seen.races.iter().map(|&race| race_text(test, race)).collect(),
+            readings: judgement.resting.as_ref().map_or(Vec::new(), Resting::names),
+            readings_undecided: judgement.resting.as_ref().map_or(Vec::new(), Resting::open_names),
+            reason,
+            condition_verdict: judgement.condition.map(|c| if c { "holds" } else { "fails" }),
+            notes: OneNote::all(&judgement.notes),
+            bound_reached: found.seen.bound_reached,
+            errors: Vec::new(),
+        }
+    }
+}
+
+fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOutcome {
+    let (registers, memory) = by_name(test, values);
+    let satisfies = test.proposition.holds(&test.program, values);
+    OneOutcome { registers, memory, executions, satisfies }
+}

@@ -1,0 +1,254 @@
+//! What `causeway check` says of tests, for every format.
+
+mod json;
+mod text;
+
+use std::io::{self, Write};
+
+use litmus::Test;
+
+use crate::exit::Exit;
+use crate::judge::{Judgement, Verdict};
+use crate::lines::{self, Schema};
+use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
+use crate::report::herd::Entry;
+use crate::report::words::with_threads;
+use crate::report::{Reported, Sum};
+use crate::suite::{Item, Outcome};
+
+pub(crate) use json::Object;
+
+/// What became of one file.
+pub struct Judged<'a> {
+    pub item: &'a Item,
+    /// The name of the model that judges tests of PTX.
+    pub model: &'a str,
+    /// Whether the terminal shows tests that are as expected, too.
+    pub verbose: bool,
+}
+
+impl Item {
+    /// Why it was not judged, if it was not.
+    pub fn unread(&self) -> Option<Unread<'_>> {
+        let why = match &self.outcome {
+            Outcome::Judged { .. } => return None,
+            Outcome::Rejected(diagnostics) => Why::Rejected(diagnostics),
+            Outcome::Unreadable(error) => Why::Unreadable(error),
+        };
+        Some(Unread { path: &self.path, why })
+    }
+
+    fn exit(&self) -> Exit {
+        match &self.outcome {
+            Outcome::Judged { judgement, .. } => judgement.exit(),
+            Outcome::Rejected(_) | Outcome::Unreadable(_) => Exit::BadInput,
+        }
+    }
+}
+
+/// What a result is an instance of.
+fn rule(judgement: &Judgement) -> Rule {
+    let (id, text) = match &judgement.verdict {
+        _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines find the same"),
+        Verdict::Holds if judgement.complaint.is_some() => {
+            ("misstated", "a test states what is found of it")
+        }
+        Verdict::Holds => ("holds", "the condition holds over all consistent executions"),
+        Verdict::Fails => ("fails", "the condition fails over all consistent executions"),
+        Verdict::Undefined(_) => ("undefined", "the document gives the program no meaning"),
+        Verdict::Unsupported(_) => ("unsupported", "the model does not cover an instruction"),
+        Verdict::Stuck(_) => ("stuck", "no execution finishes"),
+        Verdict::Undecided(_) => ("undecided", "a limit was reached before the verdict was known"),
+    };
+    Rule { id, text, section: None }
+}
+
+fn case(item: &Item, test: &Test, judgement: &Judgement) -> Case {
+    let file = item.path.to_string_lossy().into_owned();
+    let exit = judgement.exit();
+    let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
+    let message = match (&judgement.disagreement, &judgement.complaint) {
+        (Some(disagreement), _) => format!("engines disagree: {disagreement}"),
+        (None, Some(complaint)) => complaint.clone(),
+        (None, None) => match (judgement.verdict.reason(), judgement.observation) {
+            (Some(reason), _) => format!("{}, as expected: {reason}", judgement.verdict.name()),
+            (None, Some(seen)) => format!("as expected, observed {} {positive}/{all}", seen.name()),
+            (None, None) => "as expected".to_owned(),
+        },
+    };
+    let witness = judgement.found.witness.as_ref().filter(|_| exit != Exit::AsExpected);
+    let outcome = witness.map(|witness| {
+        let outcome = test.display_outcome(&witness.outcome);
+        with_threads(outcome.trim_end_matches([';', ' ']))
+    });
+    let explains = matches!(exit, Exit::Differs | Exit::Disagreement);
+    let help = explains.then(|| format!("causeway explain {}", text::quoted(&file)));
+    let facts = [
+        ("verdict", Some(judgement.verdict.name().to_owned())),
+        ("name", Some(test.name.clone())),
+        ("model", Some(judgement.model.clone())),
+        ("condition", Some(test.condition_text.clone())),
+        ("observation", judgement.observation.map(|seen| seen.name().to_owned())),
+        ("outcome", outcome.clone()),
+    ];
+    let some = |(name, text): (&'static str, Option<String>)| Some((name, text?));
+    let finding = Finding {
+        remarks: [("outcome", outcome), ("help", help)].into_iter().filter_map(some).collect(),
+        facts: facts.into_iter().filter_map(|(name, text)| Some((name, text?.into()))).collect(),
+        ..Finding::new(rule(judgement), Level::of(exit), message, Place::file(&*file))
+    };
+    let notes = judgement.notes.iter().map(|note| format!("note: {}", note.text));
+    Case {
+        subject: file.clone(),
+        file,
+        exit,
+        seconds: Some(judgement.seconds),
+        findings: vec![finding],
+        notes: notes.collect(),
+    }
+}
+
+impl Judged<'_> {
+    fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
+        match &self.item.outcome {
+            Outcome::Judged { test, judgement } => {
+                text::judged(&self.item.path, test, judgement, verbose, out)
+            }
+            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
+        }
+    }
+}
+
+impl Reported for Judged<'_> {
+    fn case(&self) -> Case {
+        match (&self.item.outcome, self.item.unread()) {
+            (Outcome::Judged { test, judgement }, _) => case(self.item, test, judgement),
+            (_, unread) => unread.expect("it is not judged").case(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        // Of inputs it is complained on the other stream.
+        self.shown(self.verbose, out)
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.item.unread() {
+            Some(unread) => unread.complain(out),
+            None => self.shown(true, out),
+        }
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let object = match (&self.item.outcome, self.item.unread()) {
+            (Outcome::Judged { test, judgement }, _) => {
+                Object::judged(self.item.path.to_string_lossy().into_owned(), test, judgement)
+            }
+            (_, unread) => Object::unread(&unread.expect("it is not judged"), self.model),
+        };
+        lines::write(Schema::Check, &object, out)
+    }
+
+    fn herd(&self) -> Option<Entry<'_>> {
+        let Outcome::Judged { test, judgement } = &self.item.outcome else { return None };
+        let seen = &judgement.found.seen;
+        let race = (!seen.races.is_empty()).then(|| "data-race".to_owned());
+        let reason = judgement.verdict.reason();
+        let outcomes = judgement.found.outcomes.keys();
+        Some(Entry {
+            test,
+            name: test.name.clone(),
+            states: outcomes.map(|outcome| test.display_outcome(outcome)).collect(),
+            looped: seen.bound_reached,
+            condition: judgement.condition,
+            positive: judgement.positive,
+            negative: judgement.negative,
+            flags: race
+                .into_iter()
+                .chain(reason.map(|reason| reason.replace(char::is_whitespace, "-")))
+                .collect(),
+            observation: judgement.observation,
+            seconds: judgement.seconds,
+        })
+    }
+}
+
+/// What a run amounts to.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    pub ok: usize,
+    /// Those of them of which some executions never finish.
+    pub sometimes_stuck: usize,
+    pub failed: usize,
+    pub undecided: usize,
+    pub rejected: usize,
+    pub disagreements: usize,
+    pub engines: Vec<&'static str>,
+    pub seconds: f64,
+}
+
+impl Summary {
+    pub fn total(&self) -> usize {
+        self.ok + self.failed + self.undecided + self.rejected + self.disagreements
+    }
+
+    pub fn add(&mut self, item: &Item) {
+        match item.exit() {
+            Exit::AsExpected => {
+                self.ok += 1;
+                self.sometimes_stuck += usize::from(is_sometimes_stuck(item));
+            }
+            Exit::Differs => self.failed += 1,
+            Exit::Undecided => self.undecided += 1,
+            Exit::BadInput => self.rejected += 1,
+            Exit::Disagreement => self.disagreements += 1,
+        }
+    }
+
+    pub fn exit(&self) -> Exit {
+        let counts = [
+            (self.disagreements, Exit::Disagreement),
+            (self.rejected, Exit::BadInput),
+            (self.failed, Exit::Differs),
+            (self.undecided, Exit::Undecided),
+        ];
+        counts.into_iter().find(|(count, _)| *count > 0).map_or(Exit::AsExpected, |(_, exit)| exit)
+    }
+}
+
+fn is_sometimes_stuck(item: &Item) -> bool {
+    match &item.outcome {
+        Outcome::Judged { judgement, .. } => {
+            judgement.notes.iter().any(|note| note.code == "stuck")
+        }
+        Outcome::Rejected(_) | Outcome::Unreadable(_) => false,
+    }
+}
+
+impl Sum for Summary {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let total = self.total();
+        write!(out, "{total} {}: {} ok", if total == 1 { "test" } else { "tests" }, self.ok)?;
+        if self.sometimes_stuck > 0 {
+            let stuck = self.sometimes_stuck;
+            write!(out, " ({stuck} with executions that never finish: see -v)")?;
+        }
+        for (count, what) in [
+            (self.failed, "failed"),
+            (self.undecided, "undecided"),
+            (self.rejected, "not understood"),
+            (self.disagreements, "on which engines disagree"),
+        ] {
+            if count > 0 {
+                write!(out, ", {count} {what}")?;
+            }
+        }
+        let engines = self.engines.join(", ");
+        let agree = match (self.engines.len(), self.disagreements) {
+            (2.., 0) if total > self.rejected + self.undecided => " agree",
+            (2.., 1..) => " disagree",
+            _ => "",
+        };
+        writeln!(out, "   ({engines}{agree}; {:.1} s)", self.seconds)
+    }
+}

@@ -1,0 +1,131 @@
+//! What the terminal shows of tests: failures with their reason, and with `-v` every test.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use litmus::Test;
+use text::diagnostic::escaped;
+
+use crate::exit::Exit;
+use crate::input::shown;
+use crate::judge::{Judgement, Observation};
+use crate::report::colour;
+use crate::report::words::{race_text, with_threads};
+use crate::resting::Resting;
+use crate::stuck;
+
+pub(super) fn judged(
+    path: &Path,
+    test: &Test,
+    judgement: &Judgement,
+    verbose: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let exit = judgement.exit();
+    if exit == Exit::AsExpected && !verbose {
+        return Ok(());
+    }
+    let label = match exit {
+        Exit::AsExpected => " ok  ",
+        Exit::Differs => " FAIL",
+        Exit::Undecided => " ?   ",
+        Exit::BadInput => " BAD ",
+        Exit::Disagreement => " BUG ",
+    };
+    let style = colour::of(exit);
+    write!(out, "{style}{label}{style:#} {}", shown(path))?;
+    if let Some(complaint) = &judgement.complaint {
+        write!(out, "   {complaint}")?;
+    }
+    writeln!(out)?;
+    if verbose {
+        counts(judgement, out)?;
+        for line in judgement.resting.iter().flat_map(Resting::lines) {
+            writeln!(out, "      {line}")?;
+        }
+    }
+    for note in &judgement.notes {
+        writeln!(out, "      note: {}", note.text)?;
+    }
+    if let Some(disagreement) = &judgement.disagreement {
+        writeln!(out, "      engines disagree: {disagreement}")?;
+    }
+    if exit == Exit::Undecided && judgement.found.seen.bound_reached {
+        let advice = if stuck::is_endless(&judgement.found.seen) {
+            "no --bound is enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
+        } else {
+            "a larger --bound may decide it"
+        };
+        writeln!(out, "      {advice}")?;
+    }
+    if exit == Exit::Differs || exit == Exit::Disagreement {
+        reason(test, judgement, out)?;
+        writeln!(out, "      causeway explain {}", escaped(&quoted(&path.to_string_lossy())))?;
+    }
+    if verbose {
+        for race in &judgement.found.seen.races {
+            writeln!(out, "      data race: {}", race_text(test, *race))?;
+        }
+    }
+    Ok(())
+}
+
+fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    if judgement.engines.is_empty() {
+        return Ok(());
+    }
+    let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
+    write!(
+        out,
+        "      {observation} {}/{}",
+        judgement.positive,
+        judgement.positive + judgement.negative
+    )?;
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let outcomes = judgement.found.outcomes.len() as u64;
+    write!(out, ", {outcomes} outcome{}", plural(outcomes))?;
+    if let Some(executions) = judgement.found.seen.executions {
+        write!(out, ", {executions} execution{}", plural(executions))?;
+    }
+    writeln!(out, ", {}", duration(judgement.seconds))
+}
+
+fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(undefined) = &judgement.found.seen.undefined {
+        let lines: Vec<String> = undefined
+            .where_
+            .iter()
+            .map(|&(thread, line)| {
+                let of = &test.program.threads[usize::from(thread.0)];
+                format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
+            })
+            .collect();
+        return writeln!(out, "      {}", lines.join(" and "));
+    }
+    if let Some(witness) = &judgement.found.witness {
+        let outcome = test.display_outcome(&witness.outcome);
+        let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
+        return writeln!(out, "      an execution ends with {outcome}");
+    }
+    Ok(())
+}
+
+fn duration(seconds: f64) -> String {
+    if seconds < 1e-3 {
+        format!("{:.0} µs", seconds * 1e6)
+    } else if seconds < 1.0 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{seconds:.2} s")
+    }
+}
+
+/// A path as a shell takes it.
+pub(super) fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}

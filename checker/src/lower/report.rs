@@ -1,0 +1,304 @@
+//! What `causeway lower` says of functions, rows, tables and tests, for every format, and what of it is known.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::verdict::{Finding, Verdict};
+use crate::exit::Exit;
+use crate::lines::{self, Schema};
+use crate::report::finding::{self, Case, Level, Place, Related, Rule, Unread, Why};
+use crate::report::{Format, Report, Reported, Run, Sum};
+
+/// One line of `--format json`.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Object<'a> {
+    Function(OfFunction<'a>),
+    Row(OfRow<'a>),
+    Lowering(OfLowering<'a>),
+}
+
+/// With `--from` and `--ptxas`: a function.
+#[derive(Serialize)]
+pub(crate) struct OfFunction<'a> {
+    pub(crate) function: &'a str,
+    /// Where it begins.
+    pub(crate) source_line: Option<usize>,
+    /// Where the fault is, or the function begins.
+    pub(crate) target_line: Option<usize>,
+    /// Whether the baseline has it.
+    pub(crate) known: bool,
+    #[serde(flatten)]
+    pub(crate) finding: &'a Finding,
+}
+
+/// With `--rows`: a row of the file.
+#[derive(Serialize)]
+pub(crate) struct OfRow<'a> {
+    /// From 1.
+    pub(crate) row: usize,
+    #[serde(flatten)]
+    pub(crate) finding: &'a Finding,
+    /// The columns that are not judged.
+    pub(crate) columns: &'a Map<String, Value>,
+}
+
+/// With `--table`: a row of the table, or a litmus test.
+#[derive(Serialize)]
+pub(crate) struct OfLowering<'a> {
+    /// The line of the table's file; none for a test.
+    pub(crate) line: Option<usize>,
+    /// The row's pattern, or the test's path.
+    pub(crate) row: &'a str,
+    /// How many instructions the row is for.
+    pub(crate) instructions: usize,
+    /// The worst of them, what it becomes, and for which architecture.
+    pub(crate) instruction: Option<&'a str>,
+    pub(crate) becomes: Option<&'a str>,
+    pub(crate) arch: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) finding: &'a Finding,
+}
+
+impl Object<'_> {
+    pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        lines::write(Schema::Lower, self, out)
+    }
+}
+
+/// Findings that are accepted: those that an earlier run printed as JSON.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    known: BTreeSet<(String, String, String)>,
+}
+
+impl Baseline {
+    /// Reads the output of `--format json`; or says on which line it is none.
+    pub fn read(text: &str) -> Result<Baseline, (usize, String)> {
+        let mut known = BTreeSet::new();
+        for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+            let value: Value =
+                serde_json::from_str(text).map_err(|error| (line, error.to_string()))?;
+            let field = |name: &str| value[name].as_str().map(str::to_owned);
+            let row = || value["row"].as_u64().map(|row| row.to_string()).or_else(|| field("row"));
+            let who = field("function").or_else(row);
+            let (Some(who), Some(verdict)) = (who, field("verdict")) else {
+                return Err((line, "no object that `--format json` prints".to_owned()));
+            };
+            known.insert((who, verdict, field("outcome").unwrap_or_default()));
+        }
+        Ok(Baseline { known })
+    }
+
+    /// Whether this was found before: of the same function or row, with the same verdict and outcome.
+    pub fn knows(&self, who: &str, finding: &Finding) -> bool {
+        let outcome = finding.outcome.clone().unwrap_or_default();
+        self.known.contains(&(who.to_owned(), finding.verdict.name().to_owned(), outcome))
+    }
+}
+
+/// How to report, and what counts.
+#[derive(Clone, Copy)]
+pub struct Manner<'a> {
+    pub format: Format,
+    pub racy: bool,
+    pub baseline: &'a Baseline,
+}
+
+/// A finding that counts as much as the baseline and the command line let it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Weighed {
+    /// Whether the baseline has it.
+    pub(super) known: bool,
+    pub(super) exit: Exit,
+}
+
+/// Reports what is found, and remembers the worst of it.
+pub struct Reporter<'a> {
+    manner: Manner<'a>,
+    report: Box<dyn Report>,
+    start: Instant,
+    exit: Exit,
+}
+
+impl<'a> Reporter<'a> {
+    pub fn new(manner: Manner<'a>) -> Reporter<'a> {
+        let (report, start) = (manner.format.report(), Instant::now());
+        Reporter { manner, report, start, exit: Exit::AsExpected }
+    }
+
+    pub(super) fn weighed(&self, who: &str, finding: &Finding) -> Weighed {
+        let exit = finding.exit(self.manner.racy);
+        let known = exit != Exit::AsExpected && self.manner.baseline.knows(who, finding);
+        Weighed { known, exit: if known { Exit::AsExpected } else { exit } }
+    }
+
+    /// What it alone means for the exit code, whatever is known.
+    pub(super) fn exit_of(&self, finding: &Finding) -> Exit {
+        finding.exit(self.manner.racy)
+    }
+
+    pub(super) fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+        self.exit = self.exit.max(one.case().exit);
+        self.report.one(one, out)
+    }
+
+    /// An input that is not judged. It is complained of whatever the format: a line of JSON is a judgement.
+    pub(super) fn unread(
+        &mut self,
+        unread: &Unread<'_>,
+        (out, err): (&mut dyn Write, &mut dyn Write),
+    ) -> io::Result<()> {
+        out.flush()?;
+        unread.complain(err)?;
+        self.one(&NotJudged(*unread), out)
+    }
+
+    /// Below these paths nothing can be found; the error says where.
+    pub(super) fn not_found(
+        &mut self,
+        paths: &[PathBuf],
+        error: &io::Error,
+        (out, err): (&mut dyn Write, &mut dyn Write),
+    ) -> io::Result<()> {
+        out.flush()?;
+        writeln!(err, "error: {error}")?;
+        let path = paths.first().map_or(Path::new("-"), PathBuf::as_path);
+        self.one(&NotJudged(Unread { path, why: Why::Unreadable(error) }), out)
+    }
+
+    pub(super) fn sum(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.report.sum(&Line(line), out)
+    }
+
+    /// Ends the report; the worst that was found decides the exit code.
+    pub fn end(mut self, out: &mut dyn Write) -> io::Result<Exit> {
+        let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
+        self.report.end(&Run { command: "lower", exit, seconds }, out)?;
+        Ok(exit)
+    }
+}
+
+struct Line<'a>(&'a str);
+
+impl Sum for Line<'_> {
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.0)
+    }
+}
+
+struct NotJudged<'a>(Unread<'a>);
+
+impl Reported for NotJudged<'_> {
+    fn case(&self) -> Case {
+        self.0.case()
+    }
+
+    fn text(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.0.complain(out)
+    }
+
+    fn json(&self, _: &mut dyn Write) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn rule(verdict: Verdict) -> Rule {
+    let text = match verdict {
+        Verdict::Preserved => "nothing becomes possible that the source forbids",
+        Verdict::Stronger => "a weaker target would do, up to the bound",
+        Verdict::Weaker => "the target allows an outcome that the source forbids",
+        Verdict::WrongValue => "the target computes, reads or writes something else",
+        Verdict::Outside => "the models say nothing of it",
+        Verdict::Invalid => "no assembler or compiler takes it",
+        Verdict::Unsupported => "something in it is not covered",
+        Verdict::Undecided => "a limit was reached before the verdict was known",
+    };
+    Rule { id: verdict.name(), text, section: None }
+}
+
+/// What every format asks of a finding: of what, where it is, and where the target is if that is elsewhere.
+pub(super) fn case(
+    finding: &Finding,
+    weighed: Weighed,
+    subject: String,
+    place: Place,
+    target: Option<Place>,
+) -> Case {
+    let passes = matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger);
+    let level = match weighed.exit {
+        // Known, or a race that does not count.
+        Exit::AsExpected if !passes => Level::Note,
+        Exit::AsExpected
+        | Exit::Undecided
+        | Exit::Differs
+        | Exit::BadInput
+        | Exit::Disagreement => Level::of(weighed.exit),
+    };
+    let own = [
+        ("context", finding.context.as_ref()),
+        ("outcome", finding.outcome.as_ref()),
+        ("sufficient", finding.sufficient.as_ref()),
+    ];
+    let own = own.into_iter().filter_map(|(name, text)| Some((name, text?.clone())));
+    let notes = finding.notes.iter().map(|note| ("note", note.clone()));
+    let facts = [
+        ("verdict", finding.verdict.name().into()),
+        ("racy", finding.racy.into()),
+        ("known", weighed.known.into()),
+    ];
+    let by = finding.by.map(|by| ("by", by.name().into()));
+    let axioms = (!finding.axioms.is_empty()).then(|| ("axioms", finding.axioms.clone().into()));
+    let said = own.clone().map(|(name, text)| (name, Value::from(text)));
+    let related = target.map(|place| Related { place, text: "target".to_owned() });
+    let file = place.file.clone();
+    let found = finding::Finding {
+        related: related.into_iter().collect(),
+        remarks: own.chain(notes).collect(),
+        facts: facts.into_iter().chain(said).chain(by).chain(axioms).collect(),
+        known: weighed.known,
+        ..finding::Finding::new(rule(finding.verdict), level, &*finding.why, place)
+    };
+    let (exit, notes) = (weighed.exit, Vec::new());
+    Case { subject, file, exit, seconds: None, findings: vec![found], notes }
+}
+
+/// All but the verdict and its reason.
+pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(by) = finding.by {
+        writeln!(out, "  by: {}", by.name())?;
+    }
+    if let Some(context) = &finding.context {
+        writeln!(out, "  context: {context}")?;
+    }
+    if let Some(outcome) = &finding.outcome {
+        writeln!(out, "  outcome: {outcome}")?;
+    }
+    if let Some(run) = &finding.run {
+        writeln!(out, "  run of the machine:")?;
+        run.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+    }
+    if let Some(sufficient) = &finding.sufficient {
+        writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
+    }
+    finding.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))
+}
+
+/// `2 preserved, 1 weaker`
+pub(super) fn counted<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+    let mut counts = [0; Verdict::ALL.len()];
+    findings.for_each(|finding| counts[finding.verdict as usize] += 1);
+    let some = Verdict::ALL.iter().zip(counts).filter(|(_, count)| *count > 0);
+    let some: Vec<String> =
+        some.map(|(verdict, count)| format!("{count} {}", verdict.name())).collect();
+    some.join(", ")
+}

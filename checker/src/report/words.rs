@@ -1,0 +1,33 @@
+//! Threads and races of a test in words.
+
+use litmus::Test;
+
+use crate::engine::Race;
+
+/// herd names threads by number in conditions, `0:r1`; here they are named as in the table, `P0:r1`.
+pub(crate) fn with_threads(text: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(std::iter::once(' ')) {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        if c == ':' && !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()) {
+            out.push('P');
+        }
+        out.push_str(&std::mem::take(&mut word));
+        out.push(c);
+    }
+    out.pop();
+    out
+}
+
+/// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.
+pub(crate) fn race_text(test: &Test, race: Race) -> String {
+    let show = |(thread, line): (model::program::ThreadId, u16)| {
+        let of = &test.program.threads[usize::from(thread.0)];
+        format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
+    };
+    format!("{} and {}", show(race.first), show(race.second))
+}
