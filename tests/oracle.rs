@@ -108,7 +108,7 @@ fn labelled_tests_have_their_label_under_the_peers_model() {
         .map(|version| {
             let path = oracle.join(format!("cat/ptx-{version}.cat"));
             let text = fs::read_to_string(&path).expect("the model is there");
-            let model = litmus::cat::import(&path.to_string_lossy(), &text);
+            let model = cat::import(&path.to_string_lossy(), &text);
             (version, model.expect("the model can be imported"))
         })
         .collect();

@@ -15,7 +15,7 @@ irreflexive (rf | fr); (cause | po-loc) as axiom-Causality
 ";
 
 fn model(text: &str) -> Model {
-    litmus::cat::import("fences.cat", text).unwrap_or_else(|errors| panic!("{}", errors[0]))
+    cat::import("fences.cat", text).unwrap_or_else(|errors| panic!("{}", errors[0]))
 }
 
 /// Whether the condition of a test holds; every engine says the same.

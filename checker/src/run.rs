@@ -110,7 +110,7 @@ fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
             return Ok(None);
         }
     };
-    match litmus::cat::import(&path.to_string_lossy(), &text) {
+    match cat::import(&path.to_string_lossy(), &text) {
         Ok(model) => Ok(Some(model)),
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;

@@ -5,7 +5,6 @@
 
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
-pub mod cat;
 mod cell;
 mod condition;
 mod correction;

@@ -11,7 +11,7 @@ use checker::lower;
 use checker::lower::report::Baseline;
 use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
-use litmus::{Dialect, Test, cat, llvm, lowering};
+use litmus::{Dialect, Test, llvm, lowering};
 use model::cxx::{self, ReleaseSequence};
 use model::isa::version::Target as Machine;
 use model::ptx;

@@ -1,6 +1,6 @@
 //! What is wrong with a model, as it is said.
 
-use litmus::cat::import;
+use cat::import;
 use model::render;
 
 use crate::{assert_same, read};

@@ -7,7 +7,7 @@ mod written;
 
 use std::path::Path;
 
-use litmus::cat::import;
+use cat::import;
 use model::given::Chosen;
 use model::reading::{self, FailedCas, Readings};
 use model::rel::{Model, Node};
