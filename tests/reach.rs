@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use ::machine::Options;
 use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare};
 use litmus::sass::lower::Lowering;
-use model::machine::Options;
 use model::ptx;
 
-use crate::machine;
 use crate::suite::{self, Entry};
 
 /// One target of each family.
@@ -67,7 +66,7 @@ fn rows() -> Vec<Row> {
     entries.retain(|entry| entry.test.sass.is_none());
     let work = |index: usize| {
         let Entry { folder, test, .. } = &entries[index];
-        let axioms = machine::allowed(test, &model, None);
+        let axioms = crate::machine::allowed(test, &model, None);
         let answer = |sm: &u16| {
             let lowering = Lowering::of(*sm).expect("there is a table");
             compare(test, &axioms, lowering, Options::default(), LIMITS).0

@@ -7,7 +7,7 @@ use checker::explore::inclusion::shown;
 use checker::explore::{Limits, explore};
 use litmus::sass::lower::Lowering;
 use litmus::{Quantifier, Test};
-use model::machine::{Options, Rule};
+use machine::{Options, Rule};
 
 use crate::suite;
 

@@ -12,14 +12,14 @@ use checker::explore::{Limits, explore};
 use checker::lower::step::{Act, Order, Step};
 use checker::lower::{contract, item};
 use litmus::sass::lower::Lowering;
+use machine::{Home, Options};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
-use model::machine::{Home, Options};
 use model::ptx;
 
-use crate::{machine, suite};
+use crate::suite;
 
 #[test]
 fn what_the_machine_does_is_recorded() {
@@ -293,7 +293,7 @@ fn no_random_column_leaves_what_it_promises() {
         let columns = random(&mut numbers);
         let test = litmus::parse("random", columns.as_bytes())
             .unwrap_or_else(|all| panic!("{columns}\n{}", all[0]));
-        let axioms = machine::allowed(&test, &model, Some(Duration::from_secs(2)));
+        let axioms = crate::machine::allowed(&test, &model, Some(Duration::from_secs(2)));
         let lowering = Lowering::of_test(&test).expect("it is in SASS");
         for options in machines {
             match compare(&test, &axioms, lowering, options, LIMITS).0 {

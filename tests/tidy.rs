@@ -124,7 +124,7 @@ const BANNED: &[(&str, &[&str])] = &[
     ("checker/src/report/", &["Enumerate", "Solve", "ENGINES", "z3"]),
     // A second account of memory, which has not read the first.
     (
-        "model/src/machine/",
+        "machine/src/",
         &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"],
     ),
 ];

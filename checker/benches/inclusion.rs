@@ -20,7 +20,7 @@ use litmus::Test;
 use litmus::arbitrary::placed::{Kind, Placed, placed};
 use litmus::arbitrary::{Shape, Sketch, sketch};
 use litmus::sass::lower::Lowering;
-use model::machine::{Home, Options};
+use machine::{Home, Options};
 use model::ptx;
 use model::rel::Model;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};

@@ -12,7 +12,7 @@ use std::time::Instant;
 use checker::explore::{Explored, Limits, explore};
 use litmus::Test;
 use litmus::sass::lower::Lowering;
-use model::machine::{Options, Reduce};
+use machine::{Options, Reduce};
 
 fn main() {
     // What the test harness hands over means nothing here.

@@ -8,11 +8,11 @@ use anstream::ColorChoice;
 use bytesize::ByteSize;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use machine::form::Family;
 use model::isa::version::{PtxIsa, Target};
-use model::machine::form::Family;
 use model::reading;
 
-use crate::explore::machine::MachineArgs;
+use crate::explore::args::MachineArgs;
 use crate::report::{self, Format};
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.

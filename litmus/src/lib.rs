@@ -24,9 +24,9 @@ pub mod sass;
 
 use std::fmt::Write;
 
+use machine::form::{Family, Lowered};
 pub use model::isa::qualifier::Dialect;
 use model::isa::version::{PtxIsa, Target};
-use model::machine::form::{Family, Lowered};
 use model::program::{Program, ThreadId};
 use model::value::Value;
 pub use proposition::{Prop, Term};

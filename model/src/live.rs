@@ -7,7 +7,7 @@ use crate::isa::Instruction;
 use crate::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
-pub(crate) struct Liveness {
+pub struct Liveness {
     /// For each line: whether each register is live before it. Empty without loops.
     before: Vec<Vec<bool>>,
     /// The targets of backward jumps.
@@ -18,7 +18,7 @@ pub(crate) struct Liveness {
 }
 
 impl Liveness {
-    pub(crate) fn new(program: &Program, id: ThreadId) -> Liveness {
+    pub fn new(program: &Program, id: ThreadId) -> Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() {
@@ -28,22 +28,22 @@ impl Liveness {
         Liveness { before: before(program, id), heads, harmless }
     }
 
-    pub(crate) fn loops(&self) -> bool {
+    pub fn loops(&self) -> bool {
         !self.before.is_empty()
     }
 
-    pub(crate) fn is_head(&self, line: usize) -> bool {
+    pub fn is_head(&self, line: usize) -> bool {
         self.heads.contains(&line)
     }
 
     /// Whether an iteration may be left out where what it comes back with is covered.
-    pub(crate) fn is_harmless(&self) -> bool {
+    pub fn is_harmless(&self) -> bool {
         self.harmless
     }
 
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
     /// that goes on from `earlier`: live registers hold the same and depended on no more then.
-    pub(crate) fn covers(
+    pub fn covers(
         &self,
         head: usize,
         earlier: (&[ExprId], &[Mask]),
@@ -57,7 +57,7 @@ impl Liveness {
 }
 
 /// The registers that some instruction from each line on, or the end, looks at.
-pub(crate) fn before(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
+pub fn before(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = &program.threads[usize::from(id.0)];
     let mut at_end = vec![false; thread.registers.len()];
     for observed in &program.observed {

@@ -222,7 +222,7 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
         let limits = limits.from(Instant::now(), Some(TIME));
         let start = Instant::now();
         // What a machine has no room for is refused.
-        drop(explore(&test.program, lowering, model::machine::Options::default(), limits));
+        drop(explore(&test.program, lowering, machine::Options::default(), limits));
         let took = start.elapsed();
         if took > 20 * TIME {
             return Err(format!("sm_{} takes {took:.1?} of {TIME:?}", lowering.sm));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use litmus::sass::lower::Lowering;
 use litmus::{Term, Test, proposition};
-use model::machine::{Options, Refusal, Step};
+use machine::{Options, Refusal, Step};
 use model::value::Value;
 
 use super::{Explored, Limits, explore};

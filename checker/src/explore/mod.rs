@@ -1,8 +1,8 @@
 //! Searching the machine: every outcome that a run can have, and how.
 
+pub mod args;
 pub mod command;
 pub mod inclusion;
-pub mod machine;
 pub mod one;
 pub mod random;
 mod records;
@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use litmus::sass::lower::Lowering;
+use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
 use model::isa::bar::BarrierMisuse;
-use model::machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
 use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 

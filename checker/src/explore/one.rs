@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use litmus::Test;
 use litmus::sass::lower::Lowering;
+use machine::{Machine, Options, Refusal, Step};
 use model::isa::bar::BarrierMisuse;
-use model::machine::{Machine, Options, Refusal, Step};
 use model::program::ThreadId;
 use model::rel::Model;
 use model::value::Value;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use litmus::sass::lower::Lowering;
-use model::machine::{Machine, Options, Reduce, Refusal, State, Step};
+use machine::{Machine, Options, Reduce, Refusal, State, Step};
 use model::program::Program;
 use model::value::Value;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
-use model::machine::{Machine, State, Step};
+use machine::{Machine, State, Step};
 use model::program::Stuck;
 use model::value::Value;
 use petgraph::algo::kosaraju_scc;

@@ -1,7 +1,7 @@
 //! Code of the machine as a program's lines, each with what the machine does there.
 
 use litmus::sass::promise::{self, Promise, Promised, Word};
-use model::machine::form::{Form, Lowered};
+use machine::form::{Form, Lowered};
 
 use super::ptx::Uncovered;
 use super::step::{Order, Place, Step};

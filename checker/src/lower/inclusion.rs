@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use litmus::lowering;
-use model::machine::form;
+use machine::form;
 use model::program::Program;
 use model::rel::Model;
 use model::scope::Scope;

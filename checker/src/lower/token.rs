@@ -2,9 +2,9 @@
 
 use litmus::sass::form;
 use litmus::sass::promise::{self, Word};
+use machine::form::{Form, Level};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
-use model::machine::form::{Form, Level};
 use model::scope::Scope;
 
 use super::item::Done;

@@ -8,7 +8,7 @@ use litmus::sass::opcode::{class, is_understood};
 use litmus::sass::syntax::{File, Register};
 use litmus::sass::uses::Registers;
 use litmus::sass::{self, Options, Single, form};
-use model::machine::form::Family;
+use machine::form::Family;
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;

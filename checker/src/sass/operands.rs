@@ -5,7 +5,7 @@ use litmus::sass::opcode::{Class, class, is_understood};
 use litmus::sass::syntax::{
     AnnotationKind, Atom, File, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
 };
-use model::machine::form::Family;
+use machine::form::Family;
 
 /// A field as it is written, and what it says.
 pub(super) struct Part {

@@ -6,7 +6,7 @@ use std::path::Path;
 use litmus::sass::form;
 use litmus::sass::listing::{Function, listing};
 use litmus::sass::opcode::{self, Class};
-use model::machine::form::Family;
+use machine::form::Family;
 use text::diagnostic::{Severity, escaped};
 
 use super::words;

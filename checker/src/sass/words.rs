@@ -3,7 +3,7 @@
 use litmus::sass::form::Unknown;
 use litmus::sass::opcode::{Class, class};
 use litmus::sass::syntax::Instruction;
-use model::machine::form::{Family, Form, Level, Reach};
+use machine::form::{Family, Form, Level, Reach};
 
 /// What the machine makes of an instruction.
 pub(super) type Does = Result<Option<Form>, Unknown>;

@@ -1,9 +1,9 @@
 //! Instructions of the machine by their names, and what a sequence of them does.
 
+use machine::form::{Family, Form, Level, Lowered, Reach};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
-use model::machine::form::{Family, Form, Level, Lowered, Reach};
 
 use super::modifier;
 use super::promise::{self, Word};

@@ -1,11 +1,11 @@
 //! A litmus test lowered by a table: what each of its lines becomes on the machine.
 
+use machine::Refusal;
+use machine::form::{Family, Lowered};
 use model::isa::atom::AtomicOp;
 use model::isa::bar::Barrier;
 use model::isa::qualifier::Qualifier;
 use model::isa::{Instruction, Type, TypeKind};
-use model::machine::Refusal;
-use model::machine::form::{Family, Lowered};
 use model::program::{Program, ThreadId};
 
 use super::form::{self, Unknown};

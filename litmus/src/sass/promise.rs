@@ -7,8 +7,8 @@
 
 mod table;
 
+use machine::form::{Form, Level, Lowered, Reach};
 use model::isa::fence::FenceOrder;
-use model::machine::form::{Form, Level, Lowered, Reach};
 use model::scope::Scope;
 
 pub use table::table;

@@ -1,7 +1,7 @@
 //! What the names of the machine's instructions have to keep: known modifiers, an order with its
 //! scope, and the target that has them.
 
-use model::machine::form::Family;
+use machine::form::Family;
 
 use super::modifier::{self, Clash};
 use super::opcode::{Class, class};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use litmus::lowering::Table;
 use litmus::sass::lower::Lowering;
 use litmus::{Dialect, Test};
-use model::machine::Options;
+use machine::Options;
 use model::program::Program;
 use model::rel::Model;
 
@@ -198,7 +198,7 @@ fn run(
     let explored =
         explore(&test.program, lowering, options, Limits { runs: true, ..limits }).ok()?;
     let lowered = lowering.program(&test.program).ok()?;
-    let machine = model::machine::Machine::new(&test.program, lowered, options, true).ok()?;
+    let machine = machine::Machine::new(&test.program, lowered, options, true).ok()?;
     let steps = explored.outcomes.get(outcome)?.iter();
     let steps: Vec<String> = (1..)
         .zip(steps)

@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 use litmus::Test;
 use litmus::function::{Function, Initial, Language, Refused};
+use machine::form::Lowered;
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
-use model::machine::form::Lowered;
 use model::memory::Space;
 use model::program::{Program, Thread};
 use model::scope::Placement;

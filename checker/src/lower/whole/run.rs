@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use litmus::function::{Language, Refused};
 use litmus::sass::lower::Lowering;
-use model::machine::form::Lowered;
-use model::machine::{Machine, Options};
+use machine::form::Lowered;
+use machine::{Machine, Options};
 use model::program::Program;
 use model::value::Value;
 

@@ -1,5 +1,6 @@
 //! Loads, stores and atomics of a column.
 
+use machine::form::{Form, Level, Lowered};
 use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::Cxx;
@@ -7,7 +8,6 @@ use model::isa::ld::{Load, LoadOrder};
 use model::isa::reach::Reach;
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
-use model::machine::form::{Form, Level, Lowered};
 use model::memory::Proxy;
 use model::scope::Scope;
 

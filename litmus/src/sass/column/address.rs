@@ -1,8 +1,8 @@
 //! Addresses of accesses: sums of registers and offsets, forced to be aligned.
 
+use machine::form::Family;
 use model::isa::alu::AluOp;
 use model::isa::{Address, Operand, SpaceQualifier, Type};
-use model::machine::form::Family;
 use model::memory::{Space, VariableId};
 use model::program::Initial;
 

@@ -2,9 +2,9 @@
 //!
 //! A test gives them as registers with names of their own: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
 
+use machine::form::Family;
 use model::isa::alu::AluOp;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
-use model::machine::form::Family;
 
 use super::access::size;
 use super::address::Place;

@@ -3,9 +3,9 @@
 //! A column is one lane, the first and only one of its warp (reading S6): it waits for nobody, and
 //! goes on where the threads of a warp would meet.
 
+use machine::form::Lowered;
 use model::isa::alu::{AluOp, Branch};
 use model::isa::{Guard, Instruction, Operand};
-use model::machine::form::Lowered;
 
 use super::{Cell, Column, Got, unsupported};
 use crate::sass::syntax::{self, Atom, OperandKind, Value};

@@ -15,9 +15,9 @@ mod order;
 
 use std::collections::BTreeSet;
 
+use machine::form::{Family, Lowered};
 use model::isa::alu::{Alu, AluOp};
 use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
-use model::machine::form::{Family, Lowered};
 use model::program::ThreadId;
 
 use super::opcode::{Class, class};

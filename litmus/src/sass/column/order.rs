@@ -1,9 +1,9 @@
 //! Fences and barriers of a column: what its words promise one behind the other.
 
+use machine::form::{Family, Form, Lowered};
 use model::isa::Instruction;
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::fence::{Fence, FenceOrder};
-use model::machine::form::{Family, Form, Lowered};
 use model::scope::Scope;
 
 use super::{Cell, Column, Got, unsupported};

@@ -1,6 +1,6 @@
 //! What stands beside a function: constants, special registers, where shared memory begins.
 
-use model::machine::form::Family;
+use machine::form::Family;
 use model::memory::Space;
 
 use super::{Got, Reader};

@@ -9,7 +9,7 @@ mod cover;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::machine::form::Family;
+use machine::form::Family;
 
 use super::listing::{self, Line, Listing};
 use super::opcode::{Class, class};

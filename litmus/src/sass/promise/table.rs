@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use machine::form::Level;
 use model::isa::fence::FenceOrder;
-use model::machine::form::Level;
 
 use super::{Promise, Word, promised, scope, scope_of_access};
 use crate::sass::form::{self, Unknown};

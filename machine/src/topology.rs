@@ -1,9 +1,9 @@
 //! Which thread is on which SM, and how memory is cut.
 
 use super::{Cell, Place};
-use crate::layout::Layout;
-use crate::memory::{Home, Space};
-use crate::program::Program;
+use model::layout::Layout;
+use model::memory::{Home, Space};
+use model::program::Program;
 
 /// The SM of each thread, the GPU of each SM, and the first thread of each one's CTA and cluster.
 pub(super) fn topology(program: &Program, one_sm: bool) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<u8>) {

@@ -6,9 +6,9 @@ use super::options::{Options, Reduce};
 use super::plan::Plan;
 use super::state::{Entry, State};
 use super::{Machine, Shape};
-use crate::isa::Instruction;
-use crate::memory::Space;
-use crate::program::{Initial, Program, Register};
+use model::isa::Instruction;
+use model::memory::Space;
+use model::program::{Initial, Program, Register};
 
 /// For each thread, the first one that nothing but its name tells it from. Memory of one thread or
 /// CTA would have to move with it, and barriers count whom they have: such programs have none.

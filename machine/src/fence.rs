@@ -15,7 +15,7 @@ use super::options::{Rule, Variant};
 use super::state::{INVALID, List, State};
 use super::step::Step;
 use super::table::{Ask, Change};
-use crate::isa::Instruction;
+use model::isa::Instruction;
 
 impl Machine<'_> {
     /// Does what a thread's fence can do next, if it is a fence and can.

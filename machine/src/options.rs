@@ -1,6 +1,6 @@
 //! What of the machine is a choice: readings C1 to C18, and rules to do without.
 
-use crate::memory::Home;
+use model::memory::Home;
 
 /// Choices about the machine: readings C1 to C18.
 #[allow(clippy::struct_excessive_bools, reason = "each is a choice by itself")]

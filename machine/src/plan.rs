@@ -2,10 +2,10 @@
 
 use super::form::{Form, Level, Lowered, Reach};
 use super::{Cell, Place};
-use crate::isa::{Instruction, Reg, Type};
-use crate::layout::Layout;
-use crate::live;
-use crate::program::{Program, ThreadId};
+use model::isa::{Instruction, Reg, Type};
+use model::layout::Layout;
+use model::live;
+use model::program::{Program, ThreadId};
 
 /// What an access does when it performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

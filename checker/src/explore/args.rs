@@ -1,7 +1,7 @@
 //! The machine as the command line describes it.
 
 use clap::{Args, ValueEnum};
-use model::machine::{Home, Options, Reduce, Rule};
+use machine::{Home, Options, Reduce, Rule};
 
 /// What kind of machine: the readings C1 to C18 that are choices.
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]

@@ -14,8 +14,8 @@ use super::plan::{Kind, Site};
 use super::state::{Entry, INVALID, List, State, ValueId};
 use super::step::{Step, Visit};
 use super::table::{Change, Piece};
-use crate::isa::alu::AluOp;
-use crate::value::Value;
+use model::isa::alu::AluOp;
+use model::value::Value;
 
 /// The pieces of one scalar, by their places in the list of entries.
 #[derive(Clone, Copy)]

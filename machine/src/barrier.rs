@@ -10,9 +10,9 @@ use super::state::{Barrier, State};
 use super::step::Step;
 use super::table::{Ask, Change};
 use super::{CtaBarrier, Machine};
-use crate::isa::Instruction;
-use crate::isa::bar::{BarrierKind, BarrierMisuse};
-use crate::program::ThreadId;
+use model::isa::Instruction;
+use model::isa::bar::{BarrierKind, BarrierMisuse};
+use model::program::ThreadId;
 
 impl Machine<'_> {
     /// Arrives at a barrier, or goes past the cluster's; whether something changed.

@@ -9,7 +9,7 @@ use super::local::{Access, Context, Local, Phase, Scalar, Want};
 use super::plan::{Future, Site};
 use super::state::{Entry, ValueId};
 use super::{Machine, Place};
-use crate::value::{Value, low_bytes};
+use model::value::{Value, low_bytes};
 
 /// Things by number, each once.
 #[derive(Debug)]
@@ -185,7 +185,7 @@ impl Machine<'_> {
         Context {
             program: self.program,
             layout: &self.layout,
-            thread: crate::program::ThreadId(self.class[thread]),
+            thread: model::program::ThreadId(self.class[thread]),
             lowered: &self.lowered[class],
             plan: &self.plans[class],
         }

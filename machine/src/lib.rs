@@ -25,12 +25,12 @@ mod topology;
 
 use std::ops::ControlFlow;
 
-use crate::isa::Instruction;
-use crate::isa::Operand;
-use crate::isa::bar::{Barrier, BarrierMisuse};
-use crate::layout::Layout;
-use crate::program::{Observed, Program, Stays, Stuck, ThreadId};
-use crate::value::{Value, little_endian, low_bytes};
+use model::isa::Instruction;
+use model::isa::Operand;
+use model::isa::bar::{Barrier, BarrierMisuse};
+use model::layout::Layout;
+use model::program::{Observed, Program, Stays, Stuck, ThreadId};
+use model::value::{Value, little_endian, low_bytes};
 
 use form::{Form, Lowered, Reach};
 use local::Local;
@@ -38,7 +38,7 @@ use plan::{Future, Plan};
 use state::{BARRIER, INVALID, Shape, ValueId};
 use table::{Ask, Tables};
 
-pub use crate::memory::Home;
+pub use model::memory::Home;
 pub use options::{Options, Reduce, Rule, Variant};
 pub use state::State;
 pub use step::{Step, Taken};
@@ -132,7 +132,7 @@ const MOST_CELLS: usize = 64;
 const MOST_SITES: usize = 256;
 
 /// That the steps of threads between two accesses have no end, or one that is too far away.
-pub(crate) const LONG: &str =
+pub const LONG: &str =
     "more than 10,000 instructions without an access to memory, in a loop or not";
 
 /// That a thread has more states than numbers of this width: start again with wider ones.

@@ -2,15 +2,15 @@
 //!
 //! All states of a thread are kept in a table, and what follows from one is worked out once.
 
-use crate::isa::alu::AluOp;
-use crate::isa::atom::AtomicOp;
-use crate::isa::bar::{Barrier, BarrierKind, Reduction};
-use crate::isa::cvta::AddressOp;
-use crate::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
-use crate::layout::{Layout, Window};
-use crate::memory::{Extent, Space};
-use crate::program::{Initial, Program, ThreadId};
-use crate::value::{Value, low_bits, low64};
+use model::isa::alu::AluOp;
+use model::isa::atom::AtomicOp;
+use model::isa::bar::{Barrier, BarrierKind, Reduction};
+use model::isa::cvta::AddressOp;
+use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
+use model::layout::{Layout, Window};
+use model::memory::{Extent, Space};
+use model::program::{Initial, Program, ThreadId};
+use model::value::{Value, low_bits, low64};
 
 use super::form::{Form, Lowered};
 use super::plan::Plan;
