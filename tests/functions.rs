@@ -40,7 +40,7 @@ fn module(body: &str) -> String {
 
 fn said(source: &str, target: &str) -> Said {
     let read = |text: &str| {
-        let (module, diagnostics) = litmus::ptx::read("m.ptx", text.as_bytes());
+        let (module, diagnostics) = ::ptx::read("m.ptx", text.as_bytes());
         assert_eq!(diagnostics, [], "{text}");
         module.expect("a module").columns()
     };
@@ -219,7 +219,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     for ((row, _), finding) in table.rows.iter().zip(&findings) {
         let (source, target) = wrapped(&row.source, &row.target).expect("it was wrapped before");
         let source = litmus::llvm::functions("f.ll", &source).expect("it can be read");
-        let (module, diagnostics) = litmus::ptx::read("f.ptx", target.as_bytes());
+        let (module, diagnostics) = ::ptx::read("f.ptx", target.as_bytes());
         // What is PTX of another version only is judged as a row.
         let Some(module) = module.filter(|_| diagnostics.is_empty()) else { continue };
         let said = judge(&paired(source, module.columns())[0], asker);
@@ -264,7 +264,7 @@ const PUBLISHED: [&str; 10] = [
 #[test]
 fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     let judged = |instructions: &[&str]| {
-        let (module, _) = litmus::ptx::read("f.ptx", PUBLISH.as_bytes());
+        let (module, _) = ::ptx::read("f.ptx", PUBLISH.as_bytes());
         let source = module.expect("a module").columns();
         let mut text = ".headerflags @\"EF_CUDA_SM90\"\n.section .text.f,\"ax\"\nf:\n".to_owned();
         for (index, one) in instructions.iter().enumerate() {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use checker::judge::{Task, Verdict, judge};
-use litmus::function::{Function, Initial};
 use model::cxx::{self, ReleaseSequence};
+use model::function::{Function, Initial};
 
 use crate::suite;
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 
 use litmus::lowering;
-use litmus::ptx::{self, Options};
-use model::isa::version::{PtxIsa, Target};
+use ptx::version::{PtxIsa, Target};
+use ptx::{self, Options};
 
 use crate::suite;
 

@@ -123,10 +123,7 @@ const BANNED: &[(&str, &[&str])] = &[
     ("checker/src/engine/solve", &["Enumerate"]),
     ("checker/src/report/", &["Enumerate", "Solve", "ENGINES", "z3"]),
     // A second account of memory, which has not read the first.
-    (
-        "machine/src/",
-        &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"],
-    ),
+    ("machine/src/", &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"]),
 ];
 
 /// What no crate but the last one, which is the program, may name: it does no input or output.

@@ -7,13 +7,13 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-#[path = "../../litmus/tests/ptx/checked.rs"]
+#[path = "../../ptx/tests/ptx/checked.rs"]
 mod checked;
-#[path = "../../litmus/tests/ptx/choices.rs"]
+#[path = "../../ptx/tests/ptx/choices.rs"]
 mod choices;
-#[path = "../../litmus/tests/ptx/compiled.rs"]
+#[path = "../../ptx/tests/ptx/compiled.rs"]
 mod compiled;
-#[path = "../../litmus/tests/ptx/soup.rs"]
+#[path = "../../ptx/tests/ptx/soup.rs"]
 mod soup;
 #[path = "fuzz/targets.rs"]
 mod targets;

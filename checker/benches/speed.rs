@@ -5,18 +5,19 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-#[path = "../../litmus/tests/ptx/compiled.rs"]
+#[path = "../../ptx/tests/ptx/compiled.rs"]
 mod compiled;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use ::ptx as ptx_text;
 use checker::engine::ENGINES;
 use checker::input;
 use checker::judge::{Task, judge};
 use checker::suite;
-use litmus::{Test, ptx as ptx_text};
+use litmus::Test;
 use model::ptx;
 use model::rel::Model;
 

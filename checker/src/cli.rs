@@ -9,8 +9,8 @@ use bytesize::ByteSize;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use machine::form::Family;
-use model::isa::version::{PtxIsa, Target};
 use model::reading;
+use ptx::version::{PtxIsa, Target};
 
 use crate::explore::args::MachineArgs;
 use crate::report::{self, Format};

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use litmus::ptx::{self, Linted, Options};
+use ptx::{self, Linted, Options};
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;

@@ -1,8 +1,8 @@
 //! One cell of the table: labels, a guard, the parts of the instruction, its operands.
 
-use model::isa::qualifier::Qualifier;
+use ptx::qualifier::Qualifier;
 
-use crate::ptx::is_special;
+use ptx::is_special;
 use text::cursor::{Cursor, short};
 use text::lex::{Kind, Token};
 use text::report::{Bytes, Report};

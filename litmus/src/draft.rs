@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::isa::qualifier::Dialect;
 use model::isa::reach::Reach;
-use model::isa::version::PtxIsa;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Home, Proxy, Space, VariableId};
 use model::program::{Initial, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
+use ptx::qualifier::Dialect;
+use ptx::version::PtxIsa;
 
 use text::report::{Bytes, Report};
 

@@ -7,11 +7,8 @@
 pub mod arbitrary;
 mod cell;
 mod condition;
-mod correction;
 mod draft;
-mod fault;
 mod frame;
-pub mod function;
 mod init;
 mod instruction;
 pub mod llvm;
@@ -19,17 +16,16 @@ pub mod lowering;
 mod placement;
 mod program;
 pub mod proposition;
-pub mod ptx;
 pub mod sass;
 
 use std::fmt::Write;
 
 use machine::form::{Family, Lowered};
-pub use model::isa::qualifier::Dialect;
-use model::isa::version::{PtxIsa, Target};
 use model::program::{Program, ThreadId};
 use model::value::Value;
 pub use proposition::{Prop, Term};
+pub use ptx::qualifier::Dialect;
+use ptx::version::{PtxIsa, Target};
 
 use cell::Cell;
 use draft::Draft;
@@ -323,8 +319,7 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
             && matches!(cell.part(2), "generic" | "constant" | "texture" | "surface");
         peer |= memory
             || proxy
-            || model::isa::opcode::PEER.contains(&cell.opcode())
-                && !matches!(cell.part(1), "b" | "p");
+            || ptx::opcode::PEER.contains(&cell.opcode()) && !matches!(cell.part(1), "b" | "p");
     }
     if peer { Dialect::Peer } else { Dialect::Ptx }
 }

@@ -1,10 +1,10 @@
 //! Drafts become a program: extents, state spaces, initial bytes.
 
 use model::isa::Operand;
-use model::isa::qualifier::Dialect;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{Initial, Register, Thread, ThreadId};
 use model::value::{self, Value};
+use ptx::qualifier::Dialect;
 
 use crate::draft::{Access, Draft, PointsTo, VariableDraft};
 use crate::proposition::number;

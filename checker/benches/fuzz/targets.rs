@@ -5,6 +5,7 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use ::ptx::version::Target as Machine;
 use checker::engine::{ENGINES, Limits, Seen};
 use checker::explore::{self, explore};
 use checker::lower;
@@ -13,7 +14,6 @@ use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
 use litmus::{Dialect, Test, llvm, lowering};
 use model::cxx::{self, ReleaseSequence};
-use model::isa::version::Target as Machine;
 use model::ptx;
 use text::Diagnostic;
 

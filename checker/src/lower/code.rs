@@ -3,7 +3,7 @@
 use litmus::sass::promise::{self, Promise, Promised, Word};
 use machine::form::{Form, Lowered};
 
-use super::ptx::Uncovered;
+use super::ptx_items::Uncovered;
 use super::step::{Order, Place, Step};
 use super::token::{read, shows_waits};
 

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::inclusion::Machine;
 use super::item::{Done, Item};
-use super::ptx::Uncovered;
+use super::ptx_items::Uncovered;
 use super::step::{Act, Order, Place, Step};
 use super::token::{Token, shows_waits, tokens};
 

@@ -15,12 +15,12 @@ pub mod drive;
 pub mod generated;
 pub mod inclusion;
 pub mod item;
-pub mod llvm;
+pub mod llvm_items;
 pub mod mapping;
 pub mod pair;
 pub mod placed;
 pub mod program;
-pub mod ptx;
+pub mod ptx_items;
 pub mod report;
 pub mod row;
 pub mod rows;
@@ -39,7 +39,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use indicatif::ProgressBar;
-use litmus::function::Functions;
+use model::function::Functions;
 
 pub use inclusion::Patience;
 pub use row::{Assumptions, Row};

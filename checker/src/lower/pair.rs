@@ -7,7 +7,7 @@ use super::asked::{Asked, Prepared};
 use super::context::Reach;
 use super::inclusion::{Language, Machine, Question, widest};
 use super::item::{Done, Item, steps};
-use super::llvm::{Meaning, Source, Space};
+use super::llvm_items::{Meaning, Source, Space};
 use super::program::Width;
 use super::row::{Assumptions, Lowered, Read, limited};
 use super::step::{Act, Order, Step};

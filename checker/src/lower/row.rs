@@ -1,7 +1,7 @@
 //! One lowering: both sides read, in whatever language they are in.
 
-use litmus::ptx::Options;
-use model::isa::version::Target;
+use ptx::Options;
+use ptx::version::Target;
 use text::Diagnostic;
 use text::diagnostic;
 
@@ -9,7 +9,7 @@ use super::asked::Prepared;
 use super::code::Code;
 use super::item::Item;
 use super::verdict::{Finding, Verdict};
-use super::{alike, contract, llvm, pair, ptx};
+use super::{alike, contract, llvm_items, pair, ptx_items};
 
 /// What one row says.
 #[derive(Clone, Debug)]
@@ -77,7 +77,8 @@ fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
     let instructions = litmus::llvm::read("source", &row.source)
         .map_err(|d| found(Verdict::Invalid, format!("the source is no LLVM IR: {}", first(&d))))?;
     let target = target(row, arch)?;
-    let source = llvm::source(&instructions).map_err(|why| found(Verdict::Unsupported, why))?;
+    let source =
+        llvm_items::source(&instructions).map_err(|why| found(Verdict::Unsupported, why))?;
     pair::compared(&source, target, assumptions)
 }
 
@@ -115,7 +116,7 @@ pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<Item>, String> {
 
 fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
     let options = Options { target: Some(arch), ..Options::default() };
-    let (pieces, diagnostics) = litmus::ptx::excerpt(side, text, options)
+    let (pieces, diagnostics) = ptx::excerpt(side, text, options)
         .map_err(|d| found(Verdict::Invalid, format!("the {side} is no PTX: {}", first(&d))))?;
     let broken = diagnostics.iter().filter(|d| d.severity == diagnostic::Severity::Error);
     let broken: Vec<Diagnostic> = broken.cloned().collect();
@@ -125,7 +126,7 @@ fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
             format!("the {side} breaks a rule: {}", first(&broken)),
         ));
     }
-    ptx::items(&pieces).map_err(|why| found(Verdict::Unsupported, why.0))
+    ptx_items::items(&pieces).map_err(|why| found(Verdict::Unsupported, why.0))
 }
 
 fn first(diagnostics: &[Diagnostic]) -> String {

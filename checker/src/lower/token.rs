@@ -8,7 +8,7 @@ use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 
 use super::item::Done;
-use super::ptx::Uncovered;
+use super::ptx_items::Uncovered;
 use super::step::{Act, Order};
 
 /// An instruction, as far as order asks.

@@ -7,7 +7,7 @@ use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::value::{Value, low_bits};
 
 use super::item::Done;
-use super::llvm::{Meaning, Space, operation_name};
+use super::llvm_items::{Meaning, Space, operation_name};
 use super::step::Act;
 
 /// What is right, as far as this goes.

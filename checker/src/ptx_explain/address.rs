@@ -2,10 +2,10 @@
 //! what `.unified` says.
 
 use model::isa::SpaceQualifier;
-use model::isa::qualifier::Order;
-use model::isa::shape::{Form, Opcode};
-use model::isa::version::PtxIsa;
 use model::section;
+use ptx::qualifier::Order;
+use ptx::shape::{Form, Opcode};
+use ptx::version::PtxIsa;
 
 use super::words::said;
 use super::{Meaning, Part};

@@ -1,9 +1,10 @@
 //! Fences in words: those of memory, and those of proxies, state spaces and operations.
 
-use model::isa::fence::{Fence, FenceOrder, Spelling};
-use model::isa::shape::{Form, Opcode};
+use model::isa::fence::{Fence, FenceOrder};
 use model::scope::Scope;
 use model::section;
+use ptx::fences::Spelling;
+use ptx::shape::{Form, Opcode};
 
 use super::Meaning;
 use super::words::{said, threads};
@@ -11,7 +12,8 @@ use super::words::{said, threads};
 /// What a `fence` or `membar` means; `None` if its qualifiers break a rule.
 pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
     let membar = form.opcode == Opcode::Membar;
-    let Fence { order, scope } = if membar { Fence::of_level(form.q)? } else { Fence::of(form.q)? };
+    let Fence { order, scope } =
+        if membar { ptx::meaning::membar(form.q)? } else { ptx::meaning::fence(form.q)? };
     let (name, event) = match order {
         FenceOrder::Acquire => ("an acquire fence", "acquire"),
         FenceOrder::Release => ("a release fence", "release"),
@@ -246,7 +248,7 @@ fn promise(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::isa::fence::SPELLINGS;
+    use ptx::fences::SPELLINGS;
 
     #[test]
     fn every_spelling_has_a_name_of_its_own() {

@@ -1,15 +1,15 @@
 //! Loads, stores and atomics in words: their events, what they promise and what they do not.
 
 use model::isa::SpaceQualifier;
-use model::isa::atom::{self, AtomicOp, AtomicOrder};
+use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::isa::ld::LoadOrder;
-use model::isa::qualifier::CacheOperator;
-use model::isa::shape::{Form, Opcode, Shape, Value};
 use model::isa::st::StoreOrder;
-use model::isa::version::PtxIsa;
 use model::isa::{Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
+use ptx::qualifier::CacheOperator;
+use ptx::shape::{Form, Opcode, Shape, Value};
+use ptx::version::PtxIsa;
 
 use super::promises::{
     acquires, mmio, morally_strong, of_one_thread, read_only, relaxed_read, relaxed_write,
@@ -22,10 +22,10 @@ use super::{Meaning, Said, address};
 pub(super) fn meaning(form: &Form<'_>, isa: PtxIsa) -> Option<Meaning> {
     let access = Access::of(form)?;
     let mut meaning = match form.opcode {
-        Opcode::Ld => load(&access, LoadOrder::of(form.q)?),
+        Opcode::Ld => load(&access, ptx::meaning::load_order(form.q)?),
         Opcode::Ldu => load(&access, LoadOrder::Uniform),
-        Opcode::St => store(&access, StoreOrder::of(form.q)?),
-        Opcode::Atom | Opcode::Red => atomic(form, &access, atom::operation(form.q)?),
+        Opcode::St => store(&access, ptx::meaning::store_order(form.q)?),
+        Opcode::Atom | Opcode::Red => atomic(form, &access, ptx::meaning::atomic(form.q)?),
         Opcode::Fence | Opcode::Membar => return None,
     };
     defaults(form, isa, &mut meaning);

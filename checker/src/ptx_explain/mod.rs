@@ -15,11 +15,11 @@ mod words;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use litmus::ptx::{self, Options, Single};
-use model::isa::qualifier::Qualifier;
-use model::isa::rules::gate::{self, Need};
-use model::isa::version::PtxIsa;
 use model::section::{self, Section};
+use ptx::qualifier::Qualifier;
+use ptx::rules::gate::{self, Need};
+use ptx::version::PtxIsa;
+use ptx::{self, Options, Single};
 use text::Diagnostic;
 use text::diagnostic::Severity;
 

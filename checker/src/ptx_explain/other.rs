@@ -3,9 +3,9 @@
 
 use std::io::{self, Write};
 
-use model::isa::opcode;
-use model::isa::shape::Opcode;
 use model::section::{self, Section};
+use ptx::opcode;
+use ptx::shape::Opcode;
 use serde::Serialize;
 use text::Diagnostic;
 
@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn every_opcode_is_explained_or_has_an_account_of_its_own() {
-        for opcode in model::isa::opcode::all() {
-            let memory = model::isa::shape::Opcode::named(opcode).is_some();
+        for opcode in ptx::opcode::all() {
+            let memory = ptx::shape::Opcode::named(opcode).is_some();
             assert_eq!(other(opcode).is_none(), memory, "{opcode}");
         }
         assert!(other("foo.bar r, s").is_none());
@@ -158,7 +158,7 @@ mod tests {
         assert!(modelled("add.ftz.f32 a, b, c").is_err());
         let barrier = other("@!p barrier.cluster.wait;").expect("it is known");
         assert!(barrier.modelled.is_ok() && barrier.section.anchor.ends_with("barrier-cluster"));
-        let nowhere: Vec<&str> = model::isa::opcode::all()
+        let nowhere: Vec<&str> = ptx::opcode::all()
             .filter(|opcode| section::of_opcode(opcode) == section::INSTRUCTIONS)
             .collect();
         assert_eq!(nowhere, ["tcgen05", "fabric", "spcompress", "spdecompress"]);

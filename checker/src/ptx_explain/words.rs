@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use model::isa::atom::AtomicOp;
-use model::isa::qualifier::{CacheOperator, Kind, Order, Qualifier};
-use model::isa::shape::Opcode;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
+use ptx::qualifier::{CacheOperator, Kind, Order, Qualifier};
+use ptx::shape::Opcode;
 
 use super::Said;
 
@@ -209,8 +209,8 @@ pub(super) fn bytes(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::isa::qualifier::QUALIFIERS;
-    use model::isa::rules;
+    use ptx::qualifier::QUALIFIERS;
+    use ptx::rules;
 
     #[test]
     fn every_qualifier_is_explained_wherever_it_may_stand() {

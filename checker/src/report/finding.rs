@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
-use model::isa::{self, rules};
 use model::section::Section;
+use ptx::{rule, rules};
 use serde_json::Value;
 use text::Diagnostic;
 use text::diagnostic::{Severity, Span};
@@ -120,7 +120,7 @@ impl Finding {
 }
 
 /// What the instructions of PTX are asked.
-static RULES: LazyLock<Vec<&isa::rule::Rule>> = LazyLock::new(rules::all);
+static RULES: LazyLock<Vec<&rule::Rule>> = LazyLock::new(rules::all);
 
 impl From<&Diagnostic> for Finding {
     fn from(diagnostic: &Diagnostic) -> Finding {

@@ -1,8 +1,8 @@
 //! The sides of comparisons: registers, memory, numbers.
 
-use model::isa::qualifier::Dialect;
 use model::memory::VariableId;
 use model::program::{Observed, ThreadId};
+use ptx::qualifier::Dialect;
 
 use super::Reader;
 use crate::program;

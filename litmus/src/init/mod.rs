@@ -2,9 +2,9 @@
 
 mod declared;
 
-use model::isa::qualifier::Dialect;
 use model::memory::{ABSOLUTE, Home, Proxy, VariableId};
 use model::program::{Initial, ThreadId};
+use ptx::qualifier::Dialect;
 
 use self::declared::Type;
 use crate::draft::{Draft, PointsTo};

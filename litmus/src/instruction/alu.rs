@@ -2,8 +2,8 @@
 
 use model::isa::alu::{Alu, AluOp, Comparison, Half};
 use model::isa::integer::IntegerOp;
-use model::isa::qualifier::{Dialect, Qualifier};
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
+use ptx::qualifier::{Dialect, Qualifier};
 
 use super::Reader;
 use crate::cell::{Arg, Cell};

@@ -1,11 +1,9 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
-use model::isa::bar::{
-    self, Barrier, BarrierKind, CLUSTER_FORM, COUNT_MISSING, ClusterBarrier, ClusterBarrierKind,
-    FORM, Reduction,
-};
-use model::isa::qualifier::Dialect;
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind, Reduction};
 use model::isa::{Instruction, Operand, Reg};
+use ptx::qualifier::Dialect;
+use ptx::rules::barrier::{self, CLUSTER_FORM, COUNT_MISSING, FORM};
 
 use super::Reader;
 use crate::cell::{Arg, Cell};
@@ -98,7 +96,7 @@ impl<'a> Reader<'_> {
         {
             let written = at.of(cell.operands.text);
             let help = cell.with_operands(&cell.operand_text().replacen(written, "0", 1));
-            self.broken(&bar::ID, at, format!("this is {}", number.cast_signed()), help);
+            self.broken(&barrier::ID, at, format!("this is {}", number.cast_signed()), help);
             return None;
         }
         let id = self.operand(id)?;

@@ -2,7 +2,7 @@
 
 use model::isa::Instruction;
 use model::isa::alu::{Branch, Comparison};
-use model::isa::qualifier::Dialect;
+use ptx::qualifier::Dialect;
 
 use super::Reader;
 use crate::cell::{Arg, Cell};

@@ -3,9 +3,9 @@
 use model::isa::alu::{Alu, AluOp};
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::float::Rounding;
-use model::isa::qualifier::Qualifier;
 use model::isa::{Instruction, Operand, SpaceQualifier, Type, TypeKind};
 use model::section;
+use ptx::qualifier::Qualifier;
 
 use super::Reader;
 use super::alu::type_named;

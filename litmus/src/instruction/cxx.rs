@@ -8,11 +8,11 @@ use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::fence::{Fence, FenceOrder};
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::qualifier::{Qualifier, Qualifiers};
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Instruction, SpaceQualifier, Type};
 use model::memory::Proxy;
 use model::scope::Scope;
+use ptx::qualifier::{Qualifier, Qualifiers};
 
 use super::Reader;
 use crate::cell::{Arg, Cell};

@@ -1,12 +1,12 @@
 //! `fence`, `membar` and the proxy fences.
 
 use model::isa::Instruction;
-use model::isa::fence::{Fence, ProxyFence};
-use model::isa::qualifier::Dialect;
-use model::isa::rules;
-use model::isa::rules::fence::FENCE_PROXY;
-use model::isa::shape::Opcode;
+use model::isa::fence::ProxyFence;
 use model::memory::Proxy;
+use ptx::qualifier::Dialect;
+use ptx::rules;
+use ptx::rules::fence::FENCE_PROXY;
+use ptx::shape::Opcode;
 
 use super::Reader;
 use crate::cell::Cell;
@@ -22,7 +22,7 @@ impl<'a> Reader<'_> {
         };
         let args = self.args(cell)?;
         self.ruled(cell, Opcode::Fence, &qualifiers, &args)?;
-        Fence::of(&qualifiers).map(Instruction::Fence)
+        ptx::meaning::fence(&qualifiers).map(Instruction::Fence)
     }
 
     pub(super) fn membar(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
@@ -35,7 +35,7 @@ impl<'a> Reader<'_> {
         };
         let args = self.args(cell)?;
         self.ruled(cell, Opcode::Membar, &qualifiers, &args)?;
-        Fence::of_level(&qualifiers).map(Instruction::Fence)
+        ptx::meaning::membar(&qualifiers).map(Instruction::Fence)
     }
 
     fn proxy_fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {

@@ -1,17 +1,17 @@
 //! `ld`, `st`, `atom`, `red`, and the peer's accesses through other proxies.
 
 use model::isa::alu::{Alu, AluOp};
-use model::isa::atom::{self, AtomicOp};
+use model::isa::atom::AtomicOp;
 use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::qualifier::{Dialect, Qualifiers};
 use model::isa::reach::Reach;
-use model::isa::rules;
-use model::isa::rules::atomic::{ATOM_SUB, RED_SUB};
-use model::isa::shape::Opcode;
-use model::isa::st::{Store, StoreOrder};
+use model::isa::st::Store;
 use model::isa::{Address, Instruction, Reg, Type, TypeKind};
 use model::memory::Proxy;
+use ptx::qualifier::{Dialect, Qualifiers};
+use ptx::rules;
+use ptx::rules::atomic::{ATOM_SUB, RED_SUB};
+use ptx::shape::Opcode;
 
 use super::Reader;
 use crate::cell::{Arg, Cell};
@@ -27,8 +27,11 @@ impl<'a> Reader<'_> {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let order =
-            if opcode == Opcode::Ldu { LoadOrder::Uniform } else { LoadOrder::of(&qualifiers)? };
+        let order = if opcode == Opcode::Ldu {
+            LoadOrder::Uniform
+        } else {
+            ptx::meaning::load_order(&qualifiers)?
+        };
         let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let [destination, address] = self.exactly(cell, &qualifiers, args, "r0, [x]")?;
         if let Some(plain) = self.peer_move(cell, &destination, &address) {
@@ -91,7 +94,7 @@ impl<'a> Reader<'_> {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let order = StoreOrder::of(&qualifiers)?;
+        let order = ptx::meaning::store_order(&qualifiers)?;
         let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let [address, value] = self.exactly(cell, &qualifiers, args, "[x], 1")?;
         let at = address.at();
@@ -135,7 +138,7 @@ impl<'a> Reader<'_> {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
         };
-        let (op, order, scope) = atom::operation(&qualifiers)?;
+        let (op, order, scope) = ptx::meaning::atomic(&qualifiers)?;
         let ty = qualifiers.ty.map_or(Type::U64, |ty| ty.value);
         let float = ty.kind == TypeKind::Float && ty.bits >= 32;
         let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
@@ -171,7 +174,7 @@ impl<'a> Reader<'_> {
         }
         let address = address?;
         let space = qualifiers.space();
-        let atomic = atom::Atomic {
+        let atomic = model::isa::atom::Atomic {
             order,
             cxx: Cxx::default(),
             scope,

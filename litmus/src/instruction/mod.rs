@@ -10,20 +10,20 @@ mod integer;
 mod memory;
 
 use model::isa::alu::{Alu, AluOp};
-use model::isa::opcode;
-use model::isa::qualifier::{Dialect, Kind, Qualifiers};
-use model::isa::rule::{By, Edit, Rule};
-use model::isa::rules;
-use model::isa::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
-use model::isa::version::Setting;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
 use model::memory::VariableId;
 use model::program::ThreadId;
+use ptx::opcode;
+use ptx::qualifier::{Dialect, Kind, Qualifiers};
+use ptx::rule::{By, Edit, Rule};
+use ptx::rules;
+use ptx::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
+use ptx::version::Setting;
 
 use crate::cell::{self, Arg, Base, Cell};
-use crate::correction::{Piece, PieceShape, Written};
 use crate::draft::Draft;
-use crate::fault;
+use ptx::correction::{Piece, PieceShape, Written};
+use ptx::fault;
 use text::cursor::short;
 use text::report::{Bytes, Report, Reported};
 

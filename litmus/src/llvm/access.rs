@@ -5,7 +5,7 @@ use super::operand::Value;
 use super::step::{Instruction, Step, Typed};
 use super::ty::{Scalar, Ty};
 use super::{Access, Kind, Operation, Order, RmwOp};
-use crate::function::{Initial, Variable};
+use model::function::{Initial, Variable};
 use model::memory::Space;
 use text::cursor::short;
 

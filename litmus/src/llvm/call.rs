@@ -3,7 +3,7 @@
 use super::function::{Cell, Made, Translator};
 use super::step::Typed;
 use super::ty::{Scalar, Ty};
-use crate::function::Initial;
+use model::function::Initial;
 use text::cursor::short;
 
 /// Calls that do nothing which another thread or this one can see.

@@ -12,7 +12,7 @@ use super::module::{Definition, Module};
 use super::operand::Value;
 use super::step::{Block, Instruction, Part, Step};
 use super::ty::{Scalar, Ty};
-use crate::function::{Function, Initial, Language, Parameter, Refused, Row, Variable};
+use model::function::{Function, Initial, Language, Parameter, Refused, Row, Variable};
 use text::cursor::short;
 use text::report::{Bytes, Report};
 

@@ -24,7 +24,7 @@ mod value;
 
 pub use ty::{Scalar, Type};
 
-use crate::function::Functions;
+use model::function::Functions;
 use text::diagnostic::Diagnostic;
 use text::report::Report;
 

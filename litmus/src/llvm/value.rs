@@ -4,7 +4,7 @@ use super::function::{Cell, Made, Root, Translator, word};
 use super::operand::Value;
 use super::step::Typed;
 use super::ty::{Scalar, Ty};
-use crate::function::{Initial, Variable};
+use model::function::{Initial, Variable};
 use text::cursor::short;
 
 /// The bytes of a variable that is as large as whoever starts the kernel says.

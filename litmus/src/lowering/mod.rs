@@ -21,9 +21,9 @@ mod parse;
 
 use std::sync::LazyLock;
 
-use model::isa::modifier;
+use ptx::modifier;
 
-use crate::ptx;
+use ptx;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::isa::fence::SPELLINGS;
-use model::isa::qualifier::Qualifier;
-use model::isa::shape::Opcode;
-use model::isa::version::{PtxIsa, Target};
+use ptx::fences::SPELLINGS;
+use ptx::qualifier::Qualifier;
+use ptx::shape::Opcode;
+use ptx::version::{PtxIsa, Target};
 
 use super::{BARRIERS, Entry, Instance, List, Piece, Row, Table};
 use text::Diagnostic;
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         }
         let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
         if Qualifier::named(name).is_none() && !of_fence() && !BARRIER_PARTS.contains(&name) {
-            let known = model::isa::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
+            let known = ptx::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
             let near = self.report.nearest(name, known).map(str::to_owned);
             let message = format!("`{}` is no qualifier", short(name));
             let at = self.at(name);

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use model::isa::version::Target;
+use ptx::version::Target;
 
 use super::encode;
 

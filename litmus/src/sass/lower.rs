@@ -4,9 +4,9 @@ use machine::Refusal;
 use machine::form::{Family, Lowered};
 use model::isa::atom::AtomicOp;
 use model::isa::bar::Barrier;
-use model::isa::qualifier::Qualifier;
 use model::isa::{Instruction, Type, TypeKind};
 use model::program::{Program, ThreadId};
+use ptx::qualifier::Qualifier;
 
 use super::form::{self, Unknown};
 use crate::Test;

@@ -1,7 +1,7 @@
 //! One instruction with all that is wrong with it.
 
 use machine::form::Family;
-use model::isa::opcode;
+use ptx::opcode;
 
 use super::ldg::Ldg;
 use super::syntax::Instruction;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use litmus::function::{Function, Functions, Initial};
+use model::function::{Function, Functions, Initial};
 use model::memory::Space;
 
 pub(crate) fn read(text: &str) -> Functions {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use litmus::function::Function;
+use model::function::Function;
 
 use crate::column;
 

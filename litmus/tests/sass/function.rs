@@ -1,7 +1,7 @@
 //! Functions of listings as columns.
 
-use litmus::function::{Function, Initial, Language, Parameter, Refused, Variable};
 use litmus::sass::function::{Signature, functions};
+use model::function::{Function, Initial, Language, Parameter, Refused, Variable};
 use model::memory::Space;
 
 fn signature() -> Signature {

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use litmus::sass::{self, Options, encode};
+use litmus::sass::{self, Options, decode, encode};
+use ptx::version::Target;
 
 /// The rows of a file of comma-separated values without the first; `None` where it is absent.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
@@ -118,4 +119,25 @@ fn what_nvdisasm_printed_does_not_contradict_itself() {
             }
         }
     }
+}
+
+#[test]
+fn every_word_of_ldg_has_its_text() {
+    let Some(rows) = rows("sass/encodings-train.csv") else { return };
+    let mut words = 0;
+    for row in rows {
+        let [sm, text, hex, ..] = &row[..] else { panic!("{row:?} has too few fields") };
+        let target = Target::parse(sm).expect("the measurements name targets");
+        let plain = text.split_once("LDG").is_some_and(|(guard, rest)| {
+            guard.chars().all(|c| "@!PT0123456789 ".contains(c)) && rest.starts_with(['.', ' '])
+        });
+        let decoded = decode::line(hex, target);
+        if plain {
+            assert_eq!(decoded.as_deref(), Ok(text.as_str()), "{sm} {hex}");
+            words += 1;
+        } else {
+            assert!(decoded.is_err(), "{sm} {hex}: {text}, decoded as {decoded:?}");
+        }
+    }
+    assert!(words > 16_000, "{words} words");
 }

@@ -2,7 +2,6 @@
 
 use super::alu::Comparison;
 use super::cxx::Cxx;
-use super::qualifier::{Order, Qualifiers};
 use super::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind, float};
 use crate::scope::Scope;
 use crate::value::{Value, low_bits};
@@ -114,19 +113,6 @@ pub struct Atomic {
     pub address: Address,
     /// One operand; two for `cas`.
     pub operands: Vec<Operand>,
-}
-
-/// The operation, order and scope of an `atom` or `red`; `None` if its qualifiers break a rule of
-/// [`super::rules::atomic`].
-pub fn operation(q: &Qualifiers) -> Option<(AtomicOp, AtomicOrder, Scope)> {
-    let order = match q.order.map(|order| order.value) {
-        None | Some(Order::Relaxed) => AtomicOrder::Relaxed,
-        Some(Order::Acquire) => AtomicOrder::Acquire,
-        Some(Order::Release) => AtomicOrder::Release,
-        Some(Order::AcqRel) => AtomicOrder::AcqRel,
-        Some(Order::Weak | Order::Volatile | Order::Sc) => return None,
-    };
-    Some((q.op?.value, order, q.scope.map_or(Scope::Gpu, |scope| scope.value)))
 }
 
 #[cfg(test)]

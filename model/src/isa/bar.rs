@@ -1,8 +1,6 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
-use super::rule::{By, Rule};
 use super::{Operand, Reg};
-use crate::section;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Reduction {
@@ -62,31 +60,6 @@ impl ClusterBarrierKind {
         ClusterBarrier { kind: self, aligned: false }
     }
 }
-
-pub static FORM: Rule = Rule {
-    code: "bar-form",
-    section: section::BAR,
-    text: "a barrier of the CTA is `.sync`, `.arrive`, `.red.popc.u32`, `.red.and.pred` or `.red.or.pred`",
-    by: By::Both,
-};
-pub static ID: Rule = Rule {
-    code: "bar-id",
-    section: section::BAR,
-    text: "a CTA has barriers 0 to 15",
-    by: By::Both,
-};
-pub static COUNT_MISSING: Rule = Rule {
-    code: "bar-count",
-    section: section::BAR,
-    text: "`.arrive` says how many threads take part",
-    by: By::Both,
-};
-pub static CLUSTER_FORM: Rule = Rule {
-    code: "barrier-cluster-form",
-    section: section::BARRIER_CLUSTER,
-    text: "a barrier of the cluster is `.arrive`, with `.release` or `.relaxed`, or `.wait`, with `.acquire`",
-    by: By::Both,
-};
 
 /// A use of a barrier that has no meaning. Readings R45 and R46.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,7 +1,5 @@
 //! `fence`, `membar` and the proxy fences.
 
-use super::qualifier::{Order, Qualifiers};
-use super::version::PtxIsa;
 use crate::memory::Proxy;
 use crate::scope::Scope;
 
@@ -28,101 +26,4 @@ pub enum ProxyFence {
     Alias,
     /// Of the peer dialect only: `fence.proxy.{generic,texture,surface,constant}`.
     Proxy(Proxy),
-}
-
-/// A fence of proxies, of one state space or of one operation: an instruction of its own, of which
-/// only `.proxy.alias` is modelled.
-#[derive(Clone, Copy, Debug)]
-pub struct Spelling {
-    /// The parts after the opcode; `*` is any scope.
-    pub parts: &'static [&'static str],
-    /// Whether the address and size of a tensor map follow.
-    pub operands: bool,
-    pub isa: PtxIsa,
-    pub sm: u16,
-}
-
-macro_rules! spellings {
-    ($($($part:literal)+, $operands:literal, $major:literal . $minor:literal, sm_ $sm:literal;)*) => {
-        &[$(Spelling {
-            parts: &[$($part),+],
-            operands: $operands,
-            isa: PtxIsa::new($major, $minor),
-            sm: $sm,
-        }),*]
-    };
-}
-
-/// All of them, with what brought them.
-pub static SPELLINGS: &[Spelling] = spellings! {
-    "proxy" "alias", false, 7 . 5, sm_ 70;
-    "proxy" "async", false, 8 . 0, sm_ 90;
-    "proxy" "async" "global", false, 8 . 0, sm_ 90;
-    "proxy" "async" "shared::cta", false, 8 . 0, sm_ 90;
-    "proxy" "async" "shared::cluster", false, 8 . 0, sm_ 90;
-    "proxy" "tensormap::generic" "release" "*", false, 8 . 3, sm_ 90;
-    "proxy" "tensormap::generic" "acquire" "*", true, 8 . 3, sm_ 90;
-    "proxy" "async::generic" "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
-    "proxy" "async::generic" "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
-    "proxy" "generic::fabric" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "generic::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "fabric::generic" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "fabric::generic" "alias" "release" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "fabric::fabric" "alias" "acquire" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "fabric::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 90;
-    "proxy" "alias" "acquire" "sys", false, 9 . 4, sm_ 70;
-    "proxy" "alias" "release" "sys", false, 9 . 4, sm_ 70;
-    "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
-    "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
-    "mbarrier_init" "release" "cluster", false, 8 . 0, sm_ 90;
-};
-
-/// The spelling that these parts after the opcode are, if they are one.
-pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static Spelling> {
-    let scope = |part: &str| matches!(part, "cta" | "cluster" | "gpu" | "sys");
-    SPELLINGS.iter().find(|spelling| {
-        let mut written = parts.clone();
-        spelling.parts.iter().all(|known| {
-            written.next().is_some_and(|part| part == *known || *known == "*" && scope(part))
-        }) && written.next().is_none()
-    })
-}
-
-impl Fence {
-    /// What the qualifiers of a `fence` mean, without an order `.acq_rel`; `None` if they break a
-    /// rule of [`super::rules::fence`].
-    pub fn of(q: &Qualifiers) -> Option<Fence> {
-        let order = match q.order.map(|order| order.value) {
-            None | Some(Order::AcqRel) => FenceOrder::AcqRel,
-            Some(Order::Sc) => FenceOrder::Sc,
-            Some(Order::Acquire) => FenceOrder::Acquire,
-            Some(Order::Release) => FenceOrder::Release,
-            Some(Order::Weak | Order::Volatile | Order::Relaxed) => return None,
-        };
-        Some(Fence { order, scope: q.scope?.value })
-    }
-
-    /// What the level of a `membar` means, which is a `fence.sc` from `sm_70`.
-    pub fn of_level(q: &Qualifiers) -> Option<Fence> {
-        let scope = match (q.gpu_level, q.scope) {
-            (Some(_), None) => Scope::Gpu,
-            (None, Some(scope)) => scope.value,
-            (Some(_), Some(_)) | (None, None) => return None,
-        };
-        Some(Fence { order: FenceOrder::Sc, scope })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_spelling_is_found_by_all_of_its_parts() {
-        let found = |name: &str| spelled(&name.split('.').skip(1)).map(|s| (s.operands, s.sm));
-        assert_eq!(found("fence.proxy.alias"), Some((false, 70)));
-        assert_eq!(found("fence.proxy.tensormap::generic.acquire.gpu"), Some((true, 90)));
-        assert_eq!(found("fence.proxy.tensormap::generic.acquire"), None);
-        assert_eq!(found("fence.proxy"), None);
-    }
 }

@@ -1,7 +1,6 @@
 //! `ld`, the load; the peer dialect's `tld`, `suld`, `cold` are loads through another proxy.
 
 use super::cxx::Cxx;
-use super::qualifier::{Order, Qualifiers};
 use super::{Address, Reg, SpaceQualifier, Type};
 use crate::memory::Proxy;
 use crate::scope::Scope;
@@ -47,25 +46,6 @@ impl LoadOrder {
     /// Whether nobody may write what it reads.
     pub fn is_of_read_only_data(self) -> bool {
         matches!(self, LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly)
-    }
-}
-
-impl LoadOrder {
-    /// What the qualifiers of an `ld` mean; `None` if they break a rule of [`super::rules::order`].
-    pub fn of(q: &Qualifiers) -> Option<LoadOrder> {
-        match (q.mmio, q.order.map(|o| o.value), q.scope.map(|s| s.value)) {
-            (None, None, None) if q.non_coherent.is_some() => Some(LoadOrder::NonCoherent),
-            (None, None | Some(Order::Weak), None) if q.readonly.is_some() => {
-                Some(LoadOrder::Readonly)
-            }
-            (None, None | Some(Order::Weak), None) => Some(LoadOrder::Weak),
-            (None, Some(Order::Volatile), None) => Some(LoadOrder::Volatile),
-            (None, Some(Order::Relaxed), Some(scope)) => Some(LoadOrder::Relaxed(scope)),
-            (None, Some(Order::Acquire), Some(scope)) => Some(LoadOrder::Acquire(scope)),
-            (Some(_), Some(Order::Relaxed), Some(Scope::Sys)) => Some(LoadOrder::MmioRelaxed),
-            (Some(_), Some(Order::Acquire), Some(Scope::Sys)) => Some(LoadOrder::MmioAcquire),
-            (..) => None,
-        }
     }
 }
 

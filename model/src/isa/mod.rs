@@ -12,15 +12,8 @@ pub mod fence;
 pub mod float;
 pub mod integer;
 pub mod ld;
-pub mod modifier;
-pub mod opcode;
-pub mod qualifier;
 pub mod reach;
-pub mod rule;
-pub mod rules;
-pub mod shape;
 pub mod st;
-pub mod version;
 
 use crate::memory::{Space, VariableId};
 use crate::scope::Scope;
@@ -41,7 +34,28 @@ pub enum Operand {
 impl Type {
     /// As PTX spells it, without the dot.
     pub fn name(self) -> &'static str {
-        qualifier::type_name(self)
+        match (self.kind, self.bits) {
+            (TypeKind::Unsigned, 8) => "u8",
+            (TypeKind::Unsigned, 16) => "u16",
+            (TypeKind::Unsigned, 32) => "u32",
+            (TypeKind::Unsigned, 64) => "u64",
+            (TypeKind::Signed, 8) => "s8",
+            (TypeKind::Signed, 16) => "s16",
+            (TypeKind::Signed, 32) => "s32",
+            (TypeKind::Signed, 64) => "s64",
+            (TypeKind::Bits, 8) => "b8",
+            (TypeKind::Bits, 16) => "b16",
+            (TypeKind::Bits, 32) => "b32",
+            (TypeKind::Bits, 64) => "b64",
+            (TypeKind::Bits, 128) => "b128",
+            (TypeKind::Float, 16) => "f16",
+            (TypeKind::Float, 32) => "f32",
+            (TypeKind::Float, 64) => "f64",
+            (TypeKind::FloatPair, _) => "f16x2",
+            (TypeKind::BFloat, _) => "bf16",
+            (TypeKind::BFloatPair, _) => "bf16x2",
+            (TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits | TypeKind::Float, _) => "pred",
+        }
     }
 }
 

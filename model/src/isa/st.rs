@@ -1,7 +1,6 @@
 //! `st`, the store; the peer dialect's `sust` is a store through the surface proxy.
 
 use super::cxx::Cxx;
-use super::qualifier::{Order, Qualifiers};
 use super::{Address, Operand, SpaceQualifier, Type};
 use crate::memory::Proxy;
 use crate::scope::Scope;
@@ -34,21 +33,6 @@ impl StoreOrder {
 
     pub fn is_release(self) -> bool {
         matches!(self, StoreOrder::Release(_) | StoreOrder::MmioRelease)
-    }
-}
-
-impl StoreOrder {
-    /// What the qualifiers of an `st` mean; `None` if they break a rule of [`super::rules::order`].
-    pub fn of(q: &Qualifiers) -> Option<StoreOrder> {
-        match (q.mmio, q.order.map(|o| o.value), q.scope.map(|s| s.value)) {
-            (None, None | Some(Order::Weak), None) => Some(StoreOrder::Weak),
-            (None, Some(Order::Volatile), None) => Some(StoreOrder::Volatile),
-            (None, Some(Order::Relaxed), Some(scope)) => Some(StoreOrder::Relaxed(scope)),
-            (None, Some(Order::Release), Some(scope)) => Some(StoreOrder::Release(scope)),
-            (Some(_), Some(Order::Relaxed), Some(Scope::Sys)) => Some(StoreOrder::MmioRelaxed),
-            (Some(_), Some(Order::Release), Some(Scope::Sys)) => Some(StoreOrder::MmioRelease),
-            (..) => None,
-        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use litmus::function::{Functions, Refused};
+use model::function::{Functions, Refused};
 use text::Diagnostic;
 
 use self::kernel::{NAME, kernel};
@@ -156,7 +156,7 @@ fn assemble(
         let (text, lines) = module(all, these, version, tools.arch);
         write(&files.module, &text)?;
         let shown = files.module.display().to_string();
-        let (read, diagnostics) = litmus::ptx::read(&shown, text.as_bytes());
+        let (read, diagnostics) = ptx::read(&shown, text.as_bytes());
         let found: Vec<(usize, String)> =
             diagnostics.iter().map(|one| (one.span.line, one.message.clone())).collect();
         if refuse(all, &lines, &found) {

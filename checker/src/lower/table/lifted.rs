@@ -16,7 +16,7 @@ use model::scope::Scope;
 use super::super::contract;
 use super::super::item::Item;
 use super::super::step::{Act, Order, Step};
-use super::super::{ptx, row};
+use super::super::{ptx_items, row};
 use super::instance;
 
 /// One line of PTX lifted.
@@ -90,7 +90,7 @@ fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
         let lowering = Lowering { table, ..lowering };
         let text = lowering.text(&line.instruction, &line.text);
         let text = text.ok_or_else(|| lowering.no_row(&line.instruction, &line.text))?;
-        contract::items(&text).map_err(|ptx::Uncovered(why)| why)?
+        contract::items(&text).map_err(|ptx_items::Uncovered(why)| why)?
     };
     let mut all = Vec::new();
     for item in items {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use litmus::function::{Function, Language, Refused};
+use model::function::{Function, Language, Refused};
 use model::memory::Space;
 use model::program::{Initial, Observed, Program, Thread, ThreadId};
 use model::rel::Model;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use litmus::Test;
-use litmus::function::{Function, Initial, Language, Refused};
 use machine::form::Lowered;
+use model::function::{Function, Initial, Language, Refused};
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
 use model::memory::Space;

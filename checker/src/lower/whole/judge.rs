@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use litmus::function::{Function, Language, Refused};
+use model::function::{Function, Language, Refused};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOp;
 use model::memory::Space;

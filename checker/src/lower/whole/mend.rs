@@ -1,6 +1,6 @@
 //! What is missing: the least change of one instruction of the target that takes the outcome away.
 
-use litmus::function::Language;
+use model::function::Language;
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::{Fence, FenceOrder};

@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use litmus::function::{Function, Functions, Refused};
 use litmus::sass::Signature;
+use model::function::{Function, Functions, Refused};
 use text::Diagnostic;
 
 use self::ask::Asker;
@@ -99,7 +99,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
     match kind {
         Some(Kind::Llvm) => litmus::llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
         Some(Kind::Ptx) => {
-            let (module, diagnostics) = litmus::ptx::read(&shown, &text);
+            let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
                 Some(module) if diagnostics.is_empty() => Ok(module.columns()),
                 _ => Err(Unread::Diagnostics(diagnostics)),

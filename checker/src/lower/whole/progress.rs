@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use litmus::function::Refused;
+use model::function::Refused;
 use model::isa::{Instruction, Reg};
 use model::program::Thread;
 

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use litmus::function::{Language, Refused};
 use litmus::sass::lower::Lowering;
 use machine::form::Lowered;
 use machine::{Machine, Options};
+use model::function::{Language, Refused};
 use model::program::Program;
 use model::value::Value;
 

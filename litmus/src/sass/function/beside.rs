@@ -4,11 +4,11 @@ use machine::form::Family;
 use model::memory::Space;
 
 use super::{Got, Reader};
-use crate::function::{Initial, Variable};
 use crate::sass::column::constant;
 use crate::sass::listing::Line;
 use crate::sass::opcode::{Class, class};
 use crate::sass::syntax::{Indexed, Instruction};
+use model::function::{Initial, Variable};
 
 impl Reader<'_> {
     pub(super) fn note(&mut self, text: &str) {

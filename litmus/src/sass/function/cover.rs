@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::function::{Function, Initial, Language, Refused};
+use model::function::{Function, Initial, Language, Refused};
 
 /// Whether a test reads all of the column; else what it does not, and where that is in the file.
 pub(super) fn covered(function: &Function) -> Result<(), Refused> {

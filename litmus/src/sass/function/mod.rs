@@ -14,7 +14,7 @@ use machine::form::Family;
 use super::listing::{self, Line, Listing};
 use super::opcode::{Class, class};
 use super::syntax::{Atom, Instruction, OperandKind};
-use crate::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
+use model::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
 use text::diagnostic::Diagnostic;
 use text::report::{Bytes, Report};
 

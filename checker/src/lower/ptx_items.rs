@@ -1,0 +1,218 @@
+//! An excerpt of PTX as items, loops of compare-exchanges as one atomic each.
+
+use model::isa::atom::{AtomicOp, AtomicOrder};
+use model::scope::Scope;
+use ptx::shape::Opcode;
+use ptx::{Operand, Piece, Single};
+
+use super::item::{Done, Item};
+use super::step::{Act, Order, Step};
+
+/// Why an excerpt has no steps.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Uncovered(pub String);
+
+/// Instructions that compute from registers alone.
+const PURE: &[&str] = &[
+    "mov", "add", "sub", "mul", "mad", "neg", "and", "or", "xor", "not", "lop3", "shl", "shr",
+    "shf", "setp", "selp", "set", "cvt", "cvta", "prmt", "bfe", "bfi", "min", "max", "abs", "fma",
+    "ret", "exit", "isspacep", "slct", "sad", "mul24", "mad24", "rem", "div", "szext", "bmsk",
+    "popc", "clz", "ex2", "lg2",
+];
+
+/// Reads the pieces; loops are taken together.
+pub fn items(pieces: &[Piece<'_>]) -> Result<Vec<Item>, Uncovered> {
+    let mut items = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Label(name) => items.push(Item::Label((*name).to_owned())),
+            Piece::Memory(single) => items.push(memory(single)?),
+            Piece::Other { opcode: "bra", text, guarded } => {
+                let to = text.split_whitespace().last().unwrap_or("").to_owned();
+                items.push(Item::Branch { to, guarded: *guarded });
+            }
+            Piece::Other { opcode: "bar" | "barrier", text, guarded: false } => {
+                items.push(Item::Step(barrier(text)?));
+            }
+            Piece::Other { opcode: "call", .. } => {
+                return Err(Uncovered("it calls a function that is not shown".to_owned()));
+            }
+            Piece::Other { opcode, .. } if PURE.contains(opcode) => {}
+            Piece::Other { text, .. } => return Err(Uncovered(format!("`{text}` is not covered"))),
+        }
+    }
+    loops(items)
+}
+
+fn barrier(text: &str) -> Result<Step, Uncovered> {
+    let name = text.split_whitespace().next().unwrap_or("");
+    let parts: Vec<&str> = name.split('.').filter(|part| *part != "aligned").collect();
+    let all = text[name.len()..].trim().chars().all(|c| c == '0' || c == ';');
+    match parts[..] {
+        ["bar" | "barrier", "sync"] | ["bar" | "barrier", "cta", "sync"] if all => {
+            Ok(Step::Barrier)
+        }
+        ["barrier", "cluster", "arrive"] | ["barrier", "cluster", "arrive", "release"] => {
+            Ok(Step::ClusterArrive { relaxed: false })
+        }
+        ["barrier", "cluster", "arrive", "relaxed"] => Ok(Step::ClusterArrive { relaxed: true }),
+        ["barrier", "cluster", "wait"] | ["barrier", "cluster", "wait", "acquire"] => {
+            Ok(Step::ClusterWait)
+        }
+        _ => Err(Uncovered(format!("`{text}` is not covered"))),
+    }
+}
+
+fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
+    let uncovered = |what: &str| Uncovered(format!("`{}`: {what}", single.text));
+    let q = &single.qualifiers;
+    if single.predicated {
+        return Err(uncovered("a guarded access is not covered"));
+    }
+    if single.spelling.is_some() {
+        return Err(uncovered("a fence of proxies or of one operation is not covered"));
+    }
+    let fence = match single.opcode {
+        Opcode::Fence => Some(ptx::meaning::fence(q)),
+        Opcode::Membar => Some(ptx::meaning::membar(q)),
+        Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red => None,
+    };
+    if let Some(fence) = fence {
+        let fence = fence.ok_or_else(|| uncovered("its order or scope is not clear"))?;
+        return Ok(Item::Step(Step::Fence { order: fence.order, scope: fence.scope }));
+    }
+    let ty = q.ty.ok_or_else(|| uncovered("it has no type"))?.value;
+    let elements = q.vector.map_or(1, |vector| u32::from(vector.value));
+    let operand =
+        |index: usize| single.arguments.get(index).map_or(String::new(), ToString::to_string);
+    let address = single.arguments.iter().find_map(|operand| match operand {
+        Operand::Address { base, offset, .. } => {
+            Some((base.as_ref().map_or(String::new(), ToString::to_string), *offset))
+        }
+        Operand::Scalar(_) | Operand::Vector(_) => None,
+    });
+    let (base, offset) = address.ok_or_else(|| uncovered("it has no address"))?;
+    let mut done = Done {
+        text: single.text.to_owned(),
+        act: Act::Load,
+        order: Order::Weak,
+        scope: Scope::Sys,
+        op: None,
+        ty,
+        bytes: ty.bytes() * elements,
+        space: q.space(),
+        base,
+        offset,
+        defines: String::new(),
+        stores: String::new(),
+        read_only: false,
+        looped: None,
+    };
+    match single.opcode {
+        Opcode::Ld | Opcode::Ldu => {
+            let order =
+                ptx::meaning::load_order(q).ok_or_else(|| uncovered("its order is not clear"))?;
+            done.read_only = single.opcode == Opcode::Ldu || order.is_of_read_only_data();
+            done.order = match order.scope() {
+                None => Order::Weak,
+                Some(_) if order.is_acquire() => Order::Acquire,
+                Some(_) => Order::Relaxed,
+            };
+            done.scope = order.scope().unwrap_or(Scope::Sys);
+            done.defines = operand(0);
+        }
+        Opcode::St => {
+            let order =
+                ptx::meaning::store_order(q).ok_or_else(|| uncovered("its order is not clear"))?;
+            done.act = Act::Store;
+            done.order = match order.scope() {
+                None => Order::Weak,
+                Some(_) if order.is_release() => Order::Release,
+                Some(_) => Order::Relaxed,
+            };
+            done.scope = order.scope().unwrap_or(Scope::Sys);
+            done.stores = operand(1);
+        }
+        Opcode::Atom | Opcode::Red | Opcode::Fence | Opcode::Membar => {
+            let (op, order, scope) =
+                ptx::meaning::atomic(q).ok_or_else(|| uncovered("its order is not clear"))?;
+            (done.op, done.scope) = (Some(op), scope);
+            done.order = match order {
+                AtomicOrder::Relaxed => Order::Relaxed,
+                AtomicOrder::Acquire => Order::Acquire,
+                AtomicOrder::Release => Order::Release,
+                AtomicOrder::AcqRel => Order::AcqRel,
+            };
+            let reduction = single.opcode == Opcode::Red;
+            done.act = if op == AtomicOp::Cas {
+                Act::CompareExchange(None)
+            } else if reduction {
+                Act::Reduce
+            } else {
+                Act::Swap
+            };
+            done.defines = if reduction { String::new() } else { operand(0) };
+            if done.defines == "_" && done.act == Act::Swap {
+                done.act = Act::Overwrite;
+            }
+        }
+    }
+    Ok(Item::Access(Box::new(done)))
+}
+
+/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings J20 and R43.
+fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
+    loop {
+        let back = items.iter().enumerate().find_map(|(end, item)| {
+            let Item::Branch { to, guarded: true } = item else { return None };
+            let start = items[..end].iter().position(|i| *i == Item::Label(to.clone()))?;
+            Some((start, end))
+        });
+        let Some((start, end)) = back else { break };
+        let mut body: Vec<Item> = items.drain(start..=end).collect();
+        let leaves = |item: &Item| match item {
+            Item::Branch { guarded, .. } => *guarded,
+            Item::Access(_) | Item::Step(_) => true,
+            Item::Label(_) => false,
+        };
+        if !body[1..].iter().all(leaves) {
+            return Err(Uncovered("a loop with labels inside is not covered".to_owned()));
+        }
+        body.retain(|item| matches!(item, Item::Access(_) | Item::Step(_)));
+        let mut accesses = body.iter_mut().filter_map(|item| match item {
+            Item::Access(done) => Some(done),
+            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+        });
+        let (Some(cas), None) = (accesses.next(), accesses.next()) else {
+            return Err(Uncovered(
+                "a loop of more than a compare-exchange is not covered".to_owned(),
+            ));
+        };
+        if cas.op != Some(AtomicOp::Cas) {
+            return Err(Uncovered(format!("a loop around `{}` is not covered", cas.text)));
+        }
+        // What it expects first was loaded just before.
+        let first = start.checked_sub(1).and_then(|before| match &items[before] {
+            Item::Access(load) if load.act == Act::Load && load.base == cas.base => {
+                Some((before, load.order == Order::Weak))
+            }
+            Item::Access(_) | Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+        });
+        let Some((before, weak)) = first else {
+            return Err(Uncovered("a loop that loads nothing first is not covered".to_owned()));
+        };
+        cas.looped = Some(weak);
+        items.splice(start..start, body);
+        items.remove(before);
+    }
+    // What is left of labels is where loops are left to.
+    let targets: Vec<String> = items
+        .iter()
+        .filter_map(|item| if let Item::Branch { to, .. } = item { Some(to.clone()) } else { None })
+        .collect();
+    if let Some(to) = targets.first() {
+        return Err(Uncovered(format!("a branch to `{to}` is not covered")));
+    }
+    items.retain(|item| !matches!(item, Item::Label(_)));
+    Ok(items)
+}

@@ -1,0 +1,178 @@
+//! An instruction that breaks a rule: the place in the text, and the instruction as it would keep it.
+
+#![allow(clippy::wildcard_enum_match_arm, reason = "each place asks for some kinds of edits")]
+
+use crate::rule::{Breach, Edit, Spot};
+
+use text::cursor::short;
+use text::report::Bytes;
+
+/// An instruction in pieces, each with its place.
+pub struct Written<'a> {
+    pub text: &'a str,
+    pub at: Bytes,
+    /// `@p`
+    pub guard: Option<Bytes>,
+    /// The opcode first, without dots.
+    pub parts: Vec<Bytes>,
+    pub operands: Vec<Piece>,
+}
+
+/// An operand.
+pub struct Piece {
+    /// Without the suffix `.unified`.
+    pub at: Bytes,
+    pub shape: PieceShape,
+}
+
+pub enum PieceShape {
+    Scalar,
+    Lanes(Vec<Bytes>),
+    Address { unified: Option<Bytes> },
+}
+
+impl Written<'_> {
+    fn name_end(&self) -> Bytes {
+        self.parts.last().map_or(self.at, |part| part.after())
+    }
+
+    /// Where a breach is.
+    pub fn place(&self, spot: Spot) -> Bytes {
+        let operand = |index: usize| self.operands.get(index);
+        match spot {
+            Spot::Part(position) => {
+                self.parts.get(position).copied().unwrap_or_else(|| self.name_end())
+            }
+            Spot::Operand(index) => operand(index).map_or(self.name_end(), |piece| piece.at),
+            Spot::Lane(index, lane) => match operand(index) {
+                Some(Piece { at, shape: PieceShape::Lanes(lanes) }) => {
+                    lanes.get(lane).copied().unwrap_or(*at)
+                }
+                Some(piece) => piece.at,
+                None => self.name_end(),
+            },
+            Spot::Unified => {
+                let found = self.operands.iter().find_map(|piece| match piece.shape {
+                    PieceShape::Address { unified } => unified,
+                    PieceShape::Scalar | PieceShape::Lanes(_) => None,
+                });
+                found.unwrap_or(self.at)
+            }
+            Spot::Operands => match (self.operands.first(), self.operands.last()) {
+                (Some(first), Some(last)) => first.at.to(last.at),
+                _ => self.name_end(),
+            },
+            Spot::Guard => self.guard.unwrap_or(self.at),
+        }
+    }
+
+    /// What helps against a breach: the instruction without it, or advice.
+    pub fn help(&self, breach: &Breach) -> Option<String> {
+        let outside = breach.fix.iter().find_map(|edit| match edit {
+            Edit::Version(isa) => Some(format!(".version {isa}")),
+            Edit::Target(sm) => Some(format!(".target sm_{sm}")),
+            _ => None,
+        });
+        let advice = || breach.advice.as_ref().map(ToString::to_string);
+        let fixed = (!breach.fix.is_empty()).then(|| self.corrected(&breach.fix));
+        outside.or(fixed).or_else(advice)
+    }
+
+    /// The instruction with all of the edits.
+    pub fn corrected(&self, fix: &[Edit]) -> String {
+        let mut out = String::new();
+        if let Some(guard) = self.guard.filter(|_| !fix.contains(&Edit::RemoveGuard)) {
+            out.push_str(guard.of(self.text));
+            out.push(' ');
+        }
+        out.push_str(&self.corrected_parts(fix).join("."));
+        let operands = self.operands(fix);
+        if !operands.is_empty() {
+            out.push(' ');
+            out.push_str(&operands);
+        }
+        cut(out)
+    }
+
+    /// Its parts with all of the edits, the opcode first.
+    pub fn corrected_parts(&self, fix: &[Edit]) -> Vec<&str> {
+        let mut parts: Vec<&str> = Vec::new();
+        for position in 0..=self.parts.len() {
+            let mut written = self.parts.get(position).map(|part| part.of(self.text));
+            for edit in fix {
+                match *edit {
+                    Edit::Insert(at, text) if at == position => parts.push(text),
+                    Edit::Replace(at, text) if at == position => written = Some(text),
+                    Edit::Remove(at) if at == position => written = None,
+                    _ => {}
+                }
+            }
+            parts.extend(written);
+        }
+        parts
+    }
+
+    fn operands(&self, fix: &[Edit]) -> String {
+        if let Some(all) = fix.iter().find_map(|edit| match edit {
+            Edit::SetOperands(all) => Some(*all),
+            _ => None,
+        }) {
+            return all.to_owned();
+        }
+        let touched = fix.iter().any(|edit| {
+            matches!(edit, Edit::RemoveOperand(_) | Edit::Bracket(_) | Edit::SetUnified(_))
+        });
+        if let (false, Some(first), Some(last)) =
+            (touched, self.operands.first(), self.operands.last())
+        {
+            // As they are, blanks included.
+            return first.at.to(last.end()).of(self.text).to_owned();
+        }
+        let kept = self.operands.iter().enumerate();
+        let kept = kept.filter(|(index, _)| !fix.contains(&Edit::RemoveOperand(*index)));
+        let written: Vec<String> = kept
+            .map(|(index, piece)| {
+                let written = self.operand(piece, fix);
+                if fix.contains(&Edit::Bracket(index)) { format!("[{written}]") } else { written }
+            })
+            .collect();
+        written.join(", ")
+    }
+
+    fn operand(&self, piece: &Piece, fix: &[Edit]) -> String {
+        let written = piece.at.of(self.text);
+        let PieceShape::Address { unified } = piece.shape else { return written.to_owned() };
+        let said = fix.iter().find_map(|edit| match edit {
+            Edit::SetUnified(unified) => Some(*unified),
+            _ => None,
+        });
+        let suffix = if said.unwrap_or(unified.is_some()) { ".unified" } else { "" };
+        format!("{written}{suffix}")
+    }
+}
+
+impl Piece {
+    /// With the suffix `.unified`.
+    fn end(&self) -> Bytes {
+        match self.shape {
+            PieceShape::Address { unified: Some(unified) } => unified,
+            PieceShape::Address { unified: None } | PieceShape::Scalar | PieceShape::Lanes(_) => {
+                self.at
+            }
+        }
+    }
+}
+
+/// A line of 10 MB may be one name.
+fn cut(line: String) -> String {
+    const LONG: usize = 400;
+    if line.len() <= LONG {
+        return line;
+    }
+    let words: Vec<String> = line.split(' ').map(short).collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(LONG) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,167 @@
+//! Directives that declare nothing: what a module is written for, lines of the source, and what is asked
+//! of the compiler. None of them ends with its line.
+
+use crate::version::{PtxIsa, Target};
+
+use super::lex;
+use super::parse::Parser;
+use text::cursor::short;
+
+impl Parser<'_, '_> {
+    pub(super) fn version(&mut self) {
+        let start = self.bump().at;
+        self.module.versioned = true;
+        let at = self.token.at;
+        let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::Kind::Number);
+        if let Some(isa) = isa {
+            self.module.isa.get_or_insert((isa, start.to(at)));
+            self.bump();
+        } else {
+            self.report
+                .error("version", at, "a version of PTX is expected")
+                .help(format!(".version {}", PtxIsa::NEWEST));
+            self.skip_to_directive();
+        }
+    }
+
+    pub(super) fn target(&mut self) {
+        let start = self.bump().at;
+        loop {
+            let at = self.token.at;
+            match Target::parse(self.word()) {
+                Some(target) => drop(self.module.target.get_or_insert((target, start.to(at)))),
+                None if self.word().starts_with("sm_") || self.token.kind != lex::Kind::Word => {
+                    self.report
+                        .error("target", at, format!("`{}` is no target", short(self.word())))
+                        .help(".target sm_90");
+                }
+                // `texmode_independent`, `debug`
+                None => {}
+            }
+            if self.token.kind != lex::Kind::Word {
+                return self.skip_to_directive();
+            }
+            self.bump();
+            if !self.eat(",") {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn address_size(&mut self) {
+        self.bump();
+        match self.word() {
+            "32" => self.module.address_bits = Some(32),
+            "64" => self.module.address_bits = Some(64),
+            _ => {
+                let at = self.token.at;
+                self.report
+                    .error("address-size", at, "addresses have 32 or 64 bits")
+                    .help(".address_size 64");
+                return self.skip_to_directive();
+            }
+        }
+        self.bump();
+    }
+
+    /// `.file 1 "a.cu", 0, 0` and `.loc 1 2 3, function_name f+4, inlined_at 1 2 3`: neither ends
+    /// with a `;` or with its line (`#debugging-directives-loc`).
+    pub(super) fn debug_line(&mut self) {
+        self.bump();
+        self.debug_values();
+        while self.is(",") {
+            self.bump();
+            // `function_name` and `inlined_at`.
+            if self.token.kind == lex::Kind::Word {
+                let attribute = self.word();
+                self.bump();
+                if attribute == "function_name" && self.token.kind == lex::Kind::Word {
+                    self.bump();
+                    if self.eat("+") {
+                        self.bump();
+                    }
+                    continue;
+                }
+            }
+            self.debug_values();
+        }
+    }
+
+    fn debug_values(&mut self) {
+        while matches!(self.token.kind, lex::Kind::Number | lex::Kind::Text) {
+            self.bump();
+        }
+    }
+
+    /// `.maxntid 128, 1, 1 .pragma "nounroll";`, up to a body or to what follows a prototype.
+    pub(super) fn performance_directives(&mut self) {
+        while self.token.kind == lex::Kind::Dotted && !begins_declaration(self.word()) {
+            let pragma = self.word() == ".pragma";
+            self.bump();
+            while matches!(self.token.kind, lex::Kind::Number | lex::Kind::Text) || self.is(",") {
+                self.bump();
+            }
+            if pragma {
+                self.eat(";");
+            }
+        }
+    }
+
+    /// `.pragma "nounroll";`, `.alias f, g;`, or one that is not known: up to its `;`, but never
+    /// past the next declaration.
+    pub(super) fn other_directive(&mut self) {
+        self.bump();
+        let mut depth = 0_usize;
+        while !self.at_end() && !self.is("}") && !self.eat(";") {
+            // `.callprototype ()_ (.param .b64 _)` has parameters.
+            if self.is("(") {
+                depth += 1;
+            } else if self.is(")") {
+                depth = depth.saturating_sub(1);
+            } else if depth == 0
+                && self.token.kind == lex::Kind::Dotted
+                && begins_declaration(self.word())
+            {
+                return;
+            }
+            self.bump();
+        }
+    }
+
+    /// Goes past what is left of a directive that could not be read.
+    fn skip_to_directive(&mut self) {
+        while !self.at_end() && self.token.kind != lex::Kind::Dotted {
+            self.bump();
+        }
+    }
+}
+
+/// Whether a directive begins a declaration of the module, and so ends whatever is before it.
+fn begins_declaration(directive: &str) -> bool {
+    matches!(
+        directive,
+        ".version"
+            | ".target"
+            | ".address_size"
+            | ".visible"
+            | ".extern"
+            | ".weak"
+            | ".common"
+            | ".managed"
+            | ".entry"
+            | ".func"
+            | ".file"
+            | ".loc"
+            | ".section"
+            | ".global"
+            | ".const"
+            | ".shared"
+            | ".shared::cta"
+            | ".shared::cluster"
+            | ".local"
+            | ".param"
+            | ".reg"
+            | ".tex"
+            | ".alias"
+    )
+}

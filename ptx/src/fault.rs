@@ -1,0 +1,105 @@
+//! Qualifiers that no rule can make sense of: unknown, of no use to the instruction, or there twice.
+
+use crate::qualifier::{Fault, Kind, QUALIFIERS};
+
+use crate::correction::Written;
+use crate::rule::Edit;
+use crate::shape::Opcode;
+use model::section::{self, Section};
+use text::cursor::short;
+use text::report::{Draft, Report};
+
+/// Reports one; `accepts` is what the instruction has a use for.
+pub fn tell<'r>(
+    report: &'r mut Report,
+    written: &Written<'_>,
+    fault: Fault,
+    accepts: &[Kind],
+) -> &'r mut Draft {
+    let name = |position: usize| written.parts[position].of(written.text);
+    let opcode = name(0);
+    let without = |position| written.corrected(&[Edit::Remove(position)]);
+    match fault {
+        Fault::Unknown { position } => {
+            let name = name(position);
+            let known = QUALIFIERS
+                .iter()
+                .filter(|(_, qualifier)| accepts.contains(&qualifier.kind()))
+                .map(|(name, _)| *name);
+            let vector = name.strip_prefix('v').is_some_and(|n| n.parse::<u8>().is_ok());
+            let near = scope_of_other_languages(name)
+                .filter(|_| accepts.contains(&Kind::Scope))
+                .or_else(|| space_of_other_languages(name))
+                .or_else(|| report.nearest(name, known).filter(|_| !vector));
+            let help = match near {
+                Some(near) => written.corrected(&[Edit::Replace(position, near)]),
+                None if name == "unified" => "`.unified` follows the address: `[a].unified`".into(),
+                None if name == "seq_cst" => {
+                    "sequential consistency is a `fence.sc` before an acquire or a release".into()
+                }
+                None if vector => {
+                    "vectors are `.v2`, `.v4` and `.v8`, with as many elements".into()
+                }
+                // To leave it out may change what the instruction means.
+                None => format!("leave it out, or write what `{opcode}` has for it"),
+            };
+            report
+                .error(
+                    "unknown-qualifier",
+                    written.parts[position],
+                    format!("`.{}` is no qualifier of `{opcode}`", short(name)),
+                )
+                .section_if(page(opcode))
+                .help(help)
+        }
+        Fault::Foreign { position, kind } => report
+            .error(
+                "qualifier",
+                written.parts[position],
+                format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
+            )
+            .note(format!("`.{}` has no meaning here", name(position)))
+            .section_if(page(opcode))
+            .help(without(position)),
+        Fault::Repeated { first, second, kind } => report
+            .error(
+                "qualifier-twice",
+                written.parts[second],
+                format!("the {} is given twice", kind.name()),
+            )
+            .label(written.parts[first], "first here")
+            .section_if(page(opcode))
+            .help(without(second)),
+    }
+}
+
+/// Names of other languages for what PTX calls `cta`, `gpu` and `sys`.
+fn scope_of_other_languages(name: &str) -> Option<&'static str> {
+    match name {
+        "block" | "workgroup" | "wg" => Some("cta"),
+        "device" | "dev" | "agent" => Some("gpu"),
+        "system" | "host" => Some("sys"),
+        _ => None,
+    }
+}
+
+/// Other words for state spaces.
+fn space_of_other_languages(name: &str) -> Option<&'static str> {
+    match name {
+        "constant" => Some("const"),
+        "param::kernel" => Some("param::entry"),
+        _ => None,
+    }
+}
+
+/// The page of an instruction, whose syntax lines say what it takes.
+fn page(opcode: &str) -> Option<Section> {
+    Some(match Opcode::named(opcode)? {
+        Opcode::Ld => section::LD,
+        Opcode::Ldu => section::LDU,
+        Opcode::St => section::ST,
+        Opcode::Atom => section::ATOM,
+        Opcode::Red => section::RED,
+        Opcode::Fence | Opcode::Membar => section::MEMBAR,
+    })
+}

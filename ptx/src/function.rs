@@ -1,0 +1,413 @@
+//! Functions of a module as columns of a litmus test.
+//!
+//! Instructions stay as they are, as far as a column takes them: names lose what it does not have, loads
+//! of parameters become moves, and the store of a result is what the function returns.
+
+use std::collections::BTreeMap;
+
+use crate::version::Function as Kind;
+use model::isa::SpaceQualifier;
+use model::memory::Space;
+
+use super::symbols::is_special;
+use super::{Instruction, Module, Operand, syntax};
+use model::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
+
+/// What does nothing to memory, to values or to control.
+const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "discard", "pmevent"];
+
+/// Bytes of an array whose size is not written, as that of dynamic shared memory is not.
+const UNSIZED: u32 = 128;
+
+/// A function that is being read.
+struct Reader<'m, 'a> {
+    module: &'m Module<'a>,
+    function: &'m syntax::Function,
+    globals: &'m BTreeMap<&'a str, syntax::Variable>,
+    notes: Vec<String>,
+    parameters: Vec<Parameter>,
+    /// The first name of a result.
+    result: Option<(&'a str, u16)>,
+    returned: bool,
+    variables: Vec<Variable>,
+    initial: BTreeMap<String, Initial>,
+    rows: Vec<Row>,
+    /// Of the instruction that is read.
+    line: usize,
+}
+
+/// A name of PTX as one that a column takes.
+fn plain(name: &str) -> String {
+    let name = name.strip_prefix('%').unwrap_or(name);
+    let first = name.starts_with(|c: char| c.is_ascii_digit());
+    let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
+    first.then_some('_').into_iter().chain(letters).collect()
+}
+
+impl<'a> Module<'a> {
+    /// Each function that has a body, as far as a column can say it.
+    pub fn columns(&self) -> Functions {
+        let functions = self.tree.functions.iter().enumerate();
+        let mut globals = BTreeMap::new();
+        let mut next = 0;
+        let all = &self.tree.variables;
+        let inside = self.tree.functions.iter().map(|f| (f.results.start, f.variables.end));
+        let end = u32::try_from(all.len()).expect("a file has less than 4 GiB");
+        for (start, end) in inside.chain([(end, end)]) {
+            for variable in &all[next as usize..start as usize] {
+                // Declarations without a body have parameters, too.
+                if !variable.space.is_param() {
+                    globals.insert(variable.name.of(self.text), *variable);
+                }
+            }
+            next = end;
+        }
+        functions
+            .map(|(index, function)| {
+                let name = function.name.of(self.text);
+                (name.to_owned(), self.column(index, function, &globals))
+            })
+            .collect()
+    }
+
+    fn line_of(&self, offset: usize) -> usize {
+        1 + self.text[..offset].matches('\n').count()
+    }
+
+    fn column(
+        &self,
+        index: usize,
+        function: &syntax::Function,
+        globals: &BTreeMap<&'a str, syntax::Variable>,
+    ) -> Result<Function, Refused> {
+        let line = self.line_of(function.name.start as usize);
+        if let Some(at) = function.shadowed {
+            let why = format!("two registers are called `{}`", at.of(self.text));
+            return Err(Refused { line: self.line_of(at.start as usize), why });
+        }
+        if self.tree.address_bits == Some(32) {
+            return Err(Refused { line, why: "addresses of 32 bits are not covered".to_owned() });
+        }
+        let kernel = function.kind == Kind::Kernel;
+        let mut reader = Reader {
+            module: self,
+            function,
+            globals,
+            notes: Vec::new(),
+            parameters: Vec::new(),
+            result: None,
+            returned: false,
+            variables: Vec::new(),
+            initial: BTreeMap::new(),
+            rows: Vec::new(),
+            line,
+        };
+        let refuse = |line: usize| move |why: String| Refused { line, why };
+        reader.signature(kernel).map_err(refuse(line))?;
+        let labels = self.labels(index);
+        let mut labels = labels.iter().peekable();
+        let mut before = |reader: &mut Reader<'_, '_>, index: usize| {
+            while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
+                let cell = format!("{}:", plain(label));
+                reader.rows.push(Row { cell, line: reader.line, ..Row::default() });
+            }
+        };
+        let mut count = 0;
+        for (index, instruction) in self.instructions(index).enumerate() {
+            let offset = instruction.text.as_ptr() as usize - self.text.as_ptr() as usize;
+            reader.line = self.line_of(offset);
+            before(&mut reader, index);
+            reader.instruction(&instruction).map_err(refuse(reader.line))?;
+            count = index + 1;
+        }
+        before(&mut reader, count);
+        Ok(Function {
+            name: function.name.of(self.text).to_owned(),
+            line,
+            language: Language::Ptx,
+            kernel,
+            parameters: reader.parameters,
+            variables: reader.variables,
+            rows: reader.rows,
+            initial: reader.initial.into_iter().collect(),
+            result: reader
+                .result
+                .filter(|_| reader.returned)
+                .map(|(name, bits)| (plain(name), bits)),
+            notes: reader.notes,
+        })
+    }
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn declared(&self, range: syntax::Range) -> &[syntax::Variable] {
+        range.of(&self.module.tree.variables)
+    }
+
+    fn signature(&mut self, kernel: bool) -> Result<(), String> {
+        let text = self.module.text;
+        for parameter in self.declared(self.function.parameters).to_vec() {
+            let name = parameter.name.of(text);
+            let bytes = parameter.bytes.filter(|bytes| *bytes <= 8);
+            let bytes = bytes.ok_or_else(|| format!("the parameter `{name}` is no scalar"))?;
+            self.parameters.push(Parameter {
+                name: plain(name),
+                bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
+                points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
+                no_alias: false,
+            });
+        }
+        let results = self.declared(self.function.results);
+        if let Some(result) = results.first().copied() {
+            let bytes = result.bytes.filter(|bytes| *bytes <= 8 && results.len() == 1 && !kernel);
+            let bytes = bytes.ok_or("more than a scalar is returned")?;
+            let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
+            self.result = Some((result.name.of(text), bits));
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, cell: String) {
+        self.rows.push(Row { cell, line: self.line, ..Row::default() });
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), String> {
+        let parts: Vec<&str> = instruction.name.split('.').collect();
+        let opcode = parts[0];
+        if NOTHING.contains(&opcode) {
+            return Ok(());
+        }
+        if matches!(opcode, "call" | "brx" | "trap" | "brkpt") {
+            return Err(format!("`{opcode}` is not covered"));
+        }
+        let guard = instruction.guard.map_or(String::new(), |guard| {
+            format!("@{}{} ", if instruction.negated { "!" } else { "" }, plain(guard))
+        });
+        let part = |name: &str| parts[1..].contains(&name);
+        if instruction.memory && parts[1..].iter().any(|part| part.starts_with("param")) {
+            return self.parameter(instruction, &guard, &parts);
+        }
+        let operands = instruction.operands_text();
+        let operands = self.renamed(&operands, instruction.memory)?;
+        // What is subtracted from nothing.
+        if let ("neg", Some((to, from)), [_, ty]) = (opcode, operands.split_once(", "), &parts[..])
+        {
+            self.push(format!("{guard}sub.{ty} {to}, 0, {from}"));
+            return Ok(());
+        }
+        let blank = if operands.is_empty() { "" } else { " " };
+        let name = if opcode == "ret" { "ret".to_owned() } else { instruction.name.clone() };
+        self.rows.push(Row {
+            cell: format!("{guard}{name}{blank}{operands}"),
+            line: self.line,
+            volatile: instruction.memory && (part("volatile") || part("mmio")),
+            read_only: false,
+        });
+        Ok(())
+    }
+
+    /// `ld.param` of a parameter, `st.param` of the result.
+    fn parameter(
+        &mut self,
+        instruction: &Instruction<'a>,
+        guard: &str,
+        parts: &[&str],
+    ) -> Result<(), String> {
+        let refused = || format!("`{}` is not covered", instruction.text);
+        let address = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Address { base: Some(base), offset: 0, .. } => Some(base.to_string()),
+            Operand::Address { .. } | Operand::Scalar(_) | Operand::Vector(_) => None,
+        });
+        let address = address.ok_or_else(refused)?;
+        let value = instruction.operands.iter().find_map(|operand| match operand {
+            Operand::Scalar(scalar) => Some(scalar.to_string()),
+            Operand::Address { .. } | Operand::Vector(_) => None,
+        });
+        let value = value.ok_or_else(refused)?;
+        // A constant is stored as it stands, without what says that it has no sign.
+        let number = value.strip_prefix('-').unwrap_or(&value);
+        let value = if number.starts_with(|c: char| c.is_ascii_digit()) {
+            value.trim_end_matches('U').to_owned()
+        } else {
+            plain(&value)
+        };
+        let ty = parts.last().copied().unwrap_or("");
+        let bits: u16 =
+            ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(0);
+        if parts[0] == "st" {
+            let (name, declared) =
+                self.result.filter(|(name, _)| *name == address).ok_or_else(refused)?;
+            if bits != declared {
+                return Err(refused());
+            }
+            self.returned = true;
+            let moves = if bits == 8 { "and.b32".to_owned() } else { format!("mov.b{bits}") };
+            let mask = if bits == 8 { ", 255" } else { "" };
+            self.push(format!("{guard}{moves} {}, {value}{mask}", plain(name)));
+            return Ok(());
+        }
+        let name = plain(&address);
+        let index = self.parameters.iter().position(|p| p.name == name).ok_or_else(refused)?;
+        if bits == 0 || bits > self.parameters[index].bits {
+            return Err(refused());
+        }
+        let from = format!("param_{index}");
+        self.initial.insert(from.clone(), Initial::Parameter(index));
+        let cell = match (ty.chars().next(), bits) {
+            (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
+            (_, 8) => format!("cvt.u16.u8 {value}, {from}"),
+            _ => format!("mov.{ty} {value}, {from}"),
+        };
+        self.push(format!("{guard}{cell}"));
+        Ok(())
+    }
+
+    /// Operands with names that a column takes; variables and special registers are noted.
+    fn renamed(&mut self, text: &str, memory: bool) -> Result<String, String> {
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let starts = first.is_ascii_alphabetic() || matches!(first, '_' | '$' | '%');
+            let digits = first.is_ascii_digit();
+            if !starts && !digits {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+            let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+            let (name, behind) = rest.split_at(end);
+            rest = behind;
+            if digits {
+                out.push_str(name.trim_end_matches('U'));
+                continue;
+            }
+            if name == "_" {
+                out.push('_');
+                continue;
+            }
+            if is_special(name) {
+                let part = rest.strip_prefix('.').map(|rest| {
+                    let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+                    &rest[..end]
+                });
+                rest = part.map_or(rest, |part| &rest[1 + part.len()..]);
+                let special = name.trim_start_matches('%');
+                let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
+                let register = format!("special_{}", plain(&full));
+                self.initial.insert(register.clone(), Initial::Special(full));
+                out.push_str(&register);
+                continue;
+            }
+            if let Some(variable) = self.variable(name)? {
+                out.push_str(&variable);
+                continue;
+            }
+            if rest.starts_with('.') {
+                return Err(format!("an element of the vector `{name}` is not covered"));
+            }
+            if rest.starts_with('[') && memory {
+                return Err("an element of an array is not covered".to_owned());
+            }
+            out.push_str(&plain(name));
+        }
+        Ok(out)
+    }
+
+    /// The name of this variable in a test, if it is one.
+    fn variable(&mut self, name: &str) -> Result<Option<String>, String> {
+        let text = self.module.text;
+        let mut inside = self.declared(self.function.variables).iter();
+        let found = inside.find(|v| v.name.of(text) == name).or_else(|| self.globals.get(name));
+        let Some(found) = found.copied() else { return Ok(None) };
+        let space = found.space.space().unwrap_or(Space::Global);
+        if found.initialized {
+            return Err(format!("`{name}` has a value, which is not covered"));
+        }
+        if found.space == SpaceQualifier::ParamFunc {
+            return Err(format!("`{name}` holds an argument of a call"));
+        }
+        let known = self.variables.iter().any(|variable| variable.name == plain(name));
+        if !known {
+            let bytes = found.bytes.unwrap_or(UNSIZED);
+            if found.bytes.is_none() {
+                self.notes.push(format!("`{name}` is taken to have {UNSIZED} bytes"));
+            }
+            self.variables.push(Variable { name: plain(name), space, bytes });
+        }
+        Ok(Some(plain(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .global .align 4 .u32 flag;\n.shared .align 4 .b8 buffer[64];\n\
+        .visible .func (.param .b32 func_retval0) f(.param .b64 f_param_0, .param .b32 f_param_1)\n{\n\
+        .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<4>;\n\
+        ld.param.u64 %rd1, [f_param_0];\n\
+        ld.param.u32 %r1, [f_param_1];\n\
+        mov.u32 %r3, %tid.x;\n\
+        mul.wide.s32 %rd2, %r1, 4;\n\
+        $L_1:\n\
+        ld.volatile.global.u32 %r2, [flag+0];\n\
+        setp.eq.s32 %p1, %r2, 0U;\n\
+        @%p1 bra $L_1;\n\
+        st.shared.u32 [buffer+4], %r2;\n\
+        st.param.b32 [func_retval0+0], %r2;\n\
+        ret;\n}\n";
+
+    fn columns(text: &str) -> Functions {
+        let (module, diagnostics) = crate::read("m.ptx", text.as_bytes());
+        assert_eq!(diagnostics, []);
+        module.expect("a module").columns()
+    }
+
+    #[test]
+    fn a_function_is_a_column() {
+        let (_, function) = columns(MODULE).remove(0);
+        let function = function.expect("it is covered");
+        let cells: Vec<&str> = function.rows.iter().map(|row| row.cell.as_str()).collect();
+        assert_eq!(
+            cells,
+            [
+                "mov.u64 rd1, param_0",
+                "mov.u32 r1, param_1",
+                "mov.u32 r3, special_tid_x",
+                "mul.wide.s32 rd2, r1, 4",
+                "_L_1:",
+                "ld.volatile.global.u32 r2, [flag]",
+                "setp.eq.s32 p1, r2, 0",
+                "@p1 bra _L_1",
+                "st.shared.u32 [buffer+4], r2",
+                "mov.b32 func_retval0, r2",
+                "ret"
+            ]
+        );
+        assert_eq!(function.result, Some(("func_retval0".to_owned(), 32)));
+        assert_eq!(function.rows[5].line, 14);
+        assert!(function.rows[5].volatile && !function.rows[8].volatile);
+        let names: Vec<&str> = function.variables.iter().map(|v| v.name.as_str()).collect();
+        assert_eq!(names, ["flag", "buffer"]);
+        assert_eq!(function.variables[1].bytes, 64);
+        assert!(!function.kernel && function.parameters[1].bits == 32);
+    }
+
+    #[test]
+    fn what_is_not_covered_refuses_the_function_with_its_line() {
+        let body = |body: &str| {
+            let text = format!(
+                ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 g = 1;\n\
+                 .entry k(.param .u64 a)\n{{\n.reg .b32 r<4>;\n{body}\nret;\n}}\n"
+            );
+            let refused = columns(&text).remove(0).1.expect_err(&text);
+            format!("{}: {}", refused.line, refused.why)
+        };
+        assert_eq!(body("call f, (r1);"), "8: `call` is not covered");
+        assert_eq!(body("\nld.u32 r1, [g];"), "9: `g` has a value, which is not covered");
+        assert_eq!(body("{ .reg .b32 r2; mov.u32 r2, 1; }"), "8: two registers are called `r2`");
+        assert_eq!(body("ld.param.u32 r1, [a+4];"), "8: `ld.param.u32 r1, [a+4]` is not covered");
+    }
+}

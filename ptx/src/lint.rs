@@ -1,0 +1,540 @@
+//! The memory instructions of a module, each asked its rules.
+
+use std::collections::BTreeMap;
+
+use crate::fences::{self, Spelling};
+use crate::modifier::{self, Wrong};
+use crate::opcode;
+use crate::qualifier::{Fault, Kind, Qualifiers};
+use crate::rule::{Breach, By, Edit, Rule};
+use crate::rules;
+use crate::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
+use crate::version::{Function, PtxIsa, Setting, Target};
+use model::isa::{Type, TypeKind};
+use model::section;
+
+use super::constant;
+use super::syntax::{Memory, Module, Opaque, Operand, OperandKind, Scalar, Statement, Symbol};
+use crate::correction::{Piece, PieceShape, Written};
+use crate::fault;
+use text::cursor::short;
+use text::diagnostic::Severity;
+use text::report::{Bytes, Report};
+
+/// Whose word counts, and for what version and target.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// In the place of the file's `.version`.
+    pub isa: Option<PtxIsa>,
+    /// In the place of the file's `.target`.
+    pub target: Option<Target>,
+    /// The document decides; without this, `ptxas` does where the two differ.
+    pub strict: bool,
+}
+
+/// How bad it is to break a rule. What only one of the two says is a warning where the other counts.
+pub(super) fn severity(by: By, strict: bool) -> Severity {
+    match (by, strict) {
+        (By::Both, _) | (By::Ptxas, false) | (By::Document, true) => Severity::Error,
+        (By::Document, false) | (By::Ptxas, true) => Severity::Warning,
+    }
+}
+
+/// What is said of a rule that only one of the two has.
+fn who(by: By) -> Option<&'static str> {
+    match by {
+        By::Both => None,
+        By::Document => Some("the document says so, and ptxas accepts it"),
+        By::Ptxas => Some("ptxas says so, and the document does not"),
+    }
+}
+
+/// So many modifiers are all told.
+const FEW: usize = 12;
+
+pub(super) struct Linter<'a, 'r> {
+    pub(super) text: &'a str,
+    pub(super) module: &'r Module,
+    pub(super) report: &'r mut Report,
+    pub(super) options: Options,
+    /// The operands of one instruction after the other.
+    pub(super) buffer: Vec<Shape>,
+}
+
+impl<'a> Linter<'a, '_> {
+    /// How many memory instructions there are.
+    pub(super) fn module(&mut self) -> usize {
+        let mut count = 0;
+        self.version();
+        self.address_size();
+        for function in &self.module.functions {
+            let setting = setting(self.module, self.options, function.kind);
+            let label = |statement: &Statement| match statement {
+                Statement::Label(at) => Some(at.of(self.text)),
+                Statement::Memory(_) | Statement::Opaque(_) => None,
+            };
+            let mut labels: Vec<&str> = function.statements.iter().filter_map(label).collect();
+            labels.sort_unstable();
+            for statement in &function.statements {
+                match statement {
+                    Statement::Memory(memory) => {
+                        self.memory(memory, &setting);
+                        count += 1;
+                    }
+                    Statement::Opaque(opaque) => {
+                        self.opcode(opaque, &setting);
+                        self.target(opaque, &labels);
+                    }
+                    Statement::Label(_) => {}
+                }
+            }
+        }
+        count
+    }
+
+    /// A module says its version; rules that came with a later one are not known.
+    fn version(&mut self) {
+        if !self.module.versioned && self.options.isa.is_none() {
+            let message = "a module begins with `.version`";
+            self.report
+                .error("version-missing", Bytes::default(), message)
+                .note("this one has none")
+                .section(section::VERSION)
+                .help(format!(
+                    "write `.version {}` and a `.target`, or judge it as that: `--ptx-isa {0}`",
+                    PtxIsa::NEWEST
+                ));
+        }
+        let Some((isa, at)) = self.module.isa.filter(|_| self.options.isa.is_none()) else {
+            return;
+        };
+        if isa > PtxIsa::NEWEST {
+            self.report
+                .error(
+                    "version-newer",
+                    at,
+                    format!("the rules are those of PTX ISA {}", PtxIsa::NEWEST),
+                )
+                .note(format!("this module is of {isa}"))
+                .severity(Severity::Note);
+        }
+    }
+
+    /// Without `.address_size`, addresses have 32 bits; ptxas takes 64 where registers have them.
+    fn address_size(&mut self) {
+        if self.module.address_bits.is_some() {
+            return;
+        }
+        let wide = |operand: &Operand| match operand.kind {
+            OperandKind::Address(address) => {
+                matches!(address.base, Scalar::Symbol(Symbol::Register(ty)) if ty.bits == 64)
+            }
+            OperandKind::Scalar(_) | OperandKind::Sum(_) | OperandKind::Vector(_) => false,
+        };
+        if let Some(operand) = self.module.operands.iter().find(|operand| wide(operand)) {
+            self.report
+                .error(
+                    "address-size-missing",
+                    operand.at,
+                    "without `.address_size`, addresses have 32 bits",
+                )
+                .note(who(By::Document).unwrap_or_default())
+                .severity(severity(By::Document, self.options.strict))
+                .section(section::ADDRESS_SIZE)
+                .help("write `.address_size 64` behind `.target`");
+        }
+    }
+
+    /// An opcode that PTX does not have.
+    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &Setting) {
+        let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return };
+        let name = at.of(self.text);
+        if opcode::all().any(|known| known == name) {
+            return self.modifiers(opaque, setting);
+        }
+        let near = self.report.nearest(name, opcode::all());
+        let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
+        self.report
+            .error("opcode", at, format!("PTX has no instruction `{}`", short(name)))
+            .note(if newer { "unless it came with a later version" } else { "" })
+            .severity(if newer { Severity::Warning } else { Severity::Error })
+            .section(section::INSTRUCTIONS)
+            .help_if(near.map(|near| format!("`{near}` is one")));
+    }
+
+    /// A modifier that the instruction does not have.
+    fn modifiers(&mut self, opaque: &Opaque, setting: &Setting) {
+        let places = opaque.parts.of(&self.module.parts);
+        let parts: Vec<&str> = places.iter().map(|part| part.of(self.text)).collect();
+        let Some(fault) = modifier::fault(&parts) else { return };
+        let part = parts[fault.position];
+        let near = self.report.nearest(part, fault.known.iter().copied());
+        let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
+        let head = short(&parts[..fault.head].join("."));
+        let message = match fault.wrong {
+            Wrong::Bare => format!("an operation is missing behind `{head}`"),
+            Wrong::Operation => format!("`.{}` is no operation of `{head}`", short(part)),
+            Wrong::Modifier => format!("`.{}` is no modifier of `{head}`", short(part)),
+        };
+        let few = fault.wrong != Wrong::Modifier || fault.known.len() <= FEW;
+        let all = (few && !fault.known.is_empty()).then(|| {
+            let known: Vec<String> = fault.known.iter().map(|one| format!("`.{one}`")).collect();
+            format!("it has {}", known.join(", "))
+        });
+        let near = near.filter(|_| fault.wrong != Wrong::Bare);
+        let form = parts.get(1).copied().unwrap_or_default();
+        self.report
+            .error("modifier", places[fault.position], message)
+            .note(if newer { "unless it came with a later version" } else { "" })
+            .severity(if newer { Severity::Warning } else { Severity::Error })
+            .section(section::of_parts(parts[0], form))
+            .help_if(near.map(|near| format!("`.{near}` is one")).or(all));
+    }
+
+    /// A branch to a label that its function does not have.
+    fn target(&mut self, opaque: &Opaque, labels: &[&str]) {
+        if opaque.parts.of(&self.module.parts).first().map(|at| at.of(self.text)) != Some("bra") {
+            return;
+        }
+        let [target] = opaque.names.of(&self.module.names) else { return };
+        let name = target.at.of(self.text);
+        if labels.binary_search(&name).is_ok() {
+            return;
+        }
+        let worth = self.report.is_worth(labels.len());
+        let near = worth.then(|| self.report.nearest(name, labels.iter().copied())).flatten();
+        self.report
+            .error("label", target.at, format!("this function has no label `{}`", short(name)))
+            .section(section::of_opcode("bra"))
+            .help_if(near.map(|near| format!("`{near}` is one")));
+    }
+
+    /// Instructions that access memory or synchronize threads, and that are not judged: their names,
+    /// and how many there are.
+    pub(super) fn not_judged(&self) -> BTreeMap<String, usize> {
+        let mut all = BTreeMap::new();
+        for statement in self.module.functions.iter().flat_map(|function| &function.statements) {
+            let Statement::Opaque(opaque) = statement else { continue };
+            let parts = opaque.parts.of(&self.module.parts);
+            let part = |index: usize| parts.get(index).map_or("", |part| part.of(self.text));
+            let (name, form) = (part(0), part(1));
+            if !opcode::is_of_memory(name, form) {
+                continue;
+            }
+            // One whose name is wrong has its error.
+            let names: Vec<&str> = parts.iter().map(|part| part.of(self.text)).collect();
+            if modifier::fault(&names).is_some() {
+                continue;
+            }
+            let own = opcode::has_own_rules(name, form) || matches!(name, "cp");
+            let name = if own { format!("{name}.{form}") } else { name.to_owned() };
+            *all.entry(name).or_insert(0) += 1;
+        }
+        all
+    }
+
+    fn part(&self, memory: &Memory, index: usize) -> &'a str {
+        memory.parts.of(&self.module.parts).get(index).map_or("", |part| part.of(self.text))
+    }
+
+    pub(super) fn qualifiers(&self, memory: &Memory) -> (Qualifiers, Vec<Fault>) {
+        let parts = memory.parts.of(&self.module.parts);
+        let text = self.text;
+        Qualifiers::read(parts[1..].iter().map(|part| part.of(text)), rules::accepts(memory.opcode))
+    }
+
+    /// The operands as rules see them.
+    pub(super) fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
+        let operands = memory.operands.of(&self.module.operands);
+        operands.iter().map(|operand| match operand.kind {
+            // The address of a variable with a number is a value; ptxas takes it only so.
+            OperandKind::Sum(Scalar::Symbol(Symbol::Variable(_))) => {
+                Shape::Value(Value::Register(None))
+            }
+            OperandKind::Scalar(scalar) | OperandKind::Sum(scalar) => Shape::Value(value(scalar)),
+            OperandKind::Vector(range) => {
+                let elements = range.of(&self.module.elements);
+                Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
+            }
+            OperandKind::Address(address) => Shape::Place(Place {
+                base: base(address.base),
+                offset: address.offset,
+                unified: address.unified.is_some(),
+            }),
+        })
+    }
+
+    pub(super) fn memory(&mut self, memory: &Memory, setting: &Setting) {
+        if matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
+            && self.other_fence(memory, setting)
+        {
+            return;
+        }
+        let (qualifiers, faults) = self.qualifiers(memory);
+        let outside = qualifiers.outside.map(|at| at.position);
+        if !faults.is_empty() || outside.is_some() {
+            let written = self.written(memory);
+            let foreign = outside.map(|position| Fault::Foreign { position, kind: Kind::Outside });
+            for fault in faults.into_iter().chain(foreign) {
+                let other = self.other_way(memory, &written, fault, setting);
+                let draft =
+                    fault::tell(self.report, &written, fault, rules::accepts(memory.opcode));
+                if let Some(other) = other {
+                    draft.help(other);
+                }
+            }
+            return;
+        }
+        let mut shapes = std::mem::take(&mut self.buffer);
+        shapes.clear();
+        shapes.extend(self.shapes(memory));
+        let form = Form {
+            opcode: memory.opcode,
+            q: &qualifiers,
+            predicated: memory.guard.is_some(),
+            operands: &shapes,
+        };
+        let mut broken = Vec::new();
+        rules::check(&form, setting, |rule, breach| broken.push((rule, breach)));
+        self.buffer = shapes;
+        if !broken.is_empty() {
+            self.broken(memory, &broken, setting);
+        }
+    }
+
+    /// Of two qualifiers of a kind, the second is taken away, unless that breaks more rules than to
+    /// take the first away.
+    fn other_way(
+        &self,
+        memory: &Memory,
+        written: &Written<'_>,
+        fault: Fault,
+        setting: &Setting,
+    ) -> Option<String> {
+        let Fault::Repeated { first, second, .. } = fault else { return None };
+        let [first, second] = [first, second].map(|position| [Edit::Remove(position)]);
+        let breaches = |fix| Some(self.broken_by(memory, written, fix, setting)?.len());
+        (breaches(&first)? < breaches(&second)?).then(|| written.corrected(&first))
+    }
+
+    /// The codes of what is wrong with an instruction once it is corrected; `None` where that cannot
+    /// be told.
+    fn broken_by(
+        &self,
+        memory: &Memory,
+        written: &Written<'_>,
+        fix: &[Edit],
+        setting: &Setting,
+    ) -> Option<Vec<&'static str>> {
+        let parts = written.corrected_parts(fix);
+        let opcode = Opcode::named(parts.first()?)?;
+        let (q, faults) = Qualifiers::read(parts[1..].iter().copied(), rules::accepts(opcode));
+        let written_operands = memory.operands.of(&self.module.operands);
+        let mut operands = Vec::new();
+        for (index, shape) in self.shapes(memory).enumerate() {
+            let shape = match shape {
+                Shape::Place(mut place) => {
+                    for edit in fix {
+                        if let Edit::SetUnified(unified) = edit {
+                            place.unified = *unified;
+                        }
+                    }
+                    Shape::Place(place)
+                }
+                Shape::Value(_) | Shape::Lanes(_) => match written_operands[index].kind {
+                    OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
+                        Shape::Place(Place { base: base(scalar), offset: 0, unified: false })
+                    }
+                    OperandKind::Scalar(_)
+                    | OperandKind::Sum(_)
+                    | OperandKind::Vector(_)
+                    | OperandKind::Address(_) => shape,
+                },
+            };
+            if !fix.contains(&Edit::RemoveOperand(index)) {
+                operands.push(shape);
+            }
+        }
+        let predicated = memory.guard.is_some() && !fix.contains(&Edit::RemoveGuard);
+        let form = Form { opcode, q: &q, predicated, operands: &operands };
+        let mut broken: Vec<&str> = faults.iter().map(|_| "qualifier").collect();
+        rules::check(&form, setting, |rule, _| broken.push(rule.code));
+        Some(broken)
+    }
+
+    /// All the rules that an instruction breaks.
+    #[cold]
+    fn broken(&mut self, memory: &Memory, all: &[(&'static Rule, Breach)], setting: &Setting) {
+        let written = self.written(memory);
+        for (rule, breach) in all {
+            // What is said to be right must be: it breaks no rule that is kept so far, and not this one.
+            let cures = |codes: Vec<&str>| {
+                let others = || all.iter().filter(|(other, _)| other.code != rule.code);
+                codes.iter().all(|code| others().any(|(other, _)| other.code == *code))
+            };
+            let elsewhere =
+                breach.fix.iter().any(|edit| matches!(edit, Edit::Version(_) | Edit::Target(_)));
+            let sound = elsewhere
+                || self.broken_by(memory, &written, &breach.fix, setting).is_some_and(cures);
+            let help = if sound {
+                written.help(breach)
+            } else {
+                breach.advice.as_deref().map(str::to_owned)
+            };
+            let note = match who(rule.by) {
+                Some(who) if breach.note.is_empty() => who.to_owned(),
+                Some(who) => format!("{}; {who}", breach.note),
+                None => breach.note.to_string(),
+            };
+            self.report
+                .error(rule.code, written.place(breach.spot), rule.text)
+                .severity(severity(rule.by, self.options.strict))
+                .note(note)
+                .section(rule.section)
+                .help_if(help);
+        }
+    }
+
+    /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.
+    fn other_fence(&mut self, memory: &Memory, setting: &Setting) -> bool {
+        let parts = memory.parts.of(&self.module.parts);
+        let names = parts[1..].iter().map(|part| part.of(self.text));
+        let marks = |name: &str| {
+            matches!(name, "proxy" | "mbarrier_init") || name.starts_with("sync_restrict")
+        };
+        if !names.clone().any(marks) {
+            return false;
+        }
+        let section = rules::fence::FENCE_PROXY.section;
+        let proxy_of_membar = memory.opcode == Opcode::Membar
+            && !(self.part(memory, 1) == "proxy"
+                && matches!(self.part(memory, 2), "alias" | "async")
+                && parts.len() == 3);
+        let Some(spelling) = fences::spelled(&names).filter(|_| !proxy_of_membar) else {
+            let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
+            self.report
+                .error("fence-spelling", at, "there is no such fence")
+                .note("a fence of proxies, of a state space or of an operation")
+                .section(section)
+                .help(
+                    "fence.proxy.alias, fence.proxy.async, fence.mbarrier_init.release.cluster, …",
+                );
+            return true;
+        };
+        let written = self.written(memory);
+        self.fence_operands(memory, spelling);
+        let at = parts[0];
+        if setting.isa < spelling.isa {
+            self.report
+                .error("isa-fence-spelling", at, "this fence is of a later version of PTX")
+                .note(format!("this is PTX ISA {}", setting.isa))
+                .section(section)
+                .help_if(written.help(&breach(Edit::Version(spelling.isa))));
+        }
+        if let Some(target) = setting.target.filter(|target| target.sm < spelling.sm) {
+            self.report
+                .error("target-fence-spelling", at, "this fence is of later targets")
+                .note(format!("the target is `{target}`"))
+                .section(section)
+                .help_if(written.help(&breach(Edit::Target(spelling.sm))));
+        }
+        true
+    }
+
+    /// A fence of a tensor map names its address and its size, which is 128 bytes.
+    fn fence_operands(&mut self, memory: &Memory, spelling: &Spelling) {
+        let operands = memory.operands.of(&self.module.operands);
+        let section = rules::fence::FENCE_PROXY.section;
+        let kinds = match (operands, spelling.operands) {
+            ([], false) => return,
+            ([address, size], true) => {
+                matches!(address.kind, OperandKind::Address(_))
+                    && matches!(size.kind, OperandKind::Scalar(Scalar::Number))
+            }
+            (_, _) => false,
+        };
+        if !kinds {
+            let help = if spelling.operands { "[a], 128" } else { "it takes no operands" };
+            self.report
+                .error("fence-operands", memory.at, "this fence takes other operands")
+                .note(format!("{} here", operands.len()))
+                .section(section)
+                .help(help);
+        } else if let [_, size] = operands
+            && constant::value(size.at.of(self.text)) != Some(128)
+        {
+            self.report
+                .error("fence-size", size.at, "the size of a tensor map is 128 bytes")
+                .section(section)
+                .help("128");
+        }
+    }
+
+    pub(super) fn written(&self, memory: &Memory) -> Written<'a> {
+        let operands = memory.operands.of(&self.module.operands);
+        let piece = |operand: &Operand| {
+            let shape = match operand.kind {
+                OperandKind::Scalar(_) | OperandKind::Sum(_) => PieceShape::Scalar,
+                OperandKind::Vector(range) => {
+                    let elements = range.of(&self.module.elements);
+                    PieceShape::Lanes(elements.iter().map(|element| element.at).collect())
+                }
+                OperandKind::Address(address) => PieceShape::Address { unified: address.unified },
+            };
+            Piece { at: operand.at, shape }
+        };
+        Written {
+            text: self.text,
+            at: memory.at,
+            guard: memory.guard.map(|guard| guard.at),
+            parts: memory.parts.of(&self.module.parts).to_vec(),
+            operands: operands.iter().map(piece).collect(),
+        }
+    }
+}
+
+fn breach(edit: Edit) -> Breach {
+    Breach::part(0, "").fixed_by([edit])
+}
+
+/// What the instructions of a function stand in.
+pub(super) fn setting(module: &Module, options: Options, function: Function) -> Setting {
+    Setting {
+        isa: options.isa.or(module.isa.map(|(isa, _)| isa)).unwrap_or(PtxIsa::NEWEST),
+        target: options.target.or(module.target.map(|(target, _)| target)),
+        function,
+        address_bits: module.address_bits,
+        ..Setting::NEWEST
+    }
+}
+
+fn value(scalar: Scalar) -> Value {
+    match scalar {
+        Scalar::Sink => Value::Sink,
+        Scalar::Number => Value::Number,
+        Scalar::Float => Value::Float,
+        Scalar::Special => Value::Special,
+        Scalar::Foreign => Value::Register(None),
+        Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
+        Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
+        Scalar::Symbol(Symbol::Variable(_)) => Value::Variable,
+        Scalar::Symbol(Symbol::Other) | Scalar::Unknown => Value::Other,
+    }
+}
+
+fn base(scalar: Scalar) -> Base {
+    match scalar {
+        Scalar::Number => Base::Number,
+        Scalar::Foreign => Base::Register(None),
+        Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
+        // A predicate is no address, whatever its width.
+        Scalar::Symbol(Symbol::Predicate) | Scalar::Special | Scalar::Float => {
+            Base::Register(Some(Type { kind: TypeKind::Bits, bits: 1 }))
+        }
+        Scalar::Symbol(Symbol::Vector(..) | Symbol::Other) | Scalar::Sink | Scalar::Unknown => {
+            Base::Other
+        }
+    }
+}

@@ -1,0 +1,559 @@
+//! From tokens to a module: directives, declarations, functions and their statements.
+
+use crate::qualifier::Qualifier;
+use crate::shape::{Declared, Role};
+use crate::version::Function as Kind;
+use model::isa::{SpaceQualifier, Type};
+
+use super::lex::{self, Flaw, Lexer, Token};
+use super::symbols::Symbols;
+use super::syntax::{Function, Module, Range, Statement, Symbol, Variable};
+use text::cursor::short;
+use text::report::{Bytes, Report};
+
+pub(super) struct Parser<'a, 'r> {
+    lexer: Lexer<'a>,
+    pub(super) token: Token,
+    /// The end of the token before.
+    pub(super) last: Bytes,
+    pub(super) report: &'r mut Report,
+    pub(super) module: Module,
+    pub(super) symbols: Symbols<'a>,
+    /// One instruction without its module: names are declared elsewhere, and `;` may be missing.
+    pub(super) alone: bool,
+    /// Instructions without their module: those of other kinds are kept unread.
+    pub(super) excerpt: bool,
+    /// Of the function that is read: a register that hides another one.
+    shadowed: Option<Bytes>,
+    /// How many blocks of its body are open.
+    depth: usize,
+    /// A comment that ends with a carriage return was reported.
+    returned: bool,
+}
+
+/// Something that was no good was reported; the statement is given up.
+pub(super) struct Lost;
+
+pub(super) type Read<T> = Result<T, Lost>;
+
+/// So many registers of a range are looked up in the blocks around it.
+const SHADOWS: u32 = 1024;
+
+/// Blocks may be nested so deep.
+const DEEPEST: usize = 10_000;
+
+impl<'a, 'r> Parser<'a, 'r> {
+    pub(super) fn new(text: &'a str, report: &'r mut Report) -> Parser<'a, 'r> {
+        let nowhere = Bytes::default();
+        let token = Token { kind: lex::Kind::End, at: nowhere };
+        let (module, symbols) = (Module::default(), Symbols::default());
+        let lexer = Lexer::new(text);
+        let mut parser = Parser {
+            lexer,
+            token,
+            last: nowhere,
+            report,
+            module,
+            symbols,
+            alone: false,
+            excerpt: false,
+            shadowed: None,
+            depth: 0,
+            returned: false,
+        };
+        parser.bump();
+        parser
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.lexer.text
+    }
+
+    /// What the current token says.
+    pub(super) fn word(&self) -> &'a str {
+        self.token.at.of(self.lexer.text)
+    }
+
+    pub(super) fn bump(&mut self) -> Token {
+        let token = self.token;
+        self.last = token.at;
+        let (report, returned) = (&mut *self.report, &mut self.returned);
+        self.token = self.lexer.next(&mut |flaw, at| {
+            // Every comment of such a file is one.
+            if flaw != Flaw::CommentReturn || !std::mem::replace(returned, true) {
+                tell(report, flaw, at);
+            }
+        });
+        token
+    }
+
+    pub(super) fn is(&self, sign: &str) -> bool {
+        // A sign is one character or `::`: its first byte and its length tell it.
+        let Bytes { start, end } = self.token.at;
+        self.token.kind == lex::Kind::Sign
+            && (end - start) as usize == sign.len()
+            && self.text().as_bytes().get(start as usize) == sign.as_bytes().first()
+    }
+
+    pub(super) fn eat(&mut self, sign: &str) -> bool {
+        let is = self.is(sign);
+        if is {
+            self.bump();
+        }
+        is
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.token.kind == lex::Kind::End
+    }
+
+    /// Whether the current token follows the one before without a blank.
+    pub(super) fn adjacent(&self) -> bool {
+        self.token.at.start == self.last.end
+    }
+
+    /// Reports that something else is expected here.
+    pub(super) fn expected(&mut self, what: &str) -> Lost {
+        let message = if self.at_end() {
+            let end = if self.alone { "instruction" } else { "file" };
+            format!("{what} is missing at the end of the {end}")
+        } else {
+            format!("`{}` where {what} is expected", short(self.word()))
+        };
+        self.report.error("syntax", self.token.at, message);
+        Lost
+    }
+
+    /// Goes past the next `;`, or to a brace that the statement does not contain.
+    pub(super) fn give_up(&mut self) {
+        let mut depth = 0_usize;
+        while !self.at_end() {
+            if self.is("{") {
+                depth += 1;
+            } else if self.is("}") {
+                if depth == 0 {
+                    return;
+                }
+                depth -= 1;
+            } else if self.is(";") {
+                // A `;` ends the statement, whatever is still open.
+                self.bump();
+                return;
+            }
+            self.bump();
+        }
+    }
+
+    /// Goes past a balanced run that starts with `open`.
+    fn skip_balanced(&mut self, open: &str, close: &str) {
+        let mut depth = 0_usize;
+        while !self.at_end() {
+            if self.is(open) {
+                depth += 1;
+            } else if self.is(close) {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    self.bump();
+                    return;
+                }
+            }
+            self.bump();
+        }
+    }
+
+    /// Goes past what ends with its line: `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
+    fn skip_line(&mut self) {
+        self.lexer.line();
+        self.bump();
+    }
+
+    pub(super) fn module(mut self) -> Module {
+        while !self.at_end() {
+            if self.token.kind == lex::Kind::Dotted {
+                self.directive();
+            } else if self.is("@") || self.is("#") {
+                // `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
+                self.skip_line();
+            } else if self.is("}") {
+                self.report.error("syntax", self.token.at, "this `}` closes nothing");
+                self.bump();
+            } else if !self.eat(";") {
+                self.report
+                    .error(
+                        "outside-function",
+                        self.token.at,
+                        format!("`{}` stands outside of any function", short(self.word())),
+                    )
+                    .help("an instruction belongs into `.entry k() { … }`");
+                self.give_up();
+                self.eat("}");
+            }
+        }
+        self.module
+    }
+
+    /// A directive outside of functions.
+    fn directive(&mut self) {
+        match self.word() {
+            ".version" => self.version(),
+            ".target" => self.target(),
+            ".address_size" => self.address_size(),
+            ".visible" | ".extern" | ".weak" | ".common" | ".managed" => drop(self.bump()),
+            ".entry" => self.function(Kind::Kernel),
+            ".func" => self.function(Kind::Device),
+            ".section" => {
+                self.bump();
+                while !self.at_end() && !self.is("{") {
+                    self.bump();
+                }
+                self.skip_balanced("{", "}");
+            }
+            _ => self.declaration_or_other(),
+        }
+    }
+
+    /// What may stand in functions as well as outside of them.
+    fn declaration_or_other(&mut self) {
+        let space = match self.word() {
+            ".reg" => None,
+            ".global" => Some(SpaceQualifier::Global),
+            ".const" => Some(SpaceQualifier::Const),
+            ".shared" | ".shared::cta" | ".shared::cluster" => Some(SpaceQualifier::SharedCta),
+            ".local" => Some(SpaceQualifier::Local),
+            ".param" => Some(SpaceQualifier::ParamFunc),
+            ".loc" | ".file" => return self.debug_line(),
+            _ => return self.other_directive(),
+        };
+        self.bump();
+        if self.declaration(space).is_err() {
+            self.give_up();
+        }
+    }
+
+    /// What follows the state space: attributes, a type, and names up to `;`. `None` is `.reg`.
+    fn declaration(&mut self, space: Option<SpaceQualifier>) -> Read<()> {
+        let mut what = Attributes::default();
+        self.attributes(&mut what)?;
+        loop {
+            self.declared(space, what)?;
+            if self.eat(";") {
+                return Ok(());
+            }
+            if !self.eat(",") {
+                return Err(self.expected("`,` or `;`"));
+            }
+        }
+    }
+
+    /// One name, with the extents and the value that follow it.
+    fn declared(&mut self, space: Option<SpaceQualifier>, what: Attributes) -> Read<()> {
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("a name"));
+        }
+        let name = self.bump().at;
+        let symbol = what.symbol(space);
+        if space.is_none() && self.eat("<") {
+            let count = self.word().parse::<u32>();
+            let Ok(count) = count else { return Err(self.expected("a number of registers")) };
+            self.bump();
+            if !self.eat(">") {
+                return Err(self.expected("`>`"));
+            }
+            let prefix = name.of(self.lexer.text);
+            let register = |index: u32| {
+                matches!(
+                    self.symbols.find(&format!("{prefix}{index}")),
+                    Some(Symbol::Register(_) | Symbol::Predicate)
+                )
+            };
+            if self.depth > 0 && (0..count.min(SHADOWS)).any(register) {
+                self.shadowed.get_or_insert(name);
+            }
+            self.symbols.declare_range(name.of(self.lexer.text), count, symbol);
+            return Ok(());
+        }
+        let hides = matches!(
+            self.symbols.find(name.of(self.lexer.text)),
+            Some(Symbol::Register(_) | Symbol::Predicate)
+        );
+        if self.depth > 0 && hides {
+            self.shadowed.get_or_insert(name);
+        }
+        let mut count = Some(u32::from(what.vector.unwrap_or(1)));
+        while self.is("[") {
+            let open = self.token.at;
+            self.skip_balanced("[", "]");
+            let extent =
+                &self.lexer.text[open.end as usize..self.last.start.max(open.end) as usize];
+            let extent = extent.trim().parse::<u32>().ok();
+            count = count.zip(extent).and_then(|(count, extent)| count.checked_mul(extent));
+        }
+        let initialized = self.eat("=");
+        if initialized {
+            let mut depth = 0_usize;
+            while !self.at_end() && !self.is(";") && (depth > 0 || !self.is(",")) {
+                depth += usize::from(self.is("{") || self.is("("));
+                depth = depth.saturating_sub((self.is("}") || self.is(")")).into());
+                self.bump();
+            }
+        }
+        self.symbols.declare(name.of(self.lexer.text), symbol);
+        if let Some(space) = space {
+            let bytes = count.zip(what.ty).and_then(|(count, ty)| count.checked_mul(ty.bytes()));
+            let points_to = what.points_to;
+            self.module.variables.push(Variable { name, space, bytes, initialized, points_to });
+        }
+        Ok(())
+    }
+
+    /// `.align 16 .attribute(.unified(1,2)) .v4 .f32`, in any order.
+    fn attributes(&mut self, what: &mut Attributes) -> Read<()> {
+        let mut pointed = false;
+        while self.token.kind == lex::Kind::Dotted {
+            let name = &self.word()[1..];
+            self.bump();
+            match (name, Qualifier::named(name)) {
+                ("align", _) => {
+                    let Ok(bytes) = self.word().parse() else {
+                        return Err(self.expected("a number of bytes"));
+                    };
+                    what.alignment = if pointed { what.alignment } else { Some(bytes) };
+                    self.bump();
+                }
+                ("attribute", _) => {
+                    let start = self.token.at;
+                    self.skip_balanced("(", ")");
+                    what.unified |= start.to(self.last).of(self.lexer.text).contains(".unified");
+                }
+                ("pred", _) => what.predicate = true,
+                (_, Some(Qualifier::Type(ty))) => what.ty = Some(ty),
+                (_, Some(Qualifier::Vector(count))) => what.vector = Some(count),
+                // `.ptr .global .align 16` of a parameter speaks of what it points to.
+                ("ptr", _) => {
+                    pointed = true;
+                    what.points_to = Some(SpaceQualifier::Generic);
+                }
+                (_, Some(Qualifier::Space(space))) if pointed => what.points_to = Some(space),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, kind: Kind) {
+        self.bump();
+        self.symbols.open();
+        let space = match kind {
+            Kind::Kernel => SpaceQualifier::ParamEntry,
+            Kind::Device | Kind::Unknown => SpaceQualifier::ParamFunc,
+        };
+        let mut name = None;
+        let first = self.module.variables.len();
+        let mut results = first;
+        let read = self.signature(space, &mut name, &mut results);
+        let name = name.unwrap_or(self.last);
+        if read.is_err() {
+            self.give_up();
+        } else if self.is("{") {
+            let open = self.bump().at;
+            let inside = self.module.variables.len();
+            self.shadowed = None;
+            let statements = self.body(open);
+            self.module.functions.push(Function {
+                kind,
+                name,
+                results: Range::new(first, results),
+                parameters: Range::new(results, inside),
+                variables: Range::new(inside, self.module.variables.len()),
+                shadowed: self.shadowed,
+                statements,
+            });
+        } else if !self.eat(";") && kind == Kind::Kernel {
+            self.expected("`{` or `;`");
+        }
+        // ptxas takes the prototype of a `.func` without its `;`.
+        self.symbols.close();
+        // Its name is known after it, not only in it.
+        self.symbols.declare(name.of(self.lexer.text), Symbol::Other);
+    }
+
+    /// Results, name, parameters, and the directives up to the body.
+    /// `results` is where those end among the variables.
+    fn signature(
+        &mut self,
+        space: SpaceQualifier,
+        name: &mut Option<Bytes>,
+        results: &mut usize,
+    ) -> Read<()> {
+        if self.is("(") {
+            self.parameters(space, Role::Result)?;
+        }
+        *results = self.module.variables.len();
+        while self.token.kind == lex::Kind::Dotted {
+            // `.attribute(.unified(1, 2))`
+            self.bump();
+            if self.is("(") {
+                self.skip_balanced("(", ")");
+            }
+        }
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("the name of a function"));
+        }
+        let at = self.bump().at;
+        *name = Some(at);
+        self.symbols.declare(at.of(self.lexer.text), Symbol::Other);
+        if self.is("(") {
+            self.parameters(space, Role::Input)?;
+        }
+        self.performance_directives();
+        Ok(())
+    }
+
+    fn parameters(&mut self, space: SpaceQualifier, role: Role) -> Read<()> {
+        self.bump();
+        while !self.eat(")") {
+            let register = self.word() == ".reg";
+            if self.token.kind != lex::Kind::Dotted {
+                return Err(self.expected("a parameter or `)`"));
+            }
+            self.bump();
+            let mut what = Attributes { role, ..Attributes::default() };
+            self.attributes(&mut what)?;
+            if self.is(",") || self.is(")") {
+                // Without a name, in a prototype.
+            } else {
+                self.declared((!register).then_some(space), what)?;
+            }
+            if !self.eat(",") && !self.is(")") {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The statements up to the `}` that closes the function.
+    fn body(&mut self, open: Bytes) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        self.depth = 0;
+        loop {
+            match self.token.kind {
+                lex::Kind::End => {
+                    self.report
+                        .error("function-end", open, "this function has no end")
+                        .note("opened here")
+                        .help("close it with `}`");
+                    break;
+                }
+                lex::Kind::Dotted
+                    if matches!(
+                        self.word(),
+                        ".entry" | ".func" | ".visible" | ".version" | ".target"
+                    ) =>
+                {
+                    // The brace is missing, and another function begins.
+                    self.report
+                        .error("function-end", open, "this function has no end")
+                        .note("opened here")
+                        .help("close it with `}`");
+                    break;
+                }
+                lex::Kind::Dotted => self.declaration_or_other(),
+                lex::Kind::Sign if self.is("{") => {
+                    self.bump();
+                    self.depth += 1;
+                    if self.depth > DEEPEST {
+                        let message = format!("blocks are nested {DEEPEST} deep at most");
+                        self.report.error("nesting", self.last, message);
+                        self.depth -= 1;
+                    } else {
+                        self.symbols.open();
+                    }
+                }
+                lex::Kind::Sign if self.is("}") => {
+                    self.bump();
+                    if self.depth == 0 {
+                        return statements;
+                    }
+                    self.depth -= 1;
+                    self.symbols.close();
+                }
+                lex::Kind::Sign if self.is(";") => drop(self.bump()),
+                lex::Kind::Sign if self.is("#") => self.skip_line(),
+                lex::Kind::Word | lex::Kind::Sign | lex::Kind::Number | lex::Kind::Text => {
+                    match self.statement() {
+                        Ok(statement) => statements.push(statement),
+                        Err(Lost) => self.give_up(),
+                    }
+                }
+            }
+        }
+        for _ in 0..std::mem::take(&mut self.depth) {
+            self.symbols.close();
+        }
+        statements
+    }
+
+    /// The next token, the current one not being taken.
+    pub(super) fn peek(&self) -> Token {
+        let mut ahead = self.lexer;
+        ahead.next(&mut |_, _| {})
+    }
+}
+
+fn tell(report: &mut Report, flaw: Flaw, at: Bytes) {
+    match flaw {
+        Flaw::OpenComment => report
+            .error("comment-end", at, "this comment has no end")
+            .note("opened here")
+            .help("close it with `*/`"),
+        Flaw::OpenText => report
+            .error("string-end", at, "this string has no end on its line")
+            .note("opened here")
+            .help("close it with `\"`"),
+        Flaw::CommentReturn => report
+            .error("comment-return", at, "a carriage return alone does not end a comment in ptxas")
+            .note("ptxas takes all that follows, up to a line feed, for this comment")
+            .help("end lines with a line feed"),
+        Flaw::Character => report.error("character", at, "this has no place in PTX"),
+    };
+}
+
+/// What a declaration says before the names.
+#[derive(Clone, Copy, Default)]
+struct Attributes {
+    ty: Option<Type>,
+    vector: Option<u8>,
+    predicate: bool,
+    alignment: Option<u32>,
+    unified: bool,
+    /// In the parentheses of a function, before or behind its name.
+    role: Role,
+    /// Of a parameter that is an address.
+    points_to: Option<SpaceQualifier>,
+}
+
+impl Attributes {
+    /// What a name declared so stands for; without a state space, a register.
+    fn symbol(self, space: Option<SpaceQualifier>) -> Symbol {
+        let Some(space) = space else {
+            return match (self.predicate, self.ty, self.vector) {
+                (true, ..) => Symbol::Predicate,
+                (false, Some(ty), None) => Symbol::Register(ty),
+                (false, Some(ty), Some(count)) => Symbol::Vector(count, ty),
+                (false, None, _) => Symbol::Other,
+            };
+        };
+        let elements = u32::from(self.vector.unwrap_or(1));
+        let role = match (space, self.role) {
+            (SpaceQualifier::ParamFunc, Role::Variable) => Role::Argument,
+            (_, role) => role,
+        };
+        let natural = self.ty.map_or(1, |ty| ty.bytes() * elements);
+        Symbol::Variable(Declared {
+            space,
+            unified: self.unified,
+            role,
+            alignment: self.alignment.unwrap_or(natural),
+        })
+    }
+}

@@ -1,0 +1,414 @@
+//! Qualifiers as an instruction writes them.
+//!
+//! Nothing here knows where the text stands: a qualifier has its position among the dot-separated
+//! parts of the instruction, where 0 is the opcode. `litmus` turns positions into spans.
+
+use std::sync::LazyLock;
+
+use model::isa::atom::AtomicOp;
+use model::isa::{SpaceQualifier, Type, TypeKind};
+use model::scope::Scope;
+
+/// Whose instructions are read: those of the document, the untyped ones of the peer's tests, or
+/// operations of C++ and LLVM IR.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dialect {
+    Ptx,
+    Peer,
+    Cxx,
+}
+
+/// A value, and the position of the part that gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct At<T> {
+    pub value: T,
+    pub position: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Order {
+    Weak,
+    Volatile,
+    Relaxed,
+    Acquire,
+    Release,
+    AcqRel,
+    Sc,
+}
+
+impl Order {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::Weak => "weak",
+            Order::Volatile => "volatile",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::Sc => "sc",
+        }
+    }
+}
+
+/// What a cache operator asks of the caches; without effect on the model.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CacheOperator {
+    /// `.ca .cg .cs`: of loads, with and without `.nc`; stores have the last two.
+    Ca,
+    Cg,
+    Cs,
+    /// `.lu .cv`: of coherent loads.
+    Lu,
+    Cv,
+    /// `.wb .wt`: of stores.
+    Wb,
+    Wt,
+}
+
+/// One dot-separated part of an instruction, understood by its name alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Qualifier {
+    Order(Order),
+    Mmio,
+    Scope(Scope),
+    /// `.gl` of `membar`.
+    GpuLevel,
+    Space(SpaceQualifier),
+    Op(AtomicOp),
+    Type(Type),
+    /// `.v2`, `.v4`, `.v8`.
+    Vector(u8),
+    NonCoherent,
+    Cache(CacheOperator),
+    /// An eviction priority for L1.
+    Level1,
+    /// An eviction priority for L2.
+    Level2,
+    /// How many bytes to prefetch into L2.
+    Prefetch(u16),
+    /// `.L2::cache_hint`: no effect, but one more operand.
+    Policy,
+    /// `.proxy::readonly`
+    Readonly,
+    /// `.noftz`
+    NoFlush,
+    /// Real PTX that the model does not cover: what it is.
+    Outside(&'static str),
+}
+
+/// What sort of thing a [`Qualifier`] says; an instruction takes at most one of each.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    Order,
+    Mmio,
+    Scope,
+    GpuLevel,
+    Space,
+    Op,
+    Type,
+    Vector,
+    NonCoherent,
+    Cache,
+    Level1,
+    Level2,
+    Prefetch,
+    Policy,
+    Readonly,
+    NoFlush,
+    Outside,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Order => "memory order",
+            Kind::Mmio => "`.mmio`",
+            Kind::Scope => "scope",
+            Kind::GpuLevel => "level",
+            Kind::Space => "state space",
+            Kind::Op => "operation",
+            Kind::Type => "type",
+            Kind::Vector => "vector size",
+            Kind::NonCoherent => "`.nc`",
+            Kind::Cache => "cache operator",
+            Kind::Level1 => "L1 eviction priority",
+            Kind::Level2 => "L2 eviction priority",
+            Kind::Prefetch => "prefetch size",
+            Kind::Policy => "cache policy",
+            Kind::Readonly => "`.proxy::readonly`",
+            Kind::NoFlush => "`.noftz`",
+            Kind::Outside => "qualifier",
+        }
+    }
+}
+
+const fn ty(kind: TypeKind, bits: u16) -> Qualifier {
+    Qualifier::Type(Type { kind, bits })
+}
+
+const ASYNC: Qualifier = Qualifier::Outside("an asynchronous operation");
+
+/// Every qualifier that some instruction of the model's takes or could take, without the dot.
+pub const QUALIFIERS: &[(&str, Qualifier)] = &[
+    ("weak", Qualifier::Order(Order::Weak)),
+    ("volatile", Qualifier::Order(Order::Volatile)),
+    ("relaxed", Qualifier::Order(Order::Relaxed)),
+    ("acquire", Qualifier::Order(Order::Acquire)),
+    ("release", Qualifier::Order(Order::Release)),
+    ("acq_rel", Qualifier::Order(Order::AcqRel)),
+    ("sc", Qualifier::Order(Order::Sc)),
+    ("mmio", Qualifier::Mmio),
+    ("cta", Qualifier::Scope(Scope::Cta)),
+    ("cluster", Qualifier::Scope(Scope::Cluster)),
+    ("gpu", Qualifier::Scope(Scope::Gpu)),
+    ("sys", Qualifier::Scope(Scope::Sys)),
+    ("gl", Qualifier::GpuLevel),
+    ("global", Qualifier::Space(SpaceQualifier::Global)),
+    ("shared", Qualifier::Space(SpaceQualifier::Shared)),
+    ("shared::cta", Qualifier::Space(SpaceQualifier::SharedCta)),
+    ("shared::cluster", Qualifier::Space(SpaceQualifier::SharedCluster)),
+    ("u8", ty(TypeKind::Unsigned, 8)),
+    ("u16", ty(TypeKind::Unsigned, 16)),
+    ("u32", ty(TypeKind::Unsigned, 32)),
+    ("u64", ty(TypeKind::Unsigned, 64)),
+    ("s8", ty(TypeKind::Signed, 8)),
+    ("s16", ty(TypeKind::Signed, 16)),
+    ("s32", ty(TypeKind::Signed, 32)),
+    ("s64", ty(TypeKind::Signed, 64)),
+    ("b8", ty(TypeKind::Bits, 8)),
+    ("b16", ty(TypeKind::Bits, 16)),
+    ("b32", ty(TypeKind::Bits, 32)),
+    ("b64", ty(TypeKind::Bits, 64)),
+    ("b128", ty(TypeKind::Bits, 128)),
+    ("f16", ty(TypeKind::Float, 16)),
+    ("f32", ty(TypeKind::Float, 32)),
+    ("f64", ty(TypeKind::Float, 64)),
+    ("f16x2", ty(TypeKind::FloatPair, 32)),
+    ("bf16", ty(TypeKind::BFloat, 16)),
+    ("bf16x2", ty(TypeKind::BFloatPair, 32)),
+    ("v2", Qualifier::Vector(2)),
+    ("v4", Qualifier::Vector(4)),
+    ("v8", Qualifier::Vector(8)),
+    ("add", Qualifier::Op(AtomicOp::Add)),
+    ("sub", Qualifier::Op(AtomicOp::Sub)),
+    ("and", Qualifier::Op(AtomicOp::And)),
+    ("or", Qualifier::Op(AtomicOp::Or)),
+    ("xor", Qualifier::Op(AtomicOp::Xor)),
+    ("min", Qualifier::Op(AtomicOp::Min)),
+    ("max", Qualifier::Op(AtomicOp::Max)),
+    ("inc", Qualifier::Op(AtomicOp::Inc)),
+    ("dec", Qualifier::Op(AtomicOp::Dec)),
+    ("exch", Qualifier::Op(AtomicOp::Exch)),
+    ("cas", Qualifier::Op(AtomicOp::Cas)),
+    ("nc", Qualifier::NonCoherent),
+    ("ca", Qualifier::Cache(CacheOperator::Ca)),
+    ("cg", Qualifier::Cache(CacheOperator::Cg)),
+    ("cs", Qualifier::Cache(CacheOperator::Cs)),
+    ("lu", Qualifier::Cache(CacheOperator::Lu)),
+    ("cv", Qualifier::Cache(CacheOperator::Cv)),
+    ("wb", Qualifier::Cache(CacheOperator::Wb)),
+    ("wt", Qualifier::Cache(CacheOperator::Wt)),
+    ("L1::evict_normal", Qualifier::Level1),
+    ("L1::evict_unchanged", Qualifier::Level1),
+    ("L1::evict_first", Qualifier::Level1),
+    ("L1::evict_last", Qualifier::Level1),
+    ("L1::no_allocate", Qualifier::Level1),
+    ("L2::evict_normal", Qualifier::Level2),
+    ("L2::evict_first", Qualifier::Level2),
+    ("L2::evict_last", Qualifier::Level2),
+    ("L2::64B", Qualifier::Prefetch(64)),
+    ("L2::128B", Qualifier::Prefetch(128)),
+    ("L2::256B", Qualifier::Prefetch(256)),
+    ("L2::cache_hint", Qualifier::Policy),
+    ("const", Qualifier::Space(SpaceQualifier::Const)),
+    ("param", Qualifier::Space(SpaceQualifier::Param)),
+    ("param::entry", Qualifier::Space(SpaceQualifier::ParamEntry)),
+    ("param::func", Qualifier::Space(SpaceQualifier::ParamFunc)),
+    ("local", Qualifier::Space(SpaceQualifier::Local)),
+    ("proxy::readonly", Qualifier::Readonly),
+    ("noftz", Qualifier::NoFlush),
+    ("async", ASYNC),
+    ("mbarrier::complete_tx::bytes", ASYNC),
+    ("mbarrier_init", Qualifier::Outside("an mbarrier")),
+    ("sync_restrict::shared::cta", Qualifier::Outside("a fence for one state space")),
+    ("sync_restrict::shared::cluster", Qualifier::Outside("a fence for one state space")),
+];
+
+impl Qualifier {
+    /// The qualifier written `.name`.
+    pub fn named(name: &str) -> Option<Qualifier> {
+        // A module has a million of them: a few are looked at by their length and two letters.
+        fn bucket(name: &str) -> usize {
+            let letter = |at: usize| usize::from(name.as_bytes().get(at).copied().unwrap_or(0));
+            (name.len() * 23 + letter(0) * 5 + letter(name.len().wrapping_sub(1))) % 256
+        }
+        static BUCKETS: LazyLock<Vec<Vec<(&str, Qualifier)>>> = LazyLock::new(|| {
+            let mut buckets = vec![Vec::new(); 256];
+            for &(name, qualifier) in QUALIFIERS {
+                buckets[bucket(name)].push((name, qualifier));
+            }
+            buckets
+        });
+        let found = BUCKETS[bucket(name)].iter().find(|(known, _)| *known == name);
+        found.map(|(_, qualifier)| *qualifier)
+    }
+
+    pub fn kind(self) -> Kind {
+        match self {
+            Qualifier::Order(_) => Kind::Order,
+            Qualifier::Mmio => Kind::Mmio,
+            Qualifier::Scope(_) => Kind::Scope,
+            Qualifier::GpuLevel => Kind::GpuLevel,
+            Qualifier::Space(_) => Kind::Space,
+            Qualifier::Op(_) => Kind::Op,
+            Qualifier::Type(_) => Kind::Type,
+            Qualifier::Vector(_) => Kind::Vector,
+            Qualifier::NonCoherent => Kind::NonCoherent,
+            Qualifier::Cache(_) => Kind::Cache,
+            Qualifier::Level1 => Kind::Level1,
+            Qualifier::Level2 => Kind::Level2,
+            Qualifier::Prefetch(_) => Kind::Prefetch,
+            Qualifier::Policy => Kind::Policy,
+            Qualifier::Readonly => Kind::Readonly,
+            Qualifier::NoFlush => Kind::NoFlush,
+            Qualifier::Outside(_) => Kind::Outside,
+        }
+    }
+}
+
+/// The qualifiers of one instruction.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Qualifiers {
+    pub order: Option<At<Order>>,
+    pub mmio: Option<At<()>>,
+    pub scope: Option<At<Scope>>,
+    pub gpu_level: Option<At<()>>,
+    pub space: Option<At<SpaceQualifier>>,
+    pub op: Option<At<AtomicOp>>,
+    pub ty: Option<At<Type>>,
+    pub vector: Option<At<u8>>,
+    pub non_coherent: Option<At<()>>,
+    pub cache: Option<At<CacheOperator>>,
+    pub level1: Option<At<()>>,
+    pub level2: Option<At<()>>,
+    /// In bytes.
+    pub prefetch: Option<At<u16>>,
+    pub policy: Option<At<()>>,
+    pub readonly: Option<At<()>>,
+    pub no_flush: Option<At<()>>,
+    pub outside: Option<At<&'static str>>,
+    /// How many parts there are, the opcode included: the position of one more.
+    pub end: usize,
+}
+
+/// A part that cannot be taken, before any rule is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    Unknown {
+        position: usize,
+    },
+    /// Known, but of no use to this instruction.
+    Foreign {
+        position: usize,
+        kind: Kind,
+    },
+    /// A second one of its kind.
+    Repeated {
+        first: usize,
+        second: usize,
+        kind: Kind,
+    },
+}
+
+impl Qualifiers {
+    /// Sorts the parts after the opcode by kind; `accepts` is what the instruction has a use for.
+    pub fn read<'a>(
+        parts: impl IntoIterator<Item = &'a str>,
+        accepts: &[Kind],
+    ) -> (Qualifiers, Vec<Fault>) {
+        let mut read = Qualifiers { end: 1, ..Qualifiers::default() };
+        let mut faults = Vec::new();
+        for (index, part) in parts.into_iter().enumerate() {
+            let position = index + 1;
+            read.end = position + 1;
+            let Some(qualifier) = Qualifier::named(part) else {
+                faults.push(Fault::Unknown { position });
+                continue;
+            };
+            let kind = qualifier.kind();
+            if kind != Kind::Outside && !accepts.contains(&kind) {
+                faults.push(Fault::Foreign { position, kind });
+            } else if let Some(first) = read.add(qualifier, position) {
+                faults.push(Fault::Repeated { first, second: position, kind });
+            }
+        }
+        (read, faults)
+    }
+
+    /// The position of an earlier qualifier of the same kind, if there is one.
+    fn add(&mut self, qualifier: Qualifier, position: usize) -> Option<usize> {
+        fn set<T>(slot: &mut Option<At<T>>, value: T, position: usize) -> Option<usize> {
+            if slot.is_none() {
+                *slot = Some(At { value, position });
+                return None;
+            }
+            slot.as_ref().map(|earlier| earlier.position)
+        }
+        match qualifier {
+            Qualifier::Order(order) => set(&mut self.order, order, position),
+            Qualifier::Mmio => set(&mut self.mmio, (), position),
+            Qualifier::Scope(scope) => set(&mut self.scope, scope, position),
+            Qualifier::GpuLevel => set(&mut self.gpu_level, (), position),
+            Qualifier::Space(space) => set(&mut self.space, space, position),
+            Qualifier::Op(op) => set(&mut self.op, op, position),
+            Qualifier::Type(ty) => set(&mut self.ty, ty, position),
+            Qualifier::Vector(length) => set(&mut self.vector, length, position),
+            Qualifier::NonCoherent => set(&mut self.non_coherent, (), position),
+            Qualifier::Cache(operator) => set(&mut self.cache, operator, position),
+            Qualifier::Level1 => set(&mut self.level1, (), position),
+            Qualifier::Level2 => set(&mut self.level2, (), position),
+            Qualifier::Prefetch(size) => set(&mut self.prefetch, size, position),
+            Qualifier::Policy => set(&mut self.policy, (), position),
+            Qualifier::Readonly => set(&mut self.readonly, (), position),
+            Qualifier::NoFlush => set(&mut self.no_flush, (), position),
+            Qualifier::Outside(what) => {
+                set(&mut self.outside, what, position);
+                None
+            }
+        }
+    }
+
+    pub fn space(&self) -> SpaceQualifier {
+        self.space.map_or(SpaceQualifier::Generic, |space| space.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_named_as_the_model_names_them() {
+        for (name, qualifier) in QUALIFIERS {
+            if let Qualifier::Type(ty) = qualifier {
+                assert_eq!(ty.name(), *name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_name_is_listed_twice() {
+        for (index, (name, _)) in QUALIFIERS.iter().enumerate() {
+            assert!(QUALIFIERS[..index].iter().all(|(earlier, _)| earlier != name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_second_scope_is_a_fault() {
+        let (read, faults) =
+            Qualifiers::read(["relaxed", "gpu", "cta"], &[Kind::Order, Kind::Scope]);
+        assert_eq!(read.scope, Some(At { value: Scope::Gpu, position: 2 }));
+        assert_eq!(faults, [Fault::Repeated { first: 2, second: 3, kind: Kind::Scope }]);
+    }
+}

@@ -1,0 +1,265 @@
+//! One memory instruction by itself: read, and asked its rules as in a module.
+//!
+//! It stands in no function and comes without declarations: its names may be anything that has a
+//! place there.
+
+use crate::fences::{self, Spelling};
+use crate::qualifier::Qualifiers;
+use crate::shape::{Form, Opcode, Shape};
+use crate::version::{Function, Setting};
+
+use super::lint::{Linter, Options, setting};
+use super::parse::Parser;
+use super::print::{self, Operand};
+use super::syntax::{Memory, Module, Statement};
+use text::Diagnostic;
+use text::report::Report;
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Single<'a> {
+    /// From the guard to the last operand.
+    pub text: &'a str,
+    pub opcode: Opcode,
+    /// The parts after the opcode, as they are written.
+    pub parts: Vec<&'a str>,
+    pub qualifiers: Qualifiers,
+    /// A fence of proxies, of a state space or of an operation: its qualifiers mean nothing alone.
+    pub spelling: Option<&'static Spelling>,
+    pub predicated: bool,
+    operands: Vec<Shape>,
+    /// The operands as they are written.
+    pub arguments: Vec<Operand<'a>>,
+    /// What is wrong with it; without an error in here, it keeps all rules.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Single<'_> {
+    /// The instruction as rules see it.
+    pub fn form(&self) -> Form<'_> {
+        Form {
+            opcode: self.opcode,
+            q: &self.qualifiers,
+            predicated: self.predicated,
+            operands: &self.operands,
+        }
+    }
+}
+
+/// Reads one instruction, with its guard or without, `;` at its end or not; or says why it is none.
+/// `path` is for the messages.
+pub fn instruction<'a>(
+    path: &str,
+    text: &'a str,
+    options: Options,
+) -> Result<Single<'a>, Vec<Diagnostic>> {
+    let text = text::decode(path, text.as_bytes())?;
+    let mut report = Report::default();
+    let mut parser = Parser::new(text, &mut report);
+    parser.alone = true;
+    let read = parser.single();
+    let module = parser.module;
+    // The parser has complained of an instruction of another kind.
+    let Some(Statement::Memory(memory)) = read.filter(|_| report.count() == 0) else {
+        return Err(report.finish(path, text));
+    };
+    let single = judged(text, &module, &memory, options, &mut report);
+    Ok(Single { diagnostics: report.finish(path, text), ..single })
+}
+
+/// Reads one instruction of another kind, of which the operands are not looked into: what is wrong
+/// with its name; or why it is no instruction.
+pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let text = text::decode(path, text.as_bytes())?;
+    let mut report = Report::default();
+    let mut parser = Parser::new(text, &mut report);
+    (parser.alone, parser.excerpt) = (true, true);
+    let read = parser.single();
+    let module = parser.module;
+    let Some(Statement::Opaque(opaque)) = read.filter(|_| report.count() == 0) else {
+        return Err(report.finish(path, text));
+    };
+    let setting = setting(&module, options, Function::Unknown);
+    let mut linter =
+        Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
+    linter.opcode(&opaque, &setting);
+    Ok(report.finish(path, text))
+}
+
+/// One of several: what is wrong with it is in the report.
+fn judged<'a>(
+    text: &'a str,
+    module: &Module,
+    memory: &Memory,
+    options: Options,
+    report: &mut Report,
+) -> Single<'a> {
+    let address_bits = Some(64);
+    let setting = Setting { address_bits, ..setting(module, options, Function::Unknown) };
+    let mut linter = Linter { text, module, report, options, buffer: Vec::new() };
+    linter.memory(memory, &setting);
+    let (qualifiers, _) = linter.qualifiers(memory);
+    let operands = linter.shapes(memory).collect();
+    let parts: Vec<&str> =
+        memory.parts.of(&module.parts)[1..].iter().map(|part| part.of(text)).collect();
+    let spelling = matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
+        .then(|| fences::spelled(&parts.iter().copied()))
+        .flatten();
+    Single {
+        text: memory.at.of(text),
+        opcode: memory.opcode,
+        parts,
+        qualifiers,
+        spelling,
+        predicated: memory.guard.is_some(),
+        operands,
+        arguments: print::operands(text, module, memory),
+        diagnostics: Vec::new(),
+    }
+}
+
+/// A piece of a function.
+#[derive(Clone, Debug)]
+pub enum Piece<'a> {
+    Label(&'a str),
+    Memory(Box<Single<'a>>),
+    /// An instruction of another kind, of which the operands are not looked into.
+    Other {
+        opcode: &'a str,
+        /// From the guard to the last operand.
+        text: &'a str,
+        guarded: bool,
+    },
+}
+
+/// Reads instructions and labels without their module. The diagnostics are of all pieces; without an
+/// error among them, every memory instruction keeps all rules.
+pub fn excerpt<'a>(
+    path: &str,
+    text: &'a str,
+    options: Options,
+) -> Result<(Vec<Piece<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let text = text::decode(path, text.as_bytes())?;
+    let mut report = Report::default();
+    let mut parser = Parser::new(text, &mut report);
+    (parser.alone, parser.excerpt) = (true, true);
+    let mut statements = Vec::new();
+    while !parser.at_end() {
+        if parser.eat(";") {
+            continue;
+        }
+        match parser.statement() {
+            Ok(statement) => statements.push(statement),
+            Err(_) => parser.give_up(),
+        }
+        // A brace of a module that was cut in two.
+        if parser.is("}") {
+            parser.expected("an instruction");
+            break;
+        }
+    }
+    let module = parser.module;
+    if report.count() > 0 {
+        return Err(report.finish(path, text));
+    }
+    let pieces = statements.iter().map(|statement| match statement {
+        Statement::Label(at) => Piece::Label(at.of(text)),
+        Statement::Memory(memory) => {
+            Piece::Memory(Box::new(judged(text, &module, memory, options, &mut report)))
+        }
+        Statement::Opaque(opaque) => Piece::Other {
+            opcode: opaque.parts.of(&module.parts).first().map_or("", |part| part.of(text)),
+            text: opaque.at.of(text),
+            guarded: opaque.guard.is_some(),
+        },
+    });
+    let pieces = pieces.collect();
+    Ok((pieces, report.finish(path, text)))
+}
+
+impl Parser<'_, '_> {
+    /// The only statement there is; `None` when that has been complained of.
+    fn single(&mut self) -> Option<Statement> {
+        let Ok(statement) = self.statement() else { return None };
+        if !self.at_end() {
+            let at = self.token.at;
+            self.report
+                .error("one-instruction", at, "one instruction is expected")
+                .note("this is behind it")
+                .help("give each instruction as an argument of its own");
+            return None;
+        }
+        if let Statement::Label(at) = statement {
+            self.report.error("opcode", at, "a label is no instruction");
+            return None;
+        }
+        Some(statement)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codes(text: &str) -> Vec<&'static str> {
+        let diagnostics = match instruction("i", text, Options::default()) {
+            Ok(single) => single.diagnostics,
+            Err(diagnostics) => diagnostics,
+        };
+        diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn an_instruction_is_read_without_declarations() {
+        for text in [
+            "ld.acquire.gpu.global.u32 r, [a]",
+            "@!p atom.cas.b32 _, [x+8], r1, 0x10;",
+            "ld.global.v8.b32 {a, _, b, c, d, e, f, g}, [p];  // wide",
+            "fence.proxy.tensormap::generic.acquire.gpu [a], 128;",
+            "ld.param.u64 %rd1, [param_0];",
+            "st.shared.v2.f32 [%r1+-4], {%f1, 0f3F800000};",
+        ] {
+            assert_eq!(codes(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn what_breaks_a_rule_is_read_all_the_same() {
+        let single = instruction("i", "ld.relaxed.u32 r, [a]", Options::default());
+        let single = single.expect("it can be read");
+        assert_eq!(single.opcode, Opcode::Ld);
+        assert_eq!(single.parts, ["relaxed", "u32"]);
+        assert_eq!(single.diagnostics[0].code, "ld-scope-missing");
+    }
+
+    #[test]
+    fn an_excerpt_is_read_piece_by_piece() {
+        let text = "ld.global.u32 %r1, [%rd1] ; $L1: ; add.s32 %r3, %r1, 1; \
+            atom.global.cas.b32 %r2, [%rd1], %r1, %r3 ; @%p1 bra $L1 ; call.uni (retval0),";
+        let (pieces, diagnostics) = excerpt("i", text, Options::default()).expect("it is PTX");
+        assert_eq!(diagnostics, []);
+        let shown: Vec<&str> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Label(label) => label,
+                Piece::Memory(single) => single.opcode.name(),
+                Piece::Other { opcode, .. } => opcode,
+            })
+            .collect();
+        assert_eq!(shown, ["ld", "$L1", "add", "atom", "bra", "call"]);
+        let wrong = excerpt("i", "fence.sc; ld.u32 r, [a]", Options::default()).expect("read");
+        assert_eq!(wrong.1[0].code, "fence-scope-missing");
+        assert!(excerpt("i", "ld.u32 r, [a", Options::default()).is_err());
+        assert!(excerpt("i", "ret; }", Options::default()).is_err());
+    }
+
+    #[test]
+    fn what_is_no_memory_instruction_is_told() {
+        assert_eq!(codes("mov.u32 r, 1;"), ["opcode"]);
+        assert_eq!(codes("l:"), ["opcode"]);
+        assert_eq!(codes(""), ["syntax"]);
+        assert_eq!(codes("ld.u32 r, [a-4]"), ["syntax"]);
+        assert_eq!(codes("ld.u32 r, [a]; ld.u32 r, [b];"), ["one-instruction"]);
+        assert_eq!(codes("ld.u32 r, [a] x"), ["syntax"]);
+    }
+}

@@ -1,0 +1,514 @@
+//! Labels and instructions.
+
+use crate::shape::Opcode;
+
+use super::constant::Constant;
+use super::lex;
+use super::parse::{Lost, Parser, Read};
+use super::symbols::is_special;
+use super::syntax::{
+    Address, Element, Guard, Memory, Named, Opaque, Operand, OperandKind, Range, Scalar, Statement,
+    Symbol,
+};
+use text::cursor::short;
+use text::report::Bytes;
+
+impl Parser<'_, '_> {
+    pub(super) fn statement(&mut self) -> Read<Statement> {
+        let start = self.token.at;
+        let guard = self.guard()?;
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("an instruction"));
+        }
+        let opcode = self.bump().at;
+        if guard.is_none() && self.is(":") {
+            self.bump();
+            return Ok(Statement::Label(opcode));
+        }
+        let first = self.module.parts.len();
+        self.module.parts.push(opcode);
+        while self.token.kind == lex::Kind::Dotted {
+            let Bytes { start, end } = self.bump().at;
+            self.module.parts.push(Bytes { start: start + 1, end });
+        }
+        let parts = Range::new(first, self.module.parts.len());
+        let text = self.text();
+        let part =
+            |index: usize| parts.of(&self.module.parts).get(index).map_or("", |part| part.of(text));
+        let own = crate::opcode::has_own_rules(part(0), part(1));
+        let memory = Opcode::named(part(0)).filter(|_| !own);
+        let Some(opcode) = memory else {
+            if self.excerpt {
+                return Ok(self.unread(start, guard, parts));
+            }
+            if self.alone {
+                return Err(self.no_memory_instruction(parts));
+            }
+            let names = self.names(parts)?;
+            return Ok(Statement::Opaque(Opaque {
+                at: start.to(self.last_of(start)),
+                guard,
+                parts,
+                names,
+            }));
+        };
+        if let Some(&part) = parts.of(&self.module.parts).get(MOST_PARTS) {
+            let message = format!("an instruction has fewer than {MOST_PARTS} qualifiers");
+            self.report.error("qualifier", part, message);
+            return Err(Lost);
+        }
+        if let Some(guard) = guard {
+            self.predicate(guard);
+        }
+        let operands = self.operands()?;
+        let at = start.to(self.last);
+        self.semicolon()?;
+        Ok(Statement::Memory(Memory { opcode, at, guard, parts, operands }))
+    }
+
+    /// An instruction of which only the opcode is wanted.
+    fn unread(&mut self, start: Bytes, guard: Option<Guard>, parts: Range) -> Statement {
+        let mut at = start.to(self.last);
+        while !self.at_end() && !self.is(";") {
+            at = at.to(self.bump().at);
+        }
+        self.eat(";");
+        let names = Range::new(self.module.names.len(), self.module.names.len());
+        Statement::Opaque(Opaque { at, guard, parts, names })
+    }
+
+    /// An instruction by itself that is none of those whose rules are known.
+    #[cold]
+    fn no_memory_instruction(&mut self, parts: Range) -> Lost {
+        let parts = parts.of(&self.module.parts);
+        let (first, last) = (parts[0], parts[parts.len() - 1]);
+        let name = first.of(self.text());
+        let known = crate::opcode::all().any(|known| known == name);
+        let near = self.report.nearest(name, crate::opcode::all()).filter(|_| !known);
+        // PTX has no opcode in capital letters, and SASS no other.
+        let machine = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        let help = near.filter(|_| !machine).map_or_else(
+            || {
+                if machine {
+                    return "it is of SASS: `causeway sass explain` reads it".to_owned();
+                }
+                format!(
+                    "{} are",
+                    Opcode::ALL.map(|opcode| format!("`{}`", opcode.name())).join(", ")
+                )
+            },
+            |near| format!("`{near}` is one"),
+        );
+        let name = short(first.to(last).of(self.text()));
+        if !known {
+            self.report
+                .error(
+                    "opcode",
+                    first,
+                    format!("PTX has no instruction `{}`", short(first.of(self.text()))),
+                )
+                .section(model::section::INSTRUCTIONS)
+                .help(help);
+            return Lost;
+        }
+        self.report
+            .error(
+                "opcode",
+                first.to(last),
+                format!("`{name}` is no memory instruction known here"),
+            )
+            .help(help);
+        Lost
+    }
+
+    /// The end of the statement, whose `;` was taken.
+    fn last_of(&self, start: Bytes) -> Bytes {
+        if self.last.start > start.start {
+            Bytes { start: start.start, end: self.last.start }
+        } else {
+            start
+        }
+    }
+
+    fn guard(&mut self) -> Read<Option<Guard>> {
+        if !self.is("@") {
+            return Ok(None);
+        }
+        let open = self.bump().at;
+        let negated = self.eat("!");
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("a predicate"));
+        }
+        let name = self.bump().at;
+        Ok(Some(Guard { at: open.to(name), name, negated }))
+    }
+
+    /// The guard of a memory instruction is a predicate.
+    fn predicate(&mut self, guard: Guard) {
+        let name = guard.name.of(self.text());
+        if self.alone {
+            return;
+        }
+        match self.symbols.find(name) {
+            Some(Symbol::Predicate) => {}
+            None => self.undeclared(name, guard.name, "pred"),
+            Some(_) => {
+                self.report
+                    .error("guard", guard.name, format!("`{}` is no predicate", short(name)))
+                    .note("a guard is a register declared `.pred`")
+                    .section(model::section::PREDICATED_EXECUTION)
+                    .help("set a predicate with `setp` first");
+                self.module.undeclared += 1;
+            }
+        }
+    }
+
+    fn semicolon(&mut self) -> Read<()> {
+        if self.eat(";") {
+            return Ok(());
+        }
+        if self.alone && self.at_end() {
+            return Ok(());
+        }
+        let after = self.last.after();
+        // The next statement begins on a line of its own: only the sign is missing.
+        let next_line =
+            self.text()[after.start as usize..self.token.at.start as usize].contains('\n');
+        if self.at_end() || self.is("}") || next_line {
+            self.report
+                .error("semicolon", after, "`;` is missing")
+                .help("write `;` after the instruction");
+            return Ok(());
+        }
+        Err(self.expected("`,` or `;`"))
+    }
+
+    /// The operands of a memory instruction, up to the `;`.
+    fn operands(&mut self) -> Read<Range> {
+        let first = self.module.operands.len();
+        if !self.is(";") && !self.at_end() && !self.is("}") {
+            loop {
+                let source = self.module.operands.len() > first;
+                let operand = self.operand(source)?;
+                if self.module.operands.len() - first == MOST {
+                    let message = format!("an instruction has {MOST} operands at most");
+                    self.report.error("operands", operand.at, message);
+                    return Err(Lost);
+                }
+                self.module.operands.push(operand);
+                if self.eat(",") {
+                    continue;
+                }
+                // `{…}. [a]`
+                if self.is(".") {
+                    return Err(self.comma());
+                }
+                break;
+            }
+        }
+        Ok(Range::new(first, self.module.operands.len()))
+    }
+
+    /// A point where a comma is meant.
+    fn comma(&mut self) -> Lost {
+        self.report
+            .error("syntax", self.token.at, "`.` where `,` is expected")
+            .note("this is a point")
+            .help("separate operands and elements with `,`");
+        Lost
+    }
+
+    /// What is no source is a destination or an address.
+    fn operand(&mut self, source: bool) -> Read<Operand> {
+        let open = self.token.at;
+        if self.eat("[") {
+            return self.address(open);
+        }
+        if self.eat("{") {
+            let vector = self.vector(open);
+            if vector.is_err() {
+                // The rest of it, so that its brace closes no block.
+                while !self.at_end() && !self.is(";") && !self.eat("}") {
+                    self.bump();
+                }
+            }
+            return vector;
+        }
+        let (value, at) = self.scalar()?;
+        let named = matches!(value, Scalar::Symbol(_) | Scalar::Foreign | Scalar::Unknown);
+        if named && self.is("[") {
+            return self.indexed(value, at);
+        }
+        // `%r1+4`: ptxas adds a number to a source, and the document does not speak of it.
+        if named && source && self.is("+") {
+            self.bump();
+            if !self.starts_constant() {
+                return Err(self.expected("a number"));
+            }
+            self.constant()?;
+            return Ok(Operand { at: at.to(self.last), kind: OperandKind::Sum(value) });
+        }
+        Ok(Operand { at, kind: OperandKind::Scalar(value) })
+    }
+
+    /// `a[2]`, `a[%r1]`: an element of an array (`#arrays-as-operands`).
+    fn indexed(&mut self, base: Scalar, base_at: Bytes) -> Read<Operand> {
+        self.bump();
+        if self.starts_constant() {
+            self.constant()?;
+        } else if self.token.kind == lex::Kind::Word {
+            self.name();
+        } else {
+            return Err(self.expected("an index"));
+        }
+        if !self.eat("]") {
+            return Err(self.expected("`]`"));
+        }
+        // Which element it is decides no rule: they are aligned as the first one is.
+        let address = Address { base, base_at, offset: 0, unified: None };
+        Ok(Operand { at: base_at.to(self.last), kind: OperandKind::Address(address) })
+    }
+
+    /// What follows `{`.
+    fn vector(&mut self, open: Bytes) -> Read<Operand> {
+        let first = self.module.elements.len();
+        let mut count = 0;
+        loop {
+            let (value, at) = self.scalar()?;
+            if count < WIDEST {
+                self.module.elements.push(Element { at, value });
+            } else if count == WIDEST {
+                self.report.error("vector", at, format!("a vector has {WIDEST} elements at most"));
+            }
+            count += 1;
+            if self.eat("}") {
+                break;
+            }
+            if self.is(".") {
+                return Err(self.comma());
+            }
+            if !self.eat(",") {
+                return Err(self.expected("`,` or `}`"));
+            }
+        }
+        let range = Range::new(first, self.module.elements.len());
+        Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) })
+    }
+
+    fn scalar(&mut self) -> Read<(Scalar, Bytes)> {
+        let start = self.token.at;
+        if self.starts_constant() {
+            let value = match self.constant()? {
+                Constant::Integer(_) => Scalar::Number,
+                Constant::Float => Scalar::Float,
+            };
+            return Ok((value, start.to(self.last)));
+        }
+        if self.token.kind != lex::Kind::Word {
+            return Err(self.expected("an operand"));
+        }
+        self.hyphen()?;
+        let value = self.name();
+        Ok((value, start.to(self.last)))
+    }
+
+    /// `cache-policy`, as the syntax lines of the document have it, is no name.
+    fn hyphen(&mut self) -> Read<()> {
+        let rest = &self.text()[self.token.at.end as usize..];
+        let rest = rest.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphabetic));
+        let Some(rest) = rest else { return Ok(()) };
+        let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let length = rest.find(|c| !letter(c)).unwrap_or(rest.len());
+        let second = &rest[..length];
+        let name = format!("{}_{}", short(self.word()), short(second));
+        let end = Bytes::new(0, self.token.at.end as usize + 1 + length);
+        self.report
+            .error("syntax", self.token.at.to(end), "a name has no `-`")
+            .note("a name has letters, digits, `_`, `$` and `%`")
+            .help(name);
+        Err(Lost)
+    }
+
+    /// A name, with the component that follows it, looked up.
+    fn name(&mut self) -> Scalar {
+        let at = self.bump().at;
+        let name = at.of(self.text());
+        let component = self.token.kind == lex::Kind::Dotted
+            && self.adjacent()
+            && matches!(self.word(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a");
+        if component {
+            self.bump();
+        }
+        if name == "_" {
+            return Scalar::Sink;
+        }
+        match self.symbols.find(name) {
+            Some(Symbol::Vector(_, ty)) if component => Scalar::Symbol(Symbol::Register(ty)),
+            Some(symbol) => Scalar::Symbol(symbol),
+            None if is_special(name) => Scalar::Special,
+            None if self.alone => Scalar::Foreign,
+            None => {
+                self.undeclared(name, at, "b64");
+                Scalar::Unknown
+            }
+        }
+    }
+
+    #[cold]
+    fn undeclared(&mut self, name: &str, at: Bytes, ty: &str) {
+        self.module.undeclared += 1;
+        let worth = self.report.is_worth(self.symbols.count());
+        let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
+        let help = near.map_or_else(
+            || format!("declare it: `.reg .{ty} {};`", short(name)),
+            |near| format!("`{near}` is declared"),
+        );
+        self.report
+            .error("undeclared", at, format!("`{}` is declared nowhere", short(name)))
+            .help(help);
+    }
+
+    /// What follows `[`.
+    fn address(&mut self, open: Bytes) -> Read<Operand> {
+        let base_at = self.token.at;
+        let mut offset = 0;
+        let base = if self.starts_constant() {
+            match self.constant()? {
+                Constant::Integer(value) => offset = value,
+                Constant::Float => return Err(self.expected("an integer as address")),
+            }
+            Scalar::Number
+        } else if self.token.kind == lex::Kind::Word {
+            self.name()
+        } else {
+            return Err(self.expected("a variable, a register or a number"));
+        };
+        let base_at = base_at.to(self.last);
+        if self.is("-") && base != Scalar::Number {
+            let sign = self.token.at;
+            let number = self.peek();
+            let help = (number.kind == lex::Kind::Number).then(|| {
+                format!(
+                    "[{}+-{}]",
+                    short(base_at.of(self.text())),
+                    short(number.at.of(self.text()))
+                )
+            });
+            self.report
+                .error("syntax", sign, "an offset is added, and may be negative")
+                .note("`+` is expected")
+                .section(model::section::ADDRESSES_AS_OPERANDS)
+                .help_if(help);
+            return Err(Lost);
+        }
+        if self.eat("+") {
+            if !self.starts_constant() {
+                let at = self.token.at;
+                let what = short(self.word());
+                self.report
+                    .error("syntax", at, format!("`{what}` where a number of bytes is expected"))
+                    .note("an offset is a constant")
+                    .section(model::section::ADDRESSES_AS_OPERANDS)
+                    .help("add registers with `add` first");
+                return Err(Lost);
+            }
+            match self.constant()? {
+                Constant::Integer(value) => offset = value,
+                Constant::Float => return Err(self.expected("an integer as offset")),
+            }
+        }
+        if !self.eat("]") {
+            return Err(self.expected("`]`"));
+        }
+        let end = self.last;
+        let unified = (self.token.kind == lex::Kind::Dotted && self.word() == ".unified")
+            .then(|| self.bump().at);
+        let kind = OperandKind::Address(Address { base, base_at, offset, unified });
+        Ok(Operand { at: open.to(end), kind })
+    }
+
+    /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
+    fn names(&mut self, parts: Range) -> Read<Range> {
+        let text = self.text();
+        let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
+        let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
+        let called = opcode == "call";
+        // The results of a call are in parentheses; without them it has none.
+        let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
+        let first = self.module.names.len();
+        let mut depth = 0_usize;
+        loop {
+            match self.token.kind {
+                lex::Kind::End => {
+                    self.report.error("semicolon", self.last.after(), "`;` is missing");
+                    break;
+                }
+                lex::Kind::Word => {
+                    let at = self.bump().at;
+                    // The name of the function that is called is no register.
+                    let function = called && depth == 0;
+                    if !function && at.of(text) != "_" {
+                        self.module.names.push(Named { at, defined: defines });
+                    }
+                }
+                lex::Kind::Sign => {
+                    let sign = self.bump().at.of(text);
+                    match sign {
+                        "{" | "[" | "(" => depth += 1,
+                        "}" if depth == 0 => {
+                            let at = self.last;
+                            self.report.error("semicolon", at, "`;` is missing before this");
+                            return Err(Lost);
+                        }
+                        "}" | "]" | ")" => depth = depth.saturating_sub(1),
+                        "," if depth == 0 => defines = false,
+                        ";" => break,
+                        _ => {}
+                    }
+                }
+                lex::Kind::Number | lex::Kind::Dotted | lex::Kind::Text => drop(self.bump()),
+            }
+        }
+        Ok(Range::new(first, self.module.names.len()))
+    }
+}
+
+/// The most parts that are asked whether they go together, the opcode among them.
+const MOST_PARTS: usize = 64;
+
+/// The most operands that are read.
+const MOST: usize = 8;
+
+/// The most elements of a vector that are kept.
+const WIDEST: usize = 16;
+
+/// An integer as PTX writes it: decimal, hexadecimal, octal or binary, with `U` at its end or not.
+pub(super) fn integer(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix(['U', 'u']).unwrap_or(text);
+    let lower = digits.get(..2).map(str::to_ascii_lowercase);
+    match lower.as_deref() {
+        Some("0x") => u64::from_str_radix(&digits[2..], 16).ok(),
+        Some("0b") => u64::from_str_radix(&digits[2..], 2).ok(),
+        _ if digits.len() > 1 && digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
+        _ => digits.parse().ok(),
+    }
+}
+
+/// Whether the first operand of an instruction is what it writes.
+fn has_destination(opcode: &str, form: &str) -> bool {
+    match opcode {
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "st"
+        | "sust" | "sured" | "stmatrix" | "prefetch" | "prefetchu" | "discard"
+        | "applypriority" | "cp" | "tensormap" | "griddepcontrol" | "setmaxnreg"
+        | "stackrestore" | "fence" | "membar" => false,
+        "red" | "barrier" | "bar" => form == "red" && opcode != "red",
+        "mbarrier" => {
+            matches!(form, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "pending_count")
+        }
+        "multimem" => form == "ld_reduce",
+        "tcgen05" => form == "ld",
+        "wgmma" => form == "mma_async",
+        "clusterlaunchcontrol" => form == "query_cancel",
+        _ => true,
+    }
+}

@@ -1,0 +1,182 @@
+//! A PTX module as it is written: declarations, functions, instructions.
+//!
+//! Everything refers to the text by byte ranges. Memory instructions are read operand by operand;
+//! all others are kept as they stand, with the names they define and use.
+
+use crate::shape::{Declared, Opcode};
+use crate::version::{Function as Kind, PtxIsa, Target};
+use model::isa::{SpaceQualifier, Type};
+
+use text::report::Bytes;
+
+/// One file.
+#[derive(Debug, Default)]
+pub(crate) struct Module {
+    pub(crate) isa: Option<(PtxIsa, Bytes)>,
+    /// Whether there is a `.version`, one that can be read or not.
+    pub(crate) versioned: bool,
+    pub(crate) target: Option<(Target, Bytes)>,
+    /// 32 or 64; `None` where the module does not say.
+    pub(crate) address_bits: Option<u16>,
+    pub(crate) functions: Vec<Function>,
+    /// Parts of all instructions, opcodes included; an instruction has a range of them.
+    pub(crate) parts: Vec<Bytes>,
+    /// Operands of all memory instructions.
+    pub(crate) operands: Vec<Operand>,
+    /// Elements of all vectors.
+    pub(crate) elements: Vec<Element>,
+    /// What all other instructions define and use.
+    pub(crate) names: Vec<Named>,
+    /// All that has a name and is memory, in the order of the text.
+    pub(crate) variables: Vec<Variable>,
+    /// How many names of memory instructions are declared nowhere: reported, and no trouble to read.
+    pub(crate) undeclared: usize,
+}
+
+/// A part of one of the lists of a [`Module`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Range {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Range {
+    pub(crate) fn new(start: usize, end: usize) -> Range {
+        let narrow = |n: usize| u32::try_from(n).expect("a file has less than 4 GiB");
+        Range { start: narrow(start), end: narrow(end) }
+    }
+
+    pub(crate) fn of<T>(self, list: &[T]) -> &[T] {
+        &list[self.start as usize..self.end as usize]
+    }
+}
+
+/// A declaration of memory: a variable, a parameter, or the result of a function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: Bytes,
+    pub(crate) space: SpaceQualifier,
+    /// Of all elements; none where it is not written as numbers.
+    pub(crate) bytes: Option<u32>,
+    /// Whether it has a value.
+    pub(crate) initialized: bool,
+    /// Of a parameter: where it points to.
+    pub(crate) points_to: Option<SpaceQualifier>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) kind: Kind,
+    pub(crate) name: Bytes,
+    /// In [`Module::variables`], as the two that follow.
+    pub(crate) results: Range,
+    pub(crate) parameters: Range,
+    /// What its body declares.
+    pub(crate) variables: Range,
+    /// A register of a block that has the name of another one around it.
+    pub(crate) shadowed: Option<Bytes>,
+    pub(crate) statements: Vec<Statement>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Statement {
+    Label(Bytes),
+    Memory(Memory),
+    Opaque(Opaque),
+}
+
+/// `@p`, `@!p`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Guard {
+    /// From the sign to the name.
+    pub(crate) at: Bytes,
+    pub(crate) name: Bytes,
+    pub(crate) negated: bool,
+}
+
+/// An instruction whose rules are checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub(crate) opcode: Opcode,
+    /// From the guard to the last operand.
+    pub(crate) at: Bytes,
+    pub(crate) guard: Option<Guard>,
+    pub(crate) parts: Range,
+    pub(crate) operands: Range,
+}
+
+/// Any other instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opaque {
+    pub(crate) at: Bytes,
+    pub(crate) guard: Option<Guard>,
+    pub(crate) parts: Range,
+    pub(crate) names: Range,
+}
+
+/// A name in an instruction that is kept as it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Named {
+    pub(crate) at: Bytes,
+    pub(crate) defined: bool,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Symbol {
+    Register(Type),
+    Vector(u8, Type),
+    Predicate,
+    Variable(Declared),
+    /// A function, a texture, a label.
+    Other,
+}
+
+/// An operand of a memory instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Operand {
+    pub(crate) at: Bytes,
+    pub(crate) kind: OperandKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OperandKind {
+    Scalar(Scalar),
+    /// A name and a number that is added to it.
+    Sum(Scalar),
+    /// A range of [`Module::elements`].
+    Vector(Range),
+    Address(Address),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Element {
+    pub(crate) at: Bytes,
+    pub(crate) value: Scalar,
+}
+
+/// A register, a number or a name, looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Scalar {
+    Sink,
+    /// An integer.
+    Number,
+    Float,
+    Symbol(Symbol),
+    /// A special register.
+    Special,
+    /// A name that is declared elsewhere.
+    Foreign,
+    /// Declared nowhere, and reported.
+    Unknown,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Address {
+    pub(crate) base: Scalar,
+    pub(crate) base_at: Bytes,
+    /// In bytes; for a number as base, the address.
+    pub(crate) offset: i64,
+    /// The place of the suffix `.unified`.
+    pub(crate) unified: Option<Bytes>,
+}

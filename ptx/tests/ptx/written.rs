@@ -1,0 +1,151 @@
+//! An instruction as the tests write it, and a module around it in which all of its names are declared.
+
+use std::fmt;
+
+use ptx::Options;
+use text::Diagnostic;
+
+/// What stands between the commas.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Data {
+    One(String),
+    Vector(Vec<String>),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) base: String,
+    pub(crate) offset: Option<i64>,
+    pub(crate) unified: bool,
+}
+
+/// Its parts may be changed one by one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Written {
+    pub(crate) opcode: &'static str,
+    pub(crate) guard: Option<&'static str>,
+    /// Without dots.
+    pub(crate) parts: Vec<&'static str>,
+    /// Before the address.
+    pub(crate) destination: Option<Data>,
+    pub(crate) place: Option<Place>,
+    /// Behind the address.
+    pub(crate) sources: Vec<Data>,
+    pub(crate) policy: Option<String>,
+    /// Whether it stands in a device function and not in a kernel.
+    pub(crate) device: bool,
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Data::One(one) => f.write_str(one),
+            Data::Vector(elements) => write!(f, "{{{}}}", elements.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}", self.base)?;
+        if let Some(offset) = self.offset {
+            write!(f, "+{offset}")?;
+        }
+        f.write_str(if self.unified { "].unified" } else { "]" })
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(guard) = self.guard {
+            write!(f, "{guard} ")?;
+        }
+        f.write_str(self.opcode)?;
+        for part in &self.parts {
+            write!(f, ".{part}")?;
+        }
+        let mut operands: Vec<String> = Vec::new();
+        operands.extend(self.destination.as_ref().map(ToString::to_string));
+        operands.extend(self.place.as_ref().map(ToString::to_string));
+        operands.extend(self.sources.iter().map(ToString::to_string));
+        operands.extend(self.policy.clone());
+        if !operands.is_empty() {
+            write!(f, " {}", operands.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Written {
+    pub(crate) fn has(&self, part: &str) -> bool {
+        self.parts.contains(&part)
+    }
+
+    pub(crate) fn any(&self, parts: &[&str]) -> bool {
+        parts.iter().any(|part| self.has(part))
+    }
+
+    #[must_use]
+    pub(crate) fn without(mut self, part: &str) -> Written {
+        self.parts.retain(|written| *written != part);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn replaced(mut self, part: &str, by: &'static str) -> Written {
+        for written in self.parts.iter_mut().filter(|written| **written == part) {
+            *written = by;
+        }
+        self
+    }
+
+    /// Behind the opcode.
+    #[must_use]
+    pub(crate) fn with(mut self, part: &'static str) -> Written {
+        self.parts.insert(0, part);
+        self
+    }
+}
+
+/// A module in which one instruction is all that matters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Setting<'a> {
+    pub(crate) isa: &'a str,
+    pub(crate) target: &'a str,
+    pub(crate) device: bool,
+}
+
+pub(crate) const NEWEST: Setting<'static> = Setting { isa: "9.4", target: "sm_120", device: false };
+
+/// Registers are named by the first letter of their type and its width.
+pub(crate) fn module(instruction: &str, setting: &Setting<'_>) -> String {
+    let Setting { isa, target, device } = setting;
+    let head = if *device { ".func (.param .align 64 .b8 res[64]) k" } else { ".visible .entry k" };
+    format!(
+        ".version {isa}\n.target {target}\n.address_size 64\n\
+         .visible .global .align 64 .b8 gbl[256];\n\
+         .const .align 64 .b8 cst[256];\n\
+         .visible .global .attribute(.unified(1,2)) .align 64 .b8 ugbl[256];\n\
+         {head}(.param .align 64 .b8 prm[256])\n{{\n\
+         .reg .b16 b16_<9>; .reg .b32 b32_<9>; .reg .b64 b64_<9>; .reg .b128 b128_<9>;\n\
+         .reg .u16 u16_<9>; .reg .u32 u32_<9>; .reg .u64 u64_<9>;\n\
+         .reg .s16 s16_<9>; .reg .s32 s32_<9>; .reg .s64 s64_<9>;\n\
+         .reg .f16 f16_<9>; .reg .f32 f32_<9>; .reg .f64 f64_<9>;\n\
+         .reg .f16x2 f16x2_<9>; .reg .b64 a, pol; .reg .b32 a32; .reg .pred p<3>;\n\
+         .shared .align 64 .b8 sh[256];\n.local .align 64 .b8 lcl[256];\n\
+         .param .align 64 .b8 arg[256];\n{instruction};\nret;\n}}\n"
+    )
+}
+
+pub(crate) fn options(strict: bool) -> Options {
+    Options { strict, ..Options::default() }
+}
+
+/// All that is said of one instruction.
+pub(crate) fn said(instruction: &str, setting: &Setting<'_>, strict: bool) -> Vec<Diagnostic> {
+    ptx::lint("m.ptx", module(instruction, setting).as_bytes(), options(strict)).diagnostics
+}
+
+pub(crate) fn codes(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
+    diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
+}
