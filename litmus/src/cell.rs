@@ -24,6 +24,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) operands: Cursor<'a>,
     /// The instruction, with its guard.
     pub(crate) at: Bytes,
+    pub(crate) tokens: &'a [Token],
 }
 
 impl<'a> Cell<'a> {
@@ -124,7 +125,7 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
         labels.extend(cursor.word());
         cursor.advance();
     }
-    let at = cursor.rest_at();
+    let (at, tokens) = (cursor.rest_at(), cursor.rest());
     let mut guard = None;
     if cursor.eat("@").is_some() {
         let negated = cursor.eat("!").is_some();
@@ -180,7 +181,7 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
         }
         return None;
     }
-    Some(Cell { labels, guard, parts, operands: cursor, at })
+    Some(Cell { labels, guard, parts, operands: cursor, at, tokens })
 }
 
 /// An operand as it is written.

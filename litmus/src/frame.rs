@@ -16,6 +16,8 @@ pub(crate) struct Header<'a> {
     pub(crate) cxx: bool,
     pub(crate) doc: Vec<&'a str>,
     pub(crate) metadata: Vec<(&'a str, &'a str)>,
+    /// Each piece in the order of the file: where it is, and how it is printed.
+    pub(crate) pieces: Vec<(Bytes, String)>,
     /// Where each key is.
     keys: BTreeMap<&'a str, Bytes>,
 }
@@ -83,6 +85,8 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
                 .note("expected a name")
                 .help(format!("{arch} NAME"));
         }
+        let first = format!("{arch} {}", header.name);
+        header.pieces.push((Bytes::new(at, at + line.len()), first));
         at += line.len();
     } else {
         let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
@@ -119,6 +123,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
         if let Some((key, value)) = key_value {
             in_garbage = false;
             let key_at = Bytes::new(at, at + key.trim_end().len());
+            header.pieces.push((here, format!("{}={}", key.trim(), value.trim())));
             add_metadata(&mut header, key.trim(), value.trim(), key_at, report);
         } else if !in_garbage {
             in_garbage = true;
@@ -168,7 +173,9 @@ fn doc_string<'a>(text: &'a str, at: usize, header: &mut Header<'a>, report: &mu
             .help("close it with `\"`");
         return text.len();
     };
+    let here = Bytes::new(at, at + length + 2);
     header.doc.push(&inside[..length]);
+    header.pieces.push((here, here.of(text).to_owned()));
     at + length + 2
 }
 

@@ -8,19 +8,23 @@ pub mod arbitrary;
 mod cell;
 mod condition;
 mod draft;
+pub mod format;
 mod frame;
 mod init;
 mod instruction;
 pub mod llvm;
 pub mod lowering;
 mod placement;
+pub mod print;
 mod program;
 pub mod proposition;
 pub mod sass;
+mod spacing;
 
 use std::fmt::Write;
 
 use machine::form::{Family, Lowered};
+use model::memory::Space;
 use model::program::{Program, ThreadId};
 use model::value::Value;
 pub use proposition::{Prop, Term};
@@ -64,6 +68,10 @@ pub struct Test {
     /// What the machine does, if the columns hold SASS.
     pub sass: Option<Sass>,
     pub program: Program,
+    /// What the initial state says beyond the program.
+    pub declarations: Declarations,
+    /// The cells of each thread that are not empty: labels, guard and instruction, without comments.
+    pub columns: Vec<Vec<String>>,
     pub quantifier: Quantifier,
     pub proposition: Prop,
     /// Only executions that satisfy it count.
@@ -73,6 +81,36 @@ pub struct Test {
     /// The line in the file of each line of each thread.
     pub line_numbers: Vec<Vec<usize>>,
     pub condition_line: usize,
+}
+
+/// What the initial state names. Its variables and registers are the first ones of the program, in this order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Declarations {
+    pub variables: Vec<DeclaredVariable>,
+    /// Of each thread.
+    pub registers: Vec<Vec<DeclaredRegister>>,
+}
+
+/// What a declaration says of a variable that the program does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclaredVariable {
+    /// Bytes of an element, of its type or inferred from its accesses.
+    pub element: u32,
+    /// How many elements an array has.
+    pub count: Option<u32>,
+    /// The state space, where it is not inferred from the accesses.
+    pub space: Option<Space>,
+    /// In a page that is marked as sparse.
+    pub sparse: bool,
+}
+
+/// What a declaration says of a register that the program does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeclaredRegister {
+    /// Bytes of its type.
+    pub bytes: Option<u32>,
+    /// Whether it is given a value.
+    pub given: bool,
 }
 
 /// A test in SASS: no table lowers it.
@@ -89,6 +127,12 @@ impl Test {
     /// The value of a metadata key.
     pub fn meta(&self, key: &str) -> Option<&str> {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether two tests are the same, wherever they stand in their files.
+    pub fn is_same(&self, other: &Test) -> bool {
+        let line_numbers = self.line_numbers.clone();
+        *self == Test { line_numbers, condition_line: self.condition_line, ..other.clone() }
     }
 
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
@@ -148,7 +192,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
                 .help("P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;");
         }
     }
-    init::read(body.init, &mut draft, report);
+    let declared = init::read(body.init, &mut draft, report);
     let (places, sass) = match &columns {
         Columns::Sass(sm, family, cells) => {
             let (places, lowered) = sass_instructions(&mut draft, cells, (*family, shader), report);
@@ -160,6 +204,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
 
     let tail = condition::read(body.tail, &mut draft, report);
     let variables = program::variables(&draft, report);
+    let declarations = program::declarations(&draft, declared);
     let threads = program::threads(draft);
     let program =
         Program { threads, variables, observed: tail.observed, constants: tail.constants };
@@ -174,6 +219,8 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         dialect,
         sass,
         program,
+        declarations,
+        columns: texts(&body),
         quantifier: tail.quantifier,
         proposition: tail.proposition,
         filter: tail.filter,
@@ -181,6 +228,21 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         line_numbers,
         condition_line,
     })
+}
+
+/// The cells below the first row as text, by column, without those that are empty.
+fn texts(body: &Body<'_>) -> Vec<Vec<String>> {
+    let count = body.rows.first().map_or(0, |row| row.cells.len());
+    let mut columns = vec![Vec::new(); count];
+    for row in body.rows.iter().skip(1) {
+        for (cell, column) in row.cells.iter().zip(&mut columns) {
+            let text = spacing::text(cell.text, cell.rest(), spacing::cell);
+            if !text.is_empty() {
+                column.push(text);
+            }
+        }
+    }
+    columns
 }
 
 /// The cells, by column.

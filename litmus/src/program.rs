@@ -7,7 +7,9 @@ use model::value::{self, Value};
 use ptx::qualifier::Dialect;
 
 use crate::draft::{Access, Draft, PointsTo, VariableDraft};
+use crate::init::Declared;
 use crate::proposition::number;
+use crate::{Declarations, DeclaredVariable};
 use text::cursor::short;
 use text::report::Report;
 
@@ -219,6 +221,21 @@ pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
         }
     });
     all.collect()
+}
+
+/// What the initial state says of variables and registers beyond the program.
+pub(crate) fn declarations(draft: &Draft, declared: Declared) -> Declarations {
+    let variables = draft.variables.iter().enumerate().take(declared.variables);
+    let variables = variables.map(|(index, variable)| {
+        let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
+        DeclaredVariable {
+            element: variable.element.unwrap_or_else(|| element(draft, id)),
+            count: variable.count,
+            space: variable.space,
+            sparse: variable.sparse,
+        }
+    });
+    Declarations { variables: variables.collect(), registers: declared.registers }
 }
 
 /// An address of its own, which no other variable may have too.

@@ -1,7 +1,5 @@
 //! Propositions about the end of an execution: what conditions and filters say.
 
-use std::fmt::{self, Write};
-
 use model::isa::alu::Comparison;
 use model::memory::Space;
 use model::program::{Observed, Program};
@@ -118,26 +116,34 @@ impl Prop {
     /// As herd prints it, without the outermost parentheses.
     pub fn text(&self, program: &Program) -> String {
         let mut out = String::new();
-        self.write(program, 0, &mut out).expect("writing to a string succeeds");
+        self.write(0, &Writing { herd: true, term: &|of| term(program, of) }, &mut out);
+        out
+    }
+
+    /// As it reads back, without the outermost parentheses: `!=` is a sign of its own, and what is in
+    /// parentheses stays there.
+    pub(crate) fn written(&self, term: &dyn Fn(Term) -> String) -> String {
+        let mut out = String::new();
+        self.write(0, &Writing { herd: false, term }, &mut out);
         out
     }
 
     /// `around` is how tightly what surrounds the proposition binds.
-    fn write(&self, program: &Program, around: u8, out: &mut String) -> fmt::Result {
-        let list = |props: &[Prop], sign: &str, binding: u8, out: &mut String| {
-            for (index, prop) in props.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(sign);
-                }
-                prop.write(program, binding, out)?;
-            }
-            Ok(())
-        };
+    fn write(&self, around: u8, writing: &Writing<'_>, out: &mut String) {
+        let Writing { herd, term } = *writing;
         let binding = match self {
             Prop::Implies(..) => 1,
             Prop::Or(_) => 2,
             Prop::And(_) => 3,
             Prop::True | Prop::False | Prop::Not(_) | Prop::Atom(..) => 4,
+        };
+        let list = |props: &[Prop], sign: &str, out: &mut String| {
+            for (index, prop) in props.iter().enumerate() {
+                if index > 0 {
+                    out.push_str(sign);
+                }
+                prop.write(if herd { binding } else { binding + 1 }, writing, out);
+            }
         };
         let wrapped = binding < around;
         if wrapped {
@@ -146,32 +152,39 @@ impl Prop {
         match self {
             Prop::True => out.push_str("true"),
             Prop::False => out.push_str("false"),
-            Prop::Not(prop) => {
+            Prop::Not(prop) if herd => {
                 out.push_str("not (");
-                prop.write(program, 0, out)?;
+                prop.write(0, writing, out);
                 out.push(')');
             }
-            Prop::And(props) => list(props, " /\\ ", binding, out)?,
-            Prop::Or(props) => list(props, " \\/ ", binding, out)?,
-            Prop::Implies(left, right) => {
-                left.write(program, binding + 1, out)?;
-                out.push_str(" => ");
-                right.write(program, binding, out)?;
+            Prop::Not(prop) => {
+                out.push_str("not ");
+                prop.write(binding, writing, out);
             }
-            Prop::Atom(Comparison::Ne, left, right) => {
-                let (left, right) = (term(program, *left), term(program, *right));
-                write!(out, "not ({left}={right})")?;
+            Prop::And(props) => list(props, " /\\ ", out),
+            Prop::Or(props) => list(props, " \\/ ", out),
+            Prop::Implies(left, right) => {
+                left.write(binding + 1, writing, out);
+                out.push_str(" => ");
+                right.write(binding, writing, out);
+            }
+            Prop::Atom(Comparison::Ne, left, right) if herd => {
+                *out += &format!("not ({}={})", term(*left), term(*right));
             }
             Prop::Atom(comparison, left, right) => {
-                let sign = sign(*comparison);
-                write!(out, "{}{sign}{}", term(program, *left), term(program, *right))?;
+                *out += &format!("{}{}{}", term(*left), sign(*comparison), term(*right));
             }
         }
         if wrapped {
             out.push(')');
         }
-        Ok(())
     }
+}
+
+/// How a proposition is written.
+struct Writing<'a> {
+    herd: bool,
+    term: &'a dyn Fn(Term) -> String,
 }
 
 fn compare(comparison: Comparison, a: Value, b: Value) -> bool {

@@ -61,6 +61,11 @@ impl<'a> Cursor<'a> {
         self.rest().last().map_or(nothing, |last| here.to(last.at))
     }
 
+    /// Where the tokens would go on.
+    pub fn end(&self) -> Bytes {
+        self.end
+    }
+
     pub fn rest(&self) -> &'a [Token] {
         &self.tokens[self.next.min(self.tokens.len())..]
     }

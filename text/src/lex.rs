@@ -49,7 +49,8 @@ pub fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
     }
 }
 
-fn comment_end(text: &str, start: usize, report: &mut Report) -> usize {
+/// Where the comment that begins at `start` ends.
+pub fn comment_end(text: &str, start: usize, report: &mut Report) -> usize {
     let all = text.as_bytes();
     let (mut at, mut depth) = (start + 2, 1_usize);
     while at < all.len() {

@@ -7,6 +7,7 @@ use model::program::{Initial, ThreadId};
 use ptx::qualifier::Dialect;
 
 use self::declared::Type;
+use crate::DeclaredRegister;
 use crate::draft::{Draft, PointsTo};
 use text::cursor::{Cursor, short};
 use text::lex::Kind;
@@ -33,15 +34,27 @@ struct Aliasing<'a> {
     of_at: Bytes,
 }
 
+/// What was declared, in the order of the file. Variables and registers that are not named here come
+/// behind these in the program.
+#[derive(Default)]
+pub(crate) struct Declared {
+    /// How many variables have entries.
+    pub(crate) variables: usize,
+    /// Of each thread.
+    pub(crate) registers: Vec<Vec<DeclaredRegister>>,
+}
+
 struct Reader<'a, 'r> {
     draft: &'r mut Draft,
     report: &'r mut Report,
+    registers: Vec<Vec<DeclaredRegister>>,
     pointers: Vec<Pointer<'a>>,
     aliases: Vec<Aliasing<'a>>,
 }
 
-pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) {
-    let mut reader = Reader { draft, report, pointers: Vec::new(), aliases: Vec::new() };
+pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> Declared {
+    let registers = vec![Vec::new(); draft.threads.len()];
+    let mut reader = Reader { draft, report, registers, pointers: Vec::new(), aliases: Vec::new() };
     let mut cursor = init;
     while !cursor.at_end() {
         if cursor.eat(";").is_some() {
@@ -58,7 +71,10 @@ pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) {
             }
         }
     }
+    let variables = reader.draft.variables.len();
+    let registers = std::mem::take(&mut reader.registers);
     reader.resolve();
+    Declared { variables, registers }
 }
 
 fn skip_entry(cursor: &mut Cursor<'_>) {
@@ -365,7 +381,9 @@ impl<'a> Reader<'a, '_> {
             owner.draft(register).bits = bits;
         }
         owner.draft(register).initial = Some(Initial::Value(0));
-        if cursor.eat("=").is_none() {
+        let given = cursor.eat("=").is_some();
+        self.registers[usize::from(thread.0)].push(DeclaredRegister { bytes: ty.bytes, given });
+        if !given {
             return Some(());
         }
         if let Some((value, _)) = cursor.value(self.report) {
@@ -393,7 +411,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Gives aliases and pointers their variables.
     fn resolve(self) {
-        let Reader { draft, report, pointers, aliases } = self;
+        let Reader { draft, report, pointers, aliases, .. } = self;
         for Aliasing { alias, at, proxy, of, of_at } in aliases {
             let Some(target) = draft.location(of, of_at, report) else { continue };
             if draft.root(target) == alias {

@@ -22,6 +22,7 @@ use ptx::version::Setting;
 
 use crate::cell::{self, Arg, Base, Cell};
 use crate::draft::Draft;
+use crate::spacing;
 use ptx::correction::{Piece, PieceShape, Written};
 use ptx::fault;
 use text::cursor::short;
@@ -59,8 +60,8 @@ impl<'a> Reader<'_> {
             .guard
             .map(|(name, at, negated)| Guard { predicate: self.register(name, at), negated });
         for instruction in self.instruction(cell) {
-            let text = cell.at.of(cell.operands.text).split_whitespace().collect::<Vec<_>>();
-            let line = Line { guard, instruction, text: text.join(" ") };
+            let text = spacing::text(cell.operands.text, cell.tokens, spacing::cell);
+            let line = Line { guard, instruction, text };
             self.draft.thread(self.thread).lines.push(line);
         }
     }

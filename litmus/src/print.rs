@@ -1,0 +1,293 @@
+//! The one printer of litmus tests: a test in pieces of text, laid out in one way.
+//!
+//! [`Source`] is a test as text that is not yet laid out. Whoever writes a test fills one, and [`fmt::Display`]
+//! gives it the style of the suite: one item a line before the initial state, braces on lines of their own, and a
+//! table whose columns are aligned. [`print()`] makes one of a [`Test`], [`crate::format`] of a file.
+
+use std::fmt::{self, Write};
+
+use model::memory::{Alias, Home, VariableId};
+use model::program::{Initial, Observed, ThreadId};
+use model::value::Value;
+
+use crate::proposition::{self, Prop, Term};
+use crate::{Dialect, Test};
+
+/// A litmus test in pieces of text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// Lines before the initial state.
+    pub(crate) head: Vec<String>,
+    /// Lines between the braces.
+    pub(crate) init: Vec<String>,
+    /// What stands behind the closing brace.
+    pub(crate) behind: String,
+    /// The first row that has cells places the threads.
+    pub(crate) rows: Vec<Row>,
+    /// Lines behind the table.
+    pub(crate) tail: Vec<String>,
+}
+
+/// A line of the table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Row {
+    /// Cells, and what stands behind their `;`.
+    Cells(Vec<String>, String),
+    /// A comment, or nothing.
+    Line(String),
+}
+
+/// Declarations of a printed test go to a new line from here on.
+const WIDTH: usize = 100;
+
+impl Source {
+    /// A test without anything; `language` is the word that its first line begins with.
+    pub fn new(language: &str, name: &str) -> Source {
+        Source {
+            head: vec![format!("{language} {name}")],
+            init: Vec::new(),
+            behind: String::new(),
+            rows: Vec::new(),
+            tail: Vec::new(),
+        }
+    }
+
+    /// A line of documentation, without its quotes.
+    pub fn doc(&mut self, doc: &str) {
+        self.head.push(format!("\"{doc}\""));
+    }
+
+    /// A line `Key=value`.
+    pub fn key(&mut self, key: &str, value: &str) {
+        self.head.push(format!("{key}={value}"));
+    }
+
+    /// Entries of the initial state, without `;`: on one line, or on as many as they take.
+    pub fn declare<S: AsRef<str>>(&mut self, entries: impl IntoIterator<Item = S>) {
+        let mut line = String::new();
+        for entry in entries {
+            let entry = entry.as_ref();
+            if !line.is_empty() && line.chars().count() + entry.chars().count() + 2 > WIDTH {
+                self.init.push(std::mem::take(&mut line));
+            }
+            let blank = if line.is_empty() { "" } else { " " };
+            write!(line, "{blank}{entry};").expect("writing to a string succeeds");
+        }
+        if !line.is_empty() {
+            self.init.push(line);
+        }
+    }
+
+    /// The table: a column for each thread, its placement first.
+    pub fn columns(&mut self, columns: &[Vec<String>]) {
+        for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+            let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
+            self.rows.push(Row::Cells(columns.iter().map(cell).collect(), String::new()));
+        }
+    }
+
+    /// What else of the outcomes is observed.
+    pub fn locations<S: AsRef<str>>(&mut self, terms: impl IntoIterator<Item = S>) {
+        let terms: Vec<String> = terms.into_iter().map(|t| format!("{};", t.as_ref())).collect();
+        if !terms.is_empty() {
+            self.tail.push(format!("locations [{}]", terms.join(" ")));
+        }
+    }
+
+    /// A line behind the table: the filter, or the condition.
+    pub fn end(&mut self, line: impl Into<String>) {
+        self.tail.push(line.into());
+    }
+
+    /// The number of the line that a row of the table is on, the placements being row 0.
+    pub fn line_of_row(&self, row: usize) -> usize {
+        // Two lines have a brace, and numbers begin with 1.
+        self.head.len() + self.init.len() + 2 + row + 1
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = |f: &mut fmt::Formatter<'_>, lines: &[String]| {
+            lines.iter().try_for_each(|line| writeln!(f, "{line}"))
+        };
+        lines(f, &self.head)?;
+        writeln!(f, "{{")?;
+        lines(f, &self.init)?;
+        writeln!(f, "}}{}", self.behind)?;
+        let mut widths: Vec<usize> = Vec::new();
+        for row in &self.rows {
+            let Row::Cells(cells, _) = row else { continue };
+            widths.resize(widths.len().max(cells.len()), 0);
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.chars().count());
+            }
+        }
+        for row in &self.rows {
+            match row {
+                Row::Line(line) if line.is_empty() => writeln!(f)?,
+                Row::Line(line) => writeln!(f, " {line}")?,
+                Row::Cells(cells, behind) => {
+                    for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+                        let sign = if index == 0 { "" } else { "|" };
+                        write!(f, "{sign} {cell:width$} ")?;
+                    }
+                    writeln!(f, ";{behind}")?;
+                }
+            }
+        }
+        lines(f, &self.tail)
+    }
+}
+
+/// The text of a test: what reads back as the same test, apart from the places in the file.
+pub fn print(test: &Test) -> String {
+    source(test).to_string()
+}
+
+/// A test in pieces of text.
+pub fn source(test: &Test) -> Source {
+    let language = match test.dialect {
+        _ if test.sass.is_some() => "SASS",
+        Dialect::Cxx => "CXX",
+        Dialect::Ptx | Dialect::Peer => "PTX",
+    };
+    let mut source = Source::new(language, &test.name);
+    for doc in &test.doc {
+        source.doc(doc);
+    }
+    for (key, value) in &test.metadata {
+        source.key(key, value);
+    }
+    source.declare((0..test.declarations.variables.len()).map(|index| variable(test, index)));
+    for thread in 0..test.declarations.registers.len() {
+        let registers = 0..test.declarations.registers[thread].len();
+        source.declare(registers.map(|register| self::register(test, thread, register)));
+    }
+    let columns: Vec<Vec<String>> = test
+        .program
+        .threads
+        .iter()
+        .zip(&test.columns)
+        .map(|(thread, cells)| {
+            let head = format!("{}@{}", thread.name, thread.placement);
+            std::iter::once(head).chain(cells.iter().cloned()).collect()
+        })
+        .collect();
+    source.columns(&columns);
+    let mut named = vec![false; test.program.observed.len()];
+    for prop in test.filter.iter().chain([&test.proposition]) {
+        let mut prop = prop.clone();
+        prop.for_each_term(&mut |term| {
+            if let Term::Observed(index) = *term {
+                named[index] = true;
+            }
+        });
+    }
+    let others = test.program.observed.iter().zip(named).filter(|(_, named)| !named);
+    source.locations(others.map(|(&observed, _)| self::observed(test, observed)));
+    if let Some(filter) = &test.filter {
+        source.end(format!("filter ({})", proposition(test, filter)));
+    }
+    let quantifier = test.quantifier.name();
+    source.end(format!("{quantifier} ({})", proposition(test, &test.proposition)));
+    source
+}
+
+/// A variable as the initial state declares it.
+fn variable(test: &Test, index: usize) -> String {
+    let variable = &test.program.variables[index];
+    let declared = &test.declarations.variables[index];
+    let mut text = match (declared.space, variable.declared) {
+        (None, false) => String::new(),
+        (None, true) if declared.element == 16 => ".b128 ".to_owned(),
+        (None, true) => format!("uint{}_t ", 8 * declared.element),
+        (Some(space), false) => format!(".{} ", space.name()),
+        (Some(space), true) => format!(".{} .b{} ", space.name(), 8 * declared.element),
+    };
+    text += &variable.name;
+    if let Some(count) = declared.count {
+        write!(text, "[{count}]").expect("writing to a string succeeds");
+    }
+    if let Some(Alias { of, proxy }) = variable.alias {
+        let of = &test.program.variables[usize::from(of.0)].name;
+        return format!("{text} @ {proxy} aliases {of}");
+    }
+    let elements = variable.initial.chunks(declared.element.max(1) as usize).map(|bytes| {
+        bytes.iter().rev().fold(0, |value: Value, byte| value << 8 | Value::from(*byte))
+    });
+    let mut values: Vec<Value> = elements.collect();
+    if declared.count.is_none() {
+        text += &format!("={}", number(values.first().copied().unwrap_or(0)));
+    } else {
+        while values.last() == Some(&0) {
+            values.pop();
+        }
+        if !values.is_empty() {
+            let values: Vec<String> = values.into_iter().map(number).collect();
+            text += &format!("={{{}}}", values.join(","));
+        }
+    }
+    if let Some(address) = variable.absolute {
+        text += &format!(" @{address:#x}");
+    }
+    match variable.home {
+        Some(Home::Host) => text += " @home host",
+        Some(Home::Gpu(gpu)) => text += &format!(" @home gpu {gpu}"),
+        None => {}
+    }
+    if declared.sparse {
+        text += " @sparse";
+    }
+    text
+}
+
+/// A register as the initial state gives it.
+fn register(test: &Test, thread: usize, index: usize) -> String {
+    let of = &test.program.threads[thread];
+    let register = &of.registers[index];
+    let declared = test.declarations.registers[thread][index];
+    let ty = declared.bytes.map_or(String::new(), |bytes| format!(".b{} ", 8 * bytes));
+    let value = match register.initial {
+        _ if !declared.given => String::new(),
+        Initial::Value(value) => format!("={}", number(value)),
+        Initial::Address { variable: VariableId(variable), thread: ThreadId(copy) } => {
+            let variable = &test.program.variables[usize::from(variable)].name;
+            let copy = usize::from(copy);
+            let at = if copy == thread { "" } else { "@" };
+            let owner = if copy == thread { "" } else { &test.program.threads[copy].name };
+            format!("={variable}{at}{owner}")
+        }
+    };
+    format!("{ty}{}:{}{value}", of.name, register.name)
+}
+
+/// Small numbers as they are counted, others as patterns of bits.
+fn number(value: Value) -> String {
+    if value < 1 << 16 { value.to_string() } else { format!("{value:#x}") }
+}
+
+fn proposition(test: &Test, prop: &Prop) -> String {
+    prop.written(&|term| match term {
+        Term::Constant(value) => proposition::number(value),
+        Term::Observed(index) => observed(test, test.program.observed[index]),
+    })
+}
+
+/// `P1:r0`, `x`, `[x+4]`, `[x@P1]`.
+fn observed(test: &Test, observed: Observed) -> String {
+    match observed {
+        Observed::Register { thread, register } => {
+            let of = &test.program.threads[usize::from(thread.0)];
+            format!("{}:{}", of.name, of.registers[usize::from(register.0)].name)
+        }
+        Observed::Memory { .. } => {
+            let name = proposition::name(&test.program, observed);
+            let bare = name.trim_start_matches('[').trim_end_matches(']');
+            // What the condition has of its own is no name of a variable there.
+            let plain = bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !matches!(bare, "true" | "false" | "not");
+            if plain { bare.to_owned() } else { name }
+        }
+    }
+}
