@@ -10,7 +10,7 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 use crate::formats::{self, formats};
-use crate::suite;
+use crate::{fmt, suite};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
@@ -564,7 +564,7 @@ fn what_users_see_is_as_recorded() {
     let update = std::env::var_os("UPDATE").is_some();
     let mut wrong = String::new();
     let mut names = BTreeSet::new();
-    for &(name, arguments) in SNAPSHOTS.iter().chain(formats::SNAPSHOTS) {
+    for &(name, arguments) in SNAPSHOTS.iter().chain(formats::SNAPSHOTS).chain(fmt::SNAPSHOTS) {
         assert!(names.insert(format!("{name}.txt")), "two snapshots are called {name}");
         let now = shown(arguments);
         let file = folder.join(format!("{name}.txt"));

@@ -9,6 +9,7 @@ mod cxx;
 mod docs;
 mod document;
 mod drive;
+mod fmt;
 mod formats;
 mod functions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

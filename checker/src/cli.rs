@@ -21,8 +21,8 @@ use crate::report::{self, Format};
 /// input, and warnings, to standard error.
 ///
 /// Exit codes: 0 everything is as expected; 1 a verdict differs from the test, or a module breaks a
-/// rule; 2 an input could not be read or understood, or the command line is wrong; 3 engines disagree, which
-/// is a bug in the checker; 4 a limit was reached and nothing worse happened; 130 the run was interrupted,
+/// rule, or a file is not formatted; 2 an input could not be read or understood, or the command line is wrong;
+/// 3 engines disagree, or a formatted test is another one, which is a bug in the checker; 4 a limit was reached and nothing worse happened; 130 the run was interrupted,
 /// and has said what it had done; 141 the output was closed before everything was written.
 #[derive(Parser, Debug)]
 #[command(name = "causeway", version = version(), max_term_width = 100)]
@@ -63,6 +63,16 @@ pub enum Command {
     Check(Check),
     /// Show why a test's outcome is allowed (an execution) or forbidden (the cycle in each one)
     Explain(Explain),
+    /// Format litmus tests in place: files, and every .litmus file below folders
+    ///
+    /// Columns are aligned and blanks made regular; comments, documentation and the order of everything stay.
+    /// A file that is formatted already is not written, nor is one that is no litmus test. `-` is formatted
+    /// to standard output.
+    ///
+    /// Exit codes: 0 every file is formatted now; 1 with --check or --diff, a file is not formatted; 2 a
+    /// file could not be read, understood or written.
+    #[command(after_help = FMT_EXAMPLE)]
+    Fmt(Fmt),
     /// Print the memory model
     Model(Model),
     /// Check whether the memory instructions of PTX modules are legal, by the document and by ptxas
@@ -84,6 +94,11 @@ pub enum Command {
     #[command(subcommand)]
     Sass(Sass),
 }
+
+const FMT_EXAMPLE: &str = "\
+Example: name the tests of a folder that are not formatted, and format them
+  causeway fmt --check litmus/suite
+  causeway fmt litmus/suite";
 
 #[derive(Subcommand, Debug)]
 pub enum Ptx {
@@ -356,6 +371,19 @@ pub struct Check {
     /// Stop at the first execution that decides a condition: faster, without the set of outcomes
     #[arg(long)]
     pub verdict_only: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct Fmt {
+    /// Files, folders to search for .litmus files, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing; name each file that is not formatted
+    #[arg(long)]
+    pub check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    pub diff: bool,
 }
 
 #[derive(Args, Debug)]

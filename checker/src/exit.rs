@@ -13,11 +13,11 @@ pub enum Exit {
     AsExpected,
     /// A limit was reached, and nothing worse happened.
     Undecided,
-    /// A verdict differs from the test.
+    /// A verdict differs from the test, or a file from how it would be formatted.
     Differs,
     /// An input could not be read or understood, or the command line is wrong.
     BadInput,
-    /// Engines disagree: a bug in the checker.
+    /// Engines disagree, or a formatted test is another one: a bug in the checker.
     Disagreement,
 }
 

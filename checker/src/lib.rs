@@ -6,6 +6,7 @@ pub mod engine;
 pub mod exit;
 pub mod explain;
 pub mod explore;
+pub mod format;
 pub mod input;
 pub mod interrupt;
 pub mod judge;

@@ -18,6 +18,7 @@ use crate::engine::{self, Engine};
 use crate::exit::Exit;
 use crate::explain;
 use crate::explore;
+use crate::format;
 use crate::input;
 use crate::interrupt;
 use crate::judge::Task;
@@ -45,6 +46,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     match &cli.command {
         Command::Check(check) => check_command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),
+        Command::Fmt(command) => format::command(command, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
@@ -119,7 +121,7 @@ fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
     }
 }
 
-fn complain_of(diagnostics: &[Diagnostic], err: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn complain_of(diagnostics: &[Diagnostic], err: &mut dyn Write) -> io::Result<()> {
     diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
 }
 

@@ -281,7 +281,7 @@ fn behind_row(text: &str, (start, end): (u32, u32), rows: &mut [Row], behind: &m
         if comment.breaks > 0 || last.contains("//") {
             break;
         }
-        *last += &format!(" {}", comment.lines());
+        last.extend([" ", &comment.lines()]);
         from = comment.end;
     }
     from

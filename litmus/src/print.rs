@@ -198,68 +198,57 @@ pub fn source(test: &Test) -> Source {
 fn variable(test: &Test, index: usize) -> String {
     let variable = &test.program.variables[index];
     let declared = &test.declarations.variables[index];
-    let mut text = match (declared.space, variable.declared) {
+    let ty = match (declared.space, variable.declared) {
         (None, false) => String::new(),
         (None, true) if declared.element == 16 => ".b128 ".to_owned(),
         (None, true) => format!("uint{}_t ", 8 * declared.element),
         (Some(space), false) => format!(".{} ", space.name()),
         (Some(space), true) => format!(".{} .b{} ", space.name(), 8 * declared.element),
     };
-    text += &variable.name;
-    if let Some(count) = declared.count {
-        write!(text, "[{count}]").expect("writing to a string succeeds");
-    }
+    let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
+    let name = format!("{ty}{}{count}", variable.name);
     if let Some(Alias { of, proxy }) = variable.alias {
         let of = &test.program.variables[usize::from(of.0)].name;
-        return format!("{text} @ {proxy} aliases {of}");
+        return format!("{name} @ {proxy} aliases {of}");
     }
     let elements = variable.initial.chunks(declared.element.max(1) as usize).map(|bytes| {
         bytes.iter().rev().fold(0, |value: Value, byte| value << 8 | Value::from(*byte))
     });
     let mut values: Vec<Value> = elements.collect();
-    if declared.count.is_none() {
-        text += &format!("={}", number(values.first().copied().unwrap_or(0)));
+    let value = if declared.count.is_none() {
+        format!("={}", number(values.first().copied().unwrap_or(0)))
     } else {
-        while values.last() == Some(&0) {
-            values.pop();
-        }
-        if !values.is_empty() {
-            let values: Vec<String> = values.into_iter().map(number).collect();
-            text += &format!("={{{}}}", values.join(","));
-        }
-    }
-    if let Some(address) = variable.absolute {
-        text += &format!(" @{address:#x}");
-    }
-    match variable.home {
-        Some(Home::Host) => text += " @home host",
-        Some(Home::Gpu(gpu)) => text += &format!(" @home gpu {gpu}"),
-        None => {}
-    }
-    if declared.sparse {
-        text += " @sparse";
-    }
-    text
+        values.truncate(values.iter().rposition(|&value| value != 0).map_or(0, |last| last + 1));
+        let values: Vec<String> = values.into_iter().map(number).collect();
+        if values.is_empty() { String::new() } else { format!("={{{}}}", values.join(",")) }
+    };
+    let address = variable.absolute.map_or(String::new(), |address| format!(" @{address:#x}"));
+    let home = match variable.home {
+        Some(Home::Host) => " @home host".to_owned(),
+        Some(Home::Gpu(gpu)) => format!(" @home gpu {gpu}"),
+        None => String::new(),
+    };
+    let sparse = if declared.sparse { " @sparse" } else { "" };
+    format!("{name}{value}{address}{home}{sparse}")
 }
 
 /// A register as the initial state gives it.
 fn register(test: &Test, thread: usize, index: usize) -> String {
-    let of = &test.program.threads[thread];
-    let register = &of.registers[index];
-    let declared = test.declarations.registers[thread][index];
-    let ty = declared.bytes.map_or(String::new(), |bytes| format!(".b{} ", 8 * bytes));
+    let owner = &test.program.threads[thread];
+    let register = &owner.registers[index];
+    let declaration = test.declarations.registers[thread][index];
+    let ty = declaration.bytes.map_or(String::new(), |bytes| format!(".b{} ", 8 * bytes));
     let value = match register.initial {
-        _ if !declared.given => String::new(),
+        _ if !declaration.given => String::new(),
         Initial::Value(value) => format!("={}", number(value)),
         Initial::Address { variable: VariableId(variable), thread: ThreadId(copy) } => {
             let variable = &test.program.variables[usize::from(variable)].name;
             let copy = usize::from(copy);
-            let at = if copy == thread { "" } else { "@" };
-            let owner = if copy == thread { "" } else { &test.program.threads[copy].name };
-            format!("={variable}{at}{owner}")
+            let other = (copy != thread).then(|| format!("@{}", test.program.threads[copy].name));
+            format!("={variable}{}", other.unwrap_or_default())
         }
     };
-    format!("{ty}{}:{}{value}", of.name, register.name)
+    format!("{ty}{}:{}{value}", owner.name, register.name)
 }
 
 /// Small numbers as they are counted, others as patterns of bits.

@@ -169,10 +169,10 @@ impl Prop {
                 right.write(binding, writing, out);
             }
             Prop::Atom(Comparison::Ne, left, right) if herd => {
-                *out += &format!("not ({}={})", term(*left), term(*right));
+                out.extend(["not (", &term(*left), "=", &term(*right), ")"]);
             }
             Prop::Atom(comparison, left, right) => {
-                *out += &format!("{}{}{}", term(*left), sign(*comparison), term(*right));
+                out.extend([&term(*left), sign(*comparison), &term(*right)]);
             }
         }
         if wrapped {

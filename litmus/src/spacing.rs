@@ -86,9 +86,8 @@ pub(crate) fn cell(pair: Pair<'_>) -> bool {
 /// `.global .u32 x=1 @home gpu 0`, `int a[2]={1,2}`.
 pub(crate) fn variable(pair: Pair<'_>) -> bool {
     match (pair.before, pair.after) {
-        ("{" | "[" | "." | "::" | "@" | "-" | "&", _) => false,
-        (_, "}" | "]" | "::" | ",") | (",", _) => false,
-        _ if pair.either(&["="]) => false,
+        ("{" | "[" | "." | "@" | "-" | "&", _) | (_, "}" | "]") => false,
+        _ if pair.either(&["=", ",", "::"]) => false,
         (_, "[") => pair.third != Some(Kind::Number) && pair.apart,
         (_, "@" | ".") => true,
         _ => is_name(pair.kind) || pair.apart,

@@ -10,6 +10,7 @@ use checker::engine::{ENGINES, Limits, Seen};
 use checker::explore::{self, explore};
 use checker::lower;
 use checker::lower::report::Baseline;
+use litmus::format::{Unformatted, format};
 use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
 use litmus::{Dialect, Test, llvm, lowering};
@@ -34,8 +35,9 @@ const TESTS: &[(&str, &str)] =
 /// Reading takes far less than this, engines stop soon after their time.
 const SOON: Duration = Duration::from_secs(5);
 
-pub(crate) const TARGETS: [Target; 10] = [
+pub(crate) const TARGETS: [Target; 11] = [
     Target { name: "litmus", corpus: TESTS, patience: SOON, check: test },
+    Target { name: "fmt", corpus: TESTS, patience: SOON, check: formatted },
     Target {
         name: "cat",
         corpus: &[("docs", "cat"), ("tests/cli", "cat")],
@@ -96,6 +98,19 @@ fn test(bytes: &[u8]) -> Result<(), String> {
     match litmus::parse("f.litmus", bytes) {
         Ok(_) => Ok(()),
         Err(all) => errors(&all, bytes),
+    }
+}
+
+fn formatted(bytes: &[u8]) -> Result<(), String> {
+    let once = match format("f.litmus", bytes) {
+        Ok(once) => once,
+        Err(Unformatted::Rejected(all)) => return errors(&all, bytes),
+        Err(Unformatted::Changed) => return Err("formatted, it is another test".to_owned()),
+    };
+    match format("f.litmus", once.as_bytes()) {
+        Ok(twice) if twice == once => Ok(()),
+        Ok(_) => Err(format!("formatted twice, it is another text than\n{once}")),
+        Err(_) => Err("formatted, it cannot be formatted".to_owned()),
     }
 }
 

@@ -1,0 +1,121 @@
+//! `causeway fmt`: litmus tests in one style, in place.
+
+mod diff;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use litmus::format::{Unformatted, format};
+
+use crate::cli;
+use crate::exit::Exit;
+use crate::input;
+use crate::kind::Kind;
+use crate::run::complain_of;
+
+pub fn command(command: &cli::Fmt, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let files = match input::find(&command.paths, "litmus") {
+        Ok(files) => files,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    if files.is_empty() {
+        writeln!(err, "error: no .litmus file below the paths given")?;
+        return Ok(Exit::BadInput);
+    }
+    let mut worst = Exit::AsExpected;
+    for path in &files {
+        worst = worst.max(one(command, path, out, err)?);
+    }
+    Ok(worst)
+}
+
+fn one(
+    command: &cli::Fmt,
+    path: &Path,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let shown = input::shown(path);
+    let bytes = match input::read_kind(path, Kind::Litmus) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "error: {shown}: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let formatted = match format(&path.to_string_lossy(), &bytes) {
+        Ok(formatted) => formatted,
+        Err(Unformatted::Rejected(diagnostics)) => {
+            complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
+        Err(Unformatted::Changed) => {
+            writeln!(err, "error: {shown}: formatted, this would be another test")?;
+            writeln!(err, "note: the file is left as it is; this is a bug in causeway")?;
+            return Ok(Exit::Disagreement);
+        }
+    };
+    let same = formatted.as_bytes() == bytes;
+    if command.check || command.diff {
+        if same {
+            return Ok(Exit::AsExpected);
+        }
+        if command.diff {
+            write!(out, "{}", diff::unified(&shown, &String::from_utf8_lossy(&bytes), &formatted))?;
+        } else {
+            writeln!(out, "{shown}")?;
+        }
+        return Ok(Exit::Differs);
+    }
+    if input::is_standard(path) {
+        write!(out, "{formatted}")?;
+    } else if !same && let Err(error) = replace(path, formatted.as_bytes()) {
+        writeln!(err, "error: {shown}: {error}")?;
+        return Ok(Exit::BadInput);
+    }
+    Ok(Exit::AsExpected)
+}
+
+/// Puts a file with this content in the place of another at once: whoever reads it has the one or the other.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    // A link stays one.
+    let path = fs::canonicalize(path)?;
+    let about = fs::metadata(&path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it cannot be written in place"));
+    }
+    if about.permissions().readonly() {
+        return Err(io::Error::other("it may only be read, so it is not formatted"));
+    }
+    let (mut file, temporary) = beside(&path)?;
+    let written = file
+        .write_all(content)
+        .and_then(|()| file.set_permissions(about.permissions()))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, &path));
+    if written.is_err() {
+        // What went wrong is said; that this is gone, too, is not.
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
+
+/// A new file in the same folder, and its path.
+fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let mut number = 0;
+    loop {
+        let beside = path.with_file_name(format!(".{name}.new-{number}"));
+        match File::options().write(true).create_new(true).open(&beside) {
+            Ok(file) => return Ok((file, beside)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
