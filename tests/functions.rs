@@ -218,7 +218,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     let (mut wrong, mut judged) = (Vec::new(), 0);
     for ((row, _), finding) in table.rows.iter().zip(&findings) {
         let (source, target) = wrapped(&row.source, &row.target).expect("it was wrapped before");
-        let source = litmus::llvm::functions("f.ll", &source).expect("it can be read");
+        let source = llvm::functions("f.ll", &source).expect("it can be read");
         let (module, diagnostics) = ::ptx::read("f.ptx", target.as_bytes());
         // What is PTX of another version only is judged as a row.
         let Some(module) = module.filter(|_| diagnostics.is_empty()) else { continue };

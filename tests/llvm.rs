@@ -50,7 +50,7 @@ fn alone(function: &Function, value: u64) -> String {
 fn a_column_computes_what_its_function_does() {
     let values = values();
     let text = fs::read_to_string(file()).expect("it is there");
-    let functions = litmus::llvm::functions("values.ll", &text).expect("it can be read");
+    let functions = llvm::functions("values.ll", &text).expect("it can be read");
     assert_eq!(functions.len(), values.len(), "each function says its value");
     let model = cxx::model(ReleaseSequence::Cpp20);
     let task = Task { bound: BOUND, ..suite::task(&model) };

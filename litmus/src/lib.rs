@@ -12,7 +12,6 @@ pub mod format;
 mod frame;
 mod init;
 mod instruction;
-pub mod llvm;
 pub mod lowering;
 mod placement;
 pub mod print;

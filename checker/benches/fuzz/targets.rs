@@ -13,7 +13,8 @@ use checker::lower::report::Baseline;
 use litmus::format::{Unformatted, format};
 use litmus::sass::lower::Lowering;
 use litmus::sass::{self, Options};
-use litmus::{Dialect, Test, llvm, lowering};
+use litmus::{Dialect, Test, lowering};
+
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use text::Diagnostic;
@@ -52,7 +53,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     },
     Target {
         name: "llvm",
-        corpus: &[("tests/llvm", "ll"), ("litmus/tests/llvm", "ll")],
+        corpus: &[("tests/llvm", "ll"), ("llvm/tests/llvm", "ll")],
         patience: SOON,
         check: functions,
     },

@@ -1,6 +1,6 @@
 //! LLVM IR as steps, and what is to be checked of its values.
 
-use litmus::llvm::{self, Access, Barrier, Instruction, Kind, Operation, RmwOp};
+use llvm::{self, Access, Barrier, Instruction, Kind, Operation, RmwOp};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;

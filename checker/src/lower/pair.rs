@@ -1,6 +1,6 @@
 //! Accesses of source and target in pairs, by their place (reading J3): what differs in value, and what is left to ask.
 
-use litmus::llvm::Kind;
+use llvm::Kind;
 use model::scope::Scope;
 
 use super::asked::{Asked, Prepared};

@@ -74,7 +74,7 @@ fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
         let source = ptx_items("source", &row.source, arch)?;
         return alike::compared(&source, target(row, arch)?, assumptions);
     }
-    let instructions = litmus::llvm::read("source", &row.source)
+    let instructions = llvm::read("source", &row.source)
         .map_err(|d| found(Verdict::Invalid, format!("the source is no LLVM IR: {}", first(&d))))?;
     let target = target(row, arch)?;
     let source =

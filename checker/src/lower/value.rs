@@ -1,7 +1,7 @@
 //! Whether an access of the target does to values what the source's does: width, space, operation.
 //! Reading J19: this comes before anything is run.
 
-use litmus::llvm::{Kind, RmwOp};
+use llvm::{Kind, RmwOp};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::value::{Value, low_bits};

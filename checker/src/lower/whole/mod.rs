@@ -97,7 +97,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
         std::str::from_utf8(&text).map_err(none)
     };
     match kind {
-        Some(Kind::Llvm) => litmus::llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
+        Some(Kind::Llvm) => llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
         Some(Kind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {

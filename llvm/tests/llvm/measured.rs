@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use litmus::llvm::{self, Access, Kind, Operation, Order};
+use llvm::{self, Access, Kind, Operation, Order};
 
 use crate::column;
 

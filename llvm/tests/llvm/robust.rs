@@ -1,6 +1,6 @@
 //! What is no LLVM IR: it is told, and nothing else happens.
 
-use litmus::llvm;
+use llvm;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

@@ -6,7 +6,7 @@ use model::function::{Function, Functions, Initial};
 use model::memory::Space;
 
 pub(crate) fn read(text: &str) -> Functions {
-    match litmus::llvm::functions("t.ll", text) {
+    match llvm::functions("t.ll", text) {
         Ok(functions) => functions,
         Err(errors) => panic!("{}", errors.iter().map(ToString::to_string).collect::<String>()),
     }

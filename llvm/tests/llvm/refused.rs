@@ -1,6 +1,6 @@
 //! What is not covered refuses its function, and what is no LLVM IR is told: each with its line.
 
-use litmus::llvm;
+use llvm;
 
 use crate::column;
 
