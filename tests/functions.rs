@@ -14,7 +14,7 @@ use checker::lower::whole::ask::Asker;
 use checker::lower::whole::{Pair, Said, judge, paired};
 use checker::lower::{Assumptions, Patience, Setting, Table};
 use indicatif::ProgressBar;
-use litmus::sass::function::Signature;
+use litmus::listing::Signature;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 
@@ -274,7 +274,7 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
             let found = source.iter().find(|(known, _)| known == name)?;
             found.1.as_ref().ok().map(Signature::of)
         };
-        let target = litmus::sass::functions("f.sass", &text, None, &signature);
+        let target = litmus::listing::functions("f.sass", &text, None, &signature);
         let target = target.unwrap_or_else(|all| panic!("{}", all[0]));
         judge_pair(&paired(source.clone(), target)[0])
     };

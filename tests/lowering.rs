@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use litmus::lowering;
 use ptx::version::{PtxIsa, Target};
 use ptx::{self, Options};
+use sass::lowering;
 
 use crate::suite;
 

@@ -12,12 +12,12 @@ use checker::judge::{Judgement, Task, judge};
 use checker::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::{Kind, placed};
-use litmus::sass::lower::Lowering;
 use machine::form::Family;
 use machine::{Home, Options, Reduce, Variant};
 use model::ptx;
 use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use sass::lower::Lowering;
 
 use crate::agree::{self, BARRIERS, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use crate::suite;
@@ -67,7 +67,7 @@ fn every_outcome_of_the_machine_is_allowed() {
         let axioms = judged(&entry.test, &model);
         for (sm, options) in machines() {
             // A test in SASS is of one machine.
-            let own = Lowering::of_test(&entry.test);
+            let own = entry.test.sass.as_ref().and_then(litmus::Sass::lowering);
             if own.is_some_and(|own| Some(own.family) != Family::of(sm)) {
                 continue;
             }

@@ -9,8 +9,8 @@ use std::fs;
 use ::machine::Options;
 use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare};
-use litmus::sass::lower::Lowering;
 use model::ptx;
+use sass::lower::Lowering;
 
 use crate::suite::{self, Entry};
 

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use checker::explore::inclusion::shown;
 use checker::explore::{Limits, explore};
-use litmus::sass::lower::Lowering;
 use litmus::{Quantifier, Test};
 use machine::{Options, Rule};
+use sass::lower::Lowering;
 
 use crate::suite;
 

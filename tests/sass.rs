@@ -11,7 +11,6 @@ use checker::explore::inclusion::{Inclusion, compare};
 use checker::explore::{Limits, explore};
 use checker::lower::step::{Act, Order, Step};
 use checker::lower::{contract, item};
-use litmus::sass::lower::Lowering;
 use machine::{Home, Options};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
@@ -26,7 +25,7 @@ fn what_the_machine_does_is_recorded() {
     let mut now = String::new();
     let folder = suite::folder().join("sass");
     for suite::Entry { path, test, .. } in suite::load(&folder) {
-        let lowering = Lowering::of_test(&test);
+        let lowering = test.sass.as_ref().and_then(litmus::Sass::lowering);
         let lowering = lowering.unwrap_or_else(|| panic!("{} is in PTX", path.display()));
         writeln!(now, "{} on sm_{}", test.name, lowering.sm).expect("strings can be written");
         match explore(&test.program, lowering, Options::default(), Limits::states(100_000)) {
@@ -220,7 +219,7 @@ fn a_row_and_a_column_promise_the_same() {
     // Rows take several accesses for the ways that one goes, by its address or its size.
     let is_one = |text: &String| text.split(" ; ").filter(|name| is_access(name)).count() <= 1;
     let mut sequences: BTreeSet<(u16, String)> = BTreeSet::new();
-    for family in litmus::lowering::families() {
+    for family in sass::lowering::families() {
         for row in family.table.rows() {
             for one in &row.all {
                 let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
@@ -294,7 +293,7 @@ fn no_random_column_leaves_what_it_promises() {
         let test = litmus::parse("random", columns.as_bytes())
             .unwrap_or_else(|all| panic!("{columns}\n{}", all[0]));
         let axioms = crate::machine::allowed(&test, &model, Some(Duration::from_secs(2)));
-        let lowering = Lowering::of_test(&test).expect("it is in SASS");
+        let lowering = test.sass.as_ref().and_then(litmus::Sass::lowering).expect("it is in SASS");
         for options in machines {
             match compare(&test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Extra(extra) => {
@@ -317,7 +316,7 @@ fn no_random_column_leaves_what_it_promises() {
 fn the_page_has_the_promises() {
     let path = suite::root().join("docs/sass.md");
     let page = fs::read_to_string(&path).expect("it is there");
-    let table = litmus::sass::promise::table().expect("each word is known");
+    let table = sass::promise::table().expect("each word is known");
     let start = page.find("| SASS | promises |").expect("the page has the table");
     let end = page[start..].find("\n\n").map_or(page.len(), |length| start + length + 1);
     if page[start..end] == table {

@@ -48,7 +48,7 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
 }
 
 fn read(name: &str) -> String {
-    let path = suite::root().join("litmus/lowering").join(format!("{name}.table"));
+    let path = suite::root().join("sass/lowering").join(format!("{name}.table"));
     fs::read_to_string(path).expect("it is there")
 }
 
@@ -77,7 +77,7 @@ const WEAKER: &[(&str, &str)] = &[
 #[test]
 fn every_row_of_the_tables_is_preserved_and_so_are_the_tests() {
     let tests = [suite::folder()];
-    for family in litmus::lowering::families() {
+    for family in sass::lowering::families() {
         let (exit, all, err) = said(&read(family.name), &tests);
         assert_eq!(err, "");
         let count = |row: bool, verdict: &str| {

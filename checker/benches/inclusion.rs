@@ -19,12 +19,12 @@ use checker::suite;
 use litmus::Test;
 use litmus::arbitrary::placed::{Kind, Placed, placed};
 use litmus::arbitrary::{Shape, Sketch, sketch};
-use litmus::sass::lower::Lowering;
 use machine::{Home, Options};
 use model::ptx;
 use model::rel::Model;
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sass::lower::Lowering;
 
 fn argument(name: &str, default: u64) -> u64 {
     let mut arguments = std::env::args().skip_while(|argument| argument != name);

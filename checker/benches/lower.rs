@@ -70,7 +70,7 @@ fn of_cxx() -> Vec<Asked> {
 
 /// PTX and what the table of `sm_90` makes of it.
 fn of_ptx() -> Vec<Asked> {
-    let families = litmus::lowering::families().iter();
+    let families = sass::lowering::families().iter();
     let hopper = families.clone().find(|family| family.name == "hopper").expect("it is there");
     let mut all = Vec::new();
     let mut add = |opcode: &str, parts: &[&str], operands: &str| {

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use checker::explore::{Explored, Limits, explore};
 use litmus::Test;
-use litmus::sass::lower::Lowering;
 use machine::{Options, Reduce};
+use sass::lower::Lowering;
 
 fn main() {
     // What the test harness hands over means nothing here.

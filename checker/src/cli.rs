@@ -217,7 +217,7 @@ pub struct Lower {
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: Option<PathBuf>,
-    /// A table of lowerings, PTX to SASS as in litmus/lowering, or C++ to PTX: every row of it is judged
+    /// A table of lowerings, PTX to SASS as in sass/lowering, or C++ to PTX: every row of it is judged
     #[arg(long, value_name = "FILE.table")]
     pub table: Option<PathBuf>,
     /// Functions as they were: LLVM IR (.ll) or PTX (.ptx)

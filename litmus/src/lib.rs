@@ -6,18 +6,18 @@
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
 mod cell;
+mod column;
 mod condition;
 mod draft;
 pub mod format;
 mod frame;
 mod init;
 mod instruction;
-pub mod lowering;
+pub mod listing;
 mod placement;
 pub mod print;
 mod program;
 pub mod proposition;
-pub mod sass;
 mod spacing;
 
 use std::fmt::Write;
@@ -33,6 +33,7 @@ use ptx::version::{PtxIsa, Target};
 use cell::Cell;
 use draft::Draft;
 use frame::{Body, Header};
+use sass::lower::Lowering;
 use text::report::{Bytes, Report};
 use text::{Diagnostic, cursor, lex};
 
@@ -122,6 +123,13 @@ pub struct Sass {
     pub lowered: Vec<Vec<Lowered>>,
 }
 
+impl Sass {
+    /// What its lines do, in the place of what a table has.
+    pub fn lowering(&self) -> Option<Lowering<'_>> {
+        Some(Lowering { direct: Some(&self.lowered), sm: self.sm, ..Lowering::of(self.sm)? })
+    }
+}
+
 impl Test {
     /// The value of a metadata key.
     pub fn meta(&self, key: &str) -> Option<&str> {
@@ -171,7 +179,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         Some((sm, family)) => Columns::Sass(
             sm,
             family,
-            columns(&body, report, |cursor, report| Some(sass::column::cell(cursor, sm, report))),
+            columns(&body, report, |cursor, report| Some(column::cell(cursor, sm, report))),
         ),
         None => Columns::Ptx(columns(&body, report, cell::cell)),
     };
@@ -247,7 +255,7 @@ fn texts(body: &Body<'_>) -> Vec<Vec<String>> {
 /// The cells, by column.
 enum Columns<'a> {
     Ptx(Vec<Vec<Cell<'a>>>),
-    Sass(u16, Family, Vec<Vec<sass::column::Cell<'a>>>),
+    Sass(u16, Family, Vec<Vec<column::Cell<'a>>>),
 }
 
 /// The machine of a test in SASS, which says it; `None` for a test in PTX.
@@ -389,7 +397,7 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
 /// does for it.
 fn sass_instructions(
     draft: &mut Draft,
-    cells: &[Vec<sass::column::Cell<'_>>],
+    cells: &[Vec<column::Cell<'_>>],
     (family, registers): (Family, Option<u16>),
     report: &mut Report,
 ) -> (Vec<Vec<Bytes>>, Vec<Vec<Lowered>>) {
@@ -398,7 +406,7 @@ fn sass_instructions(
     let mut lowered = Vec::new();
     for (index, column) in threads {
         let thread = ThreadId(u8::try_from(index).expect("the draft has few enough"));
-        let (forms, at) = sass::column::read(column, family, registers, thread, draft, report);
+        let (forms, at) = column::read(column, family, registers, thread, draft, report);
         lowered.push(forms);
         places.push(at);
     }

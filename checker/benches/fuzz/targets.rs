@@ -11,9 +11,10 @@ use checker::explore::{self, explore};
 use checker::lower;
 use checker::lower::report::Baseline;
 use litmus::format::{Unformatted, format};
-use litmus::sass::lower::Lowering;
-use litmus::sass::{self, Options};
-use litmus::{Dialect, Test, lowering};
+use litmus::{Dialect, Test};
+use sass::lower::Lowering;
+use sass::lowering;
+use sass::{self, Options};
 
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
@@ -59,12 +60,12 @@ pub(crate) const TARGETS: [Target; 11] = [
     },
     Target {
         name: "sass",
-        corpus: &[("tests/cli", "sass"), ("litmus/tests/sass", "sass")],
+        corpus: &[("tests/cli", "sass"), ("sass/tests/sass", "sass")],
         patience: SOON,
         check: listing,
     },
-    Target { name: "spa5", corpus: &[("litmus/tests/sass", "sass")], patience: SOON, check: spa5 },
-    Target { name: "table", corpus: &[("litmus/lowering", "table")], patience: SOON, check: table },
+    Target { name: "spa5", corpus: &[("sass/tests/sass", "sass")], patience: SOON, check: spa5 },
+    Target { name: "table", corpus: &[("sass/lowering", "table")], patience: SOON, check: table },
     Target { name: "rows", corpus: &[("tests/lower", "csv")], patience: SOON, check: rows },
     Target { name: "engines", corpus: TESTS, patience: SOON, check: engines },
     Target { name: "machine", corpus: TESTS, patience: SOON, check: machine },
@@ -142,7 +143,7 @@ fn listing(bytes: &[u8]) -> Result<(), String> {
     let text = text(bytes);
     for arch in [None, Some(50), Some(90)] {
         inside(&sass::listing("f.sass", &text, arch).diagnostics, text.as_bytes())?;
-        if let Err(all) = sass::functions("f.sass", &text, arch, &|_| None) {
+        if let Err(all) = litmus::listing::functions("f.sass", &text, arch, &|_| None) {
             errors(&all, text.as_bytes())?;
         }
     }
@@ -227,7 +228,7 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     let Some(test) = sound(bytes).filter(|test| test.dialect != Dialect::Cxx) else {
         return Ok(());
     };
-    let own = Lowering::of_test(&test);
+    let own = test.sass.as_ref().and_then(litmus::Sass::lowering);
     for lowering in [own, Lowering::of(90), Lowering::of(50)].into_iter().flatten() {
         let limits = explore::Limits {
             memory: 16 << 20,

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use litmus::Dialect;
-use litmus::lowering::{self, Table};
-use litmus::sass::lower::Lowering;
 use model::rel::Model;
+use sass::lower::Lowering;
+use sass::lowering::{self, Table};
 
 use super::Limits;
 use super::one::{self, Question};
@@ -126,7 +126,7 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
             // A test in SASS is of the machine that it names.
-            let own = Lowering::of_test(&test);
+            let own = test.sass.as_ref().and_then(litmus::Sass::lowering);
             let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();
             Outcome::Ran(Box::new(test), machines)

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use litmus::sass::lower::Lowering;
 use litmus::{Term, Test, proposition};
 use machine::{Options, Refusal, Step};
 use model::value::Value;
+use sass::lower::Lowering;
 
 use super::{Explored, Limits, explore};
 use crate::judge::{Judgement, Verdict};

@@ -12,11 +12,11 @@ mod search;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use litmus::sass::lower::Lowering;
 use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
 use model::isa::bar::BarrierMisuse;
 use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
+use sass::lower::Lowering;
 
 use crate::engine::account::Account;
 use crate::engine::{self, MEMORY};

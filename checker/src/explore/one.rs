@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use litmus::Test;
-use litmus::sass::lower::Lowering;
 use machine::{Machine, Options, Refusal, Step};
 use model::isa::bar::BarrierMisuse;
 use model::program::ThreadId;
 use model::rel::Model;
 use model::value::Value;
+use sass::lower::Lowering;
 
 use super::inclusion::{self, Inclusion, shown};
 use super::random::{Walks, walk};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use litmus::sass::lower::Lowering;
 use machine::{Machine, Options, Reduce, Refusal, State, Step};
 use model::program::Program;
 use model::value::Value;
+use sass::lower::Lowering;
 
 use crate::engine::outcome;
 

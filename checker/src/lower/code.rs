@@ -1,7 +1,7 @@
 //! Code of the machine as a program's lines, each with what the machine does there.
 
-use litmus::sass::promise::{self, Promise, Promised, Word};
 use machine::form::{Form, Lowered};
+use sass::promise::{self, Promise, Promised, Word};
 
 use super::ptx_items::Uncovered;
 use super::step::{Order, Place, Step};

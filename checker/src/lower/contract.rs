@@ -6,11 +6,11 @@
 
 use std::cell::RefCell;
 
-use litmus::lowering::{self, Table};
-use litmus::sass::promise::{self, Promise, Promised, Word};
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 use rustc_hash::FxHashMap;
+use sass::lowering::{self, Table};
+use sass::promise::{self, Promise, Promised, Word};
 
 use super::inclusion::Machine;
 use super::item::{Done, Item};

@@ -6,13 +6,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use litmus::lowering;
 use machine::form;
 use model::program::Program;
 use model::rel::Model;
 use model::scope::Scope;
 use model::value::Value;
 use rustc_hash::FxHashMap;
+use sass::lowering;
 
 use super::context::{Context, Family, Reach, contexts};
 use super::program::{Numbered, Width};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use litmus::lowering;
+use sass::lowering;
 
 use super::step::{Order, Step};
 use super::table;

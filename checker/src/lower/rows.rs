@@ -7,8 +7,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::ProgressBar;
-use litmus::lowering;
 use model::rel::Model;
+use sass::lowering;
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, Prepared};

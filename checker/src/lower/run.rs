@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use litmus::lowering;
-use litmus::sass::form::sequence;
-use litmus::sass::lower::Lowering;
 use machine::form::{self, Form, Lowered};
 use machine::{Machine, Options, Step as Taken};
 use model::memory::Home;
 use model::program::Program;
 use model::scope::Scope;
 use model::value::Value;
+use sass::form::sequence;
+use sass::lower::Lowering;
+use sass::lowering;
 
 use super::code::Code;
 use super::context::Family;

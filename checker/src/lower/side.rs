@@ -1,9 +1,9 @@
 //! A question in one context: the programs of both sides, and how they are shown.
 
-use litmus::lowering::Table;
 use model::program::{Observed, Program};
 use model::scope::Scope;
 use model::value::Value;
+use sass::lowering::Table;
 
 use super::context::{Context, Slot};
 use super::inclusion::{Language, Question};

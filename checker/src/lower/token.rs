@@ -1,11 +1,11 @@
 //! Names of the machine's instructions as what they are to memory.
 
-use litmus::sass::form;
-use litmus::sass::promise::{self, Word};
 use machine::form::{Form, Level};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
+use sass::form;
+use sass::promise::{self, Word};
 
 use super::item::Done;
 use super::ptx_items::Uncovered;

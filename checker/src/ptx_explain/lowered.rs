@@ -1,9 +1,9 @@
 //! What an instruction becomes, family by family: machine instructions, or why ptxas rejects it.
 
-use litmus::lowering;
 use ptx::Single;
 use ptx::rule::By;
 use ptx::rules::gate;
+use sass::lowering;
 
 use super::Said;
 use super::words::{page, said};

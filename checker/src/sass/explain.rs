@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use litmus::sass::ldg::Ldg;
-use litmus::sass::opcode::{class, is_understood};
-use litmus::sass::syntax::{File, Register};
-use litmus::sass::uses::Registers;
-use litmus::sass::{self, Options, Single, form};
 use machine::form::Family;
+use sass::ldg::Ldg;
+use sass::opcode::{class, is_understood};
+use sass::syntax::{File, Register};
+use sass::uses::Registers;
+use sass::{self, Options, Single, form};
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;

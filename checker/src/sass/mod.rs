@@ -7,7 +7,7 @@ mod words;
 
 use std::io::{self, BufRead, Read, Write};
 
-use litmus::sass::decode;
+use sass::decode;
 
 use crate::cli::Decode;
 use crate::exit::Exit;

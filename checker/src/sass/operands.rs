@@ -1,11 +1,11 @@
 //! The fields of an instruction in words: guard, modifiers, operands, annotations.
 
-use litmus::sass::ldg::Ldg;
-use litmus::sass::opcode::{Class, class, is_understood};
-use litmus::sass::syntax::{
+use machine::form::Family;
+use sass::ldg::Ldg;
+use sass::opcode::{Class, class, is_understood};
+use sass::syntax::{
     AnnotationKind, Atom, File, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
 };
-use machine::form::Family;
 
 /// A field as it is written, and what it says.
 pub(super) struct Part {

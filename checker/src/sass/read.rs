@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use litmus::sass::form;
-use litmus::sass::listing::{Function, listing};
-use litmus::sass::opcode::{self, Class};
 use machine::form::Family;
+use sass::form;
+use sass::listing::{Function, listing};
+use sass::opcode::{self, Class};
 use text::diagnostic::{Severity, escaped};
 
 use super::words;

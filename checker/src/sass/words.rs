@@ -1,9 +1,9 @@
 //! The words for what instructions of the machine do to memory.
 
-use litmus::sass::form::Unknown;
-use litmus::sass::opcode::{Class, class};
-use litmus::sass::syntax::Instruction;
 use machine::form::{Family, Form, Level, Reach};
+use sass::form::Unknown;
+use sass::opcode::{Class, class};
+use sass::syntax::Instruction;
 
 /// What the machine makes of an instruction.
 pub(super) type Does = Result<Option<Form>, Unknown>;

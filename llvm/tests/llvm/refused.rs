@@ -1,7 +1,5 @@
 //! What is not covered refuses its function, and what is no LLVM IR is told: each with its line.
 
-use llvm;
-
 use crate::column;
 
 /// The reason and the line of the first function of a module.

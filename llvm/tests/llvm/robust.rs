@@ -1,6 +1,5 @@
 //! What is no LLVM IR: it is told, and nothing else happens.
 
-use llvm;
 use proptest::collection::vec;
 use proptest::prelude::*;
 

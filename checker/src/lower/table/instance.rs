@@ -1,6 +1,6 @@
 //! An instruction of a table's row with operands, and what it becomes.
 
-use litmus::lowering::{Instance, Table, with_operands};
+use sass::lowering::{Instance, Table, with_operands};
 
 /// Source, target and architecture, for each target that the instruction is for.
 pub(super) fn rows(table: &Table, one: &Instance) -> Vec<(String, String, String)> {

@@ -1,7 +1,5 @@
 //! A program as a table lowers it: by what the machine's instructions promise, or of C++ as PTX.
 
-use litmus::lowering::Table;
-use litmus::sass::lower::Lowering;
 use model::isa::alu::Branch;
 use model::isa::atom::{Atomic, AtomicOrder};
 use model::isa::bar::ClusterBarrierKind;
@@ -12,6 +10,8 @@ use model::isa::st::{Store, StoreOrder};
 use model::isa::{Instruction, Line};
 use model::program::Program;
 use model::scope::Scope;
+use sass::lower::Lowering;
+use sass::lowering::Table;
 
 use super::super::contract;
 use super::super::item::Item;

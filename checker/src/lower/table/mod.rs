@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
-use litmus::lowering;
+use sass::lowering;
 use serde_json::Map;
 
 use super::report::{Object, OfLowering, Reporter, Weighed, case, counted, details};

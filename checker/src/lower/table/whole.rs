@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use litmus::lowering::Table;
-use litmus::sass::lower::Lowering;
 use litmus::{Dialect, Test};
 use machine::Options;
 use model::program::Program;
 use model::rel::Model;
+use sass::lower::Lowering;
+use sass::lowering::Table;
 
 use super::super::alike::FIRST;
 use super::super::inclusion::{BOUND, Outcome};

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use litmus::sass::Signature;
+use litmus::listing::Signature;
 use model::function::{Function, Functions, Refused};
 use text::Diagnostic;
 
@@ -111,7 +111,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
                 Some(Signature::of(function))
             };
-            litmus::sass::functions(&shown, utf8()?, listing.arch, &signature)
+            litmus::listing::functions(&shown, utf8()?, listing.arch, &signature)
                 .map_err(Unread::Diagnostics)
         }
         Some(_) | None => {

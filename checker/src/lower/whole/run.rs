@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use litmus::sass::lower::Lowering;
 use machine::form::Lowered;
 use machine::{Machine, Options};
 use model::function::{Language, Refused};
 use model::program::Program;
 use model::value::Value;
+use sass::lower::Lowering;
 
 use super::ask::Case;
 use super::partner::Context;

@@ -1,0 +1,181 @@
+//! Addresses of accesses: sums of registers and offsets, forced to be aligned.
+
+use machine::form::Family;
+use model::isa::alu::AluOp;
+use model::isa::{Address, Operand, SpaceQualifier, Type};
+use model::memory::{Space, VariableId};
+use model::program::Initial;
+
+use super::{Column, Got, unsupported};
+use sass::syntax::{self, Atom, File, Register, Term};
+
+/// What an access names.
+pub(super) struct Place {
+    pub(super) address: Address,
+    /// The variable, where it is known before a run.
+    pub(super) variable: Option<VariableId>,
+}
+
+/// Of SPA 5.0, an extended address has these bits.
+const EXTENDED: u64 = (1 << 40) - 1;
+
+impl Column<'_> {
+    /// `P0:R4=s` of a variable in shared or local memory: its address in that space, as `LDS` takes it.
+    pub(super) fn own_addresses(&mut self) {
+        let count = self.draft.thread(self.thread).registers.len();
+        for index in 0..count {
+            let register = &self.draft.thread(self.thread).registers[index];
+            let Some(Initial::Address { variable, .. }) = register.initial else { continue };
+            let space = self.draft.variable(variable).space.unwrap_or_default();
+            if matches!(space, Space::Shared | Space::Local) {
+                let register = model::isa::Reg(u16::try_from(index).expect("few registers"));
+                "the initial state".clone_into(&mut self.text);
+                self.alu(AluOp::Mov, Type::U32, register, &[Operand::Address(variable)]);
+            }
+        }
+    }
+
+    /// The address of an access of so many bytes.
+    pub(super) fn address(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        operand: &syntax::Operand<'_>,
+        bytes: u32,
+        space: SpaceQualifier,
+    ) -> Got<Place> {
+        let Some(indexed) = operand.indexed().filter(|indexed| indexed.is_memory()) else {
+            return unsupported("no address in brackets");
+        };
+        let terms = indexed.brackets.last().map_or(&[][..], |terms| &terms[..]);
+        let (mut registers, mut offset) = (Vec::new(), 0_i64);
+        for term in terms {
+            match term.value.atom {
+                Atom::Number(number) => offset = offset.wrapping_add(distance(term, number.value)?),
+                Atom::Register(register) if register.number.is_none() => {}
+                Atom::Register(register) => {
+                    if term.negative || !term.value.signs.is_empty() {
+                        return unsupported("a register that is subtracted");
+                    }
+                    registers.push((register, shape(instruction, term)?));
+                }
+                Atom::Indexed(_) | Atom::Name(_) => {
+                    return unsupported("an address of this form");
+                }
+            }
+        }
+        if i32::try_from(offset).is_err() {
+            return unsupported("an offset of more than 32 bits");
+        }
+        let mask = !(u64::from(bytes) - 1);
+        let beyond = registers.first().is_some_and(|&(register, _)| {
+            let limit = self.registers.zip(register.number);
+            limit.is_some_and(|(limit, number)| number >= limit && register.file == File::General)
+        });
+        if beyond {
+            // As without a register: the field of the offset, extended with zeros.
+            let first = instruction.operands.first().and_then(syntax::Operand::register);
+            let sparse = first.is_some_and(|register| register.file.is_of_predicates());
+            let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
+            return Ok(self.absolute(field.cast_unsigned() & mask, bytes, space));
+        }
+        let own = space == SpaceQualifier::SharedCta && !self.shared().is_empty();
+        let aligned = offset & mask.cast_signed();
+        let wide = registers.iter().any(|one| one.1 == Shape::Wide);
+        let mut sum = match registers[..] {
+            [] if own => Operand::Imm(0),
+            [] => return Ok(self.absolute(aligned.cast_unsigned(), bytes, space)),
+            [(base, Shape::Wide | Shape::Narrow)] => {
+                if let Some(variable) = self.fixed(base, wide) {
+                    let address = Address { base: Operand::Address(variable), offset: aligned };
+                    return Ok(Place { address, variable: Some(variable) });
+                }
+                if wide { self.pair(base, operand.at) } else { self.read(base, operand.at) }
+            }
+            _ if wide => return unsupported("an address of two registers"),
+            _ => {
+                let mut sum = Operand::Imm(0);
+                for &(register, shape) in &registers {
+                    let mut value = self.read(register, operand.at);
+                    if let Shape::Scaled(by) = shape {
+                        value = self.computed(AluOp::Shl, Type::U32, &[value, Operand::Imm(by)]);
+                    }
+                    sum = self.computed(AluOp::Add, Type::U32, &[sum, value]);
+                }
+                sum
+            }
+        };
+        let ty = if wide { Type::U64 } else { Type::U32 };
+        if offset != 0 {
+            sum = self.computed(AluOp::Add, ty, &[sum, Operand::Imm(offset.cast_unsigned())]);
+        }
+        let bits = if self.family == Family::Maxwell && wide { EXTENDED } else { u64::MAX };
+        if mask & bits != u64::MAX {
+            sum = self.computed(AluOp::And, ty, &[sum, Operand::Imm(mask & bits)]);
+        }
+        if own {
+            sum = self.own_shared(sum);
+        }
+        Ok(Place { address: Address { base: sum, offset: 0 }, variable: None })
+    }
+
+    /// An address that is a number: of the variable that the test puts there.
+    fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> Place {
+        let found = space.may_be_global().then(|| self.draft.at_number(address, bytes)).flatten();
+        let (base, offset, variable) = found
+            .map_or((Operand::Imm(address), 0, None), |(id, offset)| {
+                (Operand::Address(id), offset, Some(id))
+            });
+        Place { address: Address { base, offset }, variable }
+    }
+
+    /// The variable whose address a register has from the start to the end.
+    fn fixed(&mut self, base: Register, wide: bool) -> Option<VariableId> {
+        let high = Register { number: base.number.map(|number| number.saturating_add(1)), ..base };
+        if self.written.contains(&base) || wide && self.written.contains(&high) {
+            return None;
+        }
+        let here = self.thread;
+        let thread = self.draft.thread(here);
+        let initial = |name: Register| {
+            let register = thread.known_register(&name.to_string())?;
+            thread.registers[usize::from(register.0)].initial
+        };
+        if wide && initial(high).is_some() {
+            return None;
+        }
+        match initial(base)? {
+            Initial::Address { variable, thread } if thread == here => Some(variable),
+            Initial::Address { .. } | Initial::Value(_) => None,
+        }
+    }
+}
+
+fn distance(term: &Term<'_>, value: Option<u64>) -> Got<i64> {
+    let Some(value) = value.and_then(|value| i64::try_from(value).ok()) else {
+        return unsupported("an offset that is no integer");
+    };
+    let negative = term.negative != (term.value.signs == "-");
+    Ok(if negative { -value } else { value })
+}
+
+/// What of a register is a summand of an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// It and the one behind it.
+    Wide,
+    Narrow,
+    /// Shifted by so many bits.
+    Scaled(u64),
+}
+
+fn shape(instruction: &syntax::Instruction<'_>, term: &Term<'_>) -> Got<Shape> {
+    match &term.value.suffixes[..] {
+        [] if instruction.has("E") => Ok(Shape::Wide),
+        ["64"] => Ok(Shape::Wide),
+        [] | ["U32"] => Ok(Shape::Narrow),
+        ["X4"] => Ok(Shape::Scaled(2)),
+        ["X8"] => Ok(Shape::Scaled(3)),
+        ["X16"] => Ok(Shape::Scaled(4)),
+        _ => unsupported("a scaled address"),
+    }
+}

@@ -1,0 +1,292 @@
+//! The arithmetic that addresses and dependencies need.
+
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::{Operand, Reg, Type, TypeKind};
+
+use super::{BIT, Column, Got, unsupported};
+use sass::syntax::{self, File};
+use text::report::Bytes;
+
+pub(super) const S32: Type = Type { kind: TypeKind::Signed, bits: 32 };
+
+pub(super) const WHAT: &str = "arithmetic of this form";
+
+impl Column<'_> {
+    pub(super) fn arithmetic(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+        let name = instruction.opcode.text;
+        let all = &instruction.operands;
+        let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
+        let has = |modifier: &str| instruction.has(modifier);
+        match (name.strip_prefix('U').unwrap_or(name), rest) {
+            ("MOV", [from]) if has("64") => {
+                let value = self.wide(from)?;
+                self.halves(to, value)
+            }
+            ("MOV" | "MOV32I" | "R2UR", [from]) | ("MOV" | "MOV32I", [from, _]) => {
+                self.simple(AluOp::Mov, to, &[from])
+            }
+            ("S2R" | "S2UR" | "CS2R", _) => self.special(instruction),
+            ("IMAD", _) => self.multiply(instruction),
+            ("LEA", _) => self.scaled(instruction),
+            ("SHL", [a, by]) => self.simple(AluOp::Shl, to, &[a, by]),
+            ("SHR", [a, by]) if has("U32") => self.simple(AluOp::Shr, to, &[a, by]),
+            ("SHR", [a, by]) if instruction.modifiers.is_empty() => {
+                let (a, by) = (self.source(a)?, self.source(by)?);
+                self.shifted_signed(to, a, by)
+            }
+            ("SHF", [low, by, high]) => self.funnel(instruction, to, [low, by, high]),
+            ("LOP" | "LOP32I", [a, b]) if has("AND") => self.simple(AluOp::And, to, &[a, b]),
+            ("LOP" | "LOP32I", [a, b]) if has("OR") => self.simple(AluOp::Or, to, &[a, b]),
+            ("LOP" | "LOP32I", [a, b]) if has("XOR") => self.simple(AluOp::Xor, to, &[a, b]),
+            ("LOP3", [a, b, c, table, _]) if has("LUT") && !is_predicate(to) => {
+                let value = self.lookup([a, b, c], table, u64::from(u32::MAX))?;
+                self.low(to, value)
+            }
+            ("LOP3", [result, a, b, c, table, none]) if has("LUT") && is_predicate(to) => {
+                if !is_false(none) || instruction.modifiers.len() > 1 {
+                    return unsupported("a result that is joined with a predicate");
+                }
+                let value = self.lookup([a, b, c], table, u64::from(u32::MAX))?;
+                let some = AluOp::Setp(Comparison::Ne);
+                let some = self.computed(some, Type::U32, &[value, Operand::Imm(0)]);
+                self.low(result, value)?;
+                self.bit(to, some)
+            }
+            ("PLOP3", [other, a, b, c, table, tables]) if has("LUT") => {
+                let value = self.lookup([a, b, c], table, 1)?;
+                let second = self.lookup([a, b, c], tables, 1)?;
+                self.bit(to, value)?;
+                self.bit(other, second)
+            }
+            ("PSETP", [other, a, b, c]) => {
+                let names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
+                let join = |name: &str| JOINS.iter().find(|(known, _)| *known == name);
+                let [Some((_, first)), Some((_, then))] =
+                    names.iter().map(|name| join(name)).collect::<Vec<_>>()[..]
+                else {
+                    return unsupported(WHAT);
+                };
+                if !matches!(other.to_string().as_str(), "PT" | "UPT") {
+                    return unsupported("two predicates as results");
+                }
+                let (a, b, c) = (self.source(a)?, self.source(b)?, self.source(c)?);
+                let value = self.computed(*first, BIT, &[a, b]);
+                let value = self.computed(*then, BIT, &[value, c]);
+                self.bit(to, value)
+            }
+            ("SEL", [a, b, which]) => self.simple(AluOp::Selp, to, &[a, b, which]),
+            ("PRMT", [a, which, b]) if instruction.modifiers.is_empty() => {
+                self.permute(to, [a, b], which)
+            }
+            ("ISETP", _) => self.compare(instruction),
+            ("IADD" | "VIADD", [a, b]) if has("64") => {
+                let (a, b) = (self.wide(a)?, self.wide(b)?);
+                let sum = self.computed(AluOp::Add, Type::U64, &[a, b]);
+                self.halves(to, sum)
+            }
+            ("IADD" | "IADD32I", [a, b]) => self.add(to, &[a, b], carry(to), has("X")),
+            ("VIADD", [a, b]) if instruction.modifiers.is_empty() => {
+                self.add(to, &[a, b], None, false)
+            }
+            ("IMNMX" | "VIMNMX", [a, b, least]) => {
+                let ty = if has("U32") { Type::U32 } else { S32 };
+                let (a, b, least) = (self.source(a)?, self.source(b)?, self.source(least)?);
+                let less = self.computed(AluOp::Setp(Comparison::Lt), ty, &[a, b]);
+                let first = AluOp::Setp(Comparison::Eq);
+                let first = self.computed(first, BIT, &[less, least]);
+                let value = self.computed(AluOp::Selp, Type::U32, &[a, b, first]);
+                self.low(to, value)
+            }
+            ("IADD3", _) => self.add3(instruction),
+            ("HFMA2", [_, _, high, low]) => self.halves_of_floats(instruction, to, high, low),
+            ("VOTE" | "VOTEU", _) => self.vote(instruction),
+            ("SHFL", _) if has("IDX") => self.shuffle(instruction),
+            ("FLO", _) => self.leading(instruction),
+            ("POPC", _) => self.population(instruction),
+            _ => unsupported(WHAT),
+        }
+    }
+
+    pub(super) fn simple(
+        &mut self,
+        op: AluOp,
+        to: &syntax::Operand<'_>,
+        from: &[&syntax::Operand<'_>],
+    ) -> Got<()> {
+        let sources = from.iter().map(|one| self.source(one)).collect::<Got<Vec<_>>>()?;
+        if let Some(to) = self.destination(to)? {
+            self.alu(op, Type::U32, to, &sources);
+        }
+        Ok(())
+    }
+
+    /// The sum in 64 bits: what is above 32 was carried.
+    pub(super) fn sum(&mut self, sources: &[Operand]) -> Operand {
+        let mut sum = sources[0];
+        for &source in &sources[1..] {
+            if source != Operand::Imm(0) {
+                sum = self.computed(AluOp::Add, Type::U64, &[sum, source]);
+            }
+        }
+        sum
+    }
+
+    pub(super) fn low(&mut self, to: &syntax::Operand<'_>, sum: Operand) -> Got<()> {
+        if let Some(to) = self.destination(to)? {
+            self.alu(AluOp::Mov, Type::U32, to, &[sum]);
+        }
+        Ok(())
+    }
+
+    /// A sum, which may say what it carries, and may add what was carried before.
+    fn add(
+        &mut self,
+        to: &syntax::Operand<'_>,
+        from: &[&syntax::Operand<'_>],
+        out: Option<String>,
+        carried: bool,
+    ) -> Got<()> {
+        let mut sources = from.iter().map(|one| self.source(one)).collect::<Got<Vec<_>>>()?;
+        if carried {
+            sources.push(Operand::Reg(self.named("CC", 1, Bytes::default())));
+        }
+        let counted = sources.iter().filter(|one| **one != Operand::Imm(0)).count();
+        let negated = from
+            .iter()
+            .any(|one| one.register().is_some() && one.to_string().starts_with(['-', '~']));
+        if out.is_some() && (counted > 2 || negated) {
+            return unsupported("a carry of more than a sum of two");
+        }
+        let sum = self.sum(&sources);
+        self.low(to, sum)?;
+        if let Some(out) = out {
+            let carry = self.named(&out, 1, Bytes::default());
+            self.alu(AluOp::Extract(32), BIT, carry, &[sum]);
+        }
+        Ok(())
+    }
+
+    /// Three values, all of whose bits are `ones`, by a table of eight bits: the sum, without carry, of
+    /// products of some of them.
+    fn lookup(
+        &mut self,
+        from: [&syntax::Operand<'_>; 3],
+        table: &syntax::Operand<'_>,
+        ones: u64,
+    ) -> Got<Operand> {
+        let Operand::Imm(table @ 0..=0xff) = self.source(table)? else {
+            return unsupported("a table of more than eight bits");
+        };
+        let mut values = Vec::new();
+        for one in from {
+            values.push(self.source(one)?);
+        }
+        // Bit 4a + 2b + c of the table is the result; summing over subsets gives the products.
+        let mut products = (0..8).map(|row| table >> row & 1 == 1).collect::<Vec<bool>>();
+        for bit in [1, 2, 4] {
+            for row in (0..8).filter(|row| row & bit != 0) {
+                products[row] ^= products[row ^ bit];
+            }
+        }
+        let mut result = Operand::Imm(0);
+        for (row, _) in products.iter().enumerate().filter(|(_, there)| **there) {
+            let mut product = Operand::Imm(ones);
+            for (value, bit) in values.iter().zip([4, 2, 1]) {
+                if row & bit != 0 {
+                    product = if product == Operand::Imm(ones) {
+                        *value
+                    } else {
+                        self.computed(AluOp::And, Type::U32, &[product, *value])
+                    };
+                }
+            }
+            result = self.computed(AluOp::Xor, Type::U32, &[result, product]);
+        }
+        Ok(result)
+    }
+
+    /// `ISETP.NE.AND P0, PT, R0, RZ, PT`; with `.EX` of high halves, after that of the low ones.
+    fn compare(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+        let (to, other, a, b, with, lower) = match &instruction.operands[..] {
+            [to, other, a, b, with] => (to, other, a, b, with, None),
+            [to, other, a, b, with, lower] => (to, other, a, b, with, Some(lower)),
+            _ => return unsupported(WHAT),
+        };
+        let comparisons = [
+            ("EQ", Comparison::Eq),
+            ("NE", Comparison::Ne),
+            ("LT", Comparison::Lt),
+            ("LE", Comparison::Le),
+            ("GT", Comparison::Gt),
+            ("GE", Comparison::Ge),
+        ];
+        let found = comparisons.into_iter().find(|(name, _)| instruction.has(name));
+        let Some((_, comparison)) = found else { return unsupported(WHAT) };
+        let Some((_, join)) = JOINS.iter().find(|(name, _)| instruction.has(name)) else {
+            return unsupported(WHAT);
+        };
+        let (wide, ty) = match ["U64", "S64", "U32"].into_iter().find(|name| instruction.has(name))
+        {
+            Some("U64") => (true, Type::U64),
+            Some("S64") => (true, Type { bits: 64, ..S32 }),
+            Some(_) => (false, Type::U32),
+            None => (false, S32),
+        };
+        if lower.is_some() != instruction.has("EX") || wide && lower.is_some() {
+            return unsupported(WHAT);
+        }
+        let (a, b) =
+            if wide { (self.wide(a)?, self.wide(b)?) } else { (self.source(a)?, self.source(b)?) };
+        let with = self.source(with)?;
+        let mut holds = self.computed(AluOp::Setp(comparison), ty, &[a, b]);
+        if let Some(lower) = lower {
+            let lower = self.source(lower)?;
+            let same = self.computed(AluOp::Setp(Comparison::Eq), ty, &[a, b]);
+            let strict = match comparison {
+                Comparison::Le => Comparison::Lt,
+                Comparison::Ge => Comparison::Gt,
+                Comparison::Eq | Comparison::Ne | Comparison::Lt | Comparison::Gt => comparison,
+            };
+            let high = if comparison == Comparison::Eq {
+                Operand::Imm(0)
+            } else {
+                self.computed(AluOp::Setp(strict), ty, &[a, b])
+            };
+            holds = self.computed(AluOp::Selp, BIT, &[lower, high, same]);
+        }
+        if let Operand::Reg(Reg(index)) = holds {
+            self.draft.thread(self.thread).draft(Reg(index)).bits = 1;
+        }
+        let whole = with == Operand::Imm(1) && *join == AluOp::And;
+        if let Some(other) = self.destination(other)? {
+            let not = self.computed(AluOp::Xor, BIT, &[holds, Operand::Imm(1)]);
+            self.alu(*join, BIT, other, &[not, with]);
+        }
+        if let Some(to) = self.destination(to)? {
+            if whole {
+                self.alu(AluOp::Mov, BIT, to, &[holds]);
+            } else {
+                self.alu(*join, BIT, to, &[holds, with]);
+            }
+        }
+        Ok(())
+    }
+}
+
+const JOINS: [(&str, AluOp); 3] = [("AND", AluOp::And), ("OR", AluOp::Or), ("XOR", AluOp::Xor)];
+
+pub(super) fn is_false(operand: &syntax::Operand<'_>) -> bool {
+    matches!(operand.to_string().as_str(), "!PT" | "!UPT")
+}
+
+pub(super) fn is_predicate(operand: &syntax::Operand<'_>) -> bool {
+    operand
+        .register()
+        .is_some_and(|register| matches!(register.file, File::Predicate | File::UniformPredicate))
+}
+
+/// `R0.CC` says what it carries.
+fn carry(operand: &syntax::Operand<'_>) -> Option<String> {
+    let syntax::OperandKind::Value(value) = &operand.kind else { return None };
+    value.suffixes.contains(&"CC").then(|| "CC".to_owned())
+}

@@ -1,0 +1,174 @@
+//! What a kernel finds when it begins: constants, special registers, where its shared memory is.
+//!
+//! A test gives them as registers with names of their own: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
+
+use machine::form::Family;
+use model::isa::alu::AluOp;
+use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
+
+use super::access::size;
+use super::address::Place;
+use super::{Column, Got, unsupported};
+use sass::syntax::{self, Atom, Indexed, Term};
+
+/// The name of a constant of 32 bits.
+pub(crate) fn name(bank: u64, offset: u64) -> String {
+    format!("c[{bank:#x}][{offset:#x}]")
+}
+
+/// Where the parameters of a kernel begin in bank 0.
+pub(crate) fn parameters(family: Family) -> u64 {
+    match family {
+        Family::Maxwell => 0x140,
+        Family::Volta | Family::Ampere => 0x160,
+        Family::Hopper => 0x210,
+        Family::Blackwell => 0x380,
+    }
+}
+
+/// The bank and the offset of `c[0x0][0x210]` and `c[0x4][RZ]`.
+pub(crate) fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
+    let number = |terms: &[Term<'_>]| match terms {
+        [one] => match one.value.atom {
+            Atom::Number(number) => number.value,
+            Atom::Register(register) if register.number.is_none() => Some(0),
+            Atom::Register(_) | Atom::Indexed(_) | Atom::Name(_) => None,
+        },
+        _ => None,
+    };
+    let [bank, offset] = &indexed.brackets[..] else { return None };
+    (indexed.name == "c").then(|| Some((number(bank)?, number(offset)?))).flatten()
+}
+
+impl Column<'_> {
+    /// A register with a name of its own, if the test says what it holds.
+    pub(super) fn given(&mut self, name: &str) -> Option<Operand> {
+        let register = self.draft.thread(self.thread).known_register(name)?;
+        self.draft.thread(self.thread).draft(register).bits = 32;
+        Some(Operand::Reg(register))
+    }
+
+    /// The 32 bits of a constant.
+    pub(super) fn constant(&mut self, indexed: &Indexed<'_>) -> Got<Operand> {
+        let Some((bank, offset)) = place(indexed) else {
+            return unsupported("a constant at an address that is computed");
+        };
+        self.given(&name(bank, offset)).ok_or(
+            "a constant that the test does not give; put it into the initial state, as P0:c[0x0][0x160]=x",
+        )
+    }
+
+    /// The 64 bits of a constant; as with registers, what nobody gives of the high half is 0.
+    pub(super) fn wide_constant(&mut self, indexed: &Indexed<'_>) -> Got<Operand> {
+        let low = self.constant(indexed)?;
+        let (bank, offset) = place(indexed).expect("its low half has a place");
+        let high = self.given(&name(bank, offset + 4)).unwrap_or(Operand::Imm(0));
+        Ok(self.computed(AluOp::Concat(32), Type::U64, &[low, high]))
+    }
+
+    /// `S2R R0, SR_TID.X`, `CS2R R2, SRZ`
+    pub(super) fn special(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+        let [to, from] = &instruction.operands[..] else {
+            return unsupported("a special register of this form");
+        };
+        let name = from.to_string();
+        let value = if name == "SRZ" { Some(Operand::Imm(0)) } else { self.given(&name) };
+        let Some(value) = value else {
+            return unsupported("a value that is known in a run only");
+        };
+        if let Some(first) = self.destination(to)? {
+            self.alu(AluOp::Mov, Type::U32, first, &[value]);
+        }
+        let wide = instruction.opcode.text == "CS2R" && !instruction.has("32");
+        if let (true, Some(first)) = (wide, to.register())
+            && let Some(number) = first.number
+        {
+            if value != Operand::Imm(0) {
+                return unsupported("a clock");
+            }
+            let high = syntax::Register { number: Some(number + 1), ..first };
+            let high = self.register(high, to.at);
+            self.alu(AluOp::Mov, Type::U32, high, &[Operand::Imm(0)]);
+        }
+        Ok(())
+    }
+
+    /// A load of a constant that the test gives: it is no access of memory. Whether it is one.
+    pub(super) fn given_constant(&mut self, instruction: &syntax::Instruction<'_>) -> Got<bool> {
+        let [to, from] = &instruction.operands[..] else { return Ok(false) };
+        let at = from.indexed().and_then(place);
+        let Some((bank, offset)) = at else { return Ok(false) };
+        if self.given(&name(bank, offset)).is_none() {
+            return Ok(false);
+        }
+        let ty = size(instruction)?;
+        let Some(first) = to.register() else { return unsupported("no register to load") };
+        let Some(number) = first.number else { return Ok(true) };
+        // All are read before one is written: the first may be the index of another.
+        for word in 0..ty.bits.div_ceil(32) {
+            let value = self.given(&name(bank, offset + 4 * u64::from(word)));
+            let value = value.unwrap_or(Operand::Imm(0));
+            let number = Some(number.saturating_add(word));
+            let register = self.register(syntax::Register { number, ..first }, to.at);
+            let narrow = Type { bits: ty.bits.min(32), ..ty };
+            self.alu(AluOp::Mov, narrow, register, &[value]);
+            if narrow.kind == TypeKind::Signed {
+                self.alu(AluOp::Mov, Type::U32, register, &[Operand::Reg(register)]);
+            }
+        }
+        Ok(true)
+    }
+
+    /// `c[0x3][0x8]`, `c[0x0][0x210]`: constant memory, and parameters of the kernel.
+    pub(super) fn bank(&mut self, operand: &syntax::Operand<'_>) -> Got<(SpaceQualifier, Place)> {
+        let Some(indexed) = operand.indexed().filter(|indexed| indexed.name == "c") else {
+            return unsupported("a constant of this form");
+        };
+        let Some((bank, offset)) = place(indexed) else {
+            return unsupported("a constant at an address that is computed");
+        };
+        let parameters = parameters(self.family);
+        let (space, offset) = match bank {
+            3 => (SpaceQualifier::Const, offset),
+            0 if offset >= parameters => (SpaceQualifier::ParamEntry, offset - parameters),
+            _ => return unsupported("a bank of constants that a test cannot have"),
+        };
+        let address = Address { base: Operand::Imm(offset), offset: 0 };
+        Ok((space, Place { address, variable: None }))
+    }
+
+    /// Where the shared memory of the thread's CTA is for the machine: `P0:shared[0x400]=s` says
+    /// that `s` begins at this address. By their addresses.
+    pub(super) fn shared(&mut self) -> Vec<(u64, Operand)> {
+        let thread = self.draft.thread(self.thread);
+        let names: Vec<String> = thread.register_names().map(str::to_owned).collect();
+        let mut all: Vec<(u64, Operand)> = Vec::new();
+        for name in names {
+            let number = name.strip_prefix("shared[0x").and_then(|rest| rest.strip_suffix(']'));
+            let at = number.and_then(|number| u64::from_str_radix(number, 16).ok());
+            if let (Some(at), Some(register)) = (at, self.given(&name)) {
+                all.push((at, register));
+            }
+        }
+        all.sort_by_key(|one| one.0);
+        all
+    }
+
+    /// An address in the machine's shared memory as that of what a test puts there.
+    pub(super) fn own_shared(&mut self, address: Operand) -> Operand {
+        let all = self.shared();
+        let mut found = address;
+        for (index, (start, variable)) in all.into_iter().enumerate() {
+            let offset = self.computed(AluOp::Sub, Type::U32, &[address, Operand::Imm(start)]);
+            let moved = self.computed(AluOp::Add, Type::U32, &[variable, offset]);
+            found = if index == 0 {
+                moved
+            } else {
+                let compare = AluOp::Setp(model::isa::alu::Comparison::Ge);
+                let behind = self.computed(compare, Type::U32, &[address, Operand::Imm(start)]);
+                self.computed(AluOp::Selp, Type::U32, &[moved, found, behind])
+            };
+        }
+        found
+    }
+}

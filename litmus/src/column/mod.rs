@@ -1,0 +1,361 @@
+//! Columns of a test in SASS: each instruction becomes lines of the program, and each line what the
+//! machine does for it.
+//!
+//! An access takes its order as a promise from its name: without `STRONG` it is weak. What computes its
+//! address, and what cuts a wide value into registers, are lines of their own.
+
+mod access;
+mod address;
+mod arithmetic;
+pub(crate) mod constant;
+mod control;
+mod integer;
+mod lane;
+mod order;
+
+use std::collections::BTreeSet;
+
+use machine::form::{Family, Lowered};
+use model::isa::alu::{Alu, AluOp};
+use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
+use model::program::ThreadId;
+
+use crate::draft::Draft;
+use crate::instruction;
+use sass::opcode::{Class, class};
+use sass::parse;
+use sass::promise::Promised;
+use sass::single::{self, Options};
+use sass::syntax::{self, AnnotationKind, Atom, File, OperandKind, Register};
+use text::cursor::Cursor;
+use text::report::{Bytes, Report};
+
+/// A cell of the table.
+pub(crate) struct Cell<'a> {
+    labels: Vec<(&'a str, Bytes)>,
+    instruction: Option<syntax::Instruction<'a>>,
+    pub(crate) at: Bytes,
+}
+
+/// What the model does not cover is `Err`, with why.
+type Got<T> = Result<T, &'static str>;
+
+fn unsupported<T>(why: &'static str) -> Got<T> {
+    Err(why)
+}
+
+/// Reads a cell; the rules of the architecture are asked.
+pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Report) -> Cell<'a> {
+    let (text, at) = (cursor.text, cursor.rest_at());
+    let (mut labels, mut start) = (Vec::new(), at.start);
+    loop {
+        let rest = &text[start as usize..at.end as usize];
+        let trimmed = rest.trim_start();
+        let blanks = rest.len() - trimmed.len();
+        let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+        let length = trimmed.find(|c| !name(c)).unwrap_or(0);
+        if length == 0 || !trimmed[length..].starts_with(':') {
+            break;
+        }
+        let first = start as usize + blanks;
+        labels.push((&trimmed[..length], Bytes::new(first, first + length)));
+        start = Bytes::new(first, first + length + 1).end;
+    }
+    let all = parse::read(text, Bytes { start, ..at }, report);
+    if let Some(second) = all.get(1) {
+        report
+            .error("one-instruction", second.at, "a cell has one instruction")
+            .note("this is another one")
+            .help("give it a row of its own");
+    }
+    let instruction = all.into_iter().next();
+    if let Some(one) = &instruction {
+        single::check(one, Options { sm: Some(sm), registers: None }, report);
+    }
+    Cell { labels, instruction, at }
+}
+
+/// Reads the instructions of one thread into the draft. What the machine does for each line, and
+/// where each line is.
+pub(crate) fn read(
+    cells: &[Cell<'_>],
+    family: Family,
+    registers: Option<u16>,
+    thread: ThreadId,
+    draft: &mut Draft,
+    report: &mut Report,
+) -> (Vec<Lowered>, Vec<Bytes>) {
+    let written = cells.iter().filter_map(|cell| cell.instruction.as_ref()?.registers());
+    let written = written.flat_map(|registers| registers.writes).collect();
+    let guard = None;
+    let mut column = Column {
+        draft,
+        report,
+        thread,
+        family,
+        registers,
+        written,
+        lowered: Vec::new(),
+        hidden: 0,
+        scoreboards: 0,
+        guard,
+        meetings: control::meetings(cells),
+        promises: order::promises(cells, family),
+        cell: 0,
+        text: String::new(),
+    };
+    column.initial();
+    let mut places = vec![Bytes::default(); column.lowered.len()];
+    let mut index = 0;
+    while let Some(cell) = cells.get(index) {
+        column.cell = index;
+        index += column.cell(&cells[index..]);
+        places.resize(column.lowered.len(), cell.at);
+    }
+    let Column { draft, report, lowered, .. } = column;
+    instruction::Reader { draft, report, thread }.finish();
+    (lowered, places)
+}
+
+struct Column<'r> {
+    draft: &'r mut Draft,
+    report: &'r mut Report,
+    thread: ThreadId,
+    family: Family,
+    /// How many the shader has, if the test says it.
+    registers: Option<u16>,
+    /// Every register that some instruction may write.
+    written: BTreeSet<Register>,
+    lowered: Vec<Lowered>,
+    /// How many registers are no register of the text.
+    hidden: usize,
+    /// Those that a load is to clear.
+    scoreboards: u8,
+    /// Of the instruction that is read.
+    guard: Option<Guard>,
+    /// Where `BSSY` and `SSY` say that threads meet.
+    meetings: Vec<(Option<String>, String)>,
+    /// What each cell promises to the order of memory.
+    promises: Vec<Vec<Promised>>,
+    /// Which of them is read.
+    cell: usize,
+    text: String,
+}
+
+impl Column<'_> {
+    /// Gives registers their width; what a test says of shared and local memory are its own addresses.
+    fn initial(&mut self) {
+        let count = self.draft.thread(self.thread).registers.len();
+        for index in 0..count {
+            let register = Reg(u16::try_from(index).expect("a thread has few registers"));
+            let draft = self.draft.thread(self.thread).draft(register);
+            let predicate = Register::named(&draft.name).is_some_and(|r| r.file.is_of_predicates());
+            draft.bits = if predicate { 1 } else { 32 };
+        }
+        self.own_addresses();
+    }
+
+    /// One cell, or as many as make one instruction of the model: how many.
+    fn cell(&mut self, cells: &[Cell<'_>]) -> usize {
+        let cell = &cells[0];
+        let line = self.draft.thread(self.thread).lines.len();
+        for &(name, at) in &cell.labels {
+            let name = name.trim_start_matches('.');
+            let labels = &mut self.draft.thread(self.thread).labels;
+            if let Some(&(_, first)) = labels.get(name) {
+                self.report
+                    .error("duplicate-label", at, format!("the label `{name}` is there twice"))
+                    .label(first, "first here");
+            } else {
+                labels.insert(name.to_owned(), (line, at));
+            }
+        }
+        let Some(instruction) = &cell.instruction else { return 1 };
+        self.text = instruction.to_string();
+        self.guard = None;
+        self.waits(instruction);
+        match instruction.guard {
+            // `@!PT`: in no thread.
+            Some(guard) if guard.predicate.number.is_none() && guard.negated => return 1,
+            Some(guard) if guard.predicate.number.is_some() => {
+                let mut predicate = self.register(guard.predicate, guard.at);
+                let all = instruction.registers();
+                if all.is_none_or(|registers| registers.writes.contains(&guard.predicate)) {
+                    // An instruction may be several lines, and all have the guard of before.
+                    predicate = self.predicate(Operand::Reg(predicate));
+                }
+                self.guard = Some(Guard { predicate, negated: guard.negated });
+            }
+            Some(_) | None => {}
+        }
+        match self.instruction(instruction, cells) {
+            Ok(used) => used,
+            Err(why) => {
+                let why = format!("`{}`: {why}", instruction.name());
+                self.emit(Instruction::Unsupported(why), Lowered::default());
+                for operand in &instruction.operands {
+                    let register = operand.register().filter(|register| register.number.is_some());
+                    if let Some(register) = register {
+                        self.register(register, operand.at);
+                    }
+                }
+                1
+            }
+        }
+    }
+
+    /// How many cells it takes.
+    fn instruction(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        cells: &[Cell<'_>],
+    ) -> Got<usize> {
+        match class(instruction.opcode.text) {
+            Some(Class::Load) => self.load(instruction)?,
+            Some(Class::Store) => self.store(instruction)?,
+            Some(Class::Atomic | Class::Reduction) => self.atomic(instruction)?,
+            Some(Class::Membar | Class::Cache | Class::ClusterArrive | Class::ClusterWait) => {
+                self.fence()?;
+            }
+            Some(Class::Barrier) => self.barrier(instruction)?,
+            Some(Class::Arithmetic) => self.arithmetic(instruction)?,
+            Some(Class::Branch) => self.branch(instruction, cells)?,
+            Some(Class::Exit) => self.exit(instruction)?,
+            Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => {}
+            Some(Class::View) => return unsupported("a fence of another proxy"),
+            Some(Class::Special) => self.special(instruction)?,
+            Some(Class::Other) => return unsupported("another unit than the caches' own"),
+            None => return unsupported("not known"),
+        }
+        Ok(1)
+    }
+
+    /// A wait for scoreboards that loads clear: reading S5.
+    fn waits(&mut self, instruction: &syntax::Instruction<'_>) {
+        for annotation in &instruction.annotations {
+            if let AnnotationKind::Require(mask) = annotation.kind
+                && mask & self.scoreboards != 0
+            {
+                self.scoreboards &= !mask;
+                self.acquire_wait();
+            }
+        }
+        let loads = matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic));
+        for annotation in &instruction.annotations {
+            if let (AnnotationKind::Write(one), true) = (annotation.kind, loads) {
+                self.scoreboards |= 1 << one;
+            }
+        }
+    }
+
+    fn emit(&mut self, instruction: Instruction, lowered: Lowered) {
+        let (guard, text) = (self.guard, self.text.clone());
+        self.draft.thread(self.thread).lines.push(Line { guard, instruction, text });
+        self.lowered.push(lowered);
+    }
+
+    fn alu(&mut self, op: AluOp, ty: Type, destination: Reg, sources: &[Operand]) {
+        let alu = Alu { op, ty, destination, sources: sources.to_vec() };
+        self.emit(Instruction::Alu(alu), Lowered::default());
+    }
+
+    /// A register of the text, which has 32 bits, or 1 if it is a predicate.
+    fn register(&mut self, register: Register, at: Bytes) -> Reg {
+        let bits = if register.file.is_of_predicates() { 1 } else { 32 };
+        self.named(&register.to_string(), bits, at)
+    }
+
+    fn named(&mut self, name: &str, bits: u16, at: Bytes) -> Reg {
+        let thread = self.draft.thread(self.thread);
+        let found = thread.register(name, at, self.report);
+        thread.draft(found).bits = bits;
+        thread.draft(found).written = true;
+        found
+    }
+
+    /// A register that the text does not have.
+    fn hidden(&mut self, bits: u16) -> Reg {
+        self.hidden += 1;
+        let name = format!("hidden register {}", self.hidden);
+        self.named(&name, bits, Bytes::default())
+    }
+
+    /// The result of an operation, in a register that the text does not have.
+    fn computed(&mut self, op: AluOp, ty: Type, sources: &[Operand]) -> Operand {
+        let to = self.hidden(ty.bits);
+        self.alu(op, ty, to, sources);
+        Operand::Reg(to)
+    }
+
+    /// A predicate that the text does not have.
+    fn predicate(&mut self, value: Operand) -> Reg {
+        let to = self.hidden(1);
+        self.alu(AluOp::Mov, BIT, to, &[value]);
+        to
+    }
+
+    /// What a register has; zero of `RZ`, true of `PT`.
+    fn read(&mut self, register: Register, at: Bytes) -> Operand {
+        match (register.number, register.file) {
+            (Some(_), _) => Operand::Reg(self.register(register, at)),
+            (None, File::Predicate | File::UniformPredicate) => Operand::Imm(1),
+            (None, File::General | File::Uniform | File::Barrier | File::Scoreboard) => {
+                Operand::Imm(0)
+            }
+        }
+    }
+
+    /// The register behind another one.
+    fn read_next(&mut self, register: Register, ahead: u16, at: Bytes) -> Operand {
+        let number = register.number.map(|number| number.saturating_add(ahead));
+        self.read(Register { number, ..register }, at)
+    }
+
+    /// A register that is written; none for `RZ` and `PT`.
+    fn destination(&mut self, operand: &syntax::Operand<'_>) -> Got<Option<Reg>> {
+        let Some(register) = operand.register() else {
+            return unsupported("no register to write");
+        };
+        Ok(register.number.map(|_| self.register(register, operand.at)))
+    }
+
+    /// The 32 bits of a source, or the bit of a predicate.
+    fn source(&mut self, operand: &syntax::Operand<'_>) -> Got<Operand> {
+        let OperandKind::Value(value) = &operand.kind else {
+            return unsupported("a source of this form");
+        };
+        let plain = value.suffixes.iter().all(|suffix| *suffix == "reuse");
+        if value.absolute || !plain || !value.outer.is_empty() {
+            return unsupported("a part of a register, or its absolute value");
+        }
+        let u32 = Type::U32;
+        let plain = match &value.atom {
+            Atom::Number(number) => {
+                let Some(bits) = number.value.and_then(|value| u32::try_from(value).ok()) else {
+                    return unsupported("a number that is no integer of 32 bits");
+                };
+                return Ok(Operand::Imm(u64::from(match value.signs {
+                    "" | "+" => bits,
+                    "-" => bits.wrapping_neg(),
+                    "~" => !bits,
+                    _ => return unsupported("a sign of this form"),
+                })));
+            }
+            Atom::Register(register) => self.read(*register, operand.at),
+            Atom::Indexed(indexed) if indexed.name == "c" => self.constant(indexed)?,
+            Atom::Indexed(_) | Atom::Name(_) => return unsupported("a source of this form"),
+        };
+        let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
+        match value.signs {
+            "" => Ok(plain),
+            "!" if predicate && plain == Operand::Imm(1) => Ok(Operand::Imm(0)),
+            "!" if predicate => Ok(self.computed(AluOp::Xor, BIT, &[plain, Operand::Imm(1)])),
+            "-" => Ok(self.computed(AluOp::Sub, u32, &[Operand::Imm(0), plain])),
+            "~" => Ok(self.computed(AluOp::Xor, u32, &[plain, Operand::Imm(0xffff_ffff)])),
+            _ => unsupported("a sign of this form"),
+        }
+    }
+}
+
+/// Of predicates.
+const BIT: Type = Type { kind: TypeKind::Unsigned, bits: 8 };

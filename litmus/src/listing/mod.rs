@@ -1,0 +1,263 @@
+//! Functions of a listing as columns of a test: each instruction a cell, as it stands.
+//!
+//! What the text does not show stands beside it: which constant is which parameter, where shared
+//! memory begins, what special registers hold. A column is one lane, alone in its warp (reading S6).
+//! Text shows no waits, so each value that is loaded is granted to be there before what follows.
+
+mod beside;
+mod cover;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use machine::form::Family;
+
+use model::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
+use sass::listing::{self, Line, Listing};
+use sass::opcode::{Class, class};
+use sass::syntax::{Atom, Instruction, OperandKind};
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report};
+
+/// What a listing does not show of a function, and the module does that it was made of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Signature {
+    pub parameters: Vec<Parameter>,
+    pub variables: Vec<Variable>,
+    /// How many accesses are of vectors with elements of 32 bits; 0 where some access is wider.
+    pub vectors: usize,
+}
+
+impl Signature {
+    /// That of a function in PTX.
+    pub fn of(function: &Function) -> Signature {
+        let mut vectors = 0;
+        let mut wide = false;
+        for row in &function.rows {
+            let name = row.cell.split(' ').find(|word| {
+                ["ld.", "st.", "atom.", "red."].iter().any(|opcode| word.starts_with(opcode))
+            });
+            let Some(name) = name else { continue };
+            wide |= name.ends_with("64") || name.ends_with("128");
+            vectors += usize::from(name.contains(".v2.") || name.contains(".v4."));
+        }
+        Signature {
+            parameters: function.parameters.clone(),
+            variables: function.variables.clone(),
+            vectors: if wide { 0 } else { vectors },
+        }
+    }
+}
+
+/// The functions of a listing. `arch` is the number behind `sm_` where the listing does not say it;
+/// `path` is for the messages. A function without a signature is refused.
+pub fn functions(
+    path: &str,
+    text: &str,
+    arch: Option<u16>,
+    signature: &dyn Fn(&str) -> Option<Signature>,
+) -> Result<Functions, Vec<Diagnostic>> {
+    let listing = listing::listing(path, text, None);
+    let mut report = Report::default();
+    let nothing = Bytes::default();
+    let sm = listing.sm.or(arch);
+    if listing.functions.is_empty() {
+        report
+            .error("listing", nothing, "there is no function in this listing")
+            .help("nvdisasm FILE.cubin, or cuobjdump -sass FILE.cubin");
+        return Err(report.finish(path, text));
+    }
+    let Some((sm, family)) = sm.and_then(|sm| Some((sm, Family::of(sm)?))) else {
+        let found = sm.map_or("the listing does not say it".to_owned(), |sm| format!("`sm_{sm}`"));
+        report
+            .error("arch", nothing, "the machine of this listing is not known")
+            .note(found)
+            .help("--arch sm_90");
+        return Err(report.finish(path, text));
+    };
+    let addresses = addresses(text);
+    let read = |function: &listing::Function<'_>| {
+        let next = listing.functions.iter().map(|other| other.line);
+        let end = next.filter(|&line| line > function.line).min().unwrap_or(usize::MAX);
+        if let Some(unread) = unread(&listing, function.line..end) {
+            return Err(Refused { line: unread.span.line, why: unread.message.clone() });
+        }
+        let Some(signature) = signature(function.name) else {
+            let why = "the module has no kernel of this name".to_owned();
+            return Err(Refused { line: function.line, why });
+        };
+        Reader {
+            sm,
+            family,
+            signature,
+            addresses: &addresses,
+            initial: BTreeMap::new(),
+            notes: BTreeSet::new(),
+        }
+        .function(function)
+    };
+    Ok(listing.functions.iter().map(|one| (one.name.to_owned(), read(one))).collect())
+}
+
+/// The first instruction of these lines that cannot be read.
+fn unread<'l>(listing: &'l Listing<'_>, lines: std::ops::Range<usize>) -> Option<&'l Diagnostic> {
+    listing.diagnostics.iter().find(|one| lines.contains(&one.span.line))
+}
+
+/// The variables whose addresses are in bank 4, by their offsets: `.dword x` in its section.
+fn addresses(text: &str) -> BTreeMap<u64, &str> {
+    let mut all = BTreeMap::new();
+    let mut inside = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(rest) =
+            line.strip_prefix(".section\t").or_else(|| line.strip_prefix(".section "))
+        {
+            inside = rest.trim_start().starts_with(".nv.constant4");
+        } else if let (true, Some((at, name))) = (inside, line.split_once(".dword")) {
+            let digits = at.trim().trim_start_matches("/*").trim_end_matches("*/");
+            if let Ok(offset) = u64::from_str_radix(digits, 16) {
+                all.insert(offset, name.trim());
+            }
+        }
+    }
+    all
+}
+
+struct Reader<'l> {
+    sm: u16,
+    family: Family,
+    signature: Signature,
+    addresses: &'l BTreeMap<u64, &'l str>,
+    initial: BTreeMap<String, Initial>,
+    notes: BTreeSet<String>,
+}
+
+/// The text of an instruction, or why it has none.
+type Got<T> = Result<T, String>;
+
+impl Reader<'_> {
+    fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refused> {
+        let lines = without_padding(&function.lines);
+        let targets: BTreeSet<String> =
+            lines.iter().filter_map(|line| target(&line.instruction)).collect();
+        let mut rows: Vec<Row> = Vec::new();
+        for line in lines {
+            let refused = |why| Refused { line: line.number, why };
+            let names = line.labels.iter().map(|label| plain(label));
+            let labels: Vec<String> = names
+                .chain(line.address.map(at_address))
+                .filter(|label| targets.contains(label))
+                .map(|label| format!("{label}: "))
+                .collect();
+            self.beside(&line.instruction).map_err(refused)?;
+            let waits = self.waits(&line.instruction);
+            let cell = cell(&line.instruction).map_err(refused)?;
+            let wait = if waits { " &wr=0x0" } else { "" };
+            rows.push(Row {
+                cell: format!("{}{cell}{wait}", labels.concat()),
+                line: line.number,
+                volatile: line.instruction.has("MMIO"),
+                read_only: false,
+            });
+            if waits {
+                let cell = "NOP &req={0}".to_owned();
+                rows.push(Row { cell, line: line.number, ..Row::default() });
+            }
+        }
+        self.pieces(&function.lines);
+        let variables = self.variables(&function.lines);
+        let variables = variables.map_err(|why| Refused { line: function.line, why })?;
+        let function = Function {
+            name: function.name.to_owned(),
+            line: function.line,
+            language: Language::Sass(self.sm),
+            kernel: true,
+            parameters: self.signature.parameters,
+            variables,
+            rows,
+            initial: self.initial.into_iter().collect(),
+            result: None,
+            notes: self.notes.into_iter().collect(),
+        };
+        cover::covered(&function)?;
+        Ok(function)
+    }
+
+    /// Whether what follows waits for it, which no text shows.
+    fn waits(&mut self, instruction: &Instruction<'_>) -> bool {
+        let constant = matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
+        let waits = match class(instruction.opcode.text) {
+            Some(Class::Load) => !constant,
+            Some(Class::Atomic) => true,
+            _ => false,
+        };
+        if waits {
+            self.note("each value that is loaded is granted to be there before what follows");
+        }
+        waits
+    }
+}
+
+/// A label as a test has it.
+fn plain(label: &str) -> String {
+    label.trim_start_matches('.').replace(['.', '@'], "_")
+}
+
+/// The label of an address that a branch names.
+fn at_address(address: u64) -> String {
+    format!("A{address:x}")
+}
+
+/// The label that an instruction may go to.
+fn target(instruction: &Instruction<'_>) -> Option<String> {
+    if class(instruction.opcode.text) != Some(Class::Branch) {
+        return None;
+    }
+    match &instruction.operands.last()?.kind {
+        OperandKind::Label(label) => Some(plain(label)),
+        OperandKind::Value(value) => match value.atom {
+            Atom::Number(number) => number.value.map(at_address),
+            Atom::Register(_) | Atom::Indexed(_) | Atom::Name(_) => None,
+        },
+        OperandKind::List(_) | OperandKind::Opaque(_) => None,
+    }
+}
+
+/// An instruction as a cell has it: labels without dots, and no annotations.
+fn cell(instruction: &Instruction<'_>) -> Got<String> {
+    let guard = instruction.guard.map(|guard| format!("{guard} ")).unwrap_or_default();
+    let mut operands: Vec<String> = instruction.operands.iter().map(ToString::to_string).collect();
+    if let (Some(target), Some(last)) = (target(instruction), operands.last_mut()) {
+        *last = target;
+    }
+    let operands = operands.join(", ");
+    let gap = if operands.is_empty() { "" } else { " " };
+    let text = format!("{guard}{}{gap}{operands}", instruction.name());
+    if text.contains(['|', ';']) {
+        return Err("a cell has no bars and no semicolons".to_owned());
+    }
+    Ok(text)
+}
+
+/// Without what a compiler puts behind the last instruction: a branch to itself, and `NOP`.
+fn without_padding<'l, 'a>(lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
+    let named: BTreeSet<(usize, String)> = lines
+        .iter()
+        .enumerate()
+        .filter_map(|(index, line)| Some((index, target(&line.instruction)?)))
+        .collect();
+    let mut end = lines.len();
+    while end > 0 {
+        let last = &lines[end - 1];
+        let labels: Vec<String> =
+            last.labels.iter().map(|l| plain(l)).chain(last.address.map(at_address)).collect();
+        let elsewhere = named.iter().any(|(from, to)| *from < end - 1 && labels.contains(to));
+        let itself = target(&last.instruction).is_some_and(|to| labels.contains(&to));
+        let idle = class(last.instruction.opcode.text) == Some(Class::Nothing)
+            || itself && last.instruction.guard.is_none();
+        if !idle || elsewhere {
+            break;
+        }
+        end -= 1;
+    }
+    &lines[..end]
+}

@@ -1,0 +1,175 @@
+//! Functions of listings as columns.
+
+use litmus::listing::{Signature, functions};
+use model::function::{Function, Initial, Language, Parameter, Refused, Variable};
+use model::memory::Space;
+
+fn signature() -> Signature {
+    let parameter = |name: &str, bits: u16, points_to: Option<Space>| Parameter {
+        name: name.to_owned(),
+        bits,
+        points_to,
+        no_alias: false,
+    };
+    let variable = |name: &str, space| Variable { name: name.to_owned(), space, bytes: 4 };
+    Signature {
+        parameters: vec![
+            parameter("n", 32, None),
+            parameter("x", 64, Some(Space::Global)),
+            parameter("flag", 64, Some(Space::Global)),
+        ],
+        variables: vec![variable("s", Space::Shared), variable("g", Space::Global)],
+        vectors: 1,
+    }
+}
+
+fn read(text: &str) -> Vec<(String, Result<Function, Refused>)> {
+    functions("f.sass", text, None, &|name| (name != "unknown").then(signature))
+        .unwrap_or_else(|all| panic!("{}", all[0]))
+}
+
+/// The listing of one function with these instructions.
+fn listed(sm: u16, instructions: &[&str]) -> String {
+    let mut text = format!(".headerflags @\"EF_CUDA_SM{sm}\"\n.section .text.f,\"ax\"\nf:\n");
+    for (index, one) in instructions.iter().enumerate() {
+        let line = match one.strip_suffix(':') {
+            Some(_) => format!("{one}\n"),
+            None => format!("        /*{:04x}*/ {one} ;\n", 16 * index),
+        };
+        text.push_str(&line);
+    }
+    text + "\t.section .nv.constant4,\"a\"\n        /*0008*/ .dword g\n"
+}
+
+fn one(sm: u16, instructions: &[&str]) -> Result<Function, Refused> {
+    read(&listed(sm, instructions)).pop().expect("there is one").1
+}
+
+fn cells(function: &Function) -> Vec<&str> {
+    function.rows.iter().map(|row| row.cell.as_str()).collect()
+}
+
+fn initial(function: &Function, name: &str) -> Option<Initial> {
+    let found = function.initial.iter().find(|(known, _)| known == name);
+    found.map(|(_, value)| value.clone())
+}
+
+#[test]
+fn constants_are_the_parameters_of_the_signature() {
+    let spellings: [(u16, &[&str], u64); 5] = [
+        (52, &["MOV R2, c[0x0][0x148]", "MOV R3, c[0x0][0x14c]"], 0x148),
+        (70, &["MOV R2, c[0x0][0x168]", "MOV R3, c[0x0][0x16c]"], 0x168),
+        (80, &["ULDC.64 UR4, c[0x0][0x168]"], 0x168),
+        (90, &["LDC.64 R2, c[0x0][0x218]"], 0x218),
+        (100, &["LDC R1, c[0x0][0x37c]", "LDCU.64 UR4, c[0x0][0x388]"], 0x388),
+    ];
+    for (sm, instructions, x) in spellings {
+        let function = one(sm, &[instructions, &["EXIT"]].concat()).expect("it is covered");
+        assert_eq!(function.language, Language::Sass(sm));
+        let (low, high) = (format!("c[0x0][{x:#x}]"), format!("c[0x0][{:#x}]", x + 4));
+        assert_eq!(initial(&function, &low), Some(Initial::Parameter(1)), "sm_{sm}");
+        assert_eq!(initial(&function, &high), Some(Initial::Value(0)), "sm_{sm}");
+    }
+}
+
+#[test]
+fn what_is_loaded_is_waited_for_and_padding_is_left_out() {
+    let function = one(
+        90,
+        &[
+            "LDC.64 R2, c[0x0][0x218]",
+            "ULDC.64 UR4, c[0x0][0x208]",
+            ".L_x_0:",
+            "LDG.E.MMIO.SYS R0, desc[UR4][R2.64] &wr=0x3 ?trans1",
+            "ISETP.NE.AND P0, PT, R0, RZ, PT",
+            "@!P0 BRA `(.L_x_0)",
+            "EXIT",
+            ".L_x_1:",
+            "BRA `(.L_x_1)",
+            "NOP",
+        ],
+    )
+    .expect("it is covered");
+    assert_eq!(
+        cells(&function),
+        [
+            "LDC.64 R2, c[0x0][0x218]",
+            "ULDC.64 UR4, c[0x0][0x208]",
+            "L_x_0: LDG.E.MMIO.SYS R0, desc[UR4][R2.64] &wr=0x0",
+            "NOP &req={0}",
+            "ISETP.NE.AND P0, PT, R0, RZ, PT",
+            "@!P0 BRA L_x_0",
+            "EXIT",
+        ]
+    );
+    assert_eq!(function.rows.iter().filter(|row| row.volatile).count(), 1);
+    assert!(function.notes.iter().any(|note| note.contains("granted")), "{:?}", function.notes);
+}
+
+#[test]
+fn branches_of_cuobjdump_are_to_addresses() {
+    let text = "code for sm_80\n\t\tFunction : f\n\
+        /*0000*/ MOV R0, c[0x0][0x160] ; /* 0x00005800ff027624 */\n\
+                                         /* 0x000fe200078e00ff */\n\
+        /*0010*/ IADD3 R0, R0, -0x1, RZ ;\n\
+        /*0020*/ ISETP.NE.AND P0, PT, R0, RZ, PT ;\n\
+        /*0030*/ @P0 BRA 0x10 ;\n\
+        /*0040*/ EXIT ;\n\
+        /*0050*/ BRA 0x50 ;\n\t\tFunction : unknown\n/*0000*/ EXIT ;\n";
+    let all = read(text);
+    let function = all[0].1.as_ref().expect("it is covered");
+    assert_eq!(cells(function)[1], "A10: IADD3 R0, R0, -0x1, RZ");
+    assert_eq!(cells(function)[3], "@P0 BRA A10");
+    assert_eq!(function.rows.len(), 5);
+    let refused = all[1].1.as_ref().expect_err("nobody knows it");
+    assert_eq!((refused.line, refused.why.as_str()), (10, "the module has no kernel of this name"));
+}
+
+#[test]
+fn addresses_of_variables_are_in_bank_4_and_shared_memory_begins_somewhere() {
+    let function = one(90, &["LDC.64 R2, c[0x4][0x8]", "STS [0x400], R2", "EXIT"]);
+    let function = function.expect("it is covered");
+    assert_eq!(initial(&function, "c[0x4][0x8]"), Some(Initial::Address("g".to_owned())));
+    assert_eq!(initial(&function, "shared[0x400]"), Some(Initial::Address("s".to_owned())));
+    let function = one(70, &["STS [RZ], R2", "EXIT"]).expect("it is covered");
+    assert_eq!(initial(&function, "shared[0x0]"), Some(Initial::Address("s".to_owned())));
+}
+
+#[test]
+fn wide_accesses_are_pieces_where_all_were_vectors() {
+    let load = ["LDG.E.64 R4, [R2.64]", "EXIT"];
+    let function = one(80, &load).expect("it is covered");
+    assert_eq!(initial(&function, "pieces"), Some(Initial::Value(4)));
+    let store = ["LDG.E.64 R4, [R2.64]", "STG.E.64 [R2.64], R4", "EXIT"];
+    let function = one(80, &store).expect("it is covered");
+    assert_eq!(initial(&function, "pieces"), None);
+}
+
+#[test]
+fn what_is_not_covered_refuses_the_function_where_it_stands() {
+    for (instructions, line, why) in [
+        (&["NOP", "FADD R0, R1, R2", "EXIT"][..], 5, "`FADD`: arithmetic of this form"),
+        (&["LDC R0, c[0x0][0x1f8]"], 4, "what `c[0x0][0x1f8]` holds is not known"),
+        (&["LDC R0, c[0x0][R2+0x218]"], 4, "`c[0x0][R2+0x218]`: an address that is computed"),
+        (&["EXIT", "S2R R0, SR_SMID"], 5, "what the special register `SR_SMID` holds is not known"),
+        (&["STL [R1], R0"], 4, "local memory, which is laid out by the compiler, is not followed"),
+        (&["LDG.E R0, [R2.64", "EXIT"], 4, "expected `+`, `-` or `]`"),
+        (&["CALL.REL.NOINC `(g)"], 4, "`CALL.REL.NOINC`: control flow other than `BRA` and `EXIT`"),
+        (&["UTMALDG.2D [UR4], [UR6]"], 4, "`UTMALDG.2D`: another unit than the caches' own"),
+        (&["QUUX R0"], 4, "`QUUX`: not known"),
+    ] {
+        let refused = one(90, instructions).expect_err("it is not covered");
+        assert_eq!((refused.line, refused.why.as_str()), (line, why), "{instructions:?}");
+    }
+}
+
+#[test]
+fn a_file_without_functions_or_without_a_machine_is_an_error() {
+    let none = |_: &str| None;
+    let all = functions("f.sass", "// nothing\n", None, &none);
+    assert!(all.is_err_and(|all| all[0].message.contains("no function")));
+    let text = "\t\tFunction : f\n/*0000*/ EXIT ;\n";
+    let all = functions("f.sass", text, None, &none);
+    assert!(all.is_err_and(|all| all[0].message.contains("not known")));
+    assert!(functions("f.sass", text, Some(90), &none).is_ok());
+}

@@ -1,8 +1,0 @@
-//! SASS as text: every form is read, and printed as it stood.
-
-mod corpus;
-mod function;
-mod ldg;
-mod listing;
-mod measured;
-mod robust;

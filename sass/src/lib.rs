@@ -1,0 +1,25 @@
+//! SASS: the machine's own instructions, as words and as `nvdisasm` prints them; what they promise ([`promise`]),
+//! and what ptxas makes of PTX ([`lowering`]).
+
+pub mod decode;
+pub mod encode;
+pub mod form;
+pub mod ldg;
+pub mod listing;
+pub mod lower;
+pub mod lowering;
+mod modifier;
+pub mod opcode;
+pub mod parse;
+mod print;
+pub mod promise;
+mod rules;
+mod scan;
+pub mod single;
+mod spa5;
+pub mod syntax;
+pub mod uses;
+
+pub use listing::listing;
+pub use parse::instructions;
+pub use single::{Options, Single, instruction};

@@ -1,0 +1,152 @@
+//! A litmus test lowered by a table: what each of its lines becomes on the machine.
+
+use machine::Refusal;
+use machine::form::{Family, Lowered};
+use model::isa::atom::AtomicOp;
+use model::isa::bar::Barrier;
+use model::isa::{Instruction, Type, TypeKind};
+use model::program::{Program, ThreadId};
+use ptx::qualifier::Qualifier;
+
+use super::form::{self, Unknown};
+use crate::lowering::Table;
+
+/// A table, and the target that its rows are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Lowering<'t> {
+    pub table: &'t Table,
+    pub sm: u16,
+    pub family: Family,
+    /// What the lines of a test in SASS do, which no table is asked for.
+    pub direct: Option<&'t [Vec<Lowered>]>,
+}
+
+impl Lowering<'_> {
+    /// The table that comes with the program for a target.
+    pub fn of(sm: u16) -> Option<Lowering<'static>> {
+        let family = Family::of(sm)?;
+        let named = crate::lowering::families().iter().find(|f| f.name == family.name())?;
+        Some(Lowering { table: &named.table, sm, family, direct: None })
+    }
+
+    /// What each line of each thread becomes.
+    pub fn program(&self, program: &Program) -> Result<Vec<Vec<Lowered>>, Refusal> {
+        if let Some(direct) = self.direct {
+            return Self::direct(program, direct);
+        }
+        let threads = (0..).zip(&program.threads);
+        threads
+            .map(|(thread, of)| {
+                let lines = of.lines.iter().enumerate();
+                lines
+                    .map(|(line, of)| {
+                        self.line(&of.instruction, &of.text).map_err(|why| Refusal::Lowering {
+                            thread: ThreadId(thread),
+                            line,
+                            why,
+                        })
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+
+    /// A test in SASS says what its lines do; what nobody has looked at does nothing that is known.
+    fn direct(program: &Program, direct: &[Vec<Lowered>]) -> Result<Vec<Vec<Lowered>>, Refusal> {
+        match program.unsupported() {
+            Some((thread, line, why)) => {
+                Err(Refusal::Lowering { thread, line, why: why.to_owned() })
+            }
+            None => Ok(direct.to_vec()),
+        }
+    }
+
+    /// What one line becomes: by its row, if it has to do with memory.
+    fn line(&self, instruction: &Instruction, text: &str) -> Result<Lowered, String> {
+        match instruction {
+            Instruction::Alu(_) | Instruction::Cvta(_) | Instruction::Branch(_) => {
+                return Ok(Lowered::default());
+            }
+            Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
+                return Err(LATE.to_owned());
+            }
+            Instruction::ProxyFence(_) => return Err("proxies are not on this machine".to_owned()),
+            Instruction::Unsupported(why) => return Err(why.clone()),
+            Instruction::Load(_)
+            | Instruction::Store(_)
+            | Instruction::Atomic(_)
+            | Instruction::Fence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_) => {}
+        }
+        let sass = self.text(instruction, text).ok_or_else(|| self.no_row(instruction, text))?;
+        form::sequence(instruction, &sass)
+            .map_err(|Unknown(name)| format!("the machine has no `{name}`"))
+    }
+
+    /// That there is no row, and the instruction that is most like this one and has one.
+    pub fn no_row(&self, instruction: &Instruction, text: &str) -> String {
+        let (opcode, parts) = named(instruction, text);
+        let alike: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
+        let nearest = self.table.nearest(self.sm, opcode, &alike);
+        let nearest = nearest.map_or(String::new(), |near| format!("; the nearest is `{near}`"));
+        let name = [&[opcode], &parts[..]].concat().join(".");
+        format!("the table has no row for `{name}` on sm_{}{nearest}", self.sm)
+    }
+
+    /// What the row has for an instruction as it is written, or for one that differs from it in nothing that
+    /// orders memory.
+    pub fn text(&self, instruction: &Instruction, text: &str) -> Option<String> {
+        let (opcode, parts) = named(instruction, text);
+        let find = |parts: &[&str]| self.table.find(self.sm, opcode, parts);
+        let measured = parts.iter().map(|part| alike(part, instruction));
+        // An access without an order is weak; the oldest family has no word for it.
+        let unordered = measured.clone().filter(|part| *part != "weak");
+        find(&parts)
+            .or_else(|| find(&measured.collect::<Vec<&str>>()))
+            .or_else(|| find(&unordered.collect::<Vec<&str>>()))
+    }
+}
+
+/// The opcode of an instruction and what stands behind it; the peers leave the type out.
+fn named<'t>(instruction: &Instruction, text: &'t str) -> (&'t str, Vec<&'t str>) {
+    let mut words = text.split_whitespace();
+    let name = words.find(|word| !word.starts_with('@')).unwrap_or("");
+    let mut parts = name.trim_end_matches(';').split('.');
+    let opcode = parts.next().unwrap_or("");
+    let mut parts: Vec<&str> = parts.collect();
+    let typed = |part: &&str| matches!(Qualifier::named(part), Some(Qualifier::Type(_)));
+    if let Some((_, ty, _)) = instruction.access()
+        && !parts.iter().any(typed)
+    {
+        parts.push(ty.name());
+    }
+    (opcode, parts)
+}
+
+const LATE: &str = "late arrivals pass no barrier of this machine, as they pass the peer's";
+
+/// A part in the place of one that the tables may not have: other operations and types go the same
+/// way to memory.
+fn alike<'p>(part: &'p str, instruction: &Instruction) -> &'p str {
+    let ty = instruction.access().map(|(_, ty, _)| ty);
+    let op = if let Instruction::Atomic(atomic) = instruction { Some(atomic.op) } else { None };
+    let numbers = op.is_some_and(|op| !matches!(op, AtomicOp::Cas | AtomicOp::Exch));
+    let measured = |ty: Type| match (numbers, ty.bits) {
+        (true, 64) => "u64",
+        (true, _) => "u32",
+        (false, 8) => "u8",
+        (false, 16) if op.is_some() => "b16",
+        (false, 16) => "u16",
+        (false, 64) => "b64",
+        (false, 128) => "b128",
+        (false, _) => "b32",
+    };
+    match part {
+        "or" | "xor" | "min" | "max" | "and" | "dec" | "inc" => "add",
+        _ => match ty {
+            Some(ty) if part == ty.name() && ty.kind != TypeKind::FloatPair => measured(ty),
+            _ => part,
+        },
+    }
+}

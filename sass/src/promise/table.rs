@@ -1,0 +1,95 @@
+//! The promises as the table of `docs/sass.md`, each line worked out from the words in it.
+
+use std::fmt::Write;
+
+use machine::form::Level;
+use model::isa::fence::FenceOrder;
+
+use super::{Promise, Word, promised, scope, scope_of_access};
+use crate::form::{self, Unknown};
+
+/// Sequences that the table shows.
+const SHOWN: &[&str] = &[
+    "LDG.E",
+    "LDG.E.SYS",
+    "LDG.E.CG",
+    "STG.E.STRONG.SM",
+    "STG.E.STRONG.GPU",
+    "LDG.E.STRONG.SYS",
+    "LDG.E.CV",
+    "STG.E.WT",
+    "LDG.E.MMIO.SYS",
+    "LDG.E.CONSTANT",
+    "LDS",
+    "ATOMS.ADD",
+    "ATOMG.E.ADD.STRONG.SM",
+    "ATOMG.E.ADD.STRONG.GPU",
+    "ATOM.E.ADD",
+    "REDG.E.ADD.STRONG.SYS",
+    "MEMBAR.ALL.CTA",
+    "MEMBAR.SC.CTA",
+    "MEMBAR.ALL.GPU",
+    "MEMBAR.SC.GPU",
+    "CCTL.IVALL",
+    "MEMBAR.ALL.GPU ; CCTL.IVALL",
+    "MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL",
+    "MEMBAR.GL.IVALLD",
+    "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.GPU ; CCTL.IVALL",
+    "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.SYS ; CCTL.IVALL",
+    "BAR.SYNC",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
+    "UCGABAR_WAIT ; CCTL.IVALL",
+];
+
+/// A table in Markdown: words, and what they promise in the order of the words.
+pub fn table() -> Result<String, Unknown> {
+    let mut out = String::from("| SASS | promises |\n|---|---|\n");
+    for text in SHOWN {
+        let mut names = Vec::new();
+        let mut words = Vec::new();
+        for name in text.split(';').map(str::trim) {
+            let atomic = ["ATOM", "RED"].iter().any(|opcode| name.starts_with(opcode));
+            for word in form::forms(name)?.filter_map(|form| Word::of(form, atomic)) {
+                names.push(name);
+                words.push(word);
+            }
+        }
+        let all: Vec<String> = promised(&words)
+            .into_iter()
+            .map(|one| said(one.promise, names[one.word], words[one.word]))
+            .collect();
+        writeln!(out, "| `{text}` | {} |", all.join("; ")).expect("a string takes it");
+    }
+    Ok(out)
+}
+
+/// One promise, of the word with this name.
+fn said(promise: Promise, name: &str, word: Word) -> String {
+    let has = |modifier: &str| name.split('.').any(|part| part == modifier);
+    match promise {
+        Promise::Fence(order, scope) => {
+            let order = match order {
+                FenceOrder::Acquire => "acquire",
+                FenceOrder::Release => "release",
+                FenceOrder::AcqRel => "acq_rel",
+                FenceOrder::Sc => "sc",
+            };
+            format!("`fence.{order}.{scope}`")
+        }
+        Promise::Access | Promise::AcqRel => {
+            let Word::Access { level, atomic } = word else { return String::new() };
+            let scope = if atomic { scope(level) } else { scope_of_access(level, has) };
+            let order = if promise == Promise::AcqRel { "acq_rel" } else { "relaxed" };
+            match scope {
+                _ if level == Level::ReadOnly => "`ld.global.nc`".to_owned(),
+                Some(scope) => format!("{order} at {scope}"),
+                None => "weak".to_owned(),
+            }
+        }
+        Promise::Bar => "`bar.sync`".to_owned(),
+        Promise::ClusterArrive => "`barrier.cluster.arrive.relaxed`".to_owned(),
+        Promise::ClusterWait { acquires: true } => "`barrier.cluster.wait`".to_owned(),
+        Promise::ClusterWait { acquires: false } => "a wait that orders nothing".to_owned(),
+    }
+}

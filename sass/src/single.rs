@@ -1,0 +1,102 @@
+//! One instruction with all that is wrong with it.
+
+use machine::form::Family;
+use ptx::opcode;
+
+use super::ldg::Ldg;
+use super::syntax::Instruction;
+use super::{parse, rules, spa5};
+use text::diagnostic::Diagnostic;
+use text::report::{Bytes, Report};
+
+/// What an instruction is read for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The number behind `sm_`; without one, whatever has the modifiers that are written.
+    pub sm: Option<u16>,
+    /// How many registers the shader has.
+    pub registers: Option<u8>,
+}
+
+/// An instruction that could be read.
+#[derive(Clone, Debug)]
+pub struct Single<'a> {
+    pub instruction: Instruction<'a>,
+    /// Which machines it is of, as far as that is asked for or shows.
+    pub family: Option<Family>,
+    /// Its fields, if it is an `LDG` of SPA 5.0 that keeps the rules.
+    pub ldg: Option<Ldg>,
+    /// What it breaks.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads one instruction; `path` is for the messages.
+pub fn instruction<'a>(
+    path: &str,
+    text: &'a str,
+    options: Options,
+) -> Result<Single<'a>, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    if let Some(at) = ptx(text) {
+        report
+            .error("ptx", at, format!("`{}` is an instruction of PTX", at.of(text)))
+            .note("the machine's opcodes are in capitals")
+            .help("`causeway ptx explain` reads it");
+        return Err(report.finish(path, text));
+    }
+    let mut all = parse::read(text, Bytes::new(0, text.len()), &mut report);
+    if report.count() == 0 && all.len() != 1 {
+        let at = all.get(1).map_or(Bytes::new(0, 0), |second| second.at);
+        let note = if all.is_empty() { "there is none" } else { "this is another one" };
+        report
+            .error("one-instruction", at, "one instruction is expected")
+            .note(note)
+            .help("give each instruction as an argument of its own");
+    }
+    let one = all.pop().filter(|_| report.count() == 0);
+    let Some(instruction) = one else { return Err(report.finish(path, text)) };
+    let (family, ldg) = check(&instruction, options, &mut report);
+    Ok(Single { instruction, family, ldg, diagnostics: report.finish(path, text) })
+}
+
+/// The opcode, if the text begins with one of PTX.
+fn ptx(text: &str) -> Option<Bytes> {
+    let mut rest = text.trim_start();
+    if rest.starts_with('@') {
+        rest = rest.find(char::is_whitespace).map_or("", |end| rest[end..].trim_start());
+    }
+    let start = text.len() - rest.len();
+    let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    // `membar.SC.GPU` is of the machine all the same.
+    let modifier = rest[length..].strip_prefix('.').unwrap_or_default();
+    let found = opcode::all().any(|known| known == &rest[..length])
+        && !modifier.starts_with(|c: char| c.is_ascii_uppercase());
+    found.then(|| Bytes::new(start, start + length))
+}
+
+/// Asks an instruction its rules.
+pub fn check(
+    instruction: &Instruction<'_>,
+    options: Options,
+    report: &mut Report,
+) -> (Option<Family>, Option<Ldg>) {
+    let family = match options.sm {
+        Some(sm) => Family::of(sm),
+        None => shown(instruction),
+    };
+    let name_alone = instruction.operands.is_empty();
+    if family == Some(Family::Maxwell) && instruction.opcode.text == "LDG" && !name_alone {
+        return (family, spa5::read(instruction, options.registers, report));
+    }
+    rules::check(instruction, family, report);
+    (family, None)
+}
+
+/// The machines that a name is of where it can be of no others.
+fn shown(instruction: &Instruction<'_>) -> Option<Family> {
+    let old = ["CA", "CG", "CI", "CS", "CV", "WT", "GL", "IVALLD"];
+    let wide = instruction.opcode.text == "LDG" && instruction.has("32");
+    let scheduled = !instruction.annotations.is_empty();
+    let found = wide || scheduled || old.iter().any(|name| instruction.has(name));
+    found.then_some(Family::Maxwell)
+}
