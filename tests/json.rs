@@ -29,11 +29,17 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
             &["explore", "--check", "--table=tests/cli/leaky.table", "tests/cli/holds.litmus"],
         ],
     ),
-    ("causeway-lint/1", &[&["lint", "tests/ptx"]]),
+    ("causeway-lint/1", &[&["lint", "tests/ptx", "tests/ptx/absent.ptx"]]),
     ("causeway-lint-summary/1", &[&["lint", "tests/ptx"]]),
     (
         "causeway-ptx-explain/1",
-        &[&["ptx", "explain", "ld.acquire.gpu.global.L2::64B.u32 r, [a]", "ld.gpu.u32 r, [a]"]],
+        &[&[
+            "ptx",
+            "explain",
+            "ld.acquire.gpu.global.L2::64B.u32 r, [a]",
+            "ld.gpu.u32 r, [a]",
+            "bar.arrive 1, 64",
+        ]],
     ),
     (
         "causeway-sass-explain/1",
@@ -49,7 +55,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         &[
             &["lower", "--rows", "tests/lower/few.csv"],
             &["lower", "--from", "tests/lower/message.ptx", "--to", "tests/lower/message.made.ptx"],
-            &["lower", "--table", "tests/cli/leaky.table"],
+            &["lower", "--table", "tests/cli/leaky.table", "tests/cli"],
         ],
     ),
 ];
@@ -114,6 +120,110 @@ fn an_execution_counts_for_each_outcome_that_it_can_end_with() {
     assert_eq!((count("positive"), count("negative")), (3, 3));
 }
 
+/// What a command prints on standard output.
+fn printed(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(arguments)
+        .current_dir(suite::root())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the program starts");
+    let text = String::from_utf8(output.stdout).expect("output is text");
+    assert!(!text.is_empty(), "{arguments:?} prints nothing");
+    text
+}
+
+/// All lines of a kind that its commands print.
+fn lines_of(kind: &str, commands: &[&[&str]]) -> Vec<Value> {
+    let of_kind = |kind: &str, line: &&str| line.starts_with(&format!("{{\"format\":\"{kind}\","));
+    let mut all = Vec::new();
+    for arguments in commands {
+        let text = printed(&[*arguments, &["--format=json"]].concat());
+        // `lint` prints objects of two kinds.
+        for line in text.lines() {
+            assert!(COMMANDS.iter().any(|(kind, _)| of_kind(kind, &line)), "{line}");
+        }
+        let lines = text.lines().filter(|line| of_kind(kind, line));
+        all.extend(
+            lines.map(|line| -> Value { serde_json::from_str(line).expect("a line is an object") }),
+        );
+    }
+    assert!(!all.is_empty(), "nothing is of kind {kind}");
+    all
+}
+
+/// The schema of a kind of objects: `causeway-lint-summary/1` is called `lint-summary`.
+fn schema_of(kind: &str) -> Value {
+    let name = kind.trim_start_matches("causeway-").trim_end_matches("/1");
+    serde_json::from_str(&printed(&["schema", name])).expect("a schema is an object")
+}
+
+/// The fields that a schema has, as [`fields`] names those of an object.
+fn fields_of_schema(prefix: &str, schema: &Value, root: &Value, found: &mut BTreeSet<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let target =
+            root.pointer(name.trim_start_matches('#')).expect("a reference leads somewhere");
+        fields_of_schema(prefix, target, root, found);
+    }
+    for any in schema["anyOf"].as_array().into_iter().flatten() {
+        fields_of_schema(prefix, any, root, found);
+    }
+    if schema["items"].is_object() {
+        // Behind the name of the list there is a dot already.
+        let prefix = prefix.strip_suffix('.').map_or(String::new(), |name| format!("{name}[]."));
+        fields_of_schema(&prefix, &schema["items"], root, found);
+    }
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        found.insert(format!("{prefix}{name}"));
+        fields_of_schema(&format!("{prefix}{name}."), field, root, found);
+    }
+}
+
+/// What is checked in is what the command prints: programs that are not at hand can rely on it.
+#[test]
+fn the_schemas_are_those_of_the_program() {
+    let folder = suite::root().join("docs/schema");
+    let update = std::env::var_os("UPDATE").is_some();
+    let mut files = BTreeSet::new();
+    for name in printed(&["schema"]).lines() {
+        let now = printed(&["schema", name]);
+        let kind = format!("causeway-{name}/1");
+        assert!(COMMANDS.iter().any(|(known, _)| *known == kind), "no command prints {kind}");
+        let file = folder.join(format!("{name}.json"));
+        files.insert(file.clone());
+        if update {
+            fs::create_dir_all(&folder).expect("the folder can be made");
+            fs::write(&file, &now).expect("the schema can be written");
+        }
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        assert!(now == before, "{} is another: UPDATE=1 rewrites it", file.display());
+    }
+    assert_eq!(files.len(), COMMANDS.len());
+    for entry in fs::read_dir(&folder).expect("the schemas are there") {
+        let path = entry.expect("the folder can be read").path();
+        assert!(files.contains(&path), "{} is a schema of nothing", path.display());
+    }
+}
+
+#[test]
+fn every_line_is_as_its_schema_says() {
+    for &(kind, commands) in COMMANDS {
+        let schema = schema_of(kind);
+        let validator = jsonschema::draft202012::new(&schema).expect("it is a schema");
+        for line in lines_of(kind, commands) {
+            let wrong: Vec<String> =
+                validator.iter_errors(&line).map(|error| error.to_string()).collect();
+            assert!(wrong.is_empty(), "{kind}: {wrong:#?} in {line}");
+            // Nor would anything pass: each field has to be there.
+            for name in schema["required"].as_array().expect("a list") {
+                let mut less = line.clone();
+                less.as_object_mut().expect("an object").remove(name.as_str().expect("a name"));
+                assert!(!validator.is_valid(&less), "{kind} without {name}");
+            }
+        }
+    }
+}
+
 #[test]
 fn every_field_that_occurs_is_documented_and_every_other_is_not() {
     let documented = documented();
@@ -121,26 +231,8 @@ fn every_field_that_occurs_is_documented_and_every_other_is_not() {
     let mut wrong = Vec::new();
     for &(kind, commands) in COMMANDS {
         let mut found = BTreeSet::new();
-        for arguments in commands {
-            let output = Command::new(env!("CARGO_BIN_EXE_causeway"))
-                .args(*arguments)
-                .arg("--format=json")
-                .current_dir(suite::root())
-                .stdin(Stdio::null())
-                .output()
-                .expect("the program starts");
-            let text = String::from_utf8(output.stdout).expect("output is text");
-            assert!(!text.is_empty(), "{arguments:?} prints nothing");
-            // `lint` prints objects of two kinds.
-            let of_kind =
-                |kind: &str, line: &&str| line.starts_with(&format!("{{\"format\":\"{kind}\","));
-            for line in text.lines() {
-                assert!(COMMANDS.iter().any(|(kind, _)| of_kind(kind, &line)), "{line}");
-            }
-            for line in text.lines().filter(|line| of_kind(kind, line)) {
-                let object: Value = serde_json::from_str(line).expect("a line is an object");
-                fields("", &object, &mut found);
-            }
+        for line in lines_of(kind, commands) {
+            fields("", &line, &mut found);
         }
         let known = &documented[kind];
         let general = |name: &String| {
@@ -150,11 +242,17 @@ fn every_field_that_occurs_is_documented_and_every_other_is_not() {
                 name.strip_prefix("diagnostics[].").is_some_and(|name| lint.contains(name));
             any.any(|end| suffix.ends_with(&end)) || of_lint
         };
-        for name in found.iter().filter(|name| !known.contains(*name) && !general(name)) {
-            wrong.push(format!("{kind}: `{name}` is not documented"));
-        }
-        for name in known.iter().filter(|name| !name.starts_with("*.") && !found.contains(*name)) {
-            wrong.push(format!("{kind}: `{name}` is documented and does not occur"));
+        let mut of_schema = BTreeSet::new();
+        let schema = schema_of(kind);
+        fields_of_schema("", &schema, &schema, &mut of_schema);
+        for (whose, names) in [("what is printed", &found), ("the schema", &of_schema)] {
+            for name in names.iter().filter(|name| !known.contains(*name) && !general(name)) {
+                wrong.push(format!("{kind}: `{name}` of {whose} is not documented"));
+            }
+            let named = known.iter().filter(|name| !name.starts_with("*."));
+            for name in named.filter(|name| !names.contains(*name)) {
+                wrong.push(format!("{kind}: `{name}` is documented and not in {whose}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -13,6 +13,7 @@ use model::reading;
 use ptx::version::{PtxIsa, Target};
 
 use crate::explore::args::MachineArgs;
+use crate::lines;
 use crate::report::{self, Format};
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
@@ -87,6 +88,8 @@ pub enum Command {
     Lower(Lower),
     /// Run litmus tests on the machine: caches and queues instead of axioms
     Explore(Explore),
+    /// Print the JSON Schema of the objects of `--format json`
+    Schema(Schema),
     /// Questions about single PTX instructions
     #[command(subcommand)]
     Ptx(Ptx),
@@ -99,6 +102,13 @@ const FMT_EXAMPLE: &str = "\
 Example: name the tests of a folder that are not formatted, and format them
   causeway fmt --check litmus/suite
   causeway fmt litmus/suite";
+
+#[derive(Args, Debug)]
+pub struct Schema {
+    /// Whose objects; without it, the names that there are
+    #[arg(value_enum)]
+    pub name: Option<lines::Schema>,
+}
 
 #[derive(Subcommand, Debug)]
 pub enum Ptx {

@@ -4,11 +4,12 @@
 
 use std::io::{self, Write};
 
+use clap::ValueEnum;
 use serde::Serialize;
 
-/// Which object a line is. The number changes when a field changes its meaning or goes; fields may be added.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub(crate) enum Schema {
+/// Which object a line is, by its name for `causeway schema`. The number changes when a field changes its meaning or goes; fields may be added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
+pub enum Schema {
     #[serde(rename = "causeway-check/1")]
     Check,
     #[serde(rename = "causeway-explore/1")]

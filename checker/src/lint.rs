@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use ptx::{self, Linted, Options};
+use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
@@ -22,7 +23,7 @@ use crate::report::{Reported, Run, Sum};
 use crate::run;
 
 /// One line of `--format json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Object<'a> {
     file: Cow<'a, str>,
     /// From 1; 0 if the file cannot be opened.
@@ -153,8 +154,8 @@ impl Reported for Module<'_> {
 }
 
 /// The last line of `--format json`: what was judged, and what was not.
-#[derive(Serialize)]
-struct Summary {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Summary {
     files: usize,
     /// Of these, how many could not be read.
     unread: usize,

@@ -30,6 +30,7 @@ use crate::report::finding::Unread;
 use crate::report::{Format, Report, Run};
 use crate::resting::alternatives;
 use crate::sass;
+use crate::schema;
 use crate::suite;
 
 /// What `--model` knows by name, apart from `ptx`.
@@ -51,6 +52,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
         Command::Explore(command) => explore_command(command, out, err),
+        Command::Schema(command) => schema::command(command, out),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
             sass::decode(decode, &mut io::stdin().lock(), out)

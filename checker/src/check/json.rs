@@ -2,6 +2,7 @@
 
 use litmus::Test;
 use model::value::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::judge::{Judgement, Observation, Verdict};
@@ -10,7 +11,7 @@ use crate::report::json::{ByName, Error, OneNote, by_name};
 use crate::report::words::race_text;
 use crate::resting::Resting;
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Object<'a> {
     file: String,
     name: Option<&'a str>,
@@ -39,7 +40,7 @@ pub(crate) struct Object<'a> {
     errors: Vec<Error>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OneOutcome {
     registers: ByName,
     memory: ByName,

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::report::finding::{self, Case, Level, Place, Related, Rule, Unread, Wh
 use crate::report::{Format, Report, Reported, Run, Sum};
 
 /// One line of `--format json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Object<'a> {
     Function(OfFunction<'a>),
@@ -24,7 +25,7 @@ pub(crate) enum Object<'a> {
 }
 
 /// With `--from` and `--ptxas`: a function.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct OfFunction<'a> {
     pub(crate) function: &'a str,
     /// Where it begins.
@@ -38,7 +39,7 @@ pub(crate) struct OfFunction<'a> {
 }
 
 /// With `--rows`: a row of the file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct OfRow<'a> {
     /// From 1.
     pub(crate) row: usize,
@@ -49,7 +50,7 @@ pub(crate) struct OfRow<'a> {
 }
 
 /// With `--table`: a row of the table, or a litmus test.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct OfLowering<'a> {
     /// The line of the table's file; none for a test.
     pub(crate) line: Option<usize>,

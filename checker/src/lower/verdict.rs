@@ -1,11 +1,12 @@
 //! What is said of one lowering.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::exit::Exit;
 
 /// From best to worst is another order: see [`Verdict::exit`]. Reading J21: what labels mean.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Nothing becomes possible that the source forbids, up to the bound.
@@ -61,7 +62,7 @@ impl Verdict {
 }
 
 /// Who refuted a lowering.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub enum By {
     /// The axioms of both sides' models, where no side is code of the machine.
     #[serde(rename = "axioms")]
@@ -89,7 +90,7 @@ impl By {
 }
 
 /// A verdict with its reasons.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Finding {
     pub verdict: Verdict,
     pub why: String,

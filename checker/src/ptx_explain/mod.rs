@@ -27,6 +27,8 @@ use crate::cli::{ExplainFormat, PtxExplain};
 use crate::exit::Exit;
 use lowered::Lowered;
 
+pub(crate) use show::Whole;
+
 /// The first target that the memory model speaks of.
 const MODELLED: u16 = 70;
 

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use model::section::{self, Section};
 use ptx::opcode;
 use ptx::shape::Opcode;
-use serde::Serialize;
 use text::Diagnostic;
 
+use super::show::{self, Whole};
+use crate::lines::{self, Schema};
 use crate::lint::Object;
 
 /// An instruction that is known by its opcode.
@@ -103,36 +104,17 @@ impl Other<'_> {
     }
 
     pub(super) fn json(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {
-        #[derive(Serialize)]
-        struct Line<'a> {
-            instruction: &'a str,
-            diagnostics: Vec<Object<'a>>,
-            /// As for memory instructions that cannot be explained.
-            explained: Option<()>,
-            other: Account<'a>,
-        }
-        #[derive(Serialize)]
-        struct Account<'a> {
-            is: &'a str,
-            modelled: bool,
-            section: &'a str,
-            title: &'a str,
-            url: String,
-        }
-        let line = Line {
-            instruction: self.text,
-            diagnostics: warnings.iter().map(Object::from).collect(),
-            explained: None,
-            other: Account {
-                is: &self.is,
-                modelled: self.modelled.is_ok(),
-                section: self.section.number,
-                title: self.section.title,
-                url: self.section.url(),
-            },
+        let other = show::Other {
+            is: &self.is,
+            modelled: self.modelled.is_ok(),
+            section: self.section.number,
+            title: self.section.title,
+            url: self.section.url(),
         };
-        serde_json::to_writer(&mut *out, &line)?;
-        writeln!(out)
+        let diagnostics = warnings.iter().map(Object::from).collect();
+        let (explained, other) = (None, Some(other));
+        let whole = Whole { instruction: self.text, diagnostics, explained, other };
+        lines::write(Schema::PtxExplain, whole, out)
     }
 }
 

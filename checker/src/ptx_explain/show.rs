@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use model::section::Section;
+use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 
@@ -154,27 +155,27 @@ impl Page<'_> {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Cited {
     number: &'static str,
     title: &'static str,
     url: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Statement<'a> {
     text: &'a str,
     section: Cited,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Named<'a> {
     qualifier: &'a str,
     #[serde(flatten)]
     said: Statement<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Requirements<'a> {
     ptx_isa: String,
     /// `null`: any.
@@ -182,7 +183,7 @@ struct Requirements<'a> {
     reasons: Vec<Statement<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Machine<'a> {
     family: &'a str,
     targets: Vec<String>,
@@ -193,8 +194,8 @@ struct Machine<'a> {
     rejected: Option<Statement<'a>>,
 }
 
-#[derive(Serialize)]
-struct Explained<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained<'a> {
     is: Statement<'a>,
     parts: Vec<Named<'a>>,
     defaults: Vec<Statement<'a>>,
@@ -206,13 +207,27 @@ struct Explained<'a> {
     machine: Vec<Machine<'a>>,
 }
 
+/// An instruction that is known by its opcode.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Other<'a> {
+    pub(super) is: &'a str,
+    /// Whether litmus tests execute it.
+    pub(super) modelled: bool,
+    /// The section of the document that has it.
+    pub(super) section: &'a str,
+    pub(super) title: &'a str,
+    pub(super) url: String,
+}
+
 /// One line.
-#[derive(Serialize)]
-struct Whole<'a> {
-    instruction: &'a str,
-    diagnostics: Vec<Object<'a>>,
-    /// `null` where it cannot be read, or breaks a rule.
-    explained: Option<Explained<'a>>,
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Whole<'a> {
+    pub(super) instruction: &'a str,
+    pub(super) diagnostics: Vec<Object<'a>>,
+    /// `null` where it cannot be read, breaks a rule, or is no memory instruction.
+    pub(super) explained: Option<Explained<'a>>,
+    /// An instruction that is none of memory; `null` for those.
+    pub(super) other: Option<Other<'a>>,
 }
 
 impl<'a> From<&'a Said> for Statement<'a> {
@@ -267,5 +282,9 @@ pub(super) fn json(
             .collect(),
     });
     let diagnostics = diagnostics.iter().map(Object::from).collect();
-    lines::write(Schema::PtxExplain, Whole { instruction, diagnostics, explained }, out)
+    lines::write(
+        Schema::PtxExplain,
+        Whole { instruction, diagnostics, explained, other: None },
+        out,
+    )
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use litmus::Test;
 use model::program::Observed;
 use model::value::Value;
+use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 
@@ -30,7 +31,7 @@ impl Report for Json {
 }
 
 /// What to know beside a verdict.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct OneNote {
     code: &'static str,
     text: String,
@@ -43,7 +44,7 @@ impl OneNote {
 }
 
 /// What is wrong with a file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Error {
     file: String,
     /// From 1; 0 if the file cannot be opened.

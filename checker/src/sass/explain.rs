@@ -9,6 +9,7 @@ use sass::opcode::{class, is_understood};
 use sass::syntax::{File, Register};
 use sass::uses::Registers;
 use sass::{self, Options, Single, form};
+use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
@@ -170,14 +171,14 @@ fn lines(first: &str, rest: &str, text: &str, out: &mut dyn Write) -> io::Result
     writeln!(out, "{line}")
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Field<'a> {
     field: &'a str,
     text: &'a str,
 }
 
-#[derive(Serialize)]
-struct Explained<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained<'a> {
     is: &'a str,
     /// `null`: any that has it.
     family: Option<&'static str>,
@@ -192,8 +193,8 @@ struct Explained<'a> {
 }
 
 /// One line.
-#[derive(Serialize)]
-struct Whole<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Whole<'a> {
     instruction: &'a str,
     diagnostics: Vec<Object<'a>>,
     /// `null` where it cannot be read, or breaks a rule.

@@ -1,6 +1,7 @@
 //! One object for each test and architecture, a line each: `docs/json.md` describes it.
 
 use litmus::Test;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NORMATIVE;
@@ -8,7 +9,7 @@ use crate::explore::one::Ran;
 use crate::report::finding::Unread;
 use crate::report::json::{ByName, Error, OneNote, by_name};
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(crate) struct Object<'a> {
     file: String,
     name: Option<&'a str>,
@@ -33,7 +34,7 @@ pub(crate) struct Object<'a> {
     errors: Vec<Error>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OneOutcome<'a> {
     #[serde(flatten)]
     values: Values,
@@ -44,7 +45,7 @@ struct OneOutcome<'a> {
     refutation: Option<&'a str>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Values {
     registers: ByName,
     memory: ByName,

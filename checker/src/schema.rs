@@ -1,0 +1,83 @@
+//! `causeway schema`: what the objects of `--format json` look like, as JSON Schema.
+//!
+//! Made from the very structs that are printed, with their comments, so that it is never another account.
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use crate::check;
+use crate::cli;
+use crate::exit::Exit;
+use crate::explore;
+use crate::lines::Schema;
+use crate::lint;
+use crate::lower;
+use crate::ptx_explain;
+use crate::sass;
+
+/// Prints one schema; without a name, the names that there are.
+pub fn command(command: &cli::Schema, out: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(name) = command.name {
+        serde_json::to_writer_pretty(&mut *out, &schema(name))?;
+        writeln!(out)?;
+    } else {
+        let names = Schema::value_variants().iter().filter_map(Schema::to_possible_value);
+        for name in names {
+            writeln!(out, "{}", name.get_name())?;
+        }
+    }
+    Ok(Exit::AsExpected)
+}
+
+/// What each line of this kind is.
+fn schema(kind: Schema) -> Value {
+    match kind {
+        Schema::Check => line::<check::Object<'_>>(kind),
+        Schema::Explore => line::<explore::report::Object<'_>>(kind),
+        Schema::Lint => line::<lint::Object<'_>>(kind),
+        Schema::LintSummary => line::<lint::Summary>(kind),
+        Schema::Lower => line::<lower::report::Object<'_>>(kind),
+        Schema::PtxExplain => line::<ptx_explain::Whole<'_>>(kind),
+        Schema::SassExplain => line::<sass::explain::Whole<'_>>(kind),
+    }
+}
+
+/// An object of this type, behind the field that says which it is.
+fn line<T: JsonSchema>(kind: Schema) -> Value {
+    // What is written, not what would be read: a field that may be `null` is there all the same.
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    let mut take = |name: &str| schema.remove(name);
+    let format = json!(kind);
+    let mut properties = Map::new();
+    properties.insert("format".to_owned(), json!({ "const": format }));
+    if let Some(Value::Object(own)) = take("properties") {
+        properties.extend(own);
+    }
+    let mut required = vec![json!("format")];
+    if let Some(Value::Array(own)) = take("required") {
+        required.extend(own);
+    }
+    let mut line = Map::new();
+    // In the order in which it is read.
+    for (name, value) in [
+        ("$schema", take("$schema")),
+        ("title", Some(format)),
+        ("description", take("description")),
+        ("type", Some(json!("object"))),
+        ("properties", Some(properties.into())),
+        ("required", Some(required.into())),
+    ] {
+        line.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    drop(take("type"));
+    drop(take("title"));
+    if let Value::Object(rest) = schema.to_value() {
+        line.extend(rest);
+    }
+    line.into()
+}
