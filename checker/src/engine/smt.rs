@@ -69,7 +69,7 @@ impl Smt {
         clauses.account.check()?;
         self.limit_time()?;
         let new = clauses.len() - self.taken;
-        self.held += new * CLAUSE + clauses.lits_after(self.taken) * LITERAL;
+        self.held += new * CLAUSE + clauses.literals_after(self.taken) * LITERAL;
         if self.held.saturating_add(clauses.account.held()) > self.memory {
             return Err(Limit::Memory);
         }

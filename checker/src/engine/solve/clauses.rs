@@ -70,8 +70,8 @@ const LONG: usize = 64;
 pub(crate) struct Clauses {
     /// For each variable, its value if a clause fixes it.
     fixed: Vec<Option<bool>>,
-    lits: Vec<Lit>,
-    /// Where each clause ends in `lits`.
+    literals: Vec<Lit>,
+    /// Where each clause ends in `literals`.
     ends: Vec<usize>,
     /// Whether the empty clause is among them.
     impossible: bool,
@@ -104,7 +104,7 @@ impl Clauses {
 
     pub(crate) fn clause(&self, clause: usize) -> &[Lit] {
         let start = clause.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.lits[start..self.ends[clause]]
+        &self.literals[start..self.ends[clause]]
     }
 
     /// Takes a literal for true from now on.
@@ -114,14 +114,14 @@ impl Clauses {
 
     /// Drops clauses, and from the others the literals that are known to be false.
     pub(crate) fn retain(&mut self, keep: impl Fn(usize) -> bool) {
-        let (mut lits, mut ends) = (Vec::new(), Vec::new());
+        let (mut literals, mut ends) = (Vec::new(), Vec::new());
         let before = self.bytes();
         for clause in (0..self.len()).filter(|&clause| keep(clause)) {
             let open = |lit: &Lit| self.fold(Term::Open(*lit)) != Term::FALSE;
-            lits.extend(self.clause(clause).iter().copied().filter(open));
-            ends.push(lits.len());
+            literals.extend(self.clause(clause).iter().copied().filter(open));
+            ends.push(literals.len());
         }
-        (self.lits, self.ends) = (lits, ends);
+        (self.literals, self.ends) = (literals, ends);
         self.account.release(before - self.bytes());
     }
 
@@ -147,26 +147,28 @@ impl Clauses {
         if !self.account.step() {
             return;
         }
-        let start = self.lits.len();
+        let start = self.literals.len();
         for term in terms {
             match self.fold(term) {
                 Term::Known(false) => {}
                 // Of a long clause, all at once below.
-                Term::Open(lit) if self.lits.len() - start >= LONG => self.lits.push(lit),
-                Term::Open(lit) if self.lits[start..].contains(&lit) => {}
-                Term::Open(lit) if !self.lits[start..].contains(&!lit) => self.lits.push(lit),
+                Term::Open(lit) if self.literals.len() - start >= LONG => self.literals.push(lit),
+                Term::Open(lit) if self.literals[start..].contains(&lit) => {}
+                Term::Open(lit) if !self.literals[start..].contains(&!lit) => {
+                    self.literals.push(lit);
+                }
                 // True, or true with one before.
                 Term::Known(true) | Term::Open(_) => {
-                    self.lits.truncate(start);
+                    self.literals.truncate(start);
                     return;
                 }
             }
         }
-        if self.lits.len() - start > LONG && !self.distinct(start) {
-            self.lits.truncate(start);
+        if self.literals.len() - start > LONG && !self.distinct(start) {
+            self.literals.truncate(start);
             return;
         }
-        match self.lits[start..] {
+        match self.literals[start..] {
             [] => {
                 self.impossible = true;
                 return;
@@ -174,36 +176,36 @@ impl Clauses {
             [only] => self.fixed[only.var()] = Some(!only.is_negated()),
             _ => {}
         }
-        self.ends.push(self.lits.len());
-        self.account.hold(CLAUSE + LITERAL * (self.lits.len() - start));
+        self.ends.push(self.literals.len());
+        self.account.hold(CLAUSE + LITERAL * (self.literals.len() - start));
     }
 
     /// Sorts the literals from `start` on, each once; false where one stands with its negation.
     fn distinct(&mut self, start: usize) -> bool {
-        self.lits[start..].sort_unstable();
+        self.literals[start..].sort_unstable();
         let mut end = start;
-        for at in start..self.lits.len() {
-            let lit = self.lits[at];
-            let before = (end > start).then(|| self.lits[end - 1]);
+        for at in start..self.literals.len() {
+            let lit = self.literals[at];
+            let before = (end > start).then(|| self.literals[end - 1]);
             if before == Some(!lit) {
                 return false;
             }
             if before != Some(lit) {
-                self.lits[end] = lit;
+                self.literals[end] = lit;
                 end += 1;
             }
         }
-        self.lits.truncate(end);
+        self.literals.truncate(end);
         true
     }
 
     fn bytes(&self) -> usize {
-        self.lits.len() * LITERAL + self.ends.len() * CLAUSE
+        self.literals.len() * LITERAL + self.ends.len() * CLAUSE
     }
 
     /// How many literals there are from that clause on.
-    pub(crate) fn lits_after(&self, first: usize) -> usize {
-        self.lits.len() - first.checked_sub(1).map_or(0, |before| self.ends[before])
+    pub(crate) fn literals_after(&self, first: usize) -> usize {
+        self.literals.len() - first.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
     /// All of `terms` holds only if one of `then` does.
@@ -288,7 +290,7 @@ mod tests {
         let mut clauses = Clauses::default();
         let terms: Vec<Term> = (0..3 * LONG).map(|_| clauses.fresh()).collect();
         clauses.any(terms.iter().rev().chain(&terms).copied());
-        assert_eq!((clauses.len(), clauses.lits_after(0)), (1, terms.len()));
+        assert_eq!((clauses.len(), clauses.literals_after(0)), (1, terms.len()));
         clauses.any(terms.iter().copied().chain([!terms[7]]));
         assert_eq!(clauses.len(), 1, "it is true of itself");
     }

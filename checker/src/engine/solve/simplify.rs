@@ -24,7 +24,7 @@ impl Occurrences {
             begin[lit + 1] = begin[lit] + count;
         }
         let mut next = begin.clone();
-        let mut places = vec![0; clauses.lits_after(0)];
+        let mut places = vec![0; clauses.literals_after(0)];
         for (index, clause) in clauses.after(0).enumerate() {
             for lit in clause {
                 places[next[lit.index()]] = u32::try_from(index).expect("memory is full before");
