@@ -34,13 +34,23 @@ fn wrong(text: &str) -> Result<(), String> {
         return Err(format!("printed, it is another test:\n{again}"));
     }
     let once = formatted(text)?;
+    if text != once {
+        return Err(format!("random tests are formatted, and this one would become\n{once}"));
+    }
+    if formatted(&again)? != again {
+        return Err(format!(
+            "what is printed is formatted, and this would become\n{}",
+            formatted(&again)?
+        ));
+    }
     if formatted(&once)? != once {
         return Err(format!("formatted twice, it is another text than\n{once}"));
     }
     Ok(())
 }
 
-fn formatted(text: &str) -> Result<String, String> {
+/// The text in the style of the suite.
+pub(crate) fn formatted(text: &str) -> Result<String, String> {
     format("random", text.as_bytes()).map_err(|error| match error {
         Unformatted::Rejected(errors) => format!("it is rejected: {}\n{text}", errors[0]),
         Unformatted::Changed => format!("formatted, it is another test:\n{text}"),

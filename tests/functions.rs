@@ -18,6 +18,7 @@ use litmus::listing::Signature;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 
+use crate::fmt::formatted;
 use crate::suite;
 
 /// A function of these instructions on `x` and `y`, which returns `%r1`, and `%r2` and `%r3` as one.
@@ -84,6 +85,7 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
         for test in [&finding.forbidden, &finding.allowed].into_iter().flatten() {
             let parsed = litmus::parse("witness", test.as_bytes())
                 .unwrap_or_else(|errors| panic!("{test}\n{}", errors[0]));
+            assert_eq!(formatted(test).as_ref(), Ok(test), "{what}: a witness is formatted");
             let mut model = ptx::model();
             model.conventions.tearing = false;
             let task = Task { ..suite::task(&model) };

@@ -22,6 +22,7 @@ use model::ptx;
 use model::rel::Model;
 use model::scope::Scope;
 
+use crate::fmt::formatted;
 use crate::suite;
 
 /// PTX as it is, and without torn scalars.
@@ -79,6 +80,7 @@ fn every_row_of_ours_has_its_verdict() {
     {
         let parsed = litmus::parse("witness", test.as_bytes());
         let parsed = parsed.unwrap_or_else(|errors| panic!("{test}\n{}", errors[0]));
+        assert_eq!(formatted(test).as_ref(), Ok(test), "a witness is formatted");
         let (ptx, cxx) = (ptx::model(), cxx::model(ReleaseSequence::Cpp20));
         let task = Task { cxx: Some(&cxx), ..suite::task(&ptx) };
         let judgement = checker::judge::judge(&parsed, &task);

@@ -6,11 +6,13 @@
 
 pub mod placed;
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::print::Source;
 
 /// What programs to make.
 #[derive(Clone, Copy, Debug)]
@@ -554,49 +556,43 @@ impl fmt::Display for Sketch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns: Vec<(Vec<String>, usize)> =
             self.threads.iter().map(|(_, ops)| self.cells(ops)).collect();
-        let rows = columns.iter().map(|(cells, _)| cells.len()).max().unwrap_or(0);
-        writeln!(f, "PTX random")?;
-        writeln!(f, "{{\nuint32_t x=0; uint32_t y=0; z @ generic aliases x;")?;
         let cells = columns.iter().flat_map(|(cells, _)| cells);
         let named: Vec<&str> = cells
             .filter_map(|cell| cell.split_once('['))
             .filter_map(|(_, rest)| rest.split_once(']'))
             .map(|(name, _)| name)
             .collect();
-        for (names, declaration) in OTHERS {
-            if names.iter().any(|name| named.contains(name)) {
-                writeln!(f, "{declaration};")?;
-            }
-        }
+        let mut source = Source::new("PTX", "random");
+        source.declare(["uint32_t x=0", "uint32_t y=0", "z @ generic aliases x"]);
+        let others = OTHERS.iter().filter(|(names, _)| names.iter().any(|n| named.contains(n)));
+        source.declare(others.map(|(_, declaration)| declaration));
         for thread in 0..columns.len() {
-            for pointer in ["l", "s"] {
-                if named.contains(&format!("g{pointer}").as_str()) {
-                    writeln!(f, "P{thread}:g{pointer}={pointer};")?;
-                }
-            }
+            let pointers = ["l", "s"].map(|pointer| (format!("g{pointer}"), pointer));
+            let pointers = pointers.iter().filter(|(name, _)| named.contains(&name.as_str()));
+            source.declare(pointers.map(|(name, pointer)| format!("P{thread}:{name}={pointer}")));
         }
-        writeln!(f, "}}")?;
-        let placements: Vec<String> = self
-            .threads
-            .iter()
-            .enumerate()
-            .map(|(thread, (placement, _))| format!("P{thread}@{}", PLACEMENTS[*placement]))
-            .collect();
-        writeln!(f, " {} ;", placements.join(" | "))?;
-        for row in 0..rows {
-            let cells: Vec<&str> = columns
-                .iter()
-                .map(|(cells, _)| cells.get(row).map_or("", String::as_str))
-                .collect();
-            writeln!(f, " {} ;", cells.join(" | "))?;
-        }
-        let mut observed = String::new();
-        for (thread, (_, registers)) in columns.iter().enumerate() {
-            for register in 0..*registers {
-                write!(observed, "{thread}:r{register}; ")?;
-            }
-        }
-        writeln!(f, "locations [{observed}x; y;]")?;
-        writeln!(f, "exists (x=0 /\\ y=0)")
+        let places = self.threads.iter().map(|(placement, _)| PLACEMENTS[*placement]);
+        random(&mut source, places, columns, &["x", "y"]);
+        source.fmt(f)
     }
+}
+
+/// The table of a random test, and its end: all registers and these variables are observed.
+fn random(
+    source: &mut Source,
+    places: impl Iterator<Item = &'static str>,
+    columns: Vec<(Vec<String>, usize)>,
+    variables: &[&str],
+) {
+    let mut observed = Vec::new();
+    let mut table = Vec::new();
+    for (thread, (place, (mut cells, registers))) in places.zip(columns).enumerate() {
+        cells.insert(0, format!("P{thread}@{place}"));
+        table.push(cells);
+        observed.extend((0..registers).map(|register| format!("{thread}:r{register}")));
+    }
+    observed.extend(variables.iter().map(|&variable| variable.to_owned()));
+    source.columns(&table);
+    source.locations(observed);
+    source.end("exists (x=0 /\\ y=0)");
 }

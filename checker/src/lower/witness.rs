@@ -1,8 +1,7 @@
 //! A refutation as litmus tests: the source's thread in its context, where the outcome is forbidden,
 //! and the target's, where it is allowed.
 
-use std::fmt::Write;
-
+use litmus::print::Source;
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::program::{Observed, Program};
@@ -42,32 +41,20 @@ impl Witness<'_> {
             cells.extend(writer.cells);
             columns.push(cells);
         }
-        let widths: Vec<usize> = columns
-            .iter()
-            .map(|column| column.iter().map(String::len).max().unwrap_or(0))
-            .collect();
-        let rows = columns.iter().map(Vec::len).max().unwrap_or(0);
-        let dialect = match self.language {
+        let language = match self.language {
             Language::Cxx => "CXX",
             Language::Ptx => "PTX",
         };
-        let mut text = format!("{dialect} {name}\n{{\n");
-        let declared: Vec<String> =
-            Place::ALL.iter().map(|place| format!("uint32_t {}=0;", place.name())).collect();
-        writeln!(text, "{}\n}}", declared.join(" ")).ok()?;
-        for row in 0..rows {
-            let cells = columns.iter().zip(&widths).map(|(column, &width)| {
-                format!("{:width$}", column.get(row).map_or("", String::as_str))
-            });
-            writeln!(text, " {} ;", cells.collect::<Vec<_>>().join(" | ")).ok()?;
-        }
+        let mut source = Source::new(language, name);
+        source.declare(Place::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
+        source.columns(&columns);
         let all = self.program.observed.iter().zip(self.outcome);
         let all: Vec<String> = all
             .map(|(observed, &value)| format!("{}={}", self.name(*observed), self.value(value)))
             .collect();
         let quantifier = if exists { "exists" } else { "~exists" };
-        writeln!(text, "{quantifier} ({})", all.join(" /\\ ")).ok()?;
-        Some(text)
+        source.end(format!("{quantifier} ({})", all.join(" /\\ ")));
+        Some(source.to_string())
     }
 
     fn name(&self, observed: Observed) -> String {

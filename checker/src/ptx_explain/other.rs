@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use litmus::print::Source;
 use model::section::{self, Section};
 use ptx::opcode;
 use ptx::shape::Opcode;
@@ -68,9 +69,10 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
 /// itself: a branch without its label, say.
 fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
     let line: Vec<&str> = instruction.split_whitespace().collect();
-    let test =
-        format!("PTX one\n{{\n}}\n P0@cta 0,gpu 0 ;\n {} ;\nexists (true)\n", line.join(" "));
-    let test = litmus::parse("instruction", test.as_bytes()).ok()?;
+    let mut source = Source::new("PTX", "one");
+    source.columns(&[vec!["P0@cta 0,gpu 0".to_owned(), line.join(" ")]]);
+    source.end("exists (true)");
+    let test = litmus::parse("instruction", source.to_string().as_bytes()).ok()?;
     Some(match test.program.unsupported() {
         Some((_, _, why)) => Err(Some(why.to_owned())),
         None => Ok(()),

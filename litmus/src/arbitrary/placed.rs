@@ -4,11 +4,13 @@
 //! causality through several scopes, rings of two accesses a thread, and what families before
 //! `sm_70` can run.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+
+use crate::print::Source;
 
 /// What programs to make.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -344,32 +346,17 @@ fn cells(ops: &[Op]) -> (Vec<String>, usize) {
 
 impl fmt::Display for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<(Vec<String>, usize)> =
-            self.threads.iter().map(|(_, ops)| cells(ops)).collect();
-        let rows = columns.iter().map(|(cells, _)| cells.len()).max().unwrap_or(0);
+        let columns = self.threads.iter().map(|(_, ops)| cells(ops)).collect();
         let [x, y, z] = self.homes;
-        writeln!(f, "PTX random")?;
-        writeln!(
-            f,
-            "{{\nuint32_t x=0{x}; uint32_t y=0{y}; uint32_t z=0{z}; .shared .u32 s=0;\n}}"
-        )?;
-        let places = self.threads.iter().enumerate();
-        let places: Vec<String> =
-            places.map(|(thread, (place, _))| format!("P{thread}@{place}")).collect();
-        writeln!(f, " {} ;", places.join(" | "))?;
-        for row in 0..rows {
-            let cell = |(cells, _): &'_ (Vec<String>, usize)| cells.get(row).cloned();
-            let cells: Vec<String> =
-                columns.iter().map(|column| cell(column).unwrap_or_default()).collect();
-            writeln!(f, " {} ;", cells.join(" | "))?;
-        }
-        let mut observed = String::new();
-        for (thread, (_, registers)) in columns.iter().enumerate() {
-            for register in 0..*registers {
-                write!(observed, "{thread}:r{register}; ")?;
-            }
-        }
-        writeln!(f, "locations [{observed}x; y; z;]")?;
-        writeln!(f, "exists (x=0 /\\ y=0)")
+        let mut source = Source::new("PTX", "random");
+        source.declare([
+            format!("uint32_t x=0{x}"),
+            format!("uint32_t y=0{y}"),
+            format!("uint32_t z=0{z}"),
+            ".shared .u32 s=0".to_owned(),
+        ]);
+        let places = self.threads.iter().map(|(place, _)| *place);
+        super::random(&mut source, places, columns, &["x", "y", "z"]);
+        source.fmt(f)
     }
 }

@@ -1,20 +1,20 @@
 //! Whether the columns of a test have all that a function does.
 
-use std::fmt::Write as _;
-
+use crate::print::Source;
 use model::function::{Function, Initial, Language, Refused};
 
 /// Whether a test reads all of the column; else what it does not, and where that is in the file.
 pub(super) fn covered(function: &Function) -> Result<(), Refused> {
     let Language::Sass(sm) = function.language else { return Ok(()) };
-    let mut column = format!("SASS function\nArch=sm_{sm}\n{{\nwitness=0;\n");
+    let mut source = Source::new("SASS", "function");
+    source.key("Arch", &format!("sm_{sm}"));
     let variable = |name: &str| function.variables.iter().position(|known| known.name == name);
-    for (index, one) in function.variables.iter().enumerate() {
+    source.declare(["witness=0"]);
+    source.declare(function.variables.iter().enumerate().map(|(index, one)| {
         let bytes = one.bytes.max(1).div_ceil(16);
-        writeln!(column, ".{} .b128 v{index}[{bytes}];", one.space.name())
-            .expect("strings can be written");
-    }
-    for (name, value) in &function.initial {
+        format!(".{} .b128 v{index}[{bytes}]", one.space.name())
+    }));
+    source.declare(function.initial.iter().map(|(name, value)| {
         let value = match value {
             Initial::Parameter(index) if function.parameters[*index].points_to.is_some() => {
                 "witness".to_owned()
@@ -25,19 +25,17 @@ pub(super) fn covered(function: &Function) -> Result<(), Refused> {
                 variable(name).map_or("witness".to_owned(), |index| format!("v{index}"))
             }
         };
-        writeln!(column, "P0:{name}={value};").expect("strings can be written");
-    }
-    column += "}\n P0@cta 0,gpu 0 ;\n";
-    let first = column.lines().count() + 1;
-    for row in &function.rows {
-        writeln!(column, " {} ;", row.cell).expect("strings can be written");
-    }
-    column += "exists (witness=0)\n";
+        format!("P0:{name}={value}")
+    }));
+    let cells = function.rows.iter().map(|row| row.cell.clone());
+    source.columns(&[std::iter::once("P0@cta 0,gpu 0".to_owned()).chain(cells).collect()]);
+    source.end("exists (witness=0)");
+    let first = source.line_of_row(1);
     let refused = |line: usize, why: String| {
         let row = line.checked_sub(first).and_then(|index| function.rows.get(index));
         Refused { line: row.map_or(function.line, |row| row.line), why }
     };
-    let test = crate::parse("", column.as_bytes()).map_err(|all| {
+    let test = crate::parse("", source.to_string().as_bytes()).map_err(|all| {
         let one = all.first().expect("what cannot be read says why");
         refused(one.span.line, one.message.clone())
     })?;

@@ -261,7 +261,7 @@ impl<'a> Case<'a> {
         let others = (!partners.is_empty()).then(|| {
             let at = &placements[1 + usize::from(context.twin)..];
             let columns: Vec<_> = at.iter().copied().zip(&partners).collect();
-            self.setup.test("partners", language, &columns, &self.setup.anything())
+            self.setup.test("partners", language, &columns, &self.setup.anything()).to_string()
         });
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
         let mut program = Program { constants: Vec::new(), ..bound.program.clone() };
@@ -489,7 +489,7 @@ impl<'a> Case<'a> {
                 setup.memory.remove(location.place.memory);
             }
         }
-        Some(setup.test(name, language, &columns, &condition))
+        Some(setup.test(name, language, &columns, &condition).to_string())
     }
 
     fn name(&self, program: &Program, observed: &Observed) -> String {

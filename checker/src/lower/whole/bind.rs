@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use litmus::Test;
+use litmus::print::Source;
 use machine::form::Lowered;
 use model::function::{Function, Initial, Language, Refused};
 use model::isa::alu::AluOp;
@@ -42,7 +43,7 @@ impl Memory {
                 (0..=last).map(|index| self.initial_of(index * self.element).to_string()).collect();
             write!(text, "={{{}}}", values.join(",")).expect("a string takes it");
         }
-        text + ";"
+        text
     }
 }
 
@@ -76,38 +77,27 @@ impl Setup {
         language: Language,
         columns: &[(Placement, &Column)],
         condition: &str,
-    ) -> String {
-        let mut text = match language {
-            Language::Cxx => format!("CXX {name}\n{{\n"),
-            Language::Ptx => format!("PTX {name}\n{{\n"),
-            Language::Sass(sm) => format!("SASS {name}\nArch=sm_{sm}\n{{\n"),
+    ) -> Source {
+        let mut source = match language {
+            Language::Cxx => Source::new("CXX", name),
+            Language::Ptx => Source::new("PTX", name),
+            Language::Sass(_) => Source::new("SASS", name),
         };
-        let declared: Vec<String> = self.memory.iter().map(Memory::declaration).collect();
-        text.push_str(&declared.join(" "));
+        if let Language::Sass(sm) = language {
+            source.key("Arch", &format!("sm_{sm}"));
+        }
+        source.declare(self.memory.iter().map(Memory::declaration));
         for (index, (_, column)) in columns.iter().enumerate() {
-            for (register, value) in &column.initial {
-                write!(text, " P{index}:{register}={value};").expect("a string takes it");
-            }
+            let registers = column.initial.iter();
+            source.declare(registers.map(|(name, value)| format!("P{index}:{name}={value}")));
         }
-        text.push_str("\n}\n");
-        let cells: Vec<Vec<String>> = columns
-            .iter()
-            .enumerate()
-            .map(|(index, (placement, column))| {
-                let first = format!("P{index}@{placement}");
-                std::iter::once(first).chain(column.cells.iter().cloned()).collect()
-            })
-            .collect();
-        let widths: Vec<usize> =
-            cells.iter().map(|column| column.iter().map(String::len).max().unwrap_or(0)).collect();
-        for row in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
-            let line = cells.iter().zip(&widths).map(|(column, &width)| {
-                format!("{:width$}", column.get(row).map_or("", String::as_str))
-            });
-            let line: Vec<String> = line.collect();
-            writeln!(text, " {} ;", line.join(" | ")).expect("a string takes it");
-        }
-        text + condition + "\n"
+        let table = columns.iter().enumerate().map(|(index, (placement, column))| {
+            let first = format!("P{index}@{placement}");
+            std::iter::once(first).chain(column.cells.iter().cloned()).collect()
+        });
+        source.columns(&table.collect::<Vec<Vec<String>>>());
+        source.end(condition);
+        source
     }
 
     /// A condition, where only the program is wanted: memory that is not a thread's own has one name.
@@ -204,14 +194,14 @@ pub fn bind(
     frame: &[Vec<String>; 2],
 ) -> Result<Bound, Refused> {
     let column = setup.column(function, frame);
-    let text = setup.test("function", function.language, &[(HERE, &column)], &setup.anything());
+    let source = setup.test("function", function.language, &[(HERE, &column)], &setup.anything());
     // Cells follow the line of placements.
-    let first = text.lines().position(|line| line.starts_with(" P0@")).unwrap_or(0) + 2;
+    let first = source.line_of_row(1);
     let row_at = |line: usize| {
         let cell = line.checked_sub(first + frame[0].len())?;
         (cell < function.rows.len()).then_some(cell)
     };
-    let read = litmus::parse(&function.name, text.as_bytes())
+    let read = litmus::parse(&function.name, source.to_string().as_bytes())
         .map_err(|diagnostics| unread(&diagnostics, function, &row_at))?;
     let Test { program, line_numbers, sass, .. } = read;
     let lowered = sass.and_then(|mut sass| sass.lowered.pop()).unwrap_or_default();
