@@ -84,6 +84,15 @@ const RUNS: &[&[&str]] = &[
     &["lower", "--from", "tests/llvm/wrong.ll", "--to", "tests/ptx/broken.ptx"],
     &["lower", "--table", LEAKY, "tests/cli", "tests/cli/absent.litmus"],
     &["lower", "--table", "tests/cli/listing.sass"],
+    &["lower", "--table", LEAKY, "tests/absent"],
+    &[
+        "lower",
+        "--ptxas=false",
+        "--nvdisasm=false",
+        "tests/cli/rejected.litmus",
+        "tests/cli/holds.litmus",
+    ],
+    &["lower", "--ptxas=false", "--nvdisasm=false", "tests/snapshots"],
 ];
 
 /// The names of all formats that `check` and `explore` have.

@@ -36,7 +36,7 @@ pub mod whole;
 pub mod witness;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use model::function::Functions;
@@ -193,9 +193,10 @@ fn of_tests(
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
     let command = how.command;
+    let first = command.tests.first().map_or(Path::new("-"), PathBuf::as_path);
     let (mut threads, rejected) = match drive::threads(&command.tests) {
         Ok(read) => read,
-        Err(error) => return reporter.not_found(&command.tests, &error, (out, err)),
+        Err(error) => return reporter.nothing(first, &error, (out, err)),
     };
     for (path, diagnostics) in &rejected {
         let why = Why::Rejected(diagnostics);
@@ -203,7 +204,7 @@ fn of_tests(
     }
     if threads.is_empty() {
         let error = io::Error::other("no litmus test below the paths given");
-        return reporter.not_found(&command.tests, &error, (out, err));
+        return reporter.nothing(first, &error, (out, err));
     }
     let own = drive::folder();
     let folder = command.keep.as_deref().unwrap_or(&own);
@@ -216,7 +217,7 @@ fn of_tests(
     let drive::Sides { module, listing, source, target } = match sides {
         Ok(sides) => sides,
         Err(error) => {
-            return reporter.not_found(&command.tests, &io::Error::other(error), (out, err));
+            return reporter.nothing(ptxas, &io::Error::other(error), (out, err));
         }
     };
     let mut pairs = whole::paired(source, target);

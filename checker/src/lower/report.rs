@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use schemars::JsonSchema;
@@ -160,16 +160,15 @@ impl<'a> Reporter<'a> {
         self.one(&NotJudged(*unread), out)
     }
 
-    /// Below these paths nothing can be found; the error says where.
-    pub(super) fn not_found(
+    /// Nothing could be judged, for an error that says itself where; `path` is what a report names.
+    pub(super) fn nothing(
         &mut self,
-        paths: &[PathBuf],
+        path: &Path,
         error: &io::Error,
         (out, err): (&mut dyn Write, &mut dyn Write),
     ) -> io::Result<()> {
         out.flush()?;
         writeln!(err, "error: {error}")?;
-        let path = paths.first().map_or(Path::new("-"), PathBuf::as_path);
         self.one(&NotJudged(Unread { path, why: Why::Unreadable(error) }), out)
     }
 

@@ -36,7 +36,7 @@ pub(super) fn tests(
 ) -> io::Result<()> {
     let files = match input::find(paths, "litmus") {
         Ok(files) => files,
-        Err(error) => return reporter.not_found(paths, &error, (out, err)),
+        Err(error) => return reporter.nothing(of, &error, (out, err)),
     };
     let (mut all, mut others) = (Vec::new(), 0);
     let work = |index: usize| {
