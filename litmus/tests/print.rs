@@ -211,3 +211,17 @@ Align=4
         assert!(printed.contains(line), "{line}{printed}");
     }
 }
+
+#[test]
+fn operands_of_no_known_form_are_formatted() {
+    let cells = [
+        ("SEL R10, 0x1, RZ, P0    D.OR  P5, P,1", "SEL R10, 0x1, RZ, P0 D.OR P5, P, 1"),
+        ("EXIT P1    =", "EXIT P1 ="),
+    ];
+    for (cell, expected) in cells {
+        let text =
+            format!("SASS a\nArch=sm_90\n{{\nx=0;\n}}\n P0@cta 0 ;\n {cell} ;\nexists (x=0)\n");
+        let formatted = format("a", text.as_bytes()).expect("it is a test, of what is unsupported");
+        assert!(formatted.contains(&format!("\n {expected} ")), "{formatted}");
+    }
+}

@@ -171,7 +171,9 @@ impl Column<'_> {
             }
         }
         let Some(instruction) = &cell.instruction else { return 1 };
-        self.text = instruction.to_string();
+        // Operands of no known form print as they are written, blanks too.
+        let text = instruction.to_string();
+        self.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         self.guard = None;
         self.waits(instruction);
         match instruction.guard {
