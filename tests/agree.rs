@@ -7,10 +7,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use checker::engine::enumerate::Enumerate;
-use checker::engine::plan::grows_with_choice;
-use checker::engine::{ENGINES, Engine, Limit, Limits, Seen};
-use checker::explain::candidate::{Candidate, Visitor, candidates};
+use engine::enumerate::Enumerate;
+use engine::explain::candidate::{Candidate, Visitor, candidates};
+use engine::plan::grows_with_choice;
+use engine::{ENGINES, Engine, Limit, Limits, Seen};
 use litmus::arbitrary::{Op, Place, ROUNDS, Shape, Sketch, sketch};
 use litmus::{Prop, Test};
 use model::bits::Row;

@@ -1,8 +1,8 @@
 //! The second model: the tests of C++ under every engine, and what tells its variants apart.
 
-use checker::engine::ENGINES;
-use checker::exit::Exit;
-use checker::judge::{Task, Verdict, judge};
+use engine::ENGINES;
+use engine::exit::Exit;
+use engine::judge::{Task, Verdict, judge};
 use litmus::Dialect;
 use model::cxx::{self, ReleaseSequence};
 use model::rel::Model;

@@ -12,7 +12,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use checker::engine::ENGINES;
+use engine::ENGINES;
 use snapbox::Data;
 use snapbox::filter::NormalizeToExpected;
 

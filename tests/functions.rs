@@ -5,14 +5,14 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use checker::engine::{ENGINES, MEMORY};
-use checker::exit::Exit;
-use checker::judge::Task;
 use checker::lower::csv;
 use checker::lower::verdict::{By, Verdict};
 use checker::lower::whole::ask::Asker;
 use checker::lower::whole::{Pair, Said, judge, paired};
 use checker::lower::{Assumptions, Patience, Setting, Table};
+use engine::exit::Exit;
+use engine::judge::Task;
+use engine::{ENGINES, MEMORY};
 use indicatif::ProgressBar;
 use litmus::listing::Signature;
 use model::cxx::{self, ReleaseSequence};
@@ -89,7 +89,7 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
             let mut model = ptx::model();
             model.conventions.tearing = false;
             let task = Task { ..suite::task(&model) };
-            let judgement = checker::judge::judge(&parsed, &task);
+            let judgement = engine::judge::judge(&parsed, &task);
             assert_eq!(judgement.exit(), Exit::AsExpected, "{what}\n{test}\n{judgement:?}");
             tested += 1;
         }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use checker::engine::ENGINES;
+use engine::ENGINES;
 
 use crate::suite;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use checker::judge::{Task, Verdict, judge};
+use engine::judge::{Task, Verdict, judge};
 use model::cxx::{self, ReleaseSequence};
 use model::function::{Function, Initial};
 

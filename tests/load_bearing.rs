@@ -9,8 +9,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use checker::engine::enumerate::Enumerate;
-use checker::judge::{Task, Verdict, judge};
+use engine::enumerate::Enumerate;
+use engine::judge::{Task, Verdict, judge};
 use litmus::Test;
 use model::ablation::ablations;
 use model::ptx;
@@ -42,7 +42,7 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         engines: vec![&Enumerate],
         bound: 2,
         timeout: None,
-        memory: checker::engine::MEMORY,
+        memory: engine::MEMORY,
         verdict_only: true,
         blame: false,
         alternatives: &[],

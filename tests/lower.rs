@@ -4,9 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use checker::engine::ENGINES;
-use checker::exit::Exit;
-use checker::judge::Task;
 use checker::lower::context::Reach;
 use checker::lower::inclusion::{Answer, Judge, Language, Question};
 use checker::lower::mapping::to_ptx;
@@ -14,6 +11,9 @@ use checker::lower::program::Width;
 use checker::lower::step::{Act, Order, Place, Step, line};
 use checker::lower::weaken::weakenings;
 use checker::lower::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
+use engine::ENGINES;
+use engine::exit::Exit;
+use engine::judge::Task;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::isa::cxx::Failure;
@@ -83,7 +83,7 @@ fn every_row_of_ours_has_its_verdict() {
         assert_eq!(formatted(test).as_ref(), Ok(test), "a witness is formatted");
         let (ptx, cxx) = (ptx::model(), cxx::model(ReleaseSequence::Cpp20));
         let task = Task { cxx: Some(&cxx), ..suite::task(&ptx) };
-        let judgement = checker::judge::judge(&parsed, &task);
+        let judgement = engine::judge::judge(&parsed, &task);
         assert_eq!(judgement.exit(), Exit::AsExpected, "{test}\n{judgement:?}");
         tested += 1;
     }

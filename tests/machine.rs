@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use checker::engine::ENGINES;
 use checker::explore::inclusion::{Inclusion, compare, shown};
 use checker::explore::random::{Walks, walk};
 use checker::explore::{Limits, explore};
-use checker::judge::{Judgement, Task, judge};
-use checker::stuck::never;
+use engine::ENGINES;
+use engine::judge::{Judgement, Task, judge};
+use engine::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::{Kind, placed};
 use machine::form::Family;
@@ -35,7 +35,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         engines,
         bound: 3,
         timeout,
-        memory: checker::engine::MEMORY,
+        memory: engine::MEMORY,
         verdict_only: false,
         blame: false,
         alternatives: &[],

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use checker::engine::ENGINES;
 use checker::lower::asked::Prepared;
 use checker::lower::inclusion::{Answer, Judge};
 use checker::lower::row::prepare;
 use checker::lower::run::Ran;
 use checker::lower::verdict::By;
 use checker::lower::{Assumptions, Finding, Row, Table};
+use engine::ENGINES;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
 use sass::lowering;

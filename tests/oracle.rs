@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use checker::judge::{Verdict, judge};
+use engine::judge::{Verdict, judge};
 use litmus::{Quantifier, Test};
 use model::ptx;
 use model::rel::Model;

@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use checker::engine::ENGINES;
-use checker::engine::enumerate::Enumerate;
-use checker::judge::{Task, judge};
-use checker::resting::{alternatives, may_matter};
+use engine::ENGINES;
+use engine::enumerate::Enumerate;
+use engine::judge::{Task, judge};
+use engine::resting::{alternatives, may_matter};
 use model::event::{EventKind, PathEvent};
 use model::expr::Expr;
 use model::path::{Check, Path};

@@ -276,7 +276,7 @@ fn measured(arguments: &[&str]) -> (Output, u64) {
 #[test]
 fn a_test_that_is_too_large_leaves_the_others_judged() {
     let folder = folder("limits");
-    let engines = checker::engine::ENGINES.iter().map(|engine| engine.name());
+    let engines = engine::ENGINES.iter().map(|engine| engine.name());
     for kind in ["paths", "atomics"] {
         let path = folder.join(format!("{kind}.litmus"));
         fs::write(&path, too_large(kind)).expect("it can be written");

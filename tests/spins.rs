@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use checker::engine::enumerate::Enumerate;
-use checker::engine::{Engine, Limits, Seen};
+use engine::enumerate::Enumerate;
+use engine::{Engine, Limits, Seen};
 use model::ptx;
 use model::reading::Readings;
 use model::rel::Model;

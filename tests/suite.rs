@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::engine::ENGINES;
-use checker::exit::Exit;
 use checker::input;
-use checker::judge::{Judgement, Observation, Task, judge};
-use checker::resting::alternatives;
+use engine::ENGINES;
+use engine::exit::Exit;
+use engine::judge::{Judgement, Observation, Task, judge};
+use engine::resting::alternatives;
 use litmus::Test;
 use model::reading::Readings;
 use model::rel::Model;
@@ -62,7 +62,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         engines: ENGINES.to_vec(),
         bound: 2,
         timeout: None,
-        memory: checker::engine::MEMORY,
+        memory: engine::MEMORY,
         verdict_only: false,
         blame: true,
         alternatives: &[],

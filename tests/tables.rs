@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::engine::ENGINES;
-use checker::exit::Exit;
 use checker::lower::generated::{self, Shape};
 use checker::lower::inclusion::Judge;
 use checker::lower::report::{Baseline, Manner, Reporter};
@@ -12,6 +10,8 @@ use checker::lower::step::{Act, Order, Place, Step};
 use checker::lower::table::table;
 use checker::lower::{Assumptions, Patience, Setting};
 use checker::report::Format;
+use engine::ENGINES;
+use engine::exit::Exit;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;

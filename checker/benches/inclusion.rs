@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use checker::engine::ENGINES;
 use checker::explore::Limits;
 use checker::explore::inclusion::{Inclusion, compare};
-use checker::judge::{Task, judge};
 use checker::suite;
+use engine::ENGINES;
+use engine::judge::{Task, judge};
 use litmus::Test;
 use litmus::arbitrary::placed::{Kind, Placed, placed};
 use litmus::arbitrary::{Shape, Sketch, sketch};

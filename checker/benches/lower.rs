@@ -9,13 +9,13 @@
 
 use std::time::{Duration, Instant};
 
-use checker::engine::ENGINES;
 use checker::lower::asked::{Asked, Prepared};
 use checker::lower::generated::{self, Shape};
 use checker::lower::inclusion::{Answer, Judge};
 use checker::lower::row::prepare;
 use checker::lower::run::Ran;
 use checker::lower::{Assumptions, Patience, Row, Setting, read, rows};
+use engine::ENGINES;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;

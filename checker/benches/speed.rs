@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ::ptx as ptx_text;
-use checker::engine::ENGINES;
 use checker::input;
-use checker::judge::{Task, judge};
 use checker::suite;
+use engine::ENGINES;
+use engine::judge::{Task, judge};
 use litmus::Test;
 use model::ptx;
 use model::rel::Model;

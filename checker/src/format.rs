@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use litmus::format::{Unformatted, format};
 
 use crate::cli;
-use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
 use crate::run::complain_of;
+use engine::exit::Exit;
 
 pub fn command(command: &cli::Fmt, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let files = match input::find(&command.paths, "litmus") {

@@ -13,14 +13,14 @@ use text::Diagnostic;
 use text::diagnostic::Severity;
 
 use crate::cli::Lint;
-use crate::exit::Exit;
 use crate::input;
-use crate::interrupt;
 use crate::kind::Kind;
 use crate::lines::{self, Schema};
 use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
 use crate::report::{Reported, Run, Sum};
 use crate::run;
+use engine::exit::Exit;
+use engine::interrupt;
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]

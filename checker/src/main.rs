@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anstream::AutoStream;
 use checker::cli::Cli;
-use checker::exit::{CLOSED, Exit, INTERRUPTED};
-use checker::interrupt;
 use clap::Parser;
+use engine::exit::{CLOSED, Exit, INTERRUPTED};
+use engine::interrupt;
 
 /// How long an interrupted run may take to say what it has done.
 const GRACE: Duration = Duration::from_secs(3);

@@ -14,24 +14,24 @@ use text::Diagnostic;
 
 use crate::check::{Judged, Summary};
 use crate::cli::{self, Cli, Command, EngineName};
-use crate::engine::{self, Engine};
-use crate::exit::Exit;
-use crate::explain;
 use crate::explore;
 use crate::format;
 use crate::input;
-use crate::interrupt;
-use crate::judge::Task;
 use crate::kind::Kind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::report::finding::Unread;
 use crate::report::{Format, Report, Run};
-use crate::resting::alternatives;
 use crate::sass;
 use crate::schema;
 use crate::suite;
+use engine::exit::Exit;
+use engine::explain;
+use engine::interrupt;
+use engine::judge::Task;
+use engine::resting::alternatives;
+use engine::{self, Engine};
 
 /// What `--model` knows by name, apart from `ptx`.
 fn built_in(name: &Path) -> Option<Model> {

@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 
 use crate::check;
 use crate::cli;
-use crate::exit::Exit;
 use crate::explore;
 use crate::lines::Schema;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::sass;
+use engine::exit::Exit;
 
 /// Prints one schema; without a name, the names that there are.
 pub fn command(command: &cli::Schema, out: &mut dyn Write) -> io::Result<Exit> {

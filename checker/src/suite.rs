@@ -10,9 +10,9 @@ use litmus::Test;
 use text::Diagnostic;
 
 use crate::input;
-use crate::interrupt;
-use crate::judge::{Judgement, Task, judge};
 use crate::kind::Kind;
+use engine::interrupt;
+use engine::judge::{Judgement, Task, judge};
 
 /// What became of one file.
 pub enum Outcome {

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ::ptx::version::Target as Machine;
-use checker::engine::{ENGINES, Limits, Seen};
 use checker::explore::{self, explore};
 use checker::lower;
 use checker::lower::report::Baseline;
+use engine::{ENGINES, Limits, Seen};
 use litmus::format::{Unformatted, format};
 use litmus::{Dialect, Test};
 use sass::lower::Lowering;
@@ -248,6 +248,6 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     // An explanation ends too.
     let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
     let outcome = vec![0; test.program.observed.len()];
-    checker::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
+    engine::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
         .map_err(|error| error.to_string())
 }

@@ -5,11 +5,11 @@ use model::value::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::judge::{Judgement, Observation, Verdict};
 use crate::report::finding::Unread;
 use crate::report::json::{ByName, Error, OneNote, by_name};
-use crate::report::words::race_text;
-use crate::resting::Resting;
+use engine::judge::{Judgement, Observation, Verdict};
+use engine::resting::Resting;
+use engine::words::race_text;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Object<'a> {

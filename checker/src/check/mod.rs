@@ -7,14 +7,14 @@ use std::io::{self, Write};
 
 use litmus::Test;
 
-use crate::exit::Exit;
-use crate::judge::{Judgement, Verdict};
 use crate::lines::{self, Schema};
 use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
 use crate::report::herd::Entry;
-use crate::report::words::with_threads;
 use crate::report::{Reported, Sum};
 use crate::suite::{Item, Outcome};
+use engine::exit::Exit;
+use engine::judge::{Judgement, Verdict};
+use engine::words::with_threads;
 
 pub(crate) use json::Object;
 

@@ -6,13 +6,13 @@ use std::path::Path;
 use litmus::Test;
 use text::diagnostic::escaped;
 
-use crate::exit::Exit;
 use crate::input::shown;
-use crate::judge::{Judgement, Observation};
 use crate::report::colour;
-use crate::report::words::{race_text, with_threads};
-use crate::resting::Resting;
-use crate::stuck;
+use engine::exit::Exit;
+use engine::judge::{Judgement, Observation};
+use engine::resting::Resting;
+use engine::stuck;
+use engine::words::{race_text, with_threads};
 
 pub(super) fn judged(
     path: &Path,

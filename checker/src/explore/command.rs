@@ -15,12 +15,12 @@ use super::one::{self, Question};
 use super::random::Walks;
 use super::report::{Item, Outcome, Shown, Summary};
 use crate::cli::Explore;
-use crate::exit::Exit;
 use crate::input;
 use crate::kind::Kind;
 use crate::report::Run;
 use crate::run;
 use crate::suite;
+use engine::exit::Exit;
 
 /// Runs the tests; the worst answer decides the exit code.
 pub fn command(

@@ -18,9 +18,9 @@ use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 use sass::lower::Lowering;
 
-use crate::engine::account::Account;
-use crate::engine::{self, MEMORY};
-use crate::stuck;
+use engine::account::Account;
+use engine::stuck;
+use engine::{self, MEMORY};
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,11 +14,11 @@ use sass::lower::Lowering;
 use super::inclusion::{self, Inclusion, shown};
 use super::random::{Walks, walk};
 use super::{Explored, Limits, explore_in_full};
-use crate::engine;
-use crate::exit::Exit;
-use crate::explain;
-use crate::judge::{Judgement, Note, Task, judge};
-use crate::stuck;
+use engine;
+use engine::exit::Exit;
+use engine::explain;
+use engine::judge::{Judgement, Note, Task, judge};
+use engine::stuck;
 
 /// What is asked of each test.
 pub struct Question<'a> {

@@ -7,7 +7,7 @@ use model::program::Program;
 use model::value::Value;
 use sass::lower::Lowering;
 
-use crate::engine::outcome;
+use engine::outcome;
 
 use super::{Explored, Limits};
 

@@ -15,7 +15,7 @@ use super::inclusion::{BOUND, Judge, Outcome};
 use super::mapping;
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Order, Place, Step, line};
-use crate::engine::Seen;
+use engine::Seen;
 
 /// What the operations of a program are at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,7 +179,7 @@ fn outcomes(
 ) -> Result<Option<BTreeSet<Outcome>>, &'static str> {
     let mut all = BTreeSet::new();
     let mut seen = Seen::default();
-    let visit = &mut |outcome: &[_], _: &dyn Fn() -> crate::witness::Witness| {
+    let visit = &mut |outcome: &[_], _: &dyn Fn() -> engine::witness::Witness| {
         all.insert(outcome.into());
         ControlFlow::Continue(())
     };

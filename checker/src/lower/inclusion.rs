@@ -19,7 +19,7 @@ use super::program::{Numbered, Width};
 use super::run::Runs;
 use super::side::{Key, Side, shown};
 use super::step::{Act, Step};
-use crate::engine::{Engine, Limits, MEMORY, Seen};
+use engine::{Engine, Limits, MEMORY, Seen};
 
 /// Which language the source is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -402,7 +402,7 @@ impl<'a> Judge<'a> {
         let mut extra = None;
         let limits = self.patience.limits(BOUND);
         let mut seen = Seen::default();
-        let visit = &mut |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
+        let visit = &mut |outcome: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if allowed.contains(outcome) {
                 return ControlFlow::Continue(());
             }
@@ -411,7 +411,7 @@ impl<'a> Judge<'a> {
         };
         let model = self.model(Language::Ptx, torn);
         let result = self.engine.outcomes(model, program, &limits, &mut seen, visit);
-        result.map_err(crate::engine::Limit::text).map(|()| extra)
+        result.map_err(engine::Limit::text).map(|()| extra)
     }
 
     /// The axioms each of which alone forbids the outcome.

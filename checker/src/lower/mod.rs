@@ -51,9 +51,9 @@ use self::whole::Listing;
 use self::whole::ask::Asker;
 use self::whole::report::Files;
 use crate::cli::Lower;
-use crate::exit::Exit;
 use crate::input;
 use crate::report::finding::{Unread, Why};
+use engine::exit::Exit;
 
 /// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(

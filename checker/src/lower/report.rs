@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::verdict::{Finding, Verdict};
-use crate::exit::Exit;
 use crate::lines::{self, Schema};
 use crate::report::finding::{self, Case, Level, Place, Related, Rule, Unread, Why};
 use crate::report::{Format, Report, Reported, Run, Sum};
+use engine::exit::Exit;
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]

@@ -17,9 +17,9 @@ use super::inclusion::{Judge, Patience, Question};
 use super::report::{Object, OfRow, Reporter, Weighed, case, counted, details};
 use super::row::{Assumptions, Row, prepare};
 use super::verdict::Finding;
-use crate::engine::Engine;
 use crate::report::Reported;
 use crate::report::finding::{Case, Place};
+use engine::Engine;
 
 /// What judges.
 pub struct Setting<'a> {

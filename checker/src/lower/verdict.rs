@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::exit::Exit;
+use engine::exit::Exit;
 
 /// From best to worst is another order: see [`Verdict::exit`]. Reading J21: what labels mean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]

@@ -24,7 +24,7 @@ use text::Diagnostic;
 use text::diagnostic::Severity;
 
 use crate::cli::{ExplainFormat, PtxExplain};
-use crate::exit::Exit;
+use engine::exit::Exit;
 use lowered::Lowered;
 
 pub(crate) use show::Whole;

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use crate::exit::Exit;
+use engine::exit::Exit;
 
 /// Of what is said of one test.
 pub(crate) fn of(exit: Exit) -> Style {

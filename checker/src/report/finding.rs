@@ -11,8 +11,8 @@ use text::Diagnostic;
 use text::diagnostic::{Severity, Span};
 
 use super::herd::Entry;
-use crate::exit::Exit;
 use crate::input;
+use engine::exit::Exit;
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

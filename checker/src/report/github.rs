@@ -58,7 +58,7 @@ fn property(text: &str) -> String {
 mod tests {
     use super::super::finding::{Place, Rule};
     use super::*;
-    use crate::exit::Exit;
+    use engine::exit::Exit;
 
     #[test]
     fn what_ends_a_command_or_a_property_is_escaped() {

@@ -12,7 +12,7 @@ use model::program::Initial;
 use text::diagnostic::escaped;
 
 use super::{Report, Reported};
-use crate::judge::Observation;
+use engine::judge::Observation;
 
 pub(super) struct Herd;
 

@@ -12,7 +12,7 @@ use text::Diagnostic;
 
 use super::finding::{Unread, Why};
 use super::{Report, Reported, Sum};
-use crate::judge::Note;
+use engine::judge::Note;
 
 pub(super) struct Json;
 

@@ -8,7 +8,7 @@ use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestS
 use super::finding::{Case, Finding, Level};
 use super::text::plain;
 use super::{Report, Reported, Run};
-use crate::exit::Exit;
+use engine::exit::Exit;
 
 #[derive(Default)]
 pub(super) struct Junit {

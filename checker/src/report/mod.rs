@@ -1,7 +1,6 @@
 //! What commands report, apart from how: each format is one file, for every command.
 
 pub(crate) mod colour;
-pub mod dot;
 pub mod finding;
 mod github;
 pub mod herd;
@@ -9,14 +8,13 @@ pub(crate) mod json;
 mod junit;
 mod sarif;
 mod text;
-pub(crate) mod words;
 
 use std::io::{self, Write};
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::exit::Exit;
+use engine::exit::Exit;
 
 pub use finding::{Reported, Sum};
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::finding::{Case, Finding, Level, Place};
 use super::{Report, Reported, Run};
-use crate::exit::Exit;
+use engine::exit::Exit;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";

@@ -17,9 +17,9 @@ use text::diagnostic::Severity;
 use super::operands::{self, Part};
 use super::words;
 use crate::cli::{ExplainFormat, SassExplain};
-use crate::exit::Exit;
 use crate::lines::{self, Schema};
 use crate::lint::Object;
+use engine::exit::Exit;
 
 /// Lines are broken before they get longer, where a word ends.
 const WIDTH: usize = 100;

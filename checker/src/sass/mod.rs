@@ -10,8 +10,8 @@ use std::io::{self, BufRead, Read, Write};
 use sass::decode;
 
 use crate::cli::Decode;
-use crate::exit::Exit;
 use crate::input as files;
+use engine::exit::Exit;
 
 /// A word is far shorter.
 const LONGEST: u64 = 64 << 10;

@@ -11,10 +11,10 @@ use text::diagnostic::{Severity, escaped};
 
 use super::words;
 use crate::cli::SassRead;
-use crate::exit::Exit;
 use crate::input;
-use crate::interrupt;
 use crate::kind::Kind;
+use engine::exit::Exit;
+use engine::interrupt;
 
 /// Reads all files; the worst of them decides the exit code.
 pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {

@@ -76,7 +76,7 @@ impl<'a> Object<'a> {
             arch: Some(format!("sm_{}", ran.sm)),
             normative: ran.sm >= NORMATIVE,
             verdict,
-            expected: ran.exit() == crate::exit::Exit::AsExpected,
+            expected: ran.exit() == engine::exit::Exit::AsExpected,
             reason,
             outcomes: outcomes.collect(),
             unreached: ran.unreached.iter().map(|values| Values::new(test, values)).collect(),

@@ -12,13 +12,13 @@ use litmus::{Quantifier, Test};
 
 use super::inclusion::Inclusion;
 use super::one::{Answer, Ran};
-use crate::exit::Exit;
-use crate::judge::Observation;
 use crate::lines::{self, Schema};
 use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
 use crate::report::herd::Entry;
-use crate::report::words::with_threads;
 use crate::report::{Reported, Sum};
+use engine::exit::Exit;
+use engine::judge::Observation;
+use engine::words::with_threads;
 
 pub(crate) use json::Object;
 pub use text::Shown;

@@ -7,13 +7,13 @@ use anstyle::Style;
 use litmus::Test;
 use text::diagnostic::escaped;
 
-use crate::exit::Exit;
 use crate::explore::Explored;
 use crate::explore::inclusion::Inclusion;
 use crate::explore::one::{Answer, Ran, Reached};
 use crate::input::shown;
 use crate::report::colour;
-use crate::report::words::with_threads;
+use engine::exit::Exit;
+use engine::words::with_threads;
 
 /// What the terminal shows of a run.
 #[derive(Clone, Copy, Debug)]

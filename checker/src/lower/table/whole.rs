@@ -18,12 +18,12 @@ use super::super::report::{Reporter, counted};
 use super::super::rows::Setting;
 use super::super::verdict::{By, Finding, Verdict};
 use super::{Said, lifted};
-use crate::engine::Seen;
 use crate::explore::inclusion::shown;
 use crate::explore::{Limits, explore};
 use crate::input;
 use crate::report::finding::{Unread, Why};
 use crate::suite;
+use engine::Seen;
 
 /// Judges every test below the paths; those in another language than the table's are left out and
 /// counted.

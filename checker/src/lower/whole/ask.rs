@@ -12,12 +12,12 @@ use model::value::{Value, low_bits};
 use super::bind::{Bound, Column, Setup, bind};
 use super::partner::{Context, FRESH, Location, Op};
 use super::scan::Meeting;
-use crate::engine::{Engine, Limits, Seen};
 use crate::lower::contract;
 use crate::lower::inclusion::{Language as Dialect, Machine, Patience};
 use crate::lower::mapping;
 use crate::lower::step::{Place as Spot, Step};
 use crate::lower::witness::{Access, fence};
+use engine::{Engine, Limits, Seen};
 
 /// What judges, and how far.
 #[derive(Clone, Copy)]
@@ -366,7 +366,7 @@ impl<'a> Case<'a> {
             self.asker.engine.outcomes(model, program, &limits, &mut seen, &mut |values, _| {
                 visit(values.iter().zip(&masks).map(|(value, mask)| value & mask).collect())
             });
-        result.map_err(crate::engine::Limit::text).map(|()| seen)
+        result.map_err(engine::Limit::text).map(|()| seen)
     }
 
     pub fn allowed(&self, program: &Program, bound: u32) -> Result<Allowed, &'static str> {

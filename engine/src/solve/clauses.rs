@@ -1,6 +1,6 @@
 //! Clauses over Boolean variables, and truth values that are folded as long as they are known.
 
-use crate::engine::account::Account;
+use crate::account::Account;
 
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,7 +76,7 @@ pub(crate) struct Clauses {
     /// Whether the empty clause is among them.
     impossible: bool,
     /// Once a limit was reached, no clause is added: they say too little then.
-    pub(crate) account: Account,
+    pub account: Account,
 }
 
 impl Clauses {

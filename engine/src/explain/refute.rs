@@ -10,7 +10,7 @@ use model::value::Value;
 
 use super::candidate::candidates;
 use super::{Survey, allowed, show};
-use crate::engine::Limits;
+use crate::Limits;
 
 /// What each candidate that ends with these values breaks; for an outcome that no execution has.
 pub fn refute(

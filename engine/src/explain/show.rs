@@ -8,8 +8,8 @@ use model::given::Chosen;
 use model::value::Value;
 
 use super::open::{Edge, Kind};
-use crate::report::words::with_threads;
 use crate::witness::{Shown, Witness};
+use crate::words::with_threads;
 
 /// A letter for each event that an account speaks of.
 pub(super) type Letters = BTreeMap<usize, String>;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::bits::{self, Row};
 
 use super::clauses::{Clauses, Term};
-use crate::engine::account::Account;
+use crate::account::Account;
 
 /// What an entry of a table of terms takes, with what tables leave free.
 const ENTRY: usize = 64;
@@ -16,7 +16,7 @@ type Set = Vec<bool>;
 
 /// The closure of one node. Events from which the same open edges can be taken share their terms,
 /// and so do events that the same open edges lead to.
-pub(crate) struct Closure {
+pub(super) struct Closure {
     edges: Vec<Edge>,
     /// For each event, the edges that can be taken from it right away, as an index into `sets`.
     leaving: Vec<usize>,
@@ -37,7 +37,7 @@ struct Edge {
 
 impl Closure {
     /// `known` is closed; `most` bounds what is to be closed. `None` when a limit is reached.
-    pub(crate) fn new<R: Row>(known: &[R], most: &[R], account: &mut Account) -> Option<Closure> {
+    pub(super) fn new<R: Row>(known: &[R], most: &[R], account: &mut Account) -> Option<Closure> {
         let mut edges = Vec::new();
         for (from, row) in most.iter().enumerate() {
             for to in row.minus(known[from]).events() {
@@ -78,16 +78,16 @@ impl Closure {
         })
     }
 
-    pub(crate) fn edge(&self, edge: usize) -> (usize, usize) {
+    pub(super) fn edge(&self, edge: usize) -> (usize, usize) {
         (self.edges[edge].from, self.edges[edge].to)
     }
 
-    pub(crate) fn set(&mut self, edge: usize, term: Term) {
+    pub(super) fn set(&mut self, edge: usize, term: Term) {
         self.edges[edge].term = Some(term);
     }
 
     /// The edges on some path from `x` to `y` that have no term yet.
-    pub(crate) fn needs(&mut self, x: usize, y: usize, account: &mut Account) -> Vec<usize> {
+    pub(super) fn needs(&mut self, x: usize, y: usize, account: &mut Account) -> Vec<usize> {
         let start = self.leaving[x];
         if self.pairs.contains_key(&(start, self.entering[y])) {
             return Vec::new();
@@ -118,7 +118,7 @@ impl Closure {
 
     /// A term that holds whenever there is a path with an open edge. Every edge that
     /// [`Closure::needs`] named has its term.
-    pub(crate) fn above(&mut self, clauses: &mut Clauses, x: usize, y: usize) -> Term {
+    pub(super) fn above(&mut self, clauses: &mut Clauses, x: usize, y: usize) -> Term {
         self.pair(clauses, self.leaving[x], self.entering[y])
     }
 

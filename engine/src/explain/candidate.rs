@@ -16,12 +16,12 @@ use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
-use crate::engine::account::Account;
-use crate::engine::concrete::Concrete;
-use crate::engine::options::Options;
-use crate::engine::outcome::{from_reads, outcomes_of, reads_from};
-use crate::engine::structures::{Stop, Structures, each_structure};
-use crate::engine::{Limit, Limits};
+use crate::account::Account;
+use crate::concrete::Concrete;
+use crate::options::Options;
+use crate::outcome::{from_reads, outcomes_of, reads_from};
+use crate::structures::{Stop, Structures, each_structure};
+use crate::{Limit, Limits};
 
 /// One candidate with the outcome asked for.
 pub struct Candidate<'c, R> {

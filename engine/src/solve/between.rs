@@ -5,22 +5,22 @@ use model::bits::{self, BitRel, Row};
 use model::given::Chosen;
 use model::structure::{EventStructure, writes_of};
 
-use crate::engine::plan::{Check, Op, Plan, Stage};
+use crate::plan::{Check, Op, Plan, Stage};
 
-pub(crate) struct Between<R> {
+pub(super) struct Between<R> {
     events: usize,
     /// The rows of node `i` start at `i * events`, in both.
     least: Vec<R>,
     most: Vec<R>,
     /// The pairs that every coherence order has, closed.
-    pub(crate) co: BitRel<R>,
+    pub co: BitRel<R>,
     /// Pairs of fences whose direction the program fixes.
-    pub(crate) fsc: BitRel<R>,
+    pub fsc: BitRel<R>,
 }
 
 impl<R: Row> Between<R> {
     /// `None` when no execution is consistent.
-    pub(crate) fn new(
+    pub(super) fn new(
         plan: &Plan<R>,
         structure: &EventStructure<'_, R>,
         options: &[Vec<R>],
@@ -54,11 +54,11 @@ impl<R: Row> Between<R> {
         Some(between)
     }
 
-    pub(crate) fn least(&self, node: usize) -> &[R] {
+    pub(super) fn least(&self, node: usize) -> &[R] {
         &self.least[node * self.events..(node + 1) * self.events]
     }
 
-    pub(crate) fn most(&self, node: usize) -> &[R] {
+    pub(super) fn most(&self, node: usize) -> &[R] {
         &self.most[node * self.events..(node + 1) * self.events]
     }
 

@@ -1,6 +1,7 @@
 //! Why an outcome is allowed, or what each candidate with it breaks.
 
 pub mod candidate;
+pub mod dot;
 mod note;
 mod open;
 mod refute;
@@ -18,16 +19,16 @@ use model::unfold::DIVERGED;
 use model::values::Values;
 
 use self::candidate::{Candidate, Visitor, candidates};
+use self::dot::Highlight;
 use self::open::{Edge, Opener};
-use crate::engine::Limits;
-use crate::engine::enumerate::Enumerate;
+use crate::Limits;
+use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::judge::{self, Task, Verdict};
-use crate::report::dot::{self, Highlight};
-use crate::report::words::{race_text, with_threads};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
+use crate::words::{race_text, with_threads};
 
 pub use self::refute::refute;
 

@@ -13,12 +13,12 @@ use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::engine::account::Account;
-use crate::engine::{Engine, Limit, Limits, Seen, outcome};
+use crate::account::Account;
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
+use crate::{Engine, Limit, Limits, Seen, outcome};
 
 /// About the quantified condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -558,7 +558,7 @@ fn decided_never(test: &Test, found: &Found) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::MEMORY;
+    use crate::MEMORY;
 
     /// The race is in the iteration that reads 2.
     const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
@@ -576,7 +576,7 @@ exists (P0:r0=9)
 ";
 
     fn task(model: &Model) -> Task<'_> {
-        let engines = crate::engine::ENGINES.to_vec();
+        let engines = crate::ENGINES.to_vec();
         let (timeout, verdict_only, blame) = (None, false, false);
         Task {
             model,
@@ -603,7 +603,7 @@ exists (P0:r0=9)
                  exists (P0:r0=0 /\\ P1:r0=0)\n"
             );
             let test = litmus::parse("", program.as_bytes()).expect("a test");
-            for &engine in crate::engine::ENGINES {
+            for &engine in crate::ENGINES {
                 let judged = judge(&test, &Task { engines: vec![engine], ..task(&model) });
                 assert_eq!(judged.verdict.name(), "undefined");
                 let lost = |outcome: &[Value]| outcome.iter().all(|&value| value == 0);

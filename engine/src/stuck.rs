@@ -3,7 +3,7 @@
 use litmus::Test;
 use model::program::{Stays, Stuck};
 
-use crate::engine::Seen;
+use crate::Seen;
 
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {

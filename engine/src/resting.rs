@@ -19,7 +19,7 @@ use model::rel::Model;
 use model::scope::{Placement, Scope};
 use model::unfold::Unfolded;
 
-use crate::engine::Engine;
+use crate::Engine;
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
 
 /// The built-in model with another choice for one reading.

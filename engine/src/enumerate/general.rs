@@ -12,13 +12,13 @@ use model::value::Value;
 use model::values::{Source, Values, valuations};
 
 use super::{Job, Stop};
-use crate::engine::concrete::Concrete;
-use crate::engine::options::Options;
-use crate::engine::outcome::{
+use crate::concrete::Concrete;
+use crate::options::Options;
+use crate::outcome::{
     from_reads, is_overwritten, outcomes_of, overwriting, raise_stuck, reads_from,
 };
-use crate::engine::{Limit, Undefined};
 use crate::witness::{ChosenRows, Witness};
+use crate::{Limit, Undefined};
 
 /// Pairs of writes beyond which trying every order is hopeless.
 const MAX_PAIRS: usize = 10;

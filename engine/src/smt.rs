@@ -32,7 +32,7 @@ const CLAUSE: usize = 200;
 const LITERAL: usize = 20;
 
 /// Sets what Z3 may hold in all threads together: it counts no less.
-pub(super) fn limit_memory(bytes: usize) {
+pub(crate) fn limit_memory(bytes: usize) {
     z3::set_global_param("sat.max_memory", &(bytes >> 20).clamp(64, 1 << 31).to_string());
 }
 

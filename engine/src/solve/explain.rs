@@ -16,33 +16,33 @@ use model::unfold::Unfolding;
 use super::clauses::{Clauses, Term};
 use super::encode::{Encoder, one_of};
 use super::order::Order;
-use crate::engine::options::constant_bytes;
+use crate::options::constant_bytes;
 use model::memory::Extent;
 use model::value::Value;
 
 /// One choice among the last writes of observed memory.
-pub(crate) struct Final {
+pub(super) struct Final {
     /// Index into [`model::program::Program::observed`].
-    pub(crate) observed: usize,
-    pub(crate) cell: Extent,
+    pub observed: usize,
+    pub cell: Extent,
     /// The byte of the cell, where bytes are chosen apart.
-    pub(crate) byte: Option<u32>,
+    pub byte: Option<u32>,
     /// How far up the value goes in what is observed.
-    pub(crate) shift: u32,
-    pub(crate) writes: Vec<usize>,
-    pub(crate) terms: Vec<Term>,
+    pub shift: u32,
+    pub writes: Vec<usize>,
+    pub terms: Vec<Term>,
 }
 
 impl Final {
     /// What of the bytes of the cell is meant.
-    pub(crate) fn part(&self, bytes: Value) -> Value {
+    pub(super) fn part(&self, bytes: Value) -> Value {
         self.byte.map_or(bytes, |byte| bytes >> (8 * byte) & 0xff)
     }
 }
 
 /// The choices of final values, any write that no other follows in coherence order: of whole cells
 /// where all accesses are of the cell, else of bytes (reading R22).
-pub(crate) fn finals<R: Row>(u: &Unfolding<'_>, co: &Order, clauses: &mut Clauses) -> Vec<Final> {
+pub(super) fn finals<R: Row>(u: &Unfolding<'_>, co: &Order, clauses: &mut Clauses) -> Vec<Final> {
     let mut finals = Vec::new();
     for (index, &observed) in u.program.observed.iter().enumerate() {
         let Some(bytes) = u.observed_bytes(observed) else { continue };
@@ -81,7 +81,7 @@ pub(crate) fn finals<R: Row>(u: &Unfolding<'_>, co: &Order, clauses: &mut Clause
 
 /// Terms for what a slot or a final value is, where that is a constant.
 #[derive(Default)]
-pub(crate) struct Groups {
+pub(super) struct Groups {
     slots: HashMap<(usize, Value), Term>,
     finals: HashMap<(usize, Value), Term>,
 }
@@ -94,7 +94,7 @@ enum Visit {
 }
 
 /// Collects what the values of one choice depend on.
-pub(crate) struct Reasons<'e, 'a, R> {
+pub(super) struct Reasons<'e, 'a, R> {
     u: &'a Unfolding<'a>,
     encoder: &'e mut Encoder<'a, R>,
     groups: &'e mut Groups,
@@ -109,7 +109,7 @@ pub(crate) struct Reasons<'e, 'a, R> {
 }
 
 impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
-    pub(crate) fn new(
+    pub(super) fn new(
         encoder: &'e mut Encoder<'a, R>,
         groups: &'e mut Groups,
         taken: &'e [usize],
@@ -122,7 +122,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
 
     /// Rules out every choice that has the same observed registers and the same final values for
     /// the same reasons. `last` has the write of each final value.
-    pub(crate) fn block_outcome(mut self, finals: &[Final], last: &[usize]) {
+    pub(super) fn block_outcome(mut self, finals: &[Final], last: &[usize]) {
         let program = self.u.program;
         for &observed in &program.observed {
             if let Observed::Register { thread, register } = observed {
@@ -147,7 +147,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
 
     /// Rules out a choice for which no values satisfy the checks; `failing` is one that fails, if
     /// that can be told.
-    pub(crate) fn block_values(mut self, failing: Option<(ThreadId, &Check)>) {
+    pub(super) fn block_values(mut self, failing: Option<(ThreadId, &Check)>) {
         let reads = (0..self.u.events.len()).filter(|&event| self.u.events[event].is_read());
         reads.for_each(|read| self.read(read));
         let (cyclic, torn) = (self.cyclic, self.torn);

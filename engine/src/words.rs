@@ -2,10 +2,10 @@
 
 use litmus::Test;
 
-use crate::engine::Race;
+use crate::Race;
 
 /// herd names threads by number in conditions, `0:r1`; here they are named as in the table, `P0:r1`.
-pub(crate) fn with_threads(text: &str) -> String {
+pub fn with_threads(text: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
     for c in text.chars().chain(std::iter::once(' ')) {
@@ -24,7 +24,7 @@ pub(crate) fn with_threads(text: &str) -> String {
 }
 
 /// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.
-pub(crate) fn race_text(test: &Test, race: Race) -> String {
+pub fn race_text(test: &Test, race: Race) -> String {
     let show = |(thread, line): (model::program::ThreadId, u16)| {
         let of = &test.program.threads[usize::from(thread.0)];
         format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)

@@ -16,22 +16,22 @@ use super::between::Between;
 use super::clauses::{Clauses, Term};
 use super::closure::Closure;
 use super::order::{Edges, Order};
-use crate::engine::Limit;
-use crate::engine::account::Account;
-use crate::engine::plan::{Check, Op, Plan};
+use crate::Limit;
+use crate::account::Account;
+use crate::plan::{Check, Op, Plan};
 
 /// What an entry of a table of terms takes, with what tables leave free.
 const ENTRY: usize = 80;
 
-pub(crate) struct Encoder<'a, R> {
-    pub(crate) clauses: Clauses,
-    pub(crate) between: Between<R>,
+pub(super) struct Encoder<'a, R> {
+    pub clauses: Clauses,
+    pub between: Between<R>,
     /// For each slot and option, whether it is taken.
-    pub(crate) choice: Vec<Vec<Term>>,
-    pub(crate) co: Order,
-    pub(crate) fsc: Order,
-    pub(crate) structure: &'a EventStructure<'a, R>,
-    pub(crate) options: &'a [Vec<R>],
+    pub choice: Vec<Vec<Term>>,
+    pub co: Order,
+    pub fsc: Order,
+    pub structure: &'a EventStructure<'a, R>,
+    pub options: &'a [Vec<R>],
     events: usize,
     /// For each node, what computes it, if it is open and needed.
     ops: Vec<Option<Op>>,
@@ -44,7 +44,7 @@ pub(crate) struct Encoder<'a, R> {
 
 impl<'a, R: Row> Encoder<'a, R> {
     /// The axioms of a plan as clauses; `None` when no execution is consistent.
-    pub(crate) fn new(
+    pub(super) fn new(
         plan: &Plan<R>,
         structure: &'a EventStructure<'a, R>,
         options: &'a [Vec<R>],
@@ -202,7 +202,7 @@ impl<'a, R: Row> Encoder<'a, R> {
     }
 
     /// A term that holds whenever the node has the pair.
-    pub(crate) fn above(&mut self, node: usize, x: usize, y: usize) -> Term {
+    pub(super) fn above(&mut self, node: usize, x: usize, y: usize) -> Term {
         if !self.between.most(node)[x].has(y) || self.stopped() {
             return Term::FALSE;
         }
@@ -303,7 +303,7 @@ impl<'a, R: Row> Encoder<'a, R> {
     }
 
     /// A term that holds only if the node has the pair.
-    pub(crate) fn below(&mut self, node: usize, x: usize, y: usize) -> Term {
+    pub(super) fn below(&mut self, node: usize, x: usize, y: usize) -> Term {
         if !self.between.most(node)[x].has(y) || self.stopped() {
             return Term::FALSE;
         }
@@ -386,7 +386,7 @@ fn with(then: &[Term], condition: Term) -> Vec<Term> {
 const MANY: usize = 12;
 
 /// Terms of which exactly one holds.
-pub(crate) fn one_of(clauses: &mut Clauses, count: usize) -> Vec<Term> {
+pub(super) fn one_of(clauses: &mut Clauses, count: usize) -> Vec<Term> {
     match count {
         0 | 1 => vec![Term::TRUE; count],
         2 => {

@@ -6,10 +6,10 @@ use model::structure::EventStructure;
 
 use super::between::Between;
 use super::clauses::{Clauses, Term};
-use crate::engine::plan::Plan;
+use crate::plan::Plan;
 
 /// A strict order on events, as one term for each pair.
-pub(crate) struct Order {
+pub(super) struct Order {
     events: usize,
     terms: Vec<Term>,
 }
@@ -19,7 +19,7 @@ impl Order {
         Order { events, terms: vec![Term::FALSE; events * events] }
     }
 
-    pub(crate) fn get(&self, a: usize, b: usize) -> Term {
+    pub(super) fn get(&self, a: usize, b: usize) -> Term {
         self.terms[a * self.events + b]
     }
 
@@ -42,7 +42,7 @@ impl Order {
 
     /// Any strict partial order on the writes to a location that has what the program fixes and
     /// relates the pairs that it has to.
-    pub(crate) fn coherence<R: Row>(
+    pub(super) fn coherence<R: Row>(
         clauses: &mut Clauses,
         structure: &EventStructure<'_, R>,
         plan: &Plan<R>,
@@ -73,7 +73,7 @@ impl Order {
 
     /// A total order on each set of fences that are to be related, if only through others: an
     /// acyclic relation is part of one.
-    pub(crate) fn fences<R: Row>(
+    pub(super) fn fences<R: Row>(
         clauses: &mut Clauses,
         plan: &Plan<R>,
         between: &Between<R>,
@@ -149,25 +149,25 @@ fn pairs(group: &[usize], mut visit: impl FnMut(usize, usize)) {
 }
 
 /// The edges of a graph that is to have no cycle.
-pub(crate) struct Edges {
+pub(super) struct Edges {
     events: usize,
     /// For each pair, the edge and whether the term is its own: then more may imply it.
     terms: Vec<Option<(Term, bool)>>,
 }
 
 /// What of a graph may be on a cycle.
-pub(crate) struct Suspects {
-    pub(crate) edges: Edges,
+pub(super) struct Suspects {
+    pub edges: Edges,
     /// Edges that the program leaves open, to be given terms.
-    pub(crate) open: Vec<(usize, usize)>,
+    pub open: Vec<(usize, usize)>,
     /// Edges from the end to the start of a path that is always there.
-    pub(crate) never: Vec<(usize, usize)>,
+    pub never: Vec<(usize, usize)>,
 }
 
 impl Edges {
     /// Looks for cycles in a graph between `least` and `most`. Edges outside every cycle are left
     /// out, and those along a path that is always there.
-    pub(crate) fn suspects<R: Row>(least: &[R], most: &[R]) -> Suspects {
+    pub(super) fn suspects<R: Row>(least: &[R], most: &[R]) -> Suspects {
         let events = least.len();
         let mut edges = Edges { events, terms: vec![None; events * events] };
         let (mut open, mut never) = (Vec::new(), Vec::new());
@@ -191,7 +191,7 @@ impl Edges {
         Suspects { edges, open, never }
     }
 
-    pub(crate) fn set(&mut self, a: usize, b: usize, term: Term) {
+    pub(super) fn set(&mut self, a: usize, b: usize, term: Term) {
         self.terms[a * self.events + b] = Some((term, false));
     }
 
@@ -201,7 +201,7 @@ impl Edges {
 
     /// Takes the events away one by one, the one with the fewest paths through it first, and joins
     /// its neighbours by what it stood for.
-    pub(crate) fn forbid_cycles(mut self, clauses: &mut Clauses) {
+    pub(super) fn forbid_cycles(mut self, clauses: &mut Clauses) {
         for edge in &mut self.terms {
             *edge = edge
                 .map(|(term, own)| (clauses.fold(term), own))
@@ -275,7 +275,7 @@ impl Edges {
 }
 
 /// The order as rows, as far as `holds` says so of its terms.
-pub(crate) fn rows<R: Row>(order: &Order, holds: impl Fn(Term) -> bool) -> Vec<R> {
+pub(super) fn rows<R: Row>(order: &Order, holds: impl Fn(Term) -> bool) -> Vec<R> {
     let mut rows = vec![R::default(); order.events];
     for (a, row) in rows.iter_mut().enumerate() {
         for b in 0..order.events {

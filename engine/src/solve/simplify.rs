@@ -41,7 +41,7 @@ impl Occurrences {
 
 /// Takes away literals that are known, and variables that are only ever demanded one way, with
 /// every clause that they satisfy. Clauses yet to come may speak of `kept` and of new variables only.
-pub(crate) fn simplify(clauses: &mut Clauses, kept: impl IntoIterator<Item = Term>) {
+pub(super) fn simplify(clauses: &mut Clauses, kept: impl IntoIterator<Item = Term>) {
     let mut free = vec![true; clauses.vars()];
     for term in kept {
         if let Term::Open(lit) = term {

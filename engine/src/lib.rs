@@ -2,18 +2,29 @@
 //!
 //! Conditions, expectations and comparison are written once, over what engines report. Engines
 //! never name each other.
+//!
+//! Over them: [`judge`], one test with its condition; [`resting`], the readings that a verdict rests on; [`explain`],
+//! the derivation of a verdict.
 
 pub mod account;
 pub mod concrete;
 pub mod enumerate;
+pub mod exit;
+pub mod explain;
+pub mod interrupt;
+pub mod judge;
 pub mod options;
 pub mod outcome;
 pub mod plan;
+pub mod resting;
 #[cfg(feature = "smt")]
 mod smt;
 #[cfg(feature = "smt")]
 pub mod solve;
 pub mod structures;
+pub mod stuck;
+pub mod witness;
+pub mod words;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -26,8 +37,7 @@ use model::unfold::{UnfoldLimit, Unfolding};
 use model::value::Value;
 use model::values::Crowded;
 
-use crate::interrupt;
-use crate::witness::Witness;
+use witness::Witness;
 
 /// How far an engine may go.
 #[derive(Clone, Copy, Debug)]

@@ -101,7 +101,7 @@ fn required_values(u: &Unfolding<'_>) -> Vec<Option<Value>> {
 }
 
 /// The bytes of `cell` that a write writes whatever the reads return.
-pub(super) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<Value> {
+pub(crate) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> Option<Value> {
     let event = &u.events[write];
     let Some(thread) = event.thread else { return Some(initial_bytes(u, cell)) };
     let value = u.paths[usize::from(thread.0)].exprs.as_const(event.of?.value?)?;
