@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use checker::explore::inclusion::{Inclusion, compare, shown};
-use checker::explore::random::{Walks, walk};
-use checker::explore::{Limits, explore};
+use engine::explore::inclusion::{Inclusion, compare, shown};
+use engine::explore::random::{Walks, walk};
+use engine::explore::{Limits, explore};
 use engine::ENGINES;
 use engine::judge::{Judgement, Task, judge};
 use engine::stuck::never;

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 
 use ::machine::Options;
-use checker::explore::Limits;
-use checker::explore::inclusion::{Inclusion, compare};
+use engine::explore::Limits;
+use engine::explore::inclusion::{Inclusion, compare};
 use model::ptx;
 use sass::lower::Lowering;
 
@@ -76,7 +76,7 @@ fn rows() -> Vec<Row> {
     };
     let mut rows = Vec::new();
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    checker::suite::in_order(entries.len(), jobs, &work, &mut |done| {
+    engine::parallel::in_order(entries.len(), jobs, &work, &mut |done| {
         rows.extend(done.map(|(_, row)| row));
         Ok(())
     })

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use checker::explore::inclusion::shown;
-use checker::explore::{Limits, explore};
+use engine::explore::inclusion::shown;
+use engine::explore::{Limits, explore};
 use litmus::{Quantifier, Test};
 use machine::{Options, Rule};
 use sass::lower::Lowering;

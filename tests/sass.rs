@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use checker::explore::inclusion::{Inclusion, compare};
-use checker::explore::{Limits, explore};
+use engine::explore::inclusion::{Inclusion, compare};
+use engine::explore::{Limits, explore};
 use checker::lower::step::{Act, Order, Step};
 use checker::lower::{contract, item};
 use machine::{Home, Options};

@@ -11,9 +11,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use checker::explore::Limits;
-use checker::explore::inclusion::{Inclusion, compare};
-use checker::suite;
+use engine::explore::Limits;
+use engine::explore::inclusion::{Inclusion, compare};
 use engine::ENGINES;
 use engine::judge::{Task, judge};
 use litmus::Test;
@@ -201,7 +200,7 @@ fn main() -> io::Result<()> {
             batch.map(|index| one(&kind, seed, index, &model)).collect::<Vec<Account>>()
         };
         let batches = usize::try_from(programs.div_ceil(BATCH)).expect("so many fit");
-        suite::in_order(batches, jobs, &batch, &mut |done| {
+        engine::parallel::in_order(batches, jobs, &batch, &mut |done| {
             let Some((batch, accounts)) = done else { return Ok(()) };
             for (index, account) in (batch as u64 * BATCH..).zip(accounts) {
                 all.add(&account);

@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use checker::explore::{Explored, Limits, explore};
+use engine::explore::{Explored, Limits, explore};
 use litmus::Test;
 use machine::{Options, Reduce};
 use sass::lower::Lowering;

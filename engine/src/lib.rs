@@ -11,10 +11,12 @@ pub mod concrete;
 pub mod enumerate;
 pub mod exit;
 pub mod explain;
+pub mod explore;
 pub mod interrupt;
 pub mod judge;
 pub mod options;
 pub mod outcome;
+pub mod parallel;
 pub mod plan;
 pub mod resting;
 #[cfg(feature = "smt")]

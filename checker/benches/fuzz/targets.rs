@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ::ptx::version::Target as Machine;
-use checker::explore::{self, explore};
+use engine::explore::{self, explore};
 use checker::lower;
 use checker::lower::report::Baseline;
 use engine::{ENGINES, Limits, Seen};

@@ -10,16 +10,15 @@ use model::rel::Model;
 use sass::lower::Lowering;
 use sass::lowering::{self, Table};
 
-use super::Limits;
-use super::one::{self, Question};
-use super::random::Walks;
+use engine::explore::Limits;
+use engine::explore::one::{self, Question};
+use engine::explore::random::Walks;
 use super::report::{Item, Outcome, Shown, Summary};
 use crate::cli::Explore;
 use crate::input;
 use crate::kind::Kind;
 use crate::report::Run;
 use crate::run;
-use crate::suite;
 use engine::exit::Exit;
 
 /// Runs the tests; the worst answer decides the exit code.
@@ -67,7 +66,7 @@ pub fn command(
     };
     let (progress, mut done) = (progress(files.len()), 0);
     let work = |index: usize| explored(&files[index], &lowerings, &question);
-    let result = suite::in_order(files.len(), jobs, &work, &mut |result| {
+    let result = engine::parallel::in_order(files.len(), jobs, &work, &mut |result| {
         let Some((index, outcome)) = result else {
             progress.finish_and_clear();
             summary.seconds = start.elapsed().as_secs_f64();

@@ -21,7 +21,7 @@ use super::placed::{self, Placed};
 use super::program::{lines, program, share, variable};
 use super::side::{Side, shown};
 use super::step::{Place, Step};
-use crate::explore::{Limits, explore};
+use engine::explore::{Limits, explore};
 
 /// A run of the machine that the source forbids.
 #[derive(Clone, PartialEq, Eq, Debug)]

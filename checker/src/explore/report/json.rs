@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NORMATIVE;
-use crate::explore::one::Ran;
+use engine::explore::one::Ran;
 use crate::report::finding::Unread;
 use crate::report::json::{ByName, Error, OneNote, by_name};
 

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use ::text::Diagnostic;
 use litmus::{Quantifier, Test};
 
-use super::inclusion::Inclusion;
-use super::one::{Answer, Ran};
+use engine::explore::inclusion::Inclusion;
+use engine::explore::one::{Answer, Ran};
 use crate::lines::{self, Schema};
 use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
 use crate::report::herd::Entry;

@@ -7,9 +7,9 @@ use anstyle::Style;
 use litmus::Test;
 use text::diagnostic::escaped;
 
-use crate::explore::Explored;
-use crate::explore::inclusion::Inclusion;
-use crate::explore::one::{Answer, Ran, Reached};
+use engine::explore::Explored;
+use engine::explore::inclusion::Inclusion;
+use engine::explore::one::{Answer, Ran, Reached};
 use crate::input::shown;
 use crate::report::colour;
 use engine::exit::Exit;

@@ -18,11 +18,10 @@ use super::super::report::{Reporter, counted};
 use super::super::rows::Setting;
 use super::super::verdict::{By, Finding, Verdict};
 use super::{Said, lifted};
-use crate::explore::inclusion::shown;
-use crate::explore::{Limits, explore};
+use engine::explore::inclusion::shown;
+use engine::explore::{Limits, explore};
 use crate::input;
 use crate::report::finding::{Unread, Why};
-use crate::suite;
 use engine::Seen;
 
 /// Judges every test below the paths; those in another language than the table's are left out and
@@ -45,7 +44,7 @@ pub(super) fn tests(
         let test = litmus::parse(&path, &bytes);
         Ok::<_, io::Error>(test.map(|test| judged(&test, table, setting)))
     };
-    suite::in_order(files.len(), setting.jobs, &work, &mut |result| {
+    engine::parallel::in_order(files.len(), setting.jobs, &work, &mut |result| {
         let Some((index, result)) = result else { return Ok(()) };
         let path = &files[index];
         let finding = match &result {

@@ -11,7 +11,7 @@ use sass::lower::Lowering;
 
 use super::ask::Case;
 use super::partner::Context;
-use crate::explore::{Limits, explore};
+use engine::explore::{Limits, explore};
 use crate::lower::run::{MACHINES, Run};
 
 /// States of one context, and time for all of them.

@@ -7,7 +7,7 @@ use model::program::Program;
 use model::value::Value;
 use sass::lower::Lowering;
 
-use engine::outcome;
+use crate::outcome;
 
 use super::{Explored, Limits};
 

@@ -8,8 +8,8 @@ use model::value::Value;
 use sass::lower::Lowering;
 
 use super::{Explored, Limits, explore};
-use engine::judge::{Judgement, Verdict};
-use engine::stuck;
+use crate::judge::{Judgement, Verdict};
+use crate::stuck;
 
 /// What comparing the two says of one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -14,11 +14,10 @@ use sass::lower::Lowering;
 use super::inclusion::{self, Inclusion, shown};
 use super::random::{Walks, walk};
 use super::{Explored, Limits, explore_in_full};
-use engine;
-use engine::exit::Exit;
-use engine::explain;
-use engine::judge::{Judgement, Note, Task, judge};
-use engine::stuck;
+use crate::exit::Exit;
+use crate::explain;
+use crate::judge::{Judgement, Note, Task, judge};
+use crate::stuck;
 
 /// What is asked of each test.
 pub struct Question<'a> {
@@ -169,7 +168,7 @@ pub fn refused(test: &Test, refusal: &Refusal) -> String {
 
 /// What the axioms say, for all machines.
 pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
-    let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
+    let engines = crate::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
         model: question.model,
         cxx: None,
@@ -313,7 +312,7 @@ fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) 
 fn refutation(test: &Test, question: &Question<'_>, values: &[Value]) -> String {
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
-    let limits = engine::Limits {
+    let limits = crate::Limits {
         bound: question.bound,
         deadline: Some(Instant::now() + PATIENCE),
         memory: question.limits.memory,

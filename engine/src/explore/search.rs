@@ -9,8 +9,8 @@ use model::value::Value;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use engine::stuck;
-use engine::{Limit, outcome};
+use crate::stuck;
+use crate::{Limit, outcome};
 
 use super::records::{Batch, Records};
 use super::{Explored, Limits};

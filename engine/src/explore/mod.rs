@@ -1,0 +1,145 @@
+//! Searching the machine: every outcome that a run can have, and how.
+
+pub mod inclusion;
+pub mod one;
+pub mod random;
+mod records;
+mod search;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
+use model::isa::bar::BarrierMisuse;
+use model::program::{Program, Stays, Stuck, Thread, ThreadId};
+use model::value::Value;
+use sass::lower::Lowering;
+
+use crate::account::Account;
+use crate::stuck;
+use crate::MEMORY;
+
+/// How much is looked at before giving up, and what is wanted besides outcomes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub states: usize,
+    /// In bytes.
+    pub memory: usize,
+    pub deadline: Option<Instant>,
+    /// For each outcome, the steps of a run.
+    pub runs: bool,
+    /// How many states can not reach an end.
+    pub progress: bool,
+}
+
+impl Limits {
+    pub const fn states(states: usize) -> Limits {
+        Limits { states, memory: MEMORY, deadline: None, runs: false, progress: false }
+    }
+}
+
+impl Limits {
+    /// With so much time.
+    #[must_use]
+    pub fn from(self, start: Instant, timeout: Option<Duration>) -> Limits {
+        Limits { deadline: timeout.map(|timeout| start + timeout), ..self }
+    }
+
+    fn account(&self) -> Account {
+        let limits = crate::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
+        Account::new(&limits)
+    }
+}
+
+/// What the machine can do with a program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Explored {
+    /// Each outcome, with the steps of a run that has it if that was asked for: as few choices as
+    /// any, and what could not be told from happening at once.
+    pub outcomes: BTreeMap<Vec<Value>, Vec<Step>>,
+    pub states: usize,
+    pub transitions: usize,
+    /// Bytes that the states take, with what it takes to find them.
+    pub bytes: usize,
+    /// States in which nothing can happen and some thread has not ended, apart from faults.
+    pub stuck: usize,
+    /// States in which nothing can happen because a thread faults.
+    pub faults: usize,
+    /// Where the threads are in a run that never ends, if one is known.
+    pub stuck_at: Option<Vec<Stuck>>,
+    /// Where the threads are in a state with a fault, if there is one.
+    pub fault_at: Option<Vec<Stuck>>,
+    /// A use of a barrier without meaning, if some run comes to one: where, and what.
+    pub misused: Option<((ThreadId, u16), BarrierMisuse)>,
+    /// Whether an order of steps that was left out may come to one.
+    pub may_be_misused: bool,
+    /// States from which no end can be reached, if that was asked for.
+    pub endless: Option<usize>,
+    /// Why not everything was looked at, if not.
+    pub limit: Option<&'static str>,
+}
+
+impl Explored {
+    /// A state in which no thread can go on, and where each is.
+    fn halt(&mut self, at: Vec<Stuck>) {
+        let fault = at.iter().any(|stuck| stuck.why == Stays::Faults);
+        let (count, first) = if fault {
+            (&mut self.faults, &mut self.fault_at)
+        } else {
+            (&mut self.stuck, &mut self.stuck_at)
+        };
+        *count += 1;
+        stuck::join(first, at);
+    }
+
+    /// Whether all was searched, and no run comes to an end.
+    pub fn never_ends(&self) -> bool {
+        self.limit.is_none() && self.outcomes.is_empty()
+    }
+}
+
+/// Runs a program, and says where a run stays that never ends, if one does, and which order of arrivals has no
+/// meaning: what shows only when more is looked at than outcomes take.
+pub fn explore_in_full(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    limits: Limits,
+) -> Result<Explored, Refusal> {
+    let mut explored = explore(program, lowering, options, limits)?;
+    let connected = explored.endless.is_some();
+    if explored.limit.is_none() && !connected && program.threads.iter().any(Thread::loops) {
+        // It shows only when all states are connected. A limit of that search leaves it open.
+        let again = Limits { progress: true, runs: false, ..limits };
+        let again = explore(program, lowering, options, again)?;
+        explored.stuck_at = again.stuck_at.or(explored.stuck_at);
+    }
+    if explored.may_be_misused && explored.limit.is_none() {
+        let options = Options { reduce: Reduce::None, ..options };
+        explored.misused = explore(program, lowering, options, limits)?.misused;
+    }
+    Ok(explored)
+}
+
+/// Runs a program, lowered by a table, in every way that the machine has.
+pub fn explore(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    limits: Limits,
+) -> Result<Explored, Refusal> {
+    let lowered = lowering.program(program)?;
+    let explored = |wide: bool| {
+        let mut machine = Machine::new(program, lowered.clone(), options, wide)?;
+        Ok(search::search(&mut machine, program.threads.len(), limits))
+    };
+    match explored(false)? {
+        Explored { limit: Some(WIDER), .. } => explored(true),
+        // Where the threads run for ever shows only when all states are connected.
+        explored if explored.never_ends() && explored.stuck + explored.faults == 0 => {
+            let again = Limits { progress: true, ..limits };
+            if limits.progress { Ok(explored) } else { explore(program, lowering, options, again) }
+        }
+        explored => Ok(explored),
+    }
+}
