@@ -5,18 +5,17 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use checker::lower::csv;
-use checker::lower::verdict::{By, Verdict};
-use checker::lower::whole::ask::Asker;
-use checker::lower::whole::{Pair, Said, judge, paired};
-use checker::lower::{Assumptions, Patience, Setting, Table};
 use engine::exit::Exit;
 use engine::judge::Task;
 use engine::{ENGINES, MEMORY};
-use indicatif::ProgressBar;
 use litmus::listing::Signature;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
+use refine::csv;
+use refine::function::ask::Asker;
+use refine::function::{Pair, Said, judge, paired};
+use refine::verdict::{By, Verdict};
+use refine::{Assumptions, Patience, Setting, Table};
 
 use crate::fmt::formatted;
 use crate::suite;
@@ -187,7 +186,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         eprintln!("skipped: {} is not there", path.display());
         return;
     };
-    let table = checker::lower::read(&text).expect("the rows are well formed");
+    let table = refine::read(&text).expect("the rows are well formed");
     let mut seen = BTreeSet::new();
     let rows = table.rows.into_iter().filter(|(row, _)| {
         wrapped(&row.source, &row.target).is_some()
@@ -208,7 +207,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         patience: Patience::default(),
     };
     let table = Table { rows, ..Table::default() };
-    let findings = checker::lower::judge(&table, &setting, &ProgressBar::hidden());
+    let findings = refine::judge(&table, &setting, &());
     let asker = Asker {
         engine: ENGINES[0],
         cxx: &cxx,

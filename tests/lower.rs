@@ -4,23 +4,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use checker::lower::context::Reach;
-use checker::lower::inclusion::{Answer, Judge, Language, Question};
-use checker::lower::mapping::to_ptx;
-use checker::lower::program::Width;
-use checker::lower::step::{Act, Order, Place, Step, line};
-use checker::lower::weaken::weakenings;
-use checker::lower::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
 use engine::ENGINES;
 use engine::exit::Exit;
 use engine::judge::Task;
-use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::ptx;
 use model::rel::Model;
 use model::scope::Scope;
+use refine::context::Reach;
+use refine::inclusion::{Answer, Judge, Language, Question};
+use refine::mapping::to_ptx;
+use refine::program::Width;
+use refine::step::{Act, Order, Place, Step, line};
+use refine::weaken::weakenings;
+use refine::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
 
 use crate::fmt::formatted;
 use crate::suite;
@@ -55,7 +54,7 @@ fn judged_with(table: &Table, assumptions: Assumptions, tearing: bool) -> Vec<Fi
         jobs: 2,
         patience: Patience::default(),
     };
-    judge(table, &setting, &ProgressBar::hidden())
+    judge(table, &setting, &())
 }
 
 #[test]

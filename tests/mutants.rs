@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use checker::lower::asked::Prepared;
-use checker::lower::inclusion::{Answer, Judge};
-use checker::lower::row::prepare;
-use checker::lower::run::Ran;
-use checker::lower::verdict::By;
-use checker::lower::{Assumptions, Finding, Row, Table};
 use engine::ENGINES;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
+use refine::asked::Prepared;
+use refine::inclusion::{Answer, Judge};
+use refine::row::prepare;
+use refine::run::Ran;
+use refine::verdict::By;
+use refine::{Assumptions, Finding, Row, Table};
 use sass::lowering;
 
 use crate::lower::{judged, models};
@@ -384,7 +384,7 @@ fn more_and_wider_fences_weaken_no_row() {
     let weaker = all
         .iter()
         .zip(&findings)
-        .filter(|(_, finding)| finding.verdict != checker::lower::verdict::Verdict::Preserved);
+        .filter(|(_, finding)| finding.verdict != refine::verdict::Verdict::Preserved);
     let weaker: Vec<String> = weaker
         .map(|((ptx, sass), finding)| {
             format!("{ptx} => {sass}: {} {}", finding.verdict.name(), finding.why)

@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use engine::explore::inclusion::{Inclusion, compare};
 use engine::explore::{Limits, explore};
-use checker::lower::step::{Act, Order, Step};
-use checker::lower::{contract, item};
 use machine::{Home, Options};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::ptx;
+use refine::step::{Act, Order, Step};
+use refine::{contract, item};
 
 use crate::suite;
 

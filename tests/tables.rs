@@ -3,18 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::lower::generated::{self, Shape};
-use checker::lower::inclusion::Judge;
 use checker::lower::report::{Baseline, Manner, Reporter};
-use checker::lower::step::{Act, Order, Place, Step};
-use checker::lower::table::table;
-use checker::lower::{Assumptions, Patience, Setting};
+use checker::lower::table;
 use checker::report::Format;
 use engine::ENGINES;
 use engine::exit::Exit;
-use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
+use refine::generated::{self, Shape};
+use refine::inclusion::Judge;
+use refine::step::{Act, Order, Place, Step};
+use refine::{Assumptions, Patience, Setting};
 use serde_json::Value;
 
 use crate::lower::models;
@@ -39,8 +38,9 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
         Reporter::new(Manner { format: Format::Json, racy: false, baseline: &baseline });
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);
-    let bar = ProgressBar::hidden();
-    table((path, text), paths, &setting, &mut reporter, &bar, streams).expect("memory is written");
+
+    table::report((path, text), paths, &setting, &mut reporter, &(), streams)
+        .expect("memory is written");
     let exit = reporter.end(&mut out).expect("memory is written");
     let out = String::from_utf8(out).expect("it is text");
     let lines = out.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));

@@ -9,17 +9,16 @@
 
 use std::time::{Duration, Instant};
 
-use checker::lower::asked::{Asked, Prepared};
-use checker::lower::generated::{self, Shape};
-use checker::lower::inclusion::{Answer, Judge};
-use checker::lower::row::prepare;
-use checker::lower::run::Ran;
-use checker::lower::{Assumptions, Patience, Row, Setting, read, rows};
 use engine::ENGINES;
-use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::scope::Scope;
+use refine::asked::{Asked, Prepared};
+use refine::generated::{self, Shape};
+use refine::inclusion::{Answer, Judge};
+use refine::row::prepare;
+use refine::run::Ran;
+use refine::{Assumptions, Patience, Row, Setting, read, rows};
 
 /// So long each kind goes on at least.
 const LEAST: Duration = Duration::from_secs(2);
@@ -173,7 +172,7 @@ fn main() {
         jobs: 2,
         patience: Patience::default(),
     };
-    let (findings, questions) = rows::judge_by(&table, &setting, None, &ProgressBar::hidden());
+    let (findings, questions) = rows::judge_by(&table, &setting, None, &());
     let (rows, seconds) = (findings.len(), start.elapsed().as_secs_f64());
     println!("{path}: {rows} rows, {questions} questions, {seconds:.1} s on 2 threads");
 }

@@ -266,14 +266,14 @@ fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io
     let mut whole = ptx.clone();
     whole.conventions.tearing = false;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let setting = lower::Setting {
+    let setting = refine::Setting {
         engine: &engine::enumerate::Enumerate,
         cxx: &cxx,
         whole: &whole,
         torn: (!command.no_tearing).then_some(&ptx),
-        assumptions: lower::Assumptions { cas_only: command.cas_only },
+        assumptions: refine::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
-        patience: lower::Patience::new(command.limits.timeout, command.limits.bytes()),
+        patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
     };
     lower::command(command, &setting, &progress, out, err)
 }

@@ -8,8 +8,8 @@ use text::Diagnostic;
 
 use crate::input;
 use crate::kind::Kind;
-use engine::parallel::in_order;
 use engine::judge::{Judgement, Task, judge};
+use engine::parallel::in_order;
 
 /// What became of one file.
 pub enum Outcome {

@@ -70,3 +70,36 @@ pub fn in_order<T: Send>(
         show(None)
     })
 }
+
+/// Does `count` pieces of work with `jobs` threads, each with a state of its own that `state` makes; the results are in
+/// order. Those of an interrupted run are the ones that were done.
+pub fn all<S, T: Send>(
+    count: usize,
+    jobs: usize,
+    state: &(dyn Fn() -> S + Sync),
+    work: &(dyn Fn(&mut S, usize) -> T + Sync),
+) -> Vec<T> {
+    let next = AtomicUsize::new(0);
+    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
+        let threads = (0..jobs.clamp(1, count.max(1))).map(|_| {
+            scope.spawn(|| {
+                let (mut state, mut done) = (state(), Vec::new());
+                while !interrupt::raised() {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count {
+                        break;
+                    }
+                    done.push((index, work(&mut state, index)));
+                }
+                done
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        let done = threads.into_iter().flat_map(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        done.collect()
+    });
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
+}

@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use ::ptx::version::Target as Machine;
-use engine::explore::{self, explore};
-use checker::lower;
 use checker::lower::report::Baseline;
+use engine::explore::{self, explore};
 use engine::{ENGINES, Limits, Seen};
 use litmus::format::{Unformatted, format};
 use litmus::{Dialect, Test};
@@ -178,7 +177,7 @@ fn rows(bytes: &[u8]) -> Result<(), String> {
     let text = text(bytes);
     // Both say a line where they refuse.
     let lines = text.lines().count() + 1;
-    let line = match (lower::read(&text), Baseline::read(&text)) {
+    let line = match (refine::read(&text), Baseline::read(&text)) {
         (Err((line, _)), _) | (Ok(_), Err((line, _))) => line,
         (Ok(_), Ok(_)) => 1,
     };

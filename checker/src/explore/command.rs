@@ -10,9 +10,6 @@ use model::rel::Model;
 use sass::lower::Lowering;
 use sass::lowering::{self, Table};
 
-use engine::explore::Limits;
-use engine::explore::one::{self, Question};
-use engine::explore::random::Walks;
 use super::report::{Item, Outcome, Shown, Summary};
 use crate::cli::Explore;
 use crate::input;
@@ -20,6 +17,9 @@ use crate::kind::Kind;
 use crate::report::Run;
 use crate::run;
 use engine::exit::Exit;
+use engine::explore::Limits;
+use engine::explore::one::{self, Question};
+use engine::explore::random::Walks;
 
 /// Runs the tests; the worst answer decides the exit code.
 pub fn command(

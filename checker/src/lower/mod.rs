@@ -1,59 +1,45 @@
-//! `causeway lower`: whether a compiler keeps the memory model of its source.
-//!
-//! A lowering of a thread is right when in every frame and context nothing becomes possible that the
-//! source forbids (reading J1). What may be moved, merged or left out is what that accepts: there is
-//! no list of it (reading J4). Both sides become [`step`]s; each side's axioms judge its programs, in the same
-//! [`context`]s.
+//! `causeway lower`: whether a compiler keeps the memory model of its source, on the command line and in reports.
 
-pub mod alike;
-pub mod asked;
-pub mod code;
-pub mod context;
-pub mod contract;
-pub mod csv;
 pub mod drive;
-pub mod generated;
-pub mod inclusion;
-pub mod item;
-pub mod llvm_items;
-pub mod mapping;
-pub mod pair;
-pub mod placed;
-pub mod program;
-pub mod ptx_items;
+pub mod files;
+mod functions;
 pub mod report;
-pub mod row;
-pub mod rows;
-pub mod run;
-mod side;
-pub mod step;
+mod rows;
 pub mod table;
-mod token;
-pub mod value;
-pub mod verdict;
-pub mod weaken;
-pub mod whole;
-pub mod witness;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use engine::exit::Exit;
 use indicatif::ProgressBar;
 use model::function::Functions;
+use refine::function::ask::Asker;
+use refine::verdict::{Finding, Verdict};
+use refine::{Progress, Setting, function};
 
-pub use inclusion::Patience;
-pub use row::{Assumptions, Row};
-pub use rows::{Setting, Table, judge, read};
-pub use verdict::{Finding, Verdict};
-
+use self::files::Listing;
+use self::functions::Files;
 use self::report::{Baseline, Manner, Reporter};
-use self::whole::Listing;
-use self::whole::ask::Asker;
-use self::whole::report::Files;
 use crate::cli::Lower;
 use crate::input;
 use crate::report::finding::{Unread, Why};
-use engine::exit::Exit;
+
+/// A bar at a terminal.
+struct Bar(ProgressBar);
+
+impl Progress for Bar {
+    fn length(&self, pieces: usize) {
+        self.0.set_length(pieces as u64);
+    }
+
+    fn done(&self) {
+        self.0.inc(1);
+    }
+
+    fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
 
 /// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(
@@ -116,9 +102,9 @@ fn of_table(
             return reporter.unread(&Unread { path, why }, streams);
         }
     };
-    let progress = (how.bar)(0, "rows");
+    let progress = Bar((how.bar)(0, "rows"));
     let tests = &how.command.tests;
-    table::table((path, &text), tests, how.setting, reporter, &progress, streams)
+    table::report((path, &text), tests, how.setting, reporter, &progress, streams)
 }
 
 fn of_rows(
@@ -127,23 +113,23 @@ fn of_rows(
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
-    let text = match input::text_that_fits(path, rows::fits) {
+    let text = match input::text_that_fits(path, refine::rows::fits) {
         Ok(text) => text,
         Err(error) => {
             let why = Why::Unreadable(&error);
             return reporter.unread(&Unread { path, why }, (out, err));
         }
     };
-    let table = match read(&text) {
+    let table = match refine::read(&text) {
         Ok(table) => table,
         Err((line, why)) => {
             reporter.unread(&Unread { path, why: Why::Line(line, &why) }, (out, err))?;
             return writeln!(err, "help: the columns `source`, `target` and `arch` are read");
         }
     };
-    let progress = (how.bar)(table.rows.len(), "rows");
-    let (findings, questions) = rows::judge_by(&table, how.setting, None, &progress);
-    progress.finish_and_clear();
+    let progress = Bar((how.bar)(table.rows.len(), "rows"));
+    let (findings, questions) = refine::rows::judge_by(&table, how.setting, None, &progress);
+    progress.end();
     rows::report((path, &table), &findings, questions, reporter, out)
 }
 
@@ -156,7 +142,7 @@ fn of_functions(
     let mut sides: Vec<Functions> = Vec::new();
     for path in [from, to] {
         let source = sides.first().map_or(&[][..], Vec::as_slice);
-        match whole::functions(path, Listing { source, arch: how.command.arch }) {
+        match files::functions(path, Listing { source, arch: how.command.arch }) {
             Ok(functions) => sides.push(functions),
             Err(unread) => {
                 reporter.unread(&Unread { path, why: unread.why() }, (&mut *out, &mut *err))?;
@@ -164,11 +150,11 @@ fn of_functions(
         }
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
-    let pairs = whole::paired(source, target);
-    let progress = (how.bar)(pairs.len(), "functions");
-    let said = whole::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
-    progress.finish_and_clear();
-    whole::report::report(&said, Files { source: from, target: to }, reporter, out)
+    let pairs = function::paired(source, target);
+    let progress = Bar((how.bar)(pairs.len(), "functions"));
+    let said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
+    progress.end();
+    functions::report(&said, Files { source: from, target: to }, reporter, out)
 }
 
 fn asker<'a>(how: &How<'a>) -> Asker<'a> {
@@ -220,7 +206,7 @@ fn of_tests(
             return reporter.nothing(ptxas, &io::Error::other(error), (out, err));
         }
     };
-    let mut pairs = whole::paired(source, target);
+    let mut pairs = function::paired(source, target);
     for pair in &mut pairs {
         let Some(driven) = threads.iter().find(|driven| driven.symbol == pair.name) else {
             continue;
@@ -232,9 +218,9 @@ fn of_tests(
         pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
         pair.test = Some(driven.test.clone());
     }
-    let progress = (how.bar)(pairs.len(), "threads");
-    let mut said = whole::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
-    progress.finish_and_clear();
+    let progress = Bar((how.bar)(pairs.len(), "threads"));
+    let mut said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
+    progress.end();
     for said in &mut said {
         let illegal = |driven: &drive::Driven| {
             driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
@@ -244,5 +230,5 @@ fn of_tests(
             said.finding = Finding::new(Verdict::Invalid, why);
         }
     }
-    whole::report::report(&said, Files { source: &module, target: &listing }, reporter, out)
+    functions::report(&said, Files { source: &module, target: &listing }, reporter, out)
 }

@@ -9,11 +9,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::verdict::{Finding, Verdict};
 use crate::lines::{self, Schema};
 use crate::report::finding::{self, Case, Level, Place, Related, Rule, Unread, Why};
 use crate::report::{Format, Report, Reported, Run, Sum};
 use engine::exit::Exit;
+use refine::verdict::{Finding, Verdict};
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]
@@ -139,9 +139,9 @@ impl<'a> Reporter<'a> {
         Weighed { known, exit: if known { Exit::AsExpected } else { exit } }
     }
 
-    /// What it alone means for the exit code, whatever is known.
-    pub(super) fn exit_of(&self, finding: &Finding) -> Exit {
-        finding.exit(self.manner.racy)
+    /// Whether a refutation that needs a race of weak accesses counts.
+    pub(super) fn racy(&self) -> bool {
+        self.manner.racy
     }
 
     pub(super) fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {

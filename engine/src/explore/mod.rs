@@ -15,9 +15,9 @@ use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 use sass::lower::Lowering;
 
+use crate::MEMORY;
 use crate::account::Account;
 use crate::stuck;
-use crate::MEMORY;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

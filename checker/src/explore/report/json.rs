@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NORMATIVE;
-use engine::explore::one::Ran;
 use crate::report::finding::Unread;
 use crate::report::json::{ByName, Error, OneNote, by_name};
+use engine::explore::one::Ran;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Object<'a> {

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use ::text::Diagnostic;
 use litmus::{Quantifier, Test};
 
-use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{Answer, Ran};
 use crate::lines::{self, Schema};
 use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
 use crate::report::herd::Entry;
 use crate::report::{Reported, Sum};
 use engine::exit::Exit;
+use engine::explore::inclusion::Inclusion;
+use engine::explore::one::{Answer, Ran};
 use engine::judge::Observation;
 use engine::words::with_threads;
 

@@ -7,12 +7,12 @@ use anstyle::Style;
 use litmus::Test;
 use text::diagnostic::escaped;
 
-use engine::explore::Explored;
-use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{Answer, Ran, Reached};
 use crate::input::shown;
 use crate::report::colour;
 use engine::exit::Exit;
+use engine::explore::Explored;
+use engine::explore::inclusion::Inclusion;
+use engine::explore::one::{Answer, Ran, Reached};
 use engine::words::with_threads;
 
 /// What the terminal shows of a run.

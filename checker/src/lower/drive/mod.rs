@@ -12,7 +12,7 @@ use model::function::{Functions, Refused};
 use text::Diagnostic;
 
 use self::kernel::{NAME, kernel};
-use super::whole::{self, Listing, Unread};
+use super::files::{self, Listing, Unread};
 use crate::input;
 use crate::kind::Kind;
 
@@ -129,7 +129,7 @@ pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
     let text = text.map_err(|said| format!("{}: {said}", tools.nvdisasm.display()))?;
     write(&files.listing, &text)?;
     let made = Listing { source: &source, arch: Some(tools.arch) };
-    let mut target = whole::functions(&files.listing, made).map_err(|unread| match unread {
+    let mut target = files::functions(&files.listing, made).map_err(|unread| match unread {
         Unread::Path(error) => format!("{}: {error}", files.listing.display()),
         Unread::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
     })?;

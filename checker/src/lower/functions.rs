@@ -3,15 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::Said;
-use crate::lower::report::{Object, OfFunction, Reporter, Weighed, case, counted};
-use crate::lower::verdict::Verdict;
+use refine::function::Said;
+use refine::verdict::Verdict;
+
+use super::report::{Object, OfFunction, Reporter, Weighed, case, counted};
 use crate::report::Reported;
 use crate::report::finding::{Case, Place};
 
 /// Where functions are from, and where what became of them is.
 #[derive(Clone, Copy)]
-pub struct Files<'a> {
+pub(crate) struct Files<'a> {
     pub source: &'a Path,
     pub target: &'a Path,
 }
@@ -23,7 +24,7 @@ struct One<'a> {
 }
 
 /// Reports all.
-pub fn report(
+pub(crate) fn report(
     all: &[Said],
     files: Files<'_>,
     reporter: &mut Reporter<'_>,

@@ -10,8 +10,8 @@ use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
 use super::scan::{Meeting, Place, Scan};
-use crate::lower::context::{pairs, triples};
-use crate::lower::step::{Act, Order};
+use crate::context::{pairs, triples};
+use crate::step::{Act, Order};
 
 /// A place that threads meet at.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]

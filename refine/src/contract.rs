@@ -177,8 +177,8 @@ fn found(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lower::item::steps;
-    use crate::lower::step::line;
+    use crate::item::steps;
+    use crate::step::line;
 
     fn lifted(text: &str) -> String {
         let items = items(text).unwrap_or_else(|why| panic!("{text}: {why:?}"));

@@ -1,9 +1,7 @@
 //! Litmus tests as a table lowers them: no outcome of theirs is one that the source forbids.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 
 use litmus::{Dialect, Test};
 use machine::Options;
@@ -12,70 +10,17 @@ use model::rel::Model;
 use sass::lower::Lowering;
 use sass::lowering::Table;
 
-use super::super::alike::FIRST;
-use super::super::inclusion::{BOUND, Outcome};
-use super::super::report::{Reporter, counted};
-use super::super::rows::Setting;
-use super::super::verdict::{By, Finding, Verdict};
-use super::{Said, lifted};
+use super::lifted;
+use crate::alike::FIRST;
+use crate::inclusion::{BOUND, Outcome};
+use crate::rows::Setting;
+use crate::verdict::{By, Finding, Verdict};
+use engine::Seen;
 use engine::explore::inclusion::shown;
 use engine::explore::{Limits, explore};
-use crate::input;
-use crate::report::finding::{Unread, Why};
-use engine::Seen;
 
-/// Judges every test below the paths; those in another language than the table's are left out and
-/// counted.
-pub(super) fn tests(
-    (of, table): (&Path, &Table),
-    paths: &[PathBuf],
-    setting: &Setting<'_>,
-    reporter: &mut Reporter<'_>,
-    (out, err): (&mut dyn Write, &mut dyn Write),
-) -> io::Result<()> {
-    let files = match input::find(paths, "litmus") {
-        Ok(files) => files,
-        Err(error) => return reporter.nothing(of, &error, (out, err)),
-    };
-    let (mut all, mut others) = (Vec::new(), 0);
-    let work = |index: usize| {
-        let path = files[index].to_string_lossy();
-        let bytes = input::read(&files[index])?;
-        let test = litmus::parse(&path, &bytes);
-        Ok::<_, io::Error>(test.map(|test| judged(&test, table, setting)))
-    };
-    engine::parallel::in_order(files.len(), setting.jobs, &work, &mut |result| {
-        let Some((index, result)) = result else { return Ok(()) };
-        let path = &files[index];
-        let finding = match &result {
-            Err(error) => {
-                let why = Why::Unreadable(error);
-                return reporter.unread(&Unread { path, why }, (out, err));
-            }
-            Ok(Err(diagnostics)) => {
-                let why = Why::Rejected(diagnostics);
-                return reporter.unread(&Unread { path, why }, (out, err));
-            }
-            Ok(Ok(None)) => {
-                others += 1;
-                return Ok(());
-            }
-            Ok(Ok(Some(finding))) => finding,
-        };
-        let row = &*path.to_string_lossy();
-        let weighed = reporter.weighed(row, finding);
-        let (line, instructions, judged) = (None, 0, None);
-        reporter.one(&Said { path: of, line, row, instructions, judged, finding, weighed }, out)?;
-        all.push(finding.clone());
-        Ok(())
-    })?;
-    let language =
-        if others > 0 { format!("; {others} in another language") } else { String::new() };
-    reporter.sum(&format!("{} tests: {}{language}", all.len(), counted(all.iter())), out)
-}
-
-/// `None`: it is in no language that the table lowers.
-fn judged(test: &Test, table: &Table, setting: &Setting<'_>) -> Option<Finding> {
+/// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
+pub fn judge(test: &Test, table: &Table, setting: &Setting<'_>) -> Option<Finding> {
     if test.sass.is_some() || (test.dialect == Dialect::Cxx) != table.cxx {
         return None;
     }

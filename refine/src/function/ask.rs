@@ -12,11 +12,11 @@ use model::value::{Value, low_bits};
 use super::bind::{Bound, Column, Setup, bind};
 use super::partner::{Context, FRESH, Location, Op};
 use super::scan::Meeting;
-use crate::lower::contract;
-use crate::lower::inclusion::{Language as Dialect, Machine, Patience};
-use crate::lower::mapping;
-use crate::lower::step::{Place as Spot, Step};
-use crate::lower::witness::{Access, fence};
+use crate::contract;
+use crate::inclusion::{Language as Dialect, Machine, Patience};
+use crate::mapping;
+use crate::step::{Place as Spot, Step};
+use crate::witness::{Access, fence};
 use engine::{Engine, Limits, Seen};
 
 /// What judges, and how far.

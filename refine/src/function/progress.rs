@@ -12,7 +12,7 @@ use model::program::Thread;
 use super::ask::Case;
 use super::bind::bind;
 use super::scan::{Accessed, Place, Scan};
-use crate::lower::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Verdict};
 
 /// A loop that waits for a place.
 struct Wait {

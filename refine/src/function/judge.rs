@@ -17,7 +17,7 @@ use super::lessen::{self, Held};
 use super::partner::{Context, Location, OWN, contexts};
 use super::scan::{Place, Scan, Stop, Use, scan};
 use super::{mend, progress, run};
-use crate::lower::verdict::{By, Finding, Verdict};
+use crate::verdict::{By, Finding, Verdict};
 
 /// Bytes that a pointer leads to: the first of these that the function stays in.
 const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];

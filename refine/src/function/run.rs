@@ -11,8 +11,8 @@ use sass::lower::Lowering;
 
 use super::ask::Case;
 use super::partner::Context;
+use crate::run::{MACHINES, Run};
 use engine::explore::{Limits, explore};
-use crate::lower::run::{MACHINES, Run};
 
 /// States of one context, and time for all of them.
 const STATES: usize = 50_000;

@@ -1,0 +1,174 @@
+//! What is said of the rows of a table, and of the tests that it lowers, for every format.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use refine::table;
+use refine::verdict::{Finding, Verdict};
+use refine::{Progress, Row, Setting};
+use sass::lowering;
+
+use super::report::{Object, OfLowering, Reporter, Weighed, case, counted, details};
+use crate::input;
+use crate::report::Reported;
+use crate::report::finding::{Case, Place, Unread, Why};
+
+/// Judges a table, whose path and text these are, and the tests as it lowers them.
+pub fn report(
+    (path, text): (&Path, &str),
+    paths: &[PathBuf],
+    setting: &Setting<'_>,
+    reporter: &mut Reporter<'_>,
+    progress: &dyn Progress,
+    (out, err): (&mut dyn Write, &mut dyn Write),
+) -> io::Result<()> {
+    let table = match lowering::read(&path.to_string_lossy(), text) {
+        Ok(table) => table,
+        Err(diagnostics) => {
+            let why = Why::Rejected(&diagnostics);
+            return reporter.unread(&Unread { path, why }, (out, err));
+        }
+    };
+    let judged = table::judge(&table, setting, reporter.racy(), progress);
+    progress.end();
+    for one in &judged.rows {
+        let weighed = reporter.weighed(one.row, &one.finding);
+        let said = Said {
+            path,
+            line: Some(one.line),
+            row: one.row,
+            instructions: one.instructions,
+            judged: one.worst.as_ref(),
+            finding: &one.finding,
+            weighed,
+        };
+        reporter.one(&said, out)?;
+    }
+    let counts = counted(judged.rows.iter().map(|one| &one.finding));
+    let (rows, table::Judged { instructions, questions, .. }) = (judged.rows.len(), judged);
+    let all = format!("{rows} rows: {counts}; {instructions} instructions, {questions} questions");
+    reporter.sum(&all, out)?;
+    if paths.is_empty() {
+        return Ok(());
+    }
+    tests((path, &table), paths, setting, reporter, (out, err))
+}
+
+/// Judges every test below the paths; those in another language than the table's are left out and
+/// counted.
+fn tests(
+    (of, table): (&Path, &lowering::Table),
+    paths: &[PathBuf],
+    setting: &Setting<'_>,
+    reporter: &mut Reporter<'_>,
+    (out, err): (&mut dyn Write, &mut dyn Write),
+) -> io::Result<()> {
+    let files = match input::find(paths, "litmus") {
+        Ok(files) => files,
+        Err(error) => return reporter.nothing(of, &error, (out, err)),
+    };
+    let (mut all, mut others) = (Vec::new(), 0);
+    let work = |index: usize| {
+        let path = files[index].to_string_lossy();
+        let bytes = input::read(&files[index])?;
+        let test = litmus::parse(&path, &bytes);
+        Ok::<_, io::Error>(test.map(|test| table::test::judge(&test, table, setting)))
+    };
+    engine::parallel::in_order(files.len(), setting.jobs, &work, &mut |result| {
+        let Some((index, result)) = result else { return Ok(()) };
+        let path = &files[index];
+        let finding = match &result {
+            Err(error) => {
+                let why = Why::Unreadable(error);
+                return reporter.unread(&Unread { path, why }, (out, err));
+            }
+            Ok(Err(diagnostics)) => {
+                let why = Why::Rejected(diagnostics);
+                return reporter.unread(&Unread { path, why }, (out, err));
+            }
+            Ok(Ok(None)) => {
+                others += 1;
+                return Ok(());
+            }
+            Ok(Ok(Some(finding))) => finding,
+        };
+        let row = &*path.to_string_lossy();
+        let weighed = reporter.weighed(row, finding);
+        let (line, instructions, judged) = (None, 0, None);
+        reporter.one(&Said { path: of, line, row, instructions, judged, finding, weighed }, out)?;
+        all.push(finding.clone());
+        Ok(())
+    })?;
+    let language =
+        if others > 0 { format!("; {others} in another language") } else { String::new() };
+    reporter.sum(&format!("{} tests: {}{language}", all.len(), counted(all.iter())), out)
+}
+
+/// What is said of a row of the table, or of a test.
+struct Said<'a> {
+    /// The table's file.
+    path: &'a Path,
+    line: Option<usize>,
+    row: &'a str,
+    instructions: usize,
+    judged: Option<&'a Row>,
+    finding: &'a Finding,
+    weighed: Weighed,
+}
+
+impl Reported for Said<'_> {
+    fn case(&self) -> Case {
+        let place = match self.line {
+            Some(_) => Place::line(self.path.to_string_lossy(), self.line),
+            None => Place::file(self.row),
+        };
+        case(self.finding, self.weighed, self.row.to_owned(), place, None)
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.shown(self.finding.verdict != Verdict::Preserved, out)
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.shown(true, out)
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Said { line, row, instructions, judged, finding, .. } = *self;
+        Object::Lowering(OfLowering {
+            line,
+            row,
+            instructions,
+            instruction: judged.map(|judged| judged.source.as_str()),
+            becomes: judged.map(|judged| judged.target.as_str()),
+            arch: judged.map(|judged| judged.arch.as_str()),
+            finding,
+        })
+        .write(out)
+    }
+}
+
+impl Said<'_> {
+    fn shown(&self, in_full: bool, out: &mut dyn Write) -> io::Result<()> {
+        let Said { path, line, row, instructions, judged, finding, .. } = *self;
+        let (path, verdict) = (path.display(), finding.verdict.name());
+        let racy = if finding.racy { " where it races" } else { "" };
+        if let Some(line) = line {
+            let s = if instructions == 1 { "" } else { "s" };
+            let count = format!("{instructions} instruction{s}");
+            writeln!(out, "{path}:{line}: {verdict}{racy}: {row}, {count}")?;
+        }
+        if !in_full {
+            return Ok(());
+        }
+        let why = &finding.why;
+        match (line, judged) {
+            (_, Some(Row { source, target, arch })) => {
+                writeln!(out, "  {source} became {target} on {arch}: {why}")?;
+            }
+            (Some(_), None) => writeln!(out, "  {why}")?,
+            (None, None) => writeln!(out, "{row}: {verdict}{racy}: {why}")?,
+        }
+        details(finding, out)
+    }
+}

@@ -1,0 +1,115 @@
+//! Whole functions: LLVM IR and its PTX, PTX and its listing.
+//!
+//! A function is its own frame; one that others may call has a frame besides. Both sides become the
+//! first thread of a program, branches and all (reading J24), and are put in the same [`partner`]s'
+//! contexts. What cannot be read refuses its function (reading J27).
+
+pub mod ask;
+pub mod bind;
+pub mod judge;
+mod lessen;
+mod mend;
+pub mod partner;
+mod progress;
+mod run;
+pub mod scan;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use engine::parallel;
+use model::function::{Function, Functions, Refused};
+
+use self::ask::Asker;
+use crate::Progress;
+use crate::verdict::{Finding, Verdict};
+
+/// A function of the source and what became of it.
+pub struct Pair {
+    pub name: String,
+    /// The litmus test that it was made of, if it was.
+    pub test: Option<PathBuf>,
+    pub source: Option<Result<Function, Refused>>,
+    pub target: Option<Result<Function, Refused>>,
+}
+
+/// What is said of a pair.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Said {
+    pub name: String,
+    /// The litmus test that a function was made of, if it was.
+    pub test: Option<PathBuf>,
+    /// Where it begins in the source, and where in the target the fault is, or it begins.
+    pub source_line: Option<usize>,
+    pub target_line: Option<usize>,
+    pub finding: Finding,
+}
+
+/// Functions of two files by their names, in the order of the source.
+pub fn paired(source: Functions, target: Functions) -> Vec<Pair> {
+    let mut theirs: BTreeMap<String, Result<Function, Refused>> = BTreeMap::new();
+    let mut order = Vec::new();
+    for (name, function) in target {
+        order.push(name.clone());
+        theirs.insert(name, function);
+    }
+    let mut all: Vec<Pair> = source
+        .into_iter()
+        .map(|(name, function)| {
+            let target = theirs.remove(&name);
+            Pair { name, test: None, source: Some(function), target }
+        })
+        .collect();
+    all.extend(order.into_iter().filter_map(|name| {
+        let target = theirs.remove(&name)?;
+        Some(Pair { name, test: None, source: None, target: Some(target) })
+    }));
+    all
+}
+
+/// Judges one pair.
+pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
+    let refused = |side: &str, refused: &Refused| {
+        let why = format!("line {} of the {side}: {}", refused.line, refused.why);
+        (Finding::new(Verdict::Unsupported, why), None)
+    };
+    let absent = |side: &str| {
+        let why = format!("the {side} has no function of this name");
+        (Finding::new(Verdict::Unsupported, why), None)
+    };
+    let line = |side: &Option<Result<Function, Refused>>| {
+        side.as_ref().map(|side| match side {
+            Ok(function) => function.line,
+            Err(refused) => refused.line,
+        })
+    };
+    let (finding, at) = match (&pair.source, &pair.target) {
+        (None, _) => absent("source"),
+        (_, None) => absent("target"),
+        (Some(Err(why)), _) => refused("source", why),
+        (_, Some(Err(why))) => refused("target", why),
+        (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, asker),
+    };
+    Said {
+        name: pair.name.clone(),
+        test: pair.test.clone(),
+        source_line: line(&pair.source),
+        target_line: at.or(line(&pair.target)),
+        finding,
+    }
+}
+
+/// Judges all pairs on `jobs` threads; the answers are in the order of the pairs.
+pub fn judge_all(
+    pairs: &[Pair],
+    asker: Asker<'_>,
+    jobs: usize,
+    progress: &dyn Progress,
+) -> Vec<Said> {
+    let work = |(): &mut (), index: usize| {
+        let said = judge(&pairs[index], asker);
+        progress.done();
+        said
+    };
+    parallel::all(pairs.len(), jobs, &|| (), &work)
+}

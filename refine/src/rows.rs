@@ -1,0 +1,138 @@
+//! Rows of a file: each is a lowering, and what is the same question is judged once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use engine::parallel;
+use model::rel::Model;
+use sass::lowering;
+use serde_json::{Map, Value};
+
+use super::asked::{Asked, Prepared};
+use super::csv;
+use super::inclusion::{Judge, Patience, Question};
+use super::row::{Assumptions, Row, prepare};
+use super::verdict::{Finding, Verdict};
+use crate::Progress;
+use engine::Engine;
+
+/// What judges.
+pub struct Setting<'a> {
+    pub engine: &'a dyn Engine,
+    pub cxx: &'a Model,
+    pub whole: &'a Model,
+    pub torn: Option<&'a Model>,
+    pub assumptions: Assumptions,
+    pub jobs: usize,
+    pub patience: Patience,
+}
+
+/// Names that a column may have, the first being ours.
+const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
+const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
+const ARCH: &[&str] = &["arch", "sm"];
+
+/// A file of rows.
+#[derive(Debug, Default)]
+pub struct Table {
+    pub rows: Vec<(Row, Map<String, Value>)>,
+    /// The line of each in its file, if they were read from one.
+    pub lines: Vec<usize>,
+}
+
+/// Whether the first line of a text may be that of a file of rows: it names a column that is read.
+pub fn fits(text: &str) -> bool {
+    let mut names = text.lines().next().unwrap_or_default().split(',');
+    names.any(|name| {
+        let name = name.trim().trim_matches('"');
+        [SOURCE, TARGET, ARCH].iter().any(|names| names.contains(&name))
+    })
+}
+
+/// Reads a file, or says what is wrong with it and on which line.
+pub fn read(text: &str) -> Result<Table, (usize, String)> {
+    let records = csv::records(text).map_err(|bad| (bad.line, bad.why.to_owned()))?;
+    let Some(((_, header), rest)) = records.split_first() else {
+        return Err((1, "the file is empty: its first line names the columns".to_owned()));
+    };
+    let column = |names: &[&str]| {
+        let found = names.iter().find_map(|name| header.iter().position(|h| h.trim() == *name));
+        found.ok_or_else(|| (1, format!("there is no column `{}`", names[0])))
+    };
+    let (source, target, arch) = (column(SOURCE)?, column(TARGET)?, column(ARCH)?);
+    let mut rows = Vec::with_capacity(rest.len());
+    for (line, record) in rest {
+        if record.len() != header.len() {
+            let (found, wanted) = (record.len(), header.len());
+            return Err((*line, format!("this row has {found} fields for {wanted} columns")));
+        }
+        let row = Row {
+            source: record[source].clone(),
+            target: record[target].clone(),
+            arch: record[arch].clone(),
+        };
+        let others = header.iter().zip(record).enumerate();
+        let others = others.filter(|(index, _)| ![source, target, arch].contains(index));
+        let others = others.map(|(_, (name, field))| (name.clone(), Value::from(field.clone())));
+        rows.push((row, others.collect()));
+    }
+    let lines = rest.iter().map(|(line, _)| *line).collect();
+    Ok(Table { rows, lines })
+}
+
+/// Judges all rows, in the order of the file.
+pub fn judge(table: &Table, setting: &Setting<'_>, progress: &dyn Progress) -> Vec<Finding> {
+    judge_by(table, setting, None, progress).0
+}
+
+/// The same, and how many questions they were; contexts are lowered by `partners`, if there is one,
+/// in place of the table that comes with the program.
+pub fn judge_by(
+    table: &Table,
+    setting: &Setting<'_>,
+    partners: Option<&lowering::Table>,
+    progress: &dyn Progress,
+) -> (Vec<Finding>, usize) {
+    let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];
+    // Questions of one source are asked one after the other, so that what it allows is known.
+    let mut questions: BTreeMap<Question, Vec<(usize, Box<Asked>)>> = BTreeMap::new();
+    for (index, (row, _)) in table.rows.iter().enumerate() {
+        match prepare(row, setting.assumptions) {
+            Prepared::Found(finding) => {
+                findings[index] = Some(*finding);
+                progress.done();
+            }
+            Prepared::Asks(asked) => {
+                let source = Question { target: Vec::new(), ..asked.question.clone() };
+                questions.entry(source).or_default().push((index, asked));
+            }
+        }
+    }
+    let groups: Vec<Vec<(usize, Box<Asked>)>> = questions.into_values().collect();
+    let distinct = groups
+        .iter()
+        .map(|group| group.iter().map(|(_, asked)| &asked.question).collect::<BTreeSet<_>>().len());
+    let distinct: usize = distinct.sum();
+    let judge = || {
+        let mut judge = Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
+        (judge.partners, judge.patience) = (partners, setting.patience);
+        judge
+    };
+    let work = |judge: &mut Judge<'_>, group: usize| {
+        let found = groups[group].iter().map(|(index, asked)| {
+            let finding = asked.finding(judge);
+            progress.done();
+            (*index, finding)
+        });
+        let found: Vec<(usize, Finding)> = found.collect();
+        judge.forget();
+        found
+    };
+    for (index, finding) in
+        parallel::all(groups.len(), setting.jobs, &judge, &work).into_iter().flatten()
+    {
+        findings[index] = Some(finding);
+    }
+    let interrupted = || Finding::new(Verdict::Undecided, "interrupted");
+    let findings = findings.into_iter().map(|finding| finding.unwrap_or_else(interrupted));
+    (findings.collect(), distinct)
+}

@@ -1,0 +1,109 @@
+//! A table of lowerings judged, row by row, and by it litmus tests.
+//!
+//! Every instruction that a row is for becomes a row as [`crate::rows`] has them; what is the same question
+//! is judged once. Contexts are lowered by the table that comes with the program, and then by this
+//! one: a convention is right only if all rows follow it (reading J13).
+
+mod instance;
+mod lifted;
+pub mod test;
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use sass::lowering;
+use serde_json::Map;
+
+use super::rows::{self, Setting};
+use super::step::Step;
+use super::verdict::{Finding, Verdict};
+use super::{Row, Table};
+use crate::Progress;
+
+/// What a table of C++ makes of a step; `None` where it has no row.
+pub(super) fn mapped(step: Step, table: &lowering::Table) -> Option<Vec<Step>> {
+    lifted::step(step, table)
+}
+
+/// Which of all rows to judge are of a row of the table.
+struct Of {
+    row: usize,
+    all: Range<usize>,
+}
+
+/// What is said of a row of the table.
+#[derive(Debug)]
+pub struct RowFinding<'t> {
+    /// Of the table's file, from 1.
+    pub line: usize,
+    /// The row's pattern.
+    pub row: &'t str,
+    /// How many instructions it is for.
+    pub instructions: usize,
+    /// The worst of them, and what it became.
+    pub worst: Option<Row>,
+    pub finding: Finding,
+}
+
+/// A table that was judged.
+#[derive(Debug)]
+pub struct Judged<'t> {
+    pub rows: Vec<RowFinding<'t>>,
+    /// Of all rows.
+    pub instructions: usize,
+    /// How many of these were different questions.
+    pub questions: usize,
+}
+
+/// Judges each row of a table by the instructions that it is for; with `racy`, a refutation that needs a race of
+/// weak accesses counts.
+pub fn judge<'t>(
+    table: &'t lowering::Table,
+    setting: &Setting<'_>,
+    racy: bool,
+    progress: &dyn Progress,
+) -> Judged<'t> {
+    let patterns: Vec<lowering::Instances<'_>> = table.rows().collect();
+    let mut of: Vec<Of> = Vec::new();
+    let mut all = Table::default();
+    for (row, pattern) in patterns.iter().enumerate() {
+        let before = all.rows.len();
+        let rows = pattern.all.iter().flat_map(|one| instance::rows(table, one));
+        // Names in another order are the same instruction.
+        let rows: BTreeSet<(String, String, String)> = rows.collect();
+        let row_of = |(source, target, arch)| (Row { source, target, arch }, Map::new());
+        all.rows.extend(rows.into_iter().map(row_of));
+        of.push(Of { row, all: before..all.rows.len() });
+    }
+    progress.length(2 * all.rows.len());
+    let (mut findings, questions) = rows::judge_by(&all, setting, None, progress);
+    let (by_itself, _) = rows::judge_by(&all, setting, Some(table), progress);
+    for (finding, other) in findings.iter_mut().zip(by_itself) {
+        // The witness with partners of the usual kind is the better one.
+        if other.verdict == Verdict::Weaker && finding.verdict != Verdict::Weaker {
+            *finding = other;
+            finding.notes.push("its partners are lowered by this table too".to_owned());
+        }
+    }
+    let mut judged = Judged { rows: Vec::new(), instructions: 0, questions };
+    for Of { row, all: indices } in of {
+        // Lists together have more than PTX has.
+        let is_ptx = |&at: &usize| findings[at].verdict != Verdict::Invalid;
+        let valid: Vec<usize> = indices.filter(is_ptx).collect();
+        judged.instructions += valid.len();
+        let worst = valid.iter().copied().max_by_key(|&at| {
+            let finding: &Finding = &findings[at];
+            (finding.exit(racy), finding.verdict != Verdict::Preserved, Reverse(at))
+        });
+        let none = || Finding::new(Verdict::Outside, "it is for no instruction of PTX");
+        judged.rows.push(RowFinding {
+            line: patterns[row].line,
+            row: patterns[row].text,
+            instructions: valid.len(),
+            worst: worst.map(|worst| all.rows[worst].0.clone()),
+            finding: worst.map_or_else(none, |worst| findings[worst].clone()),
+        });
+    }
+    judged
+}
