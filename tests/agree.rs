@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use engine::enumerate::Enumerate;
 use engine::explain::candidate::{Candidate, Visitor, candidates};
 use engine::plan::grows_with_choice;
-use engine::{ENGINES, Engine, Limit, Limits, Seen};
-use litmus::arbitrary::{Op, Place, ROUNDS, Shape, Sketch, sketch};
+use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits};
+use litmus::arbitrary::{AccessedBytes, ProgramShape, ROUNDS, Sketch, TestOp, sketch};
 use litmus::{Prop, Test};
-use model::bits::Row;
+use model::bits::BitRow;
 use model::given::Chosen;
 use model::ptx;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
@@ -40,7 +40,7 @@ fn number(variable: &str, default: u64) -> u64 {
 /// Runs a law over `cases` random programs of each shape, shrinking what breaks it.
 pub(crate) fn law(
     name: &str,
-    shapes: &[Shape],
+    shapes: &[ProgramShape],
     cases: u64,
     check: impl Fn(&Sketch) -> Result<(), String>,
 ) {
@@ -65,18 +65,18 @@ pub(crate) fn law(
     }
 }
 
-pub(crate) const SMALL: Shape =
-    Shape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
-pub(crate) const LONG: Shape =
-    Shape { threads: 2, length: 4, mixed_sizes: false, elsewhere: false, barriers: false };
-pub(crate) const WIDE: Shape =
-    Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
-pub(crate) const ELSEWHERE: Shape = Shape { elsewhere: true, ..SMALL };
-pub(crate) const MIXED: Shape =
-    Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false, barriers: false };
+pub(crate) const SMALL: ProgramShape =
+    ProgramShape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
+pub(crate) const LONG: ProgramShape =
+    ProgramShape { threads: 2, length: 4, mixed_sizes: false, elsewhere: false, barriers: false };
+pub(crate) const WIDE: ProgramShape =
+    ProgramShape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
+pub(crate) const ELSEWHERE: ProgramShape = ProgramShape { elsewhere: true, ..SMALL };
+pub(crate) const MIXED: ProgramShape =
+    ProgramShape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false, barriers: false };
 
 /// Barriers with counts, votes, barriers of the cluster, threads of one warp, loops that wait.
-pub(crate) const BARRIERS: Shape = Shape { threads: 3, barriers: true, ..SMALL };
+pub(crate) const BARRIERS: ProgramShape = ProgramShape { threads: 3, barriers: true, ..SMALL };
 
 pub(crate) fn parse(program: &Sketch) -> Test {
     let text = program.to_string();
@@ -89,7 +89,7 @@ const PATIENCE: Duration = Duration::from_millis(250);
 
 pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Answer, String> {
     let limits = Limits { deadline: Some(Instant::now() + PATIENCE), ..Limits::unlimited(BOUND) };
-    let mut seen = Seen::default();
+    let mut seen = ExecutionFacts::default();
     let mut outcomes = BTreeSet::new();
     engine
         .outcomes(model, &test.program, &limits, &mut seen, &mut |outcome, _| {
@@ -176,7 +176,7 @@ fn a_time_limit_that_is_not_reached_changes_nothing() {
         let deadline = Some(Instant::now() + Duration::from_secs(600));
         for deadline in [None, deadline] {
             let limits = Limits { deadline, ..Limits::unlimited(BOUND) };
-            let (mut seen, mut outcomes) = (Seen::default(), BTreeSet::new());
+            let (mut seen, mut outcomes) = (ExecutionFacts::default(), BTreeSet::new());
             engine
                 .outcomes(&model, &test.program, &limits, &mut seen, &mut |outcome, _| {
                     outcomes.insert(outcome.to_vec());
@@ -196,7 +196,7 @@ struct Naive {
 }
 
 impl Visitor for Naive {
-    fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool {
+    fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool {
         if candidate.broken.is_empty() {
             self.outcomes.insert(candidate.outcome.to_vec());
         }
@@ -209,8 +209,9 @@ impl Visitor for Naive {
 #[test]
 fn enumerate_agrees_with_naive_candidates() {
     let model = ptx::model();
-    let barriers = Shape { length: 2, ..BARRIERS };
-    let shapes = [Shape { length: 2, ..SMALL }, Shape { length: 2, ..MIXED }, barriers];
+    let barriers = ProgramShape { length: 2, ..BARRIERS };
+    let shapes =
+        [ProgramShape { length: 2, ..SMALL }, ProgramShape { length: 2, ..MIXED }, barriers];
     let compared = Cell::new(0);
     law("naive", &shapes, 200, |program| {
         let mut test = parse(program);
@@ -249,7 +250,7 @@ fn every_coherence_order_gives_what_the_least_gives() {
     let constraint = Constraint::Empty(nothing);
     long.axioms.push(Axiom { name: "Nothing".to_owned(), section: None, constraint });
     assert!(!grows_with_choice(&long) && grows_with_choice(&model));
-    let shapes = [SMALL, Shape { length: 2, ..WIDE }, Shape { length: 2, ..MIXED }];
+    let shapes = [SMALL, ProgramShape { length: 2, ..WIDE }, ProgramShape { length: 2, ..MIXED }];
     law("every co", &shapes, 150, |program| {
         let test = parse(program);
         let (least, every) = (ask(&Enumerate, &model, &test)?, ask(&Enumerate, &long, &test)?);
@@ -258,7 +259,7 @@ fn every_coherence_order_gives_what_the_least_gives() {
 }
 
 /// A stronger instruction in the place of one.
-fn stronger(op: &Op) -> Option<Op> {
+fn stronger(op: &TestOp) -> Option<TestOp> {
     let order = |order: &str, strongest: &'static str| -> Option<&'static str> {
         Some(match order {
             "weak" => "relaxed.cta",
@@ -275,17 +276,17 @@ fn stronger(op: &Op) -> Option<Op> {
         })
     };
     Some(match op {
-        Op::Store { order: weak, hints, place, value } => {
+        TestOp::Store { order: weak, hints, place, value } => {
             let order = order(weak, "release.sys")?;
-            Op::Store { order, hints, place: *place, value: *value }
+            TestOp::Store { order, hints, place: *place, value: *value }
         }
-        Op::Load { order: weak, hints, place } => {
-            Op::Load { order: order(weak, "acquire.sys")?, hints, place: *place }
+        TestOp::Load { order: weak, hints, place } => {
+            TestOp::Load { order: order(weak, "acquire.sys")?, hints, place: *place }
         }
-        Op::Atomic { order: weak, scope, op, place, value } if *weak != "acq_rel" => {
-            Op::Atomic { order: "acq_rel", scope, op, place: *place, value: *value }
+        TestOp::Atomic { order: weak, scope, op, place, value } if *weak != "acq_rel" => {
+            TestOp::Atomic { order: "acq_rel", scope, op, place: *place, value: *value }
         }
-        Op::Fence(text) => Op::Fence(match *text {
+        TestOp::Fence(text) => TestOp::Fence(match *text {
             "fence.acquire.gpu" | "fence.release.gpu" => "fence.acq_rel.gpu",
             "fence.release.cta" => "fence.acq_rel.cta",
             "fence.acq_rel.cta" => "fence.sc.cta",
@@ -294,18 +295,18 @@ fn stronger(op: &Op) -> Option<Op> {
             "fence.acq_rel.sys" | "fence.sc.gpu" | "membar.gl" => "fence.sc.sys",
             _ => return None,
         }),
-        Op::Atomic { .. }
-        | Op::Reduction { .. }
-        | Op::Barrier(_)
-        | Op::GuardedBarrier { .. }
-        | Op::Vote { .. }
-        | Op::Spin { .. }
-        | Op::DataStore { .. }
-        | Op::GuardedStore { .. }
-        | Op::SwappedStore { .. }
-        | Op::OtherLoad(..)
-        | Op::OtherStore { .. }
-        | Op::AddressLoad { .. } => return None,
+        TestOp::Atomic { .. }
+        | TestOp::Reduction { .. }
+        | TestOp::Barrier(_)
+        | TestOp::GuardedBarrier { .. }
+        | TestOp::Vote { .. }
+        | TestOp::Spin { .. }
+        | TestOp::DataStore { .. }
+        | TestOp::GuardedStore { .. }
+        | TestOp::SwappedStore { .. }
+        | TestOp::OtherLoad(..)
+        | TestOp::OtherStore { .. }
+        | TestOp::AddressLoad { .. } => return None,
     })
 }
 
@@ -355,13 +356,13 @@ fn performance_qualifiers_never_change_an_outcome() {
 
 #[test]
 fn every_performance_qualifier_is_tried() {
-    let op = |order| Op::Load { order, hints: "", place: V };
+    let op = |order| TestOp::Load { order, hints: "", place: V };
     let program =
         Sketch { threads: vec![(0, vec![op("weak"), op("acquire.gpu")])], mixed_sizes: false };
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     for round in 0..ROUNDS {
         for op in &program.decorated(round).threads[0].1 {
-            if let Op::Load { hints, .. } = op {
+            if let TestOp::Load { hints, .. } = op {
                 seen.extend(hints.split('.').filter(|hint| !hint.is_empty()));
             }
         }
@@ -369,7 +370,7 @@ fn every_performance_qualifier_is_tried() {
     assert_eq!(seen.len(), 17, "{seen:?}");
 }
 
-const V: Place = Place { variable: "v", size: 32, high: false };
+const V: AccessedBytes = AccessedBytes { variable: "v", size: 32, high: false };
 
 #[test]
 fn the_order_of_threads_does_not_matter() {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use checker::input;
-use litmus::arbitrary::placed::{Kind, placed};
+use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::format::{Unformatted, format};
 use litmus::print::print;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
@@ -61,7 +61,7 @@ pub(crate) fn formatted(text: &str) -> Result<String, String> {
 fn random_tests_are_printed_and_formatted() {
     let shapes = [SMALL, LONG, WIDE, ELSEWHERE, MIXED, BARRIERS];
     law("printed", &shapes, 100, |program| wrong(&program.to_string()));
-    for kind in Kind::ALL {
+    for kind in ProgramKind::ALL {
         let config = Config { cases: 100, failure_persistence: None, ..Config::default() };
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
         let result = TestRunner::new_with_rng(config, rng)

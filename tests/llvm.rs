@@ -7,7 +7,7 @@ use std::process::Command;
 
 use engine::judge::{Task, Verdict, judge};
 use model::cxx::{self, ReleaseSequence};
-use model::function::{Function, Initial};
+use model::function::{EntryValue, Function};
 
 use crate::suite;
 
@@ -33,7 +33,7 @@ fn alone(function: &Function, value: u64) -> String {
         lines.push(format!(".{space} .u8 {name}[{bytes}];"));
     }
     for (register, initial) in &function.initial {
-        let Initial::Address(name) = initial else { panic!("{register} is {initial:?}") };
+        let EntryValue::Address(name) = initial else { panic!("{register} is {initial:?}") };
         lines.push(format!("P0:{register}={name};"));
     }
     lines.extend(["}".to_owned(), "P0@cta 0,gpu 0;".to_owned()]);

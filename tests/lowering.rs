@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use ptx::version::{PtxIsa, Target};
-use ptx::{self, Options};
+use ptx::{self, LintOptions};
 use sass::lowering;
 
 use crate::suite;
@@ -72,7 +72,7 @@ fn the_tables_say_what_ptxas_makes() {
         let families = lowering::families().iter();
         let family = families.clone().find(|family| family.table.targets.contains(&sm));
         let family = family.unwrap_or_else(|| panic!("no table has {target}"));
-        let single = ptx::instruction("row", instruction, Options::default());
+        let single = ptx::instruction("row", instruction, LintOptions::default());
         let single = single.unwrap_or_else(|errors| panic!("{instruction}: {}", errors[0]));
         let found = family.table.find(sm, single.opcode.name(), &single.parts);
         let expected = if sass == "(none)" { "" } else { sass };
@@ -190,7 +190,7 @@ fn the_tables_have_no_gaps() {
             for &sm in &family.table.targets {
                 let target = Some(Target { sm, variant: None });
                 let isa = PtxIsa::parse("9.1");
-                let options = Options { target, isa, ..Options::default() };
+                let options = LintOptions { target, isa, ..LintOptions::default() };
                 let single = ptx::instruction("gap", &text, options).expect("it can be read");
                 if !single.diagnostics.is_empty() {
                     continue;

@@ -11,7 +11,7 @@ use engine::explore::{Limits, explore};
 use engine::judge::{Judgement, Task, judge};
 use engine::stuck::never;
 use litmus::Test;
-use litmus::arbitrary::placed::{Kind, placed};
+use litmus::arbitrary::placed::{ProgramKind, placed};
 use machine::form::Family;
 use machine::{Home, Options, Reduce, Variant};
 use model::ptx;
@@ -67,7 +67,7 @@ fn every_outcome_of_the_machine_is_allowed() {
         let axioms = judged(&entry.test, &model);
         for (sm, options) in machines() {
             // A test in SASS is of one machine.
-            let own = entry.test.sass.as_ref().and_then(litmus::Sass::lowering);
+            let own = entry.test.sass.as_ref().and_then(litmus::SassTarget::lowering);
             if own.is_some_and(|own| Some(own.family) != Family::of(sm)) {
                 continue;
             }
@@ -179,7 +179,7 @@ fn no_placed_program_leaves_the_axioms() {
     ];
     let turn = Cell::new(0);
     let (included, refused) = (Cell::new(0), Cell::new(0));
-    for kind in Kind::ALL {
+    for kind in ProgramKind::ALL {
         let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[20; 32]);
         let result = TestRunner::new_with_rng(config, rng).run(&placed(kind), |program| {
@@ -217,7 +217,7 @@ fn no_placed_program_leaves_the_axioms() {
 
 /// Programs that say where everything is, each handed to `check` with its text.
 fn placed_programs(cases: u32, check: impl Fn(&Test, &str) -> Result<(), String>) {
-    for kind in Kind::ALL {
+    for kind in ProgramKind::ALL {
         let config = Config { cases, failure_persistence: None, ..Config::default() };
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[21; 32]);
         let result = TestRunner::new_with_rng(config, rng).run(&placed(kind), |program| {

@@ -27,7 +27,7 @@ struct Tabled {
 
 /// The rows that can be mutated: loads, stores, atomics and reductions in global and in shared
 /// memory, fences, barriers.
-fn tabled(table: &lowering::Table, sm: u16) -> Vec<Tabled> {
+fn tabled(table: &lowering::LoweringTable, sm: u16) -> Vec<Tabled> {
     let mut all = Vec::new();
     let mut add = |opcode: &str, parts: &[&str], operands: &str| {
         // Older families have no clusters, and no fences of one direction.

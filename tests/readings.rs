@@ -10,7 +10,7 @@ use engine::judge::{Task, judge};
 use engine::resting::{alternatives, may_matter};
 use model::event::{EventKind, PathEvent};
 use model::expr::Expr;
-use model::path::{Check, Path};
+use model::path::{Assumption, Path};
 use model::ptx;
 use model::reading::{self, Readings};
 use model::rel::Model;
@@ -259,9 +259,9 @@ fn eval(path: &Path, loaded: Loaded, expr: model::expr::ExprId) -> Value {
 /// Whether a thread that loads this takes the path.
 fn takes(path: &Path, loaded: Loaded) -> bool {
     path.checks.iter().all(|check| match check {
-        Check::Truth(expr, expected) => (eval(path, loaded, *expr) != 0) == *expected,
-        Check::Equals(expr, expected) => eval(path, loaded, *expr) == *expected,
-        Check::NoneOf(expr, values) => !values.contains(&eval(path, loaded, *expr)),
+        Assumption::Truth(expr, expected) => (eval(path, loaded, *expr) != 0) == *expected,
+        Assumption::Equals(expr, expected) => eval(path, loaded, *expr) == *expected,
+        Assumption::NoneOf(expr, values) => !values.contains(&eval(path, loaded, *expr)),
     })
 }
 

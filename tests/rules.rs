@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use engine::explore::inclusion::shown;
 use engine::explore::{Limits, explore};
 use litmus::{Quantifier, Test};
-use machine::{Options, Rule};
+use machine::{MachineRule, Options};
 use sass::lower::Lowering;
 
 use crate::suite;
 
 /// The machine that has what a rule is about.
-fn about(rule: Rule) -> Options {
+fn about(rule: MachineRule) -> Options {
     let name = rule.name();
     Options {
         store_buffers: name.starts_with("R20"),
@@ -36,7 +36,7 @@ fn happens(test: &Test, options: Options) -> bool {
 
 #[test]
 fn every_rule_is_needed_by_a_test() {
-    let mut needed: BTreeSet<Rule> = BTreeSet::new();
+    let mut needed: BTreeSet<MachineRule> = BTreeSet::new();
     let mut wrong = String::new();
     for entry in suite::load(&suite::folder()) {
         let test = &entry.test;
@@ -44,7 +44,8 @@ fn every_rule_is_needed_by_a_test() {
         let name = &test.name;
         assert_eq!(test.quantifier, Quantifier::NotExists, "{name} says what does not happen");
         for rule in rules.split(' ') {
-            let rule = Rule::of(rule).unwrap_or_else(|| panic!("{name}: `{rule}` is no rule"));
+            let rule =
+                MachineRule::of(rule).unwrap_or_else(|| panic!("{name}: `{rule}` is no rule"));
             let with = about(rule);
             if happens(test, with) {
                 writeln!(wrong, "{name}: it happens with {} too", rule.name())
@@ -63,7 +64,7 @@ fn every_rule_is_needed_by_a_test() {
             }
         }
     }
-    for rule in Rule::ALL.iter().filter(|rule| !needed.contains(rule)) {
+    for rule in MachineRule::ALL.iter().filter(|rule| !needed.contains(rule)) {
         writeln!(wrong, "no test needs {}: {}", rule.name(), rule.text())
             .expect("strings can be written");
     }
@@ -73,7 +74,7 @@ fn every_rule_is_needed_by_a_test() {
 #[test]
 fn every_rule_is_in_the_documentation() {
     let page = std::fs::read_to_string(suite::root().join("docs/machine.md")).expect("it is there");
-    for rule in Rule::ALL {
+    for rule in MachineRule::ALL {
         // Rules that belong together share a row.
         let number = rule.name().trim_end_matches(|c: char| c.is_ascii_lowercase());
         let rows = [format!("| {} |", rule.name()), format!("| {number}a, b")];

@@ -25,7 +25,7 @@ fn what_the_machine_does_is_recorded() {
     let mut now = String::new();
     let folder = suite::folder().join("sass");
     for suite::Entry { path, test, .. } in suite::load(&folder) {
-        let lowering = test.sass.as_ref().and_then(litmus::Sass::lowering);
+        let lowering = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
         let lowering = lowering.unwrap_or_else(|| panic!("{} is in PTX", path.display()));
         writeln!(now, "{} on sm_{}", test.name, lowering.sm).expect("strings can be written");
         match explore(&test.program, lowering, Options::default(), Limits::states(100_000)) {
@@ -293,7 +293,8 @@ fn no_random_column_leaves_what_it_promises() {
         let test = litmus::parse("random", columns.as_bytes())
             .unwrap_or_else(|all| panic!("{columns}\n{}", all[0]));
         let axioms = crate::machine::allowed(&test, &model, Some(Duration::from_secs(2)));
-        let lowering = test.sass.as_ref().and_then(litmus::Sass::lowering).expect("it is in SASS");
+        let lowering =
+            test.sass.as_ref().and_then(litmus::SassTarget::lowering).expect("it is in SASS");
         for options in machines {
             match compare(&test, &axioms, lowering, options, LIMITS).0 {
                 Inclusion::Extra(extra) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use engine::enumerate::Enumerate;
-use engine::{Engine, Limits, Seen};
+use engine::{Engine, ExecutionFacts, Limits};
 use model::ptx;
 use model::reading::Readings;
 use model::rel::Model;
@@ -57,10 +57,10 @@ fn program(columns: &[Vec<String>], initial: u32) -> String {
     text + "exists (P0:r0=0 /\\ P1:r0=0 /\\ P0:r1=0 /\\ P1:r1=0 /\\ l=0 /\\ x=0)\n"
 }
 
-fn outcomes(program: &str, model: &Model, bound: u32) -> (BTreeSet<Vec<Value>>, Seen) {
+fn outcomes(program: &str, model: &Model, bound: u32) -> (BTreeSet<Vec<Value>>, ExecutionFacts) {
     let test =
         litmus::parse("spin", program.as_bytes()).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let (mut all, mut seen) = (BTreeSet::new(), Seen::default());
+    let (mut all, mut seen) = (BTreeSet::new(), ExecutionFacts::default());
     let limits = Limits::unlimited(bound);
     Enumerate
         .outcomes(model, &test.program, &limits, &mut seen, &mut |outcome, _| {

@@ -7,16 +7,16 @@ use std::rc::Rc;
 use model::given::{Chosen, Tag};
 use model::ptx;
 use model::reading::FailedCas;
-use model::rel::{Builder, Constraint, Conventions, Meaning, Model, Node, NodeId, Rel};
+use model::rel::{Builder, Constraint, Conventions, FlagMeaning, Model, Node, NodeId, Rel};
 use model::render;
 
 use super::expr::Evaluator;
-use super::names::{self, Names};
+use super::names::{self, Vocabulary};
 use super::recursion;
-use super::scope::{Bound, Function, Scope, Value};
-use super::syntax::{File, Statement, Test};
+use super::scope::{Bindings, CatFunction, NameScope, Value};
+use super::syntax::{AxiomTest, CatFile, Statement};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// Leaves of one definition or axiom, other definitions being leaves: what is longer is no use to a
 /// reader, and functions can make it longer than memory.
@@ -24,13 +24,13 @@ const LONGEST: u64 = 10_000;
 
 /// What the files that a model includes say of it.
 struct Libraries {
-    names: Names,
+    names: Vocabulary,
     conventions: Conventions,
     /// `co` is total, as in herd's library.
     total_co: bool,
 }
 
-pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
+pub(super) fn model(path: &str, file: &CatFile<'_>, report: &mut Diagnostics) -> Model {
     let libraries = libraries(file, report);
     let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
     let name = file.title.filter(|title| !title.is_empty()).or(stem).unwrap_or("cat");
@@ -45,7 +45,7 @@ pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
         flags: 0,
     };
     for statement in &file.statements {
-        if !build.evaluator.spend(Bytes::default()) {
+        if !build.evaluator.spend(ByteSpan::default()) {
             break;
         }
         build.statement(statement);
@@ -55,7 +55,11 @@ pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
     build.orders(&libraries);
     if report.count() == 0 && stated == 0 {
         report
-            .error("axiom", Bytes::default(), "this model has no axiom: it would allow everything")
+            .error(
+                "axiom",
+                ByteSpan::default(),
+                "this model has no axiom: it would allow everything",
+            )
             .note("no `acyclic`, `irreflexive` or `empty` in the file")
             .help("acyclic po | rf | co | fr as sc");
     }
@@ -63,13 +67,13 @@ pub(super) fn model(path: &str, file: &File<'_>, report: &mut Report) -> Model {
     model.move_fixed_first();
     if report.count() == 0 && longest(&model) > LONGEST {
         report
-            .error("size", Bytes::default(), "written out, this model is too long")
+            .error("size", ByteSpan::default(), "written out, this model is too long")
             .help("give parts of it a name with `let`, in the place of functions");
     }
     model
 }
 
-fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
+fn libraries(file: &CatFile<'_>, report: &mut Diagnostics) -> Libraries {
     let includes = file.statements.iter().filter_map(|statement| match statement {
         Statement::Include { file, at } => Some((*file, *at)),
         Statement::Let { .. }
@@ -78,7 +82,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
         | Statement::Lost { .. } => None,
     });
     let mut libraries = Libraries {
-        names: Names::Peer,
+        names: Vocabulary::Peer,
         conventions: Conventions { failed_cas: FailedCas::Writes, ..Conventions::default() },
         total_co: false,
     };
@@ -87,7 +91,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
         match file {
             "stdlib.cat" => {}
             "cos.cat" => libraries.total_co = true,
-            render::NAMES => libraries.names = Names::Given,
+            render::NAMES => libraries.names = Vocabulary::Given,
             render::TEARING => given.tearing = true,
             render::FAILED_CAS_RELEASES => given.failed_cas = FailedCas::Releases,
             render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
@@ -101,7 +105,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
             }
         }
     }
-    if libraries.names == Names::Given {
+    if libraries.names == Vocabulary::Given {
         libraries.conventions = given;
     }
     libraries
@@ -110,7 +114,7 @@ fn libraries(file: &File<'_>, report: &mut Report) -> Libraries {
 struct Build<'m, 't, 'r> {
     m: &'m Builder,
     evaluator: Evaluator<'m, 'r>,
-    bound: Bound<'m, 't>,
+    bound: Bindings<'m, 't>,
     /// Counts definitions: a function sees those before it.
     time: usize,
     /// What axioms say the chosen orders relate.
@@ -137,25 +141,25 @@ impl<'m, 't> Build<'m, 't, '_> {
                 if repeated {
                     self.evaluator.report.error("parameters", *at, "two parameters have one name");
                 }
-                let scope = Scope::global(&self.bound, self.time);
+                let scope = NameScope::global(&self.bound, self.time);
                 self.evaluator.check_names(body, parameters, &scope);
-                let function = Function { parameters, body, sees: self.time };
+                let function = CatFunction { parameters, body, sees: self.time };
                 self.bind(name, Value::Function(Rc::new(function)));
             }
             Statement::Let { name, body, parameters: None, .. } => {
-                let value = self.evaluator.value(body, &Scope::global(&self.bound, self.time));
+                let value = self.evaluator.value(body, &NameScope::global(&self.bound, self.time));
                 self.define(name, value);
             }
             Statement::Rec { name, body } => {
-                let scope = Scope::global(&self.bound, self.time);
+                let scope = NameScope::global(&self.bound, self.time);
                 let value = recursion::value(&mut self.evaluator, &scope, name, body);
                 self.define(name, value);
             }
             Statement::Test { flag, negated, test, at, body, name } => {
-                let scope = Scope::global(&self.bound, self.time);
+                let scope = NameScope::global(&self.bound, self.time);
                 let relation = match (test, self.evaluator.value(body, &scope)) {
                     // Sets may be tested for emptiness.
-                    (Test::Empty, Value::Set(set)) => Some(set.id()),
+                    (AxiomTest::Empty, Value::Set(set)) => Some(set.id()),
                     (_, value) => self.evaluator.relation_of(&value, body.at, "the axiom is about"),
                 };
                 if let Some(relation) = relation {
@@ -184,8 +188,8 @@ impl<'m, 't> Build<'m, 't, '_> {
     fn test(
         &mut self,
         (flag, negated): (bool, bool),
-        test: Test,
-        at: Bytes,
+        test: AxiomTest,
+        at: ByteSpan,
         relation: Rel<'m>,
         name: Option<&str>,
     ) {
@@ -193,9 +197,9 @@ impl<'m, 't> Build<'m, 't, '_> {
         match (flag, negated) {
             (true, true) => {
                 let raised = match test {
-                    Test::Empty => relation,
-                    Test::Irreflexive => relation & all,
-                    Test::Acyclic => relation.plus() & all,
+                    AxiomTest::Empty => relation,
+                    AxiomTest::Irreflexive => relation & all,
+                    AxiomTest::Acyclic => relation.plus() & all,
                 };
                 self.flags += 1;
                 let name = name.map_or_else(|| format!("flag-{}", self.flags), str::to_owned);
@@ -210,9 +214,9 @@ impl<'m, 't> Build<'m, 't, '_> {
                 let name = name.map_or_else(|| format!("axiom-{}", self.axioms), str::to_owned);
                 let relation = self.demanded_of_fences(test, relation).unwrap_or(relation);
                 let constraint = match test {
-                    Test::Empty => Constraint::Empty(relation.id),
-                    Test::Irreflexive => Constraint::Irreflexive(relation.id),
-                    Test::Acyclic => Constraint::Acyclic(relation.id),
+                    AxiomTest::Empty => Constraint::Empty(relation.id),
+                    AxiomTest::Irreflexive => Constraint::Irreflexive(relation.id),
+                    AxiomTest::Acyclic => Constraint::Acyclic(relation.id),
                 };
                 self.m.axiom(None, &name, constraint);
             }
@@ -234,8 +238,8 @@ impl<'m, 't> Build<'m, 't, '_> {
 
     /// `empty X \ (co | co^-1)`, with X known from the program, says what co relates; and so for
     /// the order of fences, which the peer defines itself.
-    fn order_of(&self, test: Test, relation: Rel<'m>) -> Option<(Chosen, Rel<'m>)> {
-        let given = self.evaluator.names == Names::Given;
+    fn order_of(&self, test: AxiomTest, relation: Rel<'m>) -> Option<(Chosen, Rel<'m>)> {
+        let given = self.evaluator.names == Vocabulary::Given;
         let (chosen, relates) = self.m.look(|model| {
             let Node::Minus(relates, either) = model.node(relation.id) else { return None };
             let Node::Or(a, b) = model.node(either) else { return None };
@@ -246,15 +250,15 @@ impl<'m, 't> Build<'m, 't, '_> {
             };
             let both = inverse == Node::Inverse(order.1) && model.is_fixed(relates);
             let may = order.0 == Chosen::Co || order.0 == Chosen::Fsc && given;
-            (test == Test::Empty && both && may).then_some((order.0, relates))
+            (test == AxiomTest::Empty && both && may).then_some((order.0, relates))
         })?;
         Some((chosen, self.evaluator.rel(relates)))
     }
 
     /// `empty X \ sync_fence` is about the pairs that `sync_fence` has to relate. The peer leaves it
     /// free on other pairs of fences: there it has what such an axiom demands, and no more.
-    fn demanded_of_fences(&self, test: Test, relation: Rel<'m>) -> Option<Rel<'m>> {
-        if test != Test::Empty || self.evaluator.names != Names::Peer {
+    fn demanded_of_fences(&self, test: AxiomTest, relation: Rel<'m>) -> Option<Rel<'m>> {
+        if test != AxiomTest::Empty || self.evaluator.names != Vocabulary::Peer {
             return None;
         }
         let (demanded, order) = self.m.look(|model| {
@@ -274,7 +278,7 @@ impl<'m, 't> Build<'m, 't, '_> {
             self.ordered.push((Chosen::Co, same & (write * write)));
         }
         let mentions = |chosen| m.look(|model| model.nodes.contains(&Node::Chosen(chosen)));
-        if libraries.names == Names::Peer && mentions(Chosen::Fsc) {
+        if libraries.names == Vocabulary::Peer && mentions(Chosen::Fsc) {
             self.ordered.push((Chosen::Fsc, names::fences_to_order(m)));
         }
         let mut wanted: Vec<Chosen> = self.ordered.iter().map(|(chosen, _)| *chosen).collect();
@@ -298,9 +302,9 @@ fn both_ways<'m>(m: &'m Builder, relates: Rel<'m>) -> Rel<'m> {
 }
 
 /// A flag that is named as one of the built-in model's means what it means there.
-fn meaning(name: &str) -> Meaning {
+fn meaning(name: &str) -> FlagMeaning {
     let known = ptx::model().flags.into_iter().find(|flag| flag.name == name);
-    known.map_or(Meaning::Report, |flag| flag.meaning)
+    known.map_or(FlagMeaning::Report, |flag| flag.meaning)
 }
 
 /// The leaves of the longest definition or axiom.

@@ -5,17 +5,17 @@ use model::rel::{Node, Rel};
 
 use super::expr::Evaluator;
 use super::names::{self, Given};
-use super::scope::{Scope, Value};
+use super::scope::{NameScope, Value};
 use super::syntax::{Expr, ExprKind};
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 impl<'m> Evaluator<'m, '_> {
     pub(super) fn name<'t>(
         &mut self,
         name: &'t str,
-        at: Bytes,
-        scope: &Scope<'_, 'm, 't>,
+        at: ByteSpan,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
         if let Some(value) = scope.find(name) {
             return value;
@@ -52,9 +52,9 @@ impl<'m> Evaluator<'m, '_> {
         &mut self,
         expr: &'t Expr<'t>,
         parameters: &[&str],
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) {
-        let mut known = |name: &'t str, at: Bytes| {
+        let mut known = |name: &'t str, at: ByteSpan| {
             let there = parameters.contains(&name)
                 || scope.find(name).is_some()
                 || names::all().any(|of| of == name);
@@ -82,7 +82,7 @@ impl<'m> Evaluator<'m, '_> {
         }
     }
 
-    fn unknown(&mut self, name: &str, at: Bytes, scope: &Scope<'_, 'm, '_>) {
+    fn unknown(&mut self, name: &str, at: ByteSpan, scope: &NameScope<'_, 'm, '_>) {
         if !self.unknown.insert(name.to_owned()) {
             return;
         }
@@ -104,9 +104,9 @@ impl<'m> Evaluator<'m, '_> {
     pub(super) fn call<'t>(
         &mut self,
         name: &'t str,
-        at: Bytes,
+        at: ByteSpan,
         arguments: &'t [Expr<'t>],
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
         let name_at = first(at, name);
         let function = self.name(name, name_at, scope);
@@ -133,8 +133,8 @@ impl<'m> Evaluator<'m, '_> {
                 let taker = format!("`{name}` takes");
                 let Some(set) = self.set(&arguments[0], scope, &taker) else { return Value::Bad };
                 Value::Rel(match function {
-                    names::Function::ToId => set.id(),
-                    names::Function::FenceRel => {
+                    names::BuiltinFunction::ToId => set.id(),
+                    names::BuiltinFunction::FenceRel => {
                         let po = self.m.fixed(Fixed::Po);
                         (po & (self.m.tag(Tag::All) * set)) >> po
                     }
@@ -146,7 +146,7 @@ impl<'m> Evaluator<'m, '_> {
                 if values.iter().any(|value| matches!(value, Value::Bad)) {
                     return Value::Bad;
                 }
-                let inner = Scope {
+                let inner = NameScope {
                     bound: scope.bound,
                     sees: function.sees,
                     parameters: function.parameters.iter().copied().zip(values).collect(),
@@ -159,7 +159,7 @@ impl<'m> Evaluator<'m, '_> {
 }
 
 /// The name that a call begins with.
-fn first(call: Bytes, name: &str) -> Bytes {
+fn first(call: ByteSpan, name: &str) -> ByteSpan {
     let length = u32::try_from(name.len()).unwrap_or(0);
-    Bytes { start: call.start, end: call.start + length }
+    ByteSpan { start: call.start, end: call.start + length }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use model::given::{Chosen, Tag};
 use model::rel::{Builder, Node, NodeId, Rel, Set, SetNode};
 
-use super::names::Names;
-use super::scope::{Scope, Value};
+use super::names::Vocabulary;
+use super::scope::{NameScope, Value};
 use super::syntax::{Expr, ExprKind, Infix, Postfix};
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// Steps that the evaluation of one file may take: enough for any model, and too few for functions
 /// of functions to fill the memory.
@@ -19,8 +19,8 @@ const DEEPEST: usize = 200;
 
 pub(super) struct Evaluator<'m, 'r> {
     pub(super) m: &'m Builder,
-    pub(super) names: Names,
-    pub(super) report: &'r mut Report,
+    pub(super) names: Vocabulary,
+    pub(super) report: &'r mut Diagnostics,
     /// Names that were reported once and are not again.
     pub(super) unknown: BTreeSet<String>,
     steps: usize,
@@ -28,12 +28,16 @@ pub(super) struct Evaluator<'m, 'r> {
 }
 
 impl<'m, 'r> Evaluator<'m, 'r> {
-    pub(super) fn new(m: &'m Builder, names: Names, report: &'r mut Report) -> Evaluator<'m, 'r> {
+    pub(super) fn new(
+        m: &'m Builder,
+        names: Vocabulary,
+        report: &'r mut Diagnostics,
+    ) -> Evaluator<'m, 'r> {
         Evaluator { m, names, report, unknown: BTreeSet::new(), steps: 0, depth: 0 }
     }
 
     /// Counts a step; false when there have been too many.
-    pub(super) fn spend(&mut self, at: Bytes) -> bool {
+    pub(super) fn spend(&mut self, at: ByteSpan) -> bool {
         self.steps += 1;
         if self.steps == STEPS {
             self.report
@@ -50,7 +54,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     pub(super) fn value<'t>(
         &mut self,
         expr: &'t Expr<'t>,
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
         if !self.spend(expr.at) {
             return Value::Bad;
@@ -67,7 +71,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         value
     }
 
-    fn any<'t>(&mut self, expr: &'t Expr<'t>, scope: &Scope<'_, 'm, 't>) -> Value<'m, 't> {
+    fn any<'t>(&mut self, expr: &'t Expr<'t>, scope: &NameScope<'_, 'm, 't>) -> Value<'m, 't> {
         let wrap = |rel: Option<Rel<'m>>| rel.map_or(Value::Bad, Value::Rel);
         match &expr.kind {
             ExprKind::Name(name) => self.name(name, expr.at, scope),
@@ -104,7 +108,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     pub(super) fn relation<'t>(
         &mut self,
         expr: &'t Expr<'t>,
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Option<Rel<'m>> {
         let value = self.value(expr, scope);
         self.relation_of(&value, expr.at, "this place takes")
@@ -114,7 +118,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     pub(super) fn relation_of(
         &mut self,
         value: &Value<'m, '_>,
-        at: Bytes,
+        at: ByteSpan,
         taker: &str,
     ) -> Option<Rel<'m>> {
         match value {
@@ -134,7 +138,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     pub(super) fn set<'t>(
         &mut self,
         expr: &'t Expr<'t>,
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
         taker: &str,
     ) -> Option<Set<'m>> {
         match self.value(expr, scope) {
@@ -150,7 +154,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         }
     }
 
-    pub(super) fn uncalled<T>(&mut self, at: Bytes) -> Option<T> {
+    pub(super) fn uncalled<T>(&mut self, at: ByteSpan) -> Option<T> {
         self.report
             .error("type", at, "a function is no value")
             .note("not called")
@@ -162,7 +166,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     pub(super) fn sequence<'t>(
         &mut self,
         parts: &[&'t Expr<'t>],
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Option<Rel<'m>> {
         let mut relations: Vec<Option<Rel<'m>>> = Vec::with_capacity(parts.len());
         for part in parts {
@@ -193,9 +197,9 @@ impl<'m, 'r> Evaluator<'m, 'r> {
 
     fn product<'t>(
         &mut self,
-        at: Bytes,
+        at: ByteSpan,
         parts: &'t [Expr<'t>],
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
         let sets: Vec<Option<Set<'m>>> = parts
             .iter()
@@ -219,7 +223,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         &mut self,
         infix: Infix,
         parts: &'t [Expr<'t>],
-        scope: &Scope<'_, 'm, 't>,
+        scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
         let mut result: Option<Value<'m, 't>> = None;
         let mut mixed = false;
@@ -250,8 +254,8 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     fn mixed<'t>(
         &mut self,
         infix: Infix,
-        first: Bytes,
-        second: Bytes,
+        first: ByteSpan,
+        second: ByteSpan,
         (is, other): (&str, &str),
     ) -> Value<'m, 't> {
         let message = format!("`{}` joins two sets or two relations", infix.text());

@@ -1,10 +1,10 @@
 //! Tokens of cat.
 
 use text::lex::skip_blank;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// `po-loc`, and `_` too.
     Name,
     Keyword,
@@ -15,9 +15,9 @@ pub(super) enum Kind {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token<'t> {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) text: &'t str,
-    pub(super) at: Bytes,
+    pub(super) at: ByteSpan,
 }
 
 const KEYWORDS: &[&str] = &[
@@ -76,7 +76,7 @@ fn name_length(text: &str) -> usize {
     length + usize::from(text[length..].starts_with('\''))
 }
 
-pub(super) fn tokens<'t>(text: &'t str, report: &mut Report) -> Vec<Token<'t>> {
+pub(super) fn tokens<'t>(text: &'t str, report: &mut Diagnostics) -> Vec<Token<'t>> {
     let mut tokens = Vec::new();
     let mut at = 0;
     loop {
@@ -90,21 +90,21 @@ pub(super) fn tokens<'t>(text: &'t str, report: &mut Report) -> Vec<Token<'t>> {
         let (kind, length) = if name_length(rest) > 0 {
             let length = name_length(rest);
             let keyword = KEYWORDS.contains(&&rest[..length]);
-            (if keyword { Kind::Keyword } else { Kind::Name }, length)
+            (if keyword { TokenKind::Keyword } else { TokenKind::Name }, length)
         } else if first == '"' {
             match rest[1..].find(['"', '\n']) {
-                Some(end) if rest[1 + end..].starts_with('"') => (Kind::Text, end + 2),
+                Some(end) if rest[1 + end..].starts_with('"') => (TokenKind::Text, end + 2),
                 end => {
                     let end = end.map_or(rest.len(), |end| 1 + end);
                     report
-                        .error("quote", Bytes::new(at, at + 1), "this quote has no end")
+                        .error("quote", ByteSpan::new(at, at + 1), "this quote has no end")
                         .help("close it with `\"` on the same line");
                     at += end;
                     continue;
                 }
             }
         } else if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(**sign)) {
-            (Kind::Sign, sign.len())
+            (TokenKind::Sign, sign.len())
         } else {
             let end = rest
                 .find(|c: char| c.is_whitespace() || c.is_ascii())
@@ -118,14 +118,14 @@ pub(super) fn tokens<'t>(text: &'t str, report: &mut Report) -> Vec<Token<'t>> {
             report
                 .error(
                     "character",
-                    Bytes::new(at, at + end),
+                    ByteSpan::new(at, at + end),
                     format!("`{shown}` has no place here"),
                 )
                 .help_if(instead(first).map(str::to_owned));
             at += end;
             continue;
         };
-        tokens.push(Token { kind, text: &rest[..length], at: Bytes::new(at, at + length) });
+        tokens.push(Token { kind, text: &rest[..length], at: ByteSpan::new(at, at + length) });
         at += length;
     }
 }
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<&str> {
-        let mut report = Report::default();
+        let mut report = Diagnostics::default();
         let words = tokens(text, &mut report).into_iter().map(|token| token.text).collect();
         assert_eq!(report.count(), 0);
         words

@@ -18,7 +18,7 @@ mod syntax;
 use model::rel::Model;
 
 use text::Diagnostic;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// Larger files are refused: they are no models.
 const LARGEST: usize = 1 << 20;
@@ -26,14 +26,14 @@ const LARGEST: usize = 1 << 20;
 /// Reads a model, or says everything that is wrong with it. `path` is for the messages, and names
 /// the model if its first line does not.
 pub fn import(path: &str, text: &str) -> Result<Model, Vec<Diagnostic>> {
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     if text.len() > LARGEST {
         let message = format!("the file has more than {} MiB", LARGEST >> 20);
-        report.error("size", Bytes::default(), message);
+        report.error("size", ByteSpan::default(), message);
         return Err(report.finish(path, ""));
     }
     let tokens = lex::tokens(text, &mut report);
-    let file = parse::file(&tokens, Bytes::new(text.len(), text.len()), &mut report);
+    let file = parse::file(&tokens, ByteSpan::new(text.len(), text.len()), &mut report);
     let model = build::model(path, &file, &mut report);
     if report.count() == 0 {
         return Ok(model);

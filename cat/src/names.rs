@@ -5,7 +5,7 @@ use model::rel::{Builder, Rel, Set};
 
 /// Which language a name belongs to, where two differ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Names {
+pub(super) enum Vocabulary {
     /// The peer's: fences of proxies are fences, memory fences are generic.
     Peer,
     /// Those of [`model::given`], as [`model::render::cat()`] prints them.
@@ -21,17 +21,17 @@ pub(super) enum Given<'m> {
 
 /// Functions that are there from the start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Function {
+pub(super) enum BuiltinFunction {
     /// `[S]`.
     ToId,
     /// The pairs with an event of S between them.
     FenceRel,
 }
 
-pub(super) fn function(name: &str) -> Option<Function> {
+pub(super) fn function(name: &str) -> Option<BuiltinFunction> {
     match name {
-        "toid" => Some(Function::ToId),
-        "fencerel" => Some(Function::FenceRel),
+        "toid" => Some(BuiltinFunction::ToId),
+        "fencerel" => Some(BuiltinFunction::FenceRel),
         _ => None,
     }
 }
@@ -94,17 +94,17 @@ pub(super) fn refused(name: &str) -> Option<&'static str> {
 }
 
 /// Makes what `name` stands for.
-pub(super) fn given<'m>(m: &'m Builder, names: Names, name: &str) -> Option<Given<'m>> {
+pub(super) fn given<'m>(m: &'m Builder, names: Vocabulary, name: &str) -> Option<Given<'m>> {
     if let Some(set) = set(m, names, name) {
         return Some(Given::Set(set));
     }
     relation(m, name).map(Given::Rel)
 }
 
-fn set<'m>(m: &'m Builder, names: Names, name: &str) -> Option<Set<'m>> {
+fn set<'m>(m: &'m Builder, names: Vocabulary, name: &str) -> Option<Set<'m>> {
     let set = match (name, names) {
-        ("F", Names::Peer) => m.tag(Tag::Fence) | m.tag(Tag::ProxyFence),
-        ("GEN", Names::Peer) => m.tag(Tag::Generic) | m.tag(Tag::Fence),
+        ("F", Vocabulary::Peer) => m.tag(Tag::Fence) | m.tag(Tag::ProxyFence),
+        ("GEN", Vocabulary::Peer) => m.tag(Tag::Generic) | m.tag(Tag::Fence),
         ("M", _) => m.tag(Tag::Read) | m.tag(Tag::Write),
         ("ACQ_REL", _) => m.tag(Tag::FenceAcqRel),
         ("SC", _) => m.tag(Tag::FenceSc),

@@ -1,9 +1,9 @@
 //! Expressions of cat, with herd's precedences.
 
-use super::lex::Kind;
+use super::lex::TokenKind;
 use super::parse::Parser;
 use super::syntax::{Expr, ExprKind, Infix, Postfix};
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// How deep parentheses and the like may nest.
 const DEEPEST: usize = 100;
@@ -39,12 +39,12 @@ impl<'t> Parser<'t, '_> {
     fn operand_follows(&self) -> bool {
         let text_at = |ahead: usize| self.tokens.get(self.next + ahead);
         text_at(1).is_some_and(|token| match token.kind {
-            Kind::Name => true,
-            Kind::Keyword | Kind::Text => false,
-            Kind::Sign => match token.text {
+            TokenKind::Name => true,
+            TokenKind::Keyword | TokenKind::Text => false,
+            TokenKind::Sign => match token.text {
                 "(" | "[" | "{" | "0" => true,
                 // The next statement may be a negated test.
-                "~" => text_at(2).is_none_or(|after| after.kind != Kind::Keyword),
+                "~" => text_at(2).is_none_or(|after| after.kind != TokenKind::Keyword),
                 _ => false,
             },
         })
@@ -101,41 +101,41 @@ impl<'t> Parser<'t, '_> {
             return None;
         };
         let at = token.at;
-        let made = |at: Bytes, kind: ExprKind<'t>| Some(Expr { at, kind });
+        let made = |at: ByteSpan, kind: ExprKind<'t>| Some(Expr { at, kind });
         match (token.kind, token.text) {
-            (Kind::Name, name) => {
+            (TokenKind::Name, name) => {
                 self.next += 1;
                 self.application(name, at)
             }
-            (Kind::Sign, "0") => {
+            (TokenKind::Sign, "0") => {
                 self.next += 1;
                 made(at, ExprKind::NoPair)
             }
-            (Kind::Sign, "{") => {
+            (TokenKind::Sign, "{") => {
                 self.next += 1;
                 let close = self.demand("}")?;
                 made(at.to(close), ExprKind::NoEvent)
             }
-            (Kind::Sign, "(") => {
+            (TokenKind::Sign, "(") => {
                 self.next += 1;
                 let inner = self.expression()?;
                 let close = self.demand(")")?;
                 made(at.to(close), inner.kind)
             }
-            (Kind::Sign, "[") => {
+            (TokenKind::Sign, "[") => {
                 self.next += 1;
                 let inner = self.expression()?;
                 let close = self.demand("]")?;
                 made(at.to(close), ExprKind::ToId(Box::new(inner)))
             }
-            (Kind::Keyword, what @ ("let" | "fun" | "try" | "if" | "match" | "begin")) => {
+            (TokenKind::Keyword, what @ ("let" | "fun" | "try" | "if" | "match" | "begin")) => {
                 self.report
                     .error("unsupported", at, format!("`{what}` is not supported in an expression"))
                     .note("an expression is made of names and operators");
                 self.next += 1;
                 None
             }
-            (Kind::Keyword | Kind::Text | Kind::Sign, _) => {
+            (TokenKind::Keyword | TokenKind::Text | TokenKind::Sign, _) => {
                 self.expected("an expression");
                 None
             }
@@ -143,7 +143,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// A name, or `f(x, y)`, or `f x`.
-    fn application(&mut self, name: &'t str, at: Bytes) -> Option<Expr<'t>> {
+    fn application(&mut self, name: &'t str, at: ByteSpan) -> Option<Expr<'t>> {
         if name == "_" {
             return Some(Expr { at, kind: ExprKind::Name(name) });
         }
@@ -158,7 +158,7 @@ impl<'t> Parser<'t, '_> {
             let close = self.demand(")")?;
             return Some(Expr { at: at.to(close), kind: ExprKind::Call(name, arguments) });
         }
-        if let Some(argument) = self.peek().filter(|token| token.kind == Kind::Name) {
+        if let Some(argument) = self.peek().filter(|token| token.kind == TokenKind::Name) {
             self.next += 1;
             let inner = Expr { at: argument.at, kind: ExprKind::Name(argument.text) };
             let at = at.to(argument.at);

@@ -1,11 +1,15 @@
 //! A file of cat as statements; what is no statement is reported and passed over.
 
-use super::lex::{Kind, Token};
-use super::syntax::{Expr, File, Statement, Test};
+use super::lex::{Token, TokenKind};
+use super::syntax::{AxiomTest, CatFile, Expr, Statement};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
-pub(super) fn file<'t>(tokens: &'t [Token<'t>], end: Bytes, report: &mut Report) -> File<'t> {
+pub(super) fn file<'t>(
+    tokens: &'t [Token<'t>],
+    end: ByteSpan,
+    report: &mut Diagnostics,
+) -> CatFile<'t> {
     let mut parser = Parser { tokens, next: 0, end, depth: 0, report };
     let title = parser.title();
     let mut statements = Vec::new();
@@ -19,7 +23,7 @@ pub(super) fn file<'t>(tokens: &'t [Token<'t>], end: Bytes, report: &mut Report)
             }
         }
     }
-    File { title, statements }
+    CatFile { title, statements }
 }
 
 const STATEMENTS: &[&str] = &[
@@ -45,15 +49,15 @@ const STATEMENTS: &[&str] = &[
 ];
 
 fn begins_statement(token: Token<'_>) -> bool {
-    token.kind == Kind::Keyword && STATEMENTS.contains(&token.text)
+    token.kind == TokenKind::Keyword && STATEMENTS.contains(&token.text)
 }
 
 pub(super) struct Parser<'t, 'r> {
     pub(super) tokens: &'t [Token<'t>],
     pub(super) next: usize,
-    end: Bytes,
+    end: ByteSpan,
     pub(super) depth: usize,
-    pub(super) report: &'r mut Report,
+    pub(super) report: &'r mut Diagnostics,
 }
 
 impl<'t> Parser<'t, '_> {
@@ -65,13 +69,13 @@ impl<'t> Parser<'t, '_> {
         self.peek().is_some_and(|token| token.text == text)
     }
 
-    pub(super) fn eat(&mut self, text: &str) -> Option<Bytes> {
+    pub(super) fn eat(&mut self, text: &str) -> Option<ByteSpan> {
         let token = self.peek().filter(|token| token.text == text)?;
         self.next += 1;
         Some(token.at)
     }
 
-    pub(super) fn here(&self) -> Bytes {
+    pub(super) fn here(&self) -> ByteSpan {
         self.peek().map_or(self.end, |token| token.at)
     }
 
@@ -83,7 +87,7 @@ impl<'t> Parser<'t, '_> {
         self.report.error("syntax", self.here(), message).note(format!("expected {what}"));
     }
 
-    pub(super) fn demand(&mut self, text: &str) -> Option<Bytes> {
+    pub(super) fn demand(&mut self, text: &str) -> Option<ByteSpan> {
         let found = self.eat(text);
         if found.is_none() {
             self.expected(&format!("`{text}`"));
@@ -91,9 +95,9 @@ impl<'t> Parser<'t, '_> {
         found
     }
 
-    fn name(&mut self, what: &str) -> Option<(&'t str, Bytes)> {
+    fn name(&mut self, what: &str) -> Option<(&'t str, ByteSpan)> {
         match self.peek() {
-            Some(token) if token.kind == Kind::Name && token.text != "_" => {
+            Some(token) if token.kind == TokenKind::Name && token.text != "_" => {
                 self.next += 1;
                 Some((token.text, token.at))
             }
@@ -106,19 +110,19 @@ impl<'t> Parser<'t, '_> {
 
     /// An architecture, a title, both or nothing; herd knows a model by the title.
     fn title(&mut self) -> Option<&'t str> {
-        let architecture = self.peek().filter(|token| token.kind == Kind::Name);
+        let architecture = self.peek().filter(|token| token.kind == TokenKind::Name);
         self.next += usize::from(architecture.is_some());
         let title = self.peek()?;
         match title.kind {
-            Kind::Text => {
+            TokenKind::Text => {
                 self.next += 1;
                 Some(title.text.trim_matches('"'))
             }
-            Kind::Name if architecture.is_some() => {
+            TokenKind::Name if architecture.is_some() => {
                 self.next += 1;
                 Some(title.text)
             }
-            Kind::Name | Kind::Keyword | Kind::Sign => None,
+            TokenKind::Name | TokenKind::Keyword | TokenKind::Sign => None,
         }
     }
 
@@ -134,7 +138,7 @@ impl<'t> Parser<'t, '_> {
             return Some(());
         }
         if self.eat("include").is_some() {
-            let file = self.peek().filter(|token| token.kind == Kind::Text);
+            let file = self.peek().filter(|token| token.kind == TokenKind::Text);
             let Some(file) = file else {
                 self.expected("a file name in quotes");
                 return None;
@@ -153,9 +157,9 @@ impl<'t> Parser<'t, '_> {
         let flag = self.eat("flag").is_some();
         let negated = self.eat("~").is_some();
         let test = match self.peek().map(|token| token.text) {
-            Some("empty") => Test::Empty,
-            Some("irreflexive") => Test::Irreflexive,
-            Some("acyclic") => Test::Acyclic,
+            Some("empty") => AxiomTest::Empty,
+            Some("irreflexive") => AxiomTest::Irreflexive,
+            Some("acyclic") => AxiomTest::Acyclic,
             _ if flag || negated => {
                 self.expected("`empty`, `irreflexive` or `acyclic`");
                 return None;
@@ -252,7 +256,7 @@ impl<'t> Parser<'t, '_> {
             .error("unsupported", token.at, format!("`{what}` is not supported"))
             .note("this part of cat is not read")
             .help("a model is made of `let`, `acyclic`, `irreflexive`, `empty` and `flag`");
-        if let Some(token) = self.peek().filter(|token| token.kind == Kind::Name) {
+        if let Some(token) = self.peek().filter(|token| token.kind == TokenKind::Name) {
             out.push(Statement::Lost { name: token.text });
         }
         if matches!(what, "procedure" | "match" | "forall") {

@@ -6,10 +6,10 @@
 use model::rel::Rel;
 
 use super::expr::Evaluator;
-use super::scope::{Scope, Value};
+use super::scope::{NameScope, Value};
 use super::syntax::{Expr, ExprKind, Infix};
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// The alternatives of one recursive definition, by form; parts in order.
 #[derive(Default)]
@@ -24,7 +24,7 @@ struct Forms<'e, 't> {
 
 pub(super) fn value<'m, 't>(
     evaluator: &mut Evaluator<'m, '_>,
-    scope: &Scope<'_, 'm, 't>,
+    scope: &NameScope<'_, 'm, 't>,
     name: &str,
     body: &'t Expr<'t>,
 ) -> Value<'m, 't> {
@@ -59,7 +59,7 @@ pub(super) fn value<'m, 't>(
 
 impl<'e, 't> Forms<'e, 't> {
     /// Sorts one alternative in, or says where the name stands that has no business there.
-    fn sort(&mut self, alternative: &'e Expr<'t>, name: &str) -> Result<(), Bytes> {
+    fn sort(&mut self, alternative: &'e Expr<'t>, name: &str) -> Result<(), ByteSpan> {
         let mut parts = Vec::new();
         flatten(alternative, Infix::Seq, &mut parts);
         let own = |part: &&Expr<'_>| matches!(part.kind, ExprKind::Name(of) if of == name);
@@ -84,7 +84,7 @@ impl<'e, 't> Forms<'e, 't> {
 
 fn closure<'m, 't>(
     evaluator: &mut Evaluator<'m, '_>,
-    scope: &Scope<'_, 'm, 't>,
+    scope: &NameScope<'_, 'm, 't>,
     forms: &Forms<'t, 't>,
 ) -> Option<Rel<'m>> {
     let base = forms.base.iter().map(|expr| evaluator.relation(expr, scope));

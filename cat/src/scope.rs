@@ -12,32 +12,32 @@ use super::syntax::Expr;
 pub(super) enum Value<'m, 't> {
     Set(Set<'m>),
     Rel(Rel<'m>),
-    Function(Rc<Function<'t>>),
-    Builtin(names::Function),
+    Function(Rc<CatFunction<'t>>),
+    Builtin(names::BuiltinFunction),
     /// Was reported.
     Bad,
 }
 
 /// A function is written out where it is called.
-pub(super) struct Function<'t> {
+pub(super) struct CatFunction<'t> {
     pub(super) parameters: &'t [&'t str],
     pub(super) body: &'t Expr<'t>,
     /// How many definitions were there when it was defined.
     pub(super) sees: usize,
 }
 
-pub(super) type Bound<'m, 't> = BTreeMap<&'t str, Vec<(usize, Value<'m, 't>)>>;
+pub(super) type Bindings<'m, 't> = BTreeMap<&'t str, Vec<(usize, Value<'m, 't>)>>;
 
 /// Where names are looked up.
-pub(super) struct Scope<'s, 'm, 't> {
-    pub(super) bound: &'s Bound<'m, 't>,
+pub(super) struct NameScope<'s, 'm, 't> {
+    pub(super) bound: &'s Bindings<'m, 't>,
     pub(super) sees: usize,
     pub(super) parameters: Vec<(&'t str, Value<'m, 't>)>,
 }
 
-impl<'s, 'm, 't> Scope<'s, 'm, 't> {
-    pub(super) fn global(bound: &'s Bound<'m, 't>, sees: usize) -> Scope<'s, 'm, 't> {
-        Scope { bound, sees, parameters: Vec::new() }
+impl<'s, 'm, 't> NameScope<'s, 'm, 't> {
+    pub(super) fn global(bound: &'s Bindings<'m, 't>, sees: usize) -> NameScope<'s, 'm, 't> {
+        NameScope { bound, sees, parameters: Vec::new() }
     }
 
     pub(super) fn find(&self, name: &str) -> Option<Value<'m, 't>> {

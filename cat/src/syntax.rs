@@ -1,6 +1,6 @@
 //! Statements and expressions of cat, as they are written.
 
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// Infix operators, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,7 +39,7 @@ pub(super) enum Postfix {
 
 #[derive(Clone, Debug)]
 pub(super) struct Expr<'t> {
-    pub(super) at: Bytes,
+    pub(super) at: ByteSpan,
     pub(super) kind: ExprKind<'t>,
 }
 
@@ -60,7 +60,7 @@ pub(super) enum ExprKind<'t> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Test {
+pub(super) enum AxiomTest {
     Empty,
     Irreflexive,
     Acyclic,
@@ -70,7 +70,7 @@ pub(super) enum Test {
 pub(super) enum Statement<'t> {
     Let {
         name: &'t str,
-        at: Bytes,
+        at: ByteSpan,
         parameters: Option<Vec<&'t str>>,
         body: Expr<'t>,
     },
@@ -81,14 +81,14 @@ pub(super) enum Statement<'t> {
     Test {
         flag: bool,
         negated: bool,
-        test: Test,
-        at: Bytes,
+        test: AxiomTest,
+        at: ByteSpan,
         body: Expr<'t>,
         name: Option<&'t str>,
     },
     Include {
         file: &'t str,
-        at: Bytes,
+        at: ByteSpan,
     },
     /// A name that something unsupported would define: it is not reported as unknown.
     Lost {
@@ -96,7 +96,7 @@ pub(super) enum Statement<'t> {
     },
 }
 
-pub(super) struct File<'t> {
+pub(super) struct CatFile<'t> {
     pub(super) title: Option<&'t str>,
     pub(super) statements: Vec<Statement<'t>>,
 }

@@ -16,8 +16,8 @@ use engine::explore::Limits;
 use engine::explore::inclusion::{Inclusion, compare};
 use engine::judge::{Task, judge};
 use litmus::Test;
-use litmus::arbitrary::placed::{Kind, Placed, placed};
-use litmus::arbitrary::{Shape, Sketch, sketch};
+use litmus::arbitrary::placed::{PlacedTest, ProgramKind, placed};
+use litmus::arbitrary::{ProgramShape, Sketch, sketch};
 use machine::{Home, Options};
 use model::ptx;
 use model::rel::Model;
@@ -32,14 +32,24 @@ fn argument(name: &str, default: u64) -> u64 {
 
 /// Programs that say nothing of the machine, then those that do.
 fn kinds() -> Vec<(&'static str, BoxedStrategy<String>)> {
-    let uniform =
-        Shape { threads: 3, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
-    let mixed =
-        Shape { threads: 2, length: 3, mixed_sizes: true, elsewhere: false, barriers: false };
+    let uniform = ProgramShape {
+        threads: 3,
+        length: 3,
+        mixed_sizes: false,
+        elsewhere: false,
+        barriers: false,
+    };
+    let mixed = ProgramShape {
+        threads: 2,
+        length: 3,
+        mixed_sizes: true,
+        elsewhere: false,
+        barriers: false,
+    };
     let sketched = |shape| sketch(shape).prop_map(|sketch: Sketch| sketch.to_string()).boxed();
     let mut kinds = vec![("uniform", sketched(uniform)), ("sizes", sketched(mixed))];
-    kinds.extend(Kind::ALL.map(|kind| {
-        let text = placed(kind).prop_map(|placed: Placed| placed.to_string());
+    kinds.extend(ProgramKind::ALL.map(|kind| {
+        let text = placed(kind).prop_map(|placed: PlacedTest| placed.to_string());
         (kind.name(), text.boxed())
     }));
     kinds

@@ -322,10 +322,10 @@ fn lint() {
     for (name, memory_only) in [("a third of memory", false), ("all of memory", true)] {
         let run = |lines: usize| {
             let text = compiled::module(lines, memory_only);
-            let linted = ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::Options::default());
+            let linted = ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::LintOptions::default());
             assert!(linted.diagnostics.is_empty(), "{}", linted.diagnostics[0]);
             let seconds = best(|| {
-                drop(ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::Options::default()));
+                drop(ptx_text::lint("m.ptx", text.as_bytes(), ptx_text::LintOptions::default()));
             });
             (seconds, linted.instructions, text.len())
         };

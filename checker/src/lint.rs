@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ptx::{self, Linted, Options};
+use ptx::{self, LintOptions, Linted};
 use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
@@ -183,7 +183,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         writeln!(err, "error: no .ptx file below the paths given")?;
         return Ok(Exit::BadInput);
     }
-    let options = Options { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
+    let options = LintOptions { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
     let mut summary = Summary {
         files: files.len(),
         unread: 0,

@@ -313,7 +313,7 @@ fn explain_command(
     let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
     let (model, readings) =
         if cxx { (cxx::model(ReleaseSequence::Cpp20), None) } else { (model, readings) };
-    let options = explain::Options {
+    let options = explain::ExplainOptions {
         bound: explain.judging.bound,
         timeout: explain.limits.timeout,
         memory: explain.limits.bytes(),

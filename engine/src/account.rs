@@ -12,7 +12,7 @@ const STEPS: u32 = 1024;
 /// An account of one search. Whoever builds something large says so, in bytes; whoever takes many
 /// steps counts them. A limit that was reached stays reached.
 #[derive(Clone, Debug)]
-pub struct Account {
+pub struct Budget {
     deadline: Option<Instant>,
     memory: usize,
     held: usize,
@@ -20,16 +20,16 @@ pub struct Account {
     reached: Option<Limit>,
 }
 
-impl Default for Account {
+impl Default for Budget {
     /// Without limits.
-    fn default() -> Account {
-        Account { deadline: None, memory: usize::MAX, held: 0, steps: 0, reached: None }
+    fn default() -> Budget {
+        Budget { deadline: None, memory: usize::MAX, held: 0, steps: 0, reached: None }
     }
 }
 
-impl Account {
-    pub fn new(limits: &Limits) -> Account {
-        Account { deadline: limits.deadline, memory: limits.memory, ..Account::default() }
+impl Budget {
+    pub fn new(limits: &Limits) -> Budget {
+        Budget { deadline: limits.deadline, memory: limits.memory, ..Budget::default() }
     }
 
     /// So many bytes more are held; false when that is too much.
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_limit_stays_reached() {
-        let mut account = Account::new(&Limits { bound: 2, deadline: None, memory: 100 });
+        let mut account = Budget::new(&Limits { bound: 2, deadline: None, memory: 100 });
         assert!(account.hold(100) && account.step());
         assert!(!account.hold(1));
         account.release(101);
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn the_clock_is_looked_at() {
         let limits = Limits { deadline: Some(Instant::now()), ..Limits::unlimited(2) };
-        let mut account = Account::new(&limits);
+        let mut account = Budget::new(&limits);
         assert!((0..STEPS).any(|_| !account.step()));
         assert_eq!(account.check(), Err(Limit::Time));
     }

@@ -1,7 +1,7 @@
 //! The algebra of one candidate: bits, the reference against which the engines' plans are tested.
 
 use model::algebra::Algebra;
-use model::bits::{BitRel, Row};
+use model::bits::{BitRel, BitRow};
 use model::given::{Chosen, Fixed};
 use model::rel::{Model, SetId};
 use model::structure::EventStructure;
@@ -13,7 +13,7 @@ pub struct Concrete<'a, R> {
     chosen: [BitRel<R>; 4],
 }
 
-impl<'a, R: Row> Concrete<'a, R> {
+impl<'a, R: BitRow> Concrete<'a, R> {
     /// `chosen` in the order of [`Chosen::ALL`].
     pub fn new(
         model: &Model,
@@ -25,7 +25,7 @@ impl<'a, R: Row> Concrete<'a, R> {
     }
 }
 
-impl<R: Row> Algebra for Concrete<'_, R> {
+impl<R: BitRow> Algebra for Concrete<'_, R> {
     type Rel = BitRel<R>;
 
     fn fixed(&mut self, fixed: Fixed) -> BitRel<R> {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use model::air::Air;
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::program::Program;
 use model::rel::Model;
@@ -26,14 +26,14 @@ use model::values::{Memo, Source, Values, valuations};
 
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
-use super::account::Account;
-use super::options::Options;
+use super::account::Budget;
+use super::options::SourceOptions;
 use super::outcome::{
     from_reads, is_overwritten, outcomes_of, overwriting, raise_flags, reads_from,
 };
 use super::plan::{self, Bounds, Plan, Stage};
 use super::structures::{self, Stop, Structures};
-use super::{Engine, Limit, Limits, Seen, Visit};
+use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
 
 /// Unordered pairs of writes to one location beyond which directing them is hopeless.
@@ -51,8 +51,8 @@ impl Engine for Enumerate {
         model: &Model,
         program: &Program,
         limits: &Limits,
-        seen: &mut Seen,
-        visit: &mut Visit<'_>,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
         let ends = |held| limits.of_unfolding(held);
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
@@ -60,8 +60,8 @@ impl Engine for Enumerate {
         seen.executions = Some(0);
         let grows = plan::grows_with_choice(model);
         let air = Air::of(program, model.conventions);
-        let account = Account::new(limits);
-        let mut job = Job { model, grows, account, air: &air, seen, visit };
+        let account = Budget::new(limits);
+        let mut job = EnumerationJob { model, grows, account, air: &air, seen, visit };
         let result = structures::search(&unfolded, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -69,30 +69,30 @@ impl Engine for Enumerate {
 }
 
 /// What stays the same from structure to structure.
-struct Job<'a, 'v> {
+struct EnumerationJob<'a, 'v> {
     model: &'a Model,
     /// Whether the least co is enough and partial candidates can be dropped.
     grows: bool,
-    account: Account,
+    account: Budget,
     air: &'a Air,
-    seen: &'a mut Seen,
-    visit: &'a mut Visit<'v>,
+    seen: &'a mut ExecutionFacts,
+    visit: &'a mut OutcomeVisitor<'v>,
 }
 
-impl structures::Search for Job<'_, '_> {
-    fn seen(&mut self) -> &mut Seen {
+impl structures::OutcomeSearch for EnumerationJob<'_, '_> {
+    fn seen(&mut self) -> &mut ExecutionFacts {
         self.seen
     }
 }
 
-impl Structures for Job<'_, '_> {
-    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+impl Structures for EnumerationJob<'_, '_> {
+    fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         let needless = unfolding.is_stuck() && !self.seen.wants_stuck(unfolding);
         if needless || unfolding.fault().is_some() && self.seen.undefined.is_some() {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let options = Options::new(self.model, &structure, &mut self.account)?;
+        let options = SourceOptions::new(self.model, &structure, &mut self.account)?;
         let Some(options) = options else { return Ok(()) };
         let before = self.account.held();
         if !self.grows {
@@ -100,15 +100,15 @@ impl Structures for Job<'_, '_> {
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        let search = Search::new(self, &structure, plan, options);
+        let search = Enumeration::new(self, &structure, plan, options);
         let result = search.map_or(Ok(()), |mut search| search.run());
         self.account.release(before);
         result
     }
 }
 
-struct Search<'a, 'j, 'v, R> {
-    job: &'a mut Job<'j, 'v>,
+struct Enumeration<'a, 'j, 'v, R> {
+    job: &'a mut EnumerationJob<'j, 'v>,
     structure: &'a EventStructure<'a, R>,
     plan: Plan<R>,
     options: Vec<Vec<R>>,
@@ -144,13 +144,13 @@ struct Search<'a, 'j, 'v, R> {
     told: BTreeSet<Vec<Value>>,
 }
 
-impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
+impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     /// `None` when what the program fixes is inconsistent.
     fn new(
-        job: &'a mut Job<'j, 'v>,
+        job: &'a mut EnumerationJob<'j, 'v>,
         structure: &'a EventStructure<'a, R>,
         plan: Plan<R>,
-        options: Options<R>,
+        options: SourceOptions<R>,
     ) -> Option<Self> {
         let u = structure.unfolding;
         let events = structure.events();
@@ -167,7 +167,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
         let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
         let repeats = u.slots.iter().enumerate().filter(|(_, slot)| u.repeats(slot.read));
         let repeated = repeats.map(|(index, slot)| (index, overwriting(u, slot))).collect();
-        let mut search = Search {
+        let mut search = Enumeration {
             job,
             structure,
             options,
@@ -451,7 +451,7 @@ impl<'a, 'j, 'v, R: Row> Search<'a, 'j, 'v, R> {
     fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let mut all = Vec::new();
-        let Job { account, air, .. } = &mut *self.job;
+        let EnumerationJob { account, air, .. } = &mut *self.job;
         let before = account.held();
         valuations(u, &mut sources.to_vec(), air, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u

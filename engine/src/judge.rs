@@ -13,12 +13,12 @@ use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
-use crate::account::Account;
+use crate::account::Budget;
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
-use crate::{Engine, Limit, Limits, Seen, outcome};
+use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
 
 /// About the quantified condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,11 +123,11 @@ impl<'a> Task<'a> {
 
 /// What one engine found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct EngineResult {
     pub engine: &'static str,
     /// Outcomes that the filter lets through, each with the number of its executions.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
-    pub seen: Seen,
+    pub seen: ExecutionFacts,
     pub limit: Option<Limit>,
     /// An execution that decides the condition, if one does.
     pub witness: Option<Witness>,
@@ -146,7 +146,7 @@ pub struct Judgement {
     /// counts executions.
     pub positive: u64,
     pub negative: u64,
-    pub found: Found,
+    pub found: EngineResult,
     /// What the quantified condition amounts to over the outcomes found, if they are all: over none
     /// `exists` fails and the others hold, which is what peers print of a program that is stuck.
     pub condition: Option<bool>,
@@ -190,7 +190,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             observation: None,
             positive: 0,
             negative: 0,
-            found: Found::default(),
+            found: EngineResult::default(),
             condition: None,
             notes: Vec::new(),
             engines: Vec::new(),
@@ -216,7 +216,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
 }
 
 fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
-    let mut all: Vec<Found> =
+    let mut all: Vec<EngineResult> =
         task.engines.iter().map(|engine| run(test, task, *engine, task.model_of(test))).collect();
     let disagreement = all.split_first().and_then(|(first, rest)| {
         rest.iter().find_map(|other| difference(test, task, first, other))
@@ -259,16 +259,16 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
 }
 
 /// Runs one engine under a model and collects its outcomes.
-pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> Found {
-    let mut found = Found { engine: engine.name(), ..Found::default() };
+pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
+    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
     let limits = task.limits();
     let program = &test.program;
     let stops_early = task.verdict_only && !program.may_be_undefined();
-    let mut seen = Seen::default();
+    let mut seen = ExecutionFacts::default();
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
     let witness = &mut found.witness;
     // Engines hold them too.
-    let mut account = Account::new(&limits);
+    let mut account = Budget::new(&limits);
     let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
         if let Some(executions) = outcomes.get_mut(outcome) {
             *executions += 1;
@@ -306,7 +306,7 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
     found
 }
 
-fn counts(test: &Test, found: &Found) -> (u64, u64) {
+fn counts(test: &Test, found: &EngineResult) -> (u64, u64) {
     found.outcomes.iter().fold((0, 0), |(positive, negative), (outcome, &executions)| {
         if test.proposition.holds(&test.program, outcome) {
             (positive + executions, negative)
@@ -316,7 +316,7 @@ fn counts(test: &Test, found: &Found) -> (u64, u64) {
     })
 }
 
-impl Found {
+impl EngineResult {
     /// Why there may be executions that were not looked at.
     pub fn unexplored(&self, task: &Task<'_>) -> Option<String> {
         match (self.limit, self.seen.bound_reached) {
@@ -327,7 +327,13 @@ impl Found {
     }
 }
 
-fn verdict(test: &Test, task: &Task<'_>, found: &Found, positive: u64, negative: u64) -> Verdict {
+fn verdict(
+    test: &Test,
+    task: &Task<'_>,
+    found: &EngineResult,
+    positive: u64,
+    negative: u64,
+) -> Verdict {
     if let Some(undefined) = &found.seen.undefined {
         return Verdict::Undefined(undefined.reason.clone());
     }
@@ -371,7 +377,7 @@ fn condition(test: &Test, verdict: &Verdict, positive: u64, negative: u64) -> Op
     }
 }
 
-fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &Found) -> Vec<Note> {
+fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) -> Vec<Note> {
     let mut notes = Vec::new();
     let speaks = match verdict {
         Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) => true,
@@ -408,7 +414,7 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &Found) -> Vec<
 
 /// Whether what makes the program undefined is a race of two atomics of different sizes whose scopes
 /// include each other. Reading R47.
-fn atomics_race(test: &Test, found: &Found) -> bool {
+fn atomics_race(test: &Test, found: &EngineResult) -> bool {
     let Some(undefined) = &found.seen.undefined else { return false };
     let [first, second] = undefined.where_[..] else { return false };
     let atomic = |(thread, line): (ThreadId, u16)| {
@@ -423,7 +429,7 @@ fn atomics_race(test: &Test, found: &Found) -> bool {
 }
 
 /// How two engines differ, if they do. An engine that reached a limit has no opinion.
-fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<String> {
+fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) -> Option<String> {
     if a.limit.is_some() || b.limit.is_some() {
         return None;
     }
@@ -444,7 +450,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &Found, b: &Found) -> Option<Stri
             format!("{}: {}, {}: {}", a.engine, decided[0].name(), b.engine, decided[1].name())
         });
     }
-    let only = |x: &Found, y: &Found| {
+    let only = |x: &EngineResult, y: &EngineResult| {
         x.outcomes
             .keys()
             .find(|outcome| !y.outcomes.contains_key(*outcome))
@@ -549,7 +555,7 @@ fn misstated(stated: &str, resting: &Resting) -> Option<String> {
     }
 }
 
-fn decided_never(test: &Test, found: &Found) -> bool {
+fn decided_never(test: &Test, found: &EngineResult) -> bool {
     let (positive, negative) = counts(test, found);
     let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
     violating == 0

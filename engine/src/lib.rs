@@ -151,7 +151,7 @@ pub struct Undefined {
 
 /// What an engine saw beside outcomes.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct ExecutionFacts {
     /// Consistent executions, each choice of rf and co once; `None` if the engine does not count.
     pub executions: Option<u64>,
     pub races: BTreeSet<Race>,
@@ -169,7 +169,7 @@ pub struct Seen {
     pub stuck_is_known: bool,
 }
 
-impl Seen {
+impl ExecutionFacts {
     /// Whether an execution of this structure, in which some threads never end, would say anything
     /// new: where a thread stays, or what makes the program undefined.
     pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
@@ -181,7 +181,7 @@ impl Seen {
 
 /// Receives each outcome that an engine finds, perhaps more than once, with the execution on
 /// demand. Breaking stops the search.
-pub type Visit<'v> = dyn FnMut(&[Value], &dyn Fn() -> Witness) -> ControlFlow<()> + 'v;
+pub type OutcomeVisitor<'v> = dyn FnMut(&[Value], &dyn Fn() -> Witness) -> ControlFlow<()> + 'v;
 
 pub trait Engine: Sync {
     fn name(&self) -> &'static str;
@@ -196,8 +196,8 @@ pub trait Engine: Sync {
         model: &Model,
         program: &Program,
         limits: &Limits,
-        seen: &mut Seen,
-        visit: &mut Visit<'_>,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit>;
 }
 

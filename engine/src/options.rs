@@ -1,6 +1,6 @@
 //! What each slot of an event structure may read from: shared by the axiomatic engines.
 
-use model::bits::{BitRel, Row};
+use model::bits::{BitRel, BitRow};
 use model::expr::ExprId;
 use model::memory::Extent;
 use model::program::ThreadId;
@@ -10,28 +10,28 @@ use model::unfold::Unfolding;
 use model::value::{Value, little_endian, low_bytes};
 
 use super::Limit;
-use super::account::Account;
+use super::account::Budget;
 use super::outcome::overwriting;
 
 /// The sources each slot may choose from; more than one write in a source is a torn read.
-pub struct Options<R> {
+pub struct SourceOptions<R> {
     pub slots: Vec<Vec<R>>,
     /// The union, as a relation from writes to reads.
     pub rf: BitRel<R>,
 }
 
-impl<R: Row> Options<R> {
+impl<R: BitRow> SourceOptions<R> {
     /// `None` when some slot has no source: the structure has no candidate.
     pub fn new(
         model: &Model,
         structure: &EventStructure<'_, R>,
-        account: &mut Account,
-    ) -> Result<Option<Options<R>>, Limit> {
+        account: &mut Budget,
+    ) -> Result<Option<SourceOptions<R>>, Limit> {
         let u = structure.unfolding;
         let mut rf = BitRel::empty(u.events.len());
         let mut slots = Vec::with_capacity(u.slots.len());
         let required = required_values(u);
-        let mut bound = Bound::new(u);
+        let mut bound = ValueBounds::new(u);
         for slot in &u.slots {
             let mut writes: R = writes_of(u, slot.cell);
             // An atomic never reads its own write: its write depends on its read.
@@ -75,7 +75,7 @@ impl<R: Row> Options<R> {
             }
             slots.push(options);
         }
-        Ok(Some(Options { slots, rf }))
+        Ok(Some(SourceOptions { slots, rf }))
     }
 }
 
@@ -109,11 +109,11 @@ pub(crate) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> O
 }
 
 /// The sets of two writes or more whose bytes a read may mix; none when no mixture can be new.
-fn torn<R: Row>(
-    bound: &mut Bound<'_>,
+fn torn<R: BitRow>(
+    bound: &mut ValueBounds<'_>,
     writes: R,
     cell: Extent,
-    account: &mut Account,
+    account: &mut Budget,
 ) -> Result<Vec<R>, Limit> {
     let list: Vec<usize> = writes.events().collect();
     if list.len() < 2 {
@@ -161,7 +161,7 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize]) -> boo
 }
 
 /// Bits that the values of an unfolding may have set, whatever its reads read from.
-struct Bound<'u> {
+struct ValueBounds<'u> {
     u: &'u Unfolding<'u>,
     /// For each event, the bits that it may read. Computed when first asked for.
     reads: Option<Vec<Value>>,
@@ -169,9 +169,9 @@ struct Bound<'u> {
 
 const ANY: Value = Value::MAX;
 
-impl<'u> Bound<'u> {
-    fn new(u: &'u Unfolding<'u>) -> Bound<'u> {
-        Bound { u, reads: None }
+impl<'u> ValueBounds<'u> {
+    fn new(u: &'u Unfolding<'u>) -> ValueBounds<'u> {
+        ValueBounds { u, reads: None }
     }
 
     /// Bits of `cell` that a write which covers it may set.

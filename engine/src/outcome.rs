@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
-use model::bits::Row;
+use model::bits::BitRow;
 use model::program::{Observed, Program};
-use model::rel::{Meaning, Model};
+use model::rel::{FlagMeaning, Model};
 use model::structure::writes_of;
 use model::unfold::{Slot, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, final_values};
 
 use super::plan::Plan;
-use super::{Limit, Race, Seen, Undefined};
+use super::{ExecutionFacts, Limit, Race, Undefined};
 use crate::stuck;
 
 /// What an outcome takes in a set of outcomes.
@@ -21,7 +21,7 @@ pub fn bytes(program: &Program) -> usize {
 
 /// Calls `visit` with each outcome of an execution, until it breaks: one, or one for each choice among the last
 /// writes of observed memory.
-pub fn outcomes_of<R: Row>(
+pub fn outcomes_of<R: BitRow>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],
@@ -61,7 +61,7 @@ fn choose(
 }
 
 /// rf as rows: from each write to the reads that read a byte of it.
-pub fn reads_from<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
+pub fn reads_from<R: BitRow>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
     let mut rf = vec![R::default(); u.events.len()];
     for (slot, source) in u.slots.iter().zip(sources) {
         for write in source.writes.events() {
@@ -72,7 +72,7 @@ pub fn reads_from<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>]) -> Vec<R> {
 }
 
 /// fr as rows, from closed co.
-pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) -> Vec<R> {
+pub fn from_reads<R: BitRow>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) -> Vec<R> {
     let mut fr = vec![R::default(); u.events.len()];
     for (slot, source) in u.slots.iter().zip(sources) {
         let covering: R = writes_of(u, slot.cell);
@@ -85,7 +85,7 @@ pub fn from_reads<R: Row>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R]) ->
 
 /// The writes any of which, later in co than what a slot of a repeated read reads, means that it is not
 /// repeated (reading R50): all but those of the iteration itself, which write what is there.
-pub fn overwriting<R: Row>(u: &Unfolding<'_>, slot: &Slot) -> R {
+pub fn overwriting<R: BitRow>(u: &Unfolding<'_>, slot: &Slot) -> R {
     let mut writes: R = writes_of(u, slot.cell);
     for write in writes.events() {
         if u.events[write].thread == u.events[slot.read].thread && u.repeats(write) {
@@ -96,12 +96,12 @@ pub fn overwriting<R: Row>(u: &Unfolding<'_>, slot: &Slot) -> R {
 }
 
 /// Whether any of these writes follows, in closed co, what a slot reads.
-pub fn is_overwritten<R: Row>(source: &Source<R>, co: &[R], overwriting: R) -> bool {
+pub fn is_overwritten<R: BitRow>(source: &Source<R>, co: &[R], overwriting: R) -> bool {
     source.writes.events().any(|write| !co[write].and(overwriting).is_empty())
 }
 
 /// Takes note of a consistent execution that finishes, or of one that never does.
-pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut Seen) {
+pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut ExecutionFacts) {
     if u.is_stuck() {
         stuck::join(&mut seen.stuck, u.stuck());
     } else {
@@ -110,7 +110,12 @@ pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut Seen) {
 }
 
 /// Raises the flags of a consistent execution, whose relations the plan holds.
-pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>, seen: &mut Seen) {
+pub fn raise_flags<R: BitRow>(
+    model: &Model,
+    u: &Unfolding<'_>,
+    plan: &mut Plan<R>,
+    seen: &mut ExecutionFacts,
+) {
     if let Some((thread, line, reason)) = u.fault() {
         seen.undefined.get_or_insert_with(|| Undefined {
             reason: reason.to_owned(),
@@ -134,12 +139,12 @@ pub fn raise_flags<R: Row>(model: &Model, u: &Unfolding<'_>, plan: &mut Plan<R>,
                 // An initial write has no place.
                 let (first, second) = (place(a), place(b));
                 match model.flags[flag.flag].meaning {
-                    Meaning::Report => {
+                    FlagMeaning::Report => {
                         let Some((first, second)) = first.zip(second) else { continue };
                         let (first, second) = (first.min(second), first.max(second));
                         seen.races.insert(Race { first, second });
                     }
-                    Meaning::Undefined(reason) => {
+                    FlagMeaning::Undefined(reason) => {
                         seen.undefined.get_or_insert_with(|| Undefined {
                             reason: reason.to_owned(),
                             where_: first.into_iter().chain(second).collect(),

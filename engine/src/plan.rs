@@ -7,7 +7,7 @@
 mod build;
 mod growth;
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
 use model::structure::EventStructure;
 
@@ -27,7 +27,7 @@ pub enum Stage {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub enum Op {
+pub enum PlanOp {
     Chosen(Chosen),
     Or(usize, usize),
     And(usize, usize),
@@ -39,7 +39,7 @@ pub enum Op {
 
 /// What must hold of the nodes of one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum PlanCheck {
     Empty(usize),
     Irreflexive(usize),
     /// Of the composition of two nodes, which is not computed.
@@ -56,7 +56,7 @@ pub enum Check {
 pub struct PlannedAxiom {
     /// Index into [`model::rel::Model::axioms`].
     pub axiom: usize,
-    pub check: Check,
+    pub check: PlanCheck,
     pub stage: Stage,
 }
 
@@ -83,13 +83,13 @@ pub struct Plan<R> {
     pub stands: Vec<usize>,
     pub stage: Vec<Stage>,
     /// What computes the open nodes that axioms need, in order, by stage.
-    pub steps: Vec<(Stage, usize, Op)>,
+    pub steps: Vec<(Stage, usize, PlanOp)>,
     pub axioms: Vec<PlannedAxiom>,
     /// Nodes whose pairs of writes coherence order has to contain: from axioms of the form
     /// "empty X - co", which hold by construction then.
     pub co_contains: Vec<usize>,
     /// What flags need beyond the axioms.
-    pub flag_steps: Vec<(Stage, usize, Op)>,
+    pub flag_steps: Vec<(Stage, usize, PlanOp)>,
     /// Flags that some candidate may raise.
     pub flags: Vec<PlannedFlag>,
     /// The least co that every candidate has: initial writes first.
@@ -109,7 +109,7 @@ pub struct Bounds<R> {
     pub fr: BitRel<R>,
 }
 
-impl<R: Row> Bounds<R> {
+impl<R: BitRow> Bounds<R> {
     /// `rf` from the options of the slots; co between different writes of a location; fr to what
     /// follows in co.
     pub fn new(structure: &EventStructure<'_, R>, rf: BitRel<R>) -> Bounds<R> {
@@ -131,13 +131,13 @@ impl<R: Row> Bounds<R> {
     }
 }
 
-impl<R: Row> Plan<R> {
+impl<R: BitRow> Plan<R> {
     pub fn node(&self, node: usize) -> &[R] {
         &self.rows[node * self.events..(node + 1) * self.events]
     }
 }
 
-impl<R: Row> Plan<R> {
+impl<R: BitRow> Plan<R> {
     /// The node that is a chosen relation, if the model speaks of it.
     pub fn chosen_node(&self, chosen: Chosen) -> Option<usize> {
         self.chosen_at[chosen as usize]
@@ -175,23 +175,23 @@ impl<R: Row> Plan<R> {
         self.axioms.iter().all(|axiom| axiom.stage != stage || self.check(axiom.check))
     }
 
-    pub fn check(&self, check: Check) -> bool {
+    pub fn check(&self, check: PlanCheck) -> bool {
         match check {
-            Check::Empty(node) => bits::is_empty(self.node(node)),
-            Check::Irreflexive(node) => bits::is_irreflexive(self.node(node)),
-            Check::Acyclic(node) => bits::is_acyclic(self.node(node)),
-            Check::IrreflexiveSeq(a, b) => {
+            PlanCheck::Empty(node) => bits::is_empty(self.node(node)),
+            PlanCheck::Irreflexive(node) => bits::is_irreflexive(self.node(node)),
+            PlanCheck::Acyclic(node) => bits::is_acyclic(self.node(node)),
+            PlanCheck::IrreflexiveSeq(a, b) => {
                 let second = self.node(b);
                 self.node(a)
                     .iter()
                     .enumerate()
                     .all(|(from, row)| row.events().all(|middle| !second[middle].has(from)))
             }
-            Check::Outside(node, chosen) => {
+            PlanCheck::Outside(node, chosen) => {
                 let most = self.most(chosen);
                 self.node(node).iter().zip(&most.rows).all(|(a, b)| a.minus(*b).is_empty())
             }
-            Check::Against(node, chosen) => {
+            PlanCheck::Against(node, chosen) => {
                 let Some(order) = self.chosen_at[chosen as usize] else { return true };
                 let order = self.node(order);
                 self.node(node)
@@ -203,19 +203,19 @@ impl<R: Row> Plan<R> {
     }
 }
 
-fn step<R: Row>(rows: &mut [R], events: usize, node: usize, op: Op) {
+fn step<R: BitRow>(rows: &mut [R], events: usize, node: usize, op: PlanOp) {
     // Operands stand before their use.
     let (before, after) = rows.split_at_mut(node * events);
     let out = &mut after[..events];
     let at = |node: usize| &before[node * events..(node + 1) * events];
     match op {
-        Op::Chosen(_) => {}
-        Op::Or(a, b) => bits::or(out, at(a), at(b)),
-        Op::And(a, b) => bits::and(out, at(a), at(b)),
-        Op::Minus(a, b) => bits::minus(out, at(a), at(b)),
-        Op::Seq(a, b) => bits::seq(out, at(a), at(b)),
-        Op::Inverse(a) => bits::inverse(out, at(a)),
-        Op::Plus(a) => {
+        PlanOp::Chosen(_) => {}
+        PlanOp::Or(a, b) => bits::or(out, at(a), at(b)),
+        PlanOp::And(a, b) => bits::and(out, at(a), at(b)),
+        PlanOp::Minus(a, b) => bits::minus(out, at(a), at(b)),
+        PlanOp::Seq(a, b) => bits::seq(out, at(a), at(b)),
+        PlanOp::Inverse(a) => bits::inverse(out, at(a)),
+        PlanOp::Plus(a) => {
             out.copy_from_slice(at(a));
             bits::close(out);
         }

@@ -21,11 +21,11 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use model::air::Air;
-use model::bits::{BitRel, Row};
+use model::bits::{BitRel, BitRow};
 use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
-use model::rel::{Meaning, Model};
+use model::rel::{FlagMeaning, Model};
 use model::structure::EventStructure;
 use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
@@ -35,13 +35,13 @@ use self::clauses::Term;
 use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
-use super::account::Account;
-use super::options::{Options, constant_bytes};
+use super::account::Budget;
+use super::options::{SourceOptions, constant_bytes};
 use super::outcome::{self, from_reads, overwriting, raise_flags, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{self, Assignment, Smt};
 use super::structures::{self, Stop, Structures};
-use super::{Engine, Limit, Limits, Seen, Visit};
+use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
 
 pub struct Solve;
@@ -60,8 +60,8 @@ impl Engine for Solve {
         model: &Model,
         program: &Program,
         limits: &Limits,
-        seen: &mut Seen,
-        visit: &mut Visit<'_>,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
         if !plan::grows_with_choice(model) {
             return Err(Limit::Model);
@@ -71,7 +71,7 @@ impl Engine for Solve {
         seen.bound_reached = unfolded.bound_reached;
         let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
-        let mut job = Job { model, limits, air: &air, visited: &mut visited, seen, visit };
+        let mut job = SolverJob { model, limits, air: &air, visited: &mut visited, seen, visit };
         let result = structures::search(&unfolded, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -79,24 +79,24 @@ impl Engine for Solve {
 }
 
 /// What stays the same from structure to structure.
-struct Job<'a, 'v> {
+struct SolverJob<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
     air: &'a Air,
     /// The outcomes that have been reported.
     visited: &'a mut HashSet<Vec<Value>>,
-    seen: &'a mut Seen,
-    visit: &'a mut Visit<'v>,
+    seen: &'a mut ExecutionFacts,
+    visit: &'a mut OutcomeVisitor<'v>,
 }
 
-impl structures::Search for Job<'_, '_> {
-    fn seen(&mut self) -> &mut Seen {
+impl structures::OutcomeSearch for SolverJob<'_, '_> {
+    fn seen(&mut self) -> &mut ExecutionFacts {
         self.seen
     }
 }
 
-impl Structures for Job<'_, '_> {
-    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+impl Structures for SolverJob<'_, '_> {
+    fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         let faulty = unfolding.fault().is_some();
         if faulty && self.seen.undefined.is_some() {
             return Ok(());
@@ -106,9 +106,9 @@ impl Structures for Job<'_, '_> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let mut account = Account::new(self.limits);
+        let mut account = Budget::new(self.limits);
         account.hold(self.visited.len() * outcome::bytes(unfolding.program));
-        let options = Options::new(self.model, &structure, &mut account)?;
+        let options = SourceOptions::new(self.model, &structure, &mut account)?;
         let Some(mut options) = options else { return Ok(()) };
         if !prune(&structure, &mut options) {
             return Ok(());
@@ -117,7 +117,7 @@ impl Structures for Job<'_, '_> {
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
         let encoder = Encoder::new(&plan, &structure, &options.slots, account)?;
         let Some(encoder) = encoder else { return Ok(()) };
-        let mut search = Search {
+        let mut search = SolverSearch {
             structure: &structure,
             smt: Smt::new(self.limits),
             groups: Groups::default(),
@@ -136,8 +136,8 @@ impl Structures for Job<'_, '_> {
     }
 }
 
-struct Search<'a, 'j, 'v, R> {
-    job: &'a mut Job<'j, 'v>,
+struct SolverSearch<'a, 'j, 'v, R> {
+    job: &'a mut SolverJob<'j, 'v>,
     structure: &'a EventStructure<'a, R>,
     plan: Plan<R>,
     encoder: Encoder<'a, R>,
@@ -145,7 +145,7 @@ struct Search<'a, 'j, 'v, R> {
     groups: Groups,
 }
 
-impl<R: Row> Search<'_, '_, '_, R> {
+impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     fn run(&mut self) -> Result<(), Stop> {
         let raised = self.raised();
         let finals =
@@ -202,7 +202,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
         let mut terms = Vec::new();
         for planned in &self.plan.flags {
             let meaning = self.job.model.flags[planned.flag].meaning;
-            if meaning == Meaning::Report || self.job.seen.undefined.is_some() {
+            if meaning == FlagMeaning::Report || self.job.seen.undefined.is_some() {
                 continue;
             }
             let mut pairs = Vec::new();
@@ -349,7 +349,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
 
 /// Drops the options by which a read returns a constant that a check of that read alone rejects;
 /// false when a slot has none left. The rest is found out by evaluating assignments.
-fn prune<R: Row>(structure: &EventStructure<'_, R>, options: &mut Options<R>) -> bool {
+fn prune<R: BitRow>(structure: &EventStructure<'_, R>, options: &mut SourceOptions<R>) -> bool {
     let u = structure.unfolding;
     let mut dropped = false;
     for (thread, check) in u.checks() {
@@ -390,7 +390,7 @@ fn prune<R: Row>(structure: &EventStructure<'_, R>, options: &mut Options<R>) ->
 }
 
 /// The outcome of one valuation with one choice of final values.
-fn outcome<R: Row>(
+fn outcome<R: BitRow>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     finals: &[Final],

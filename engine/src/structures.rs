@@ -1,9 +1,9 @@
 //! Every structure of a program handed to an engine, at the width of relation that it needs.
 
-use model::bits::{Row, Wide};
+use model::bits::{BitRow, Wide};
 use model::unfold::{Unfolded, Unfolding};
 
-use super::{Limit, Seen};
+use super::{ExecutionFacts, Limit};
 
 /// Why a search ends early.
 pub enum Stop {
@@ -20,7 +20,7 @@ impl From<Limit> for Stop {
 
 /// What is done with each structure; one function for each width of relation.
 pub trait Structures {
-    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop>;
+    fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop>;
 }
 
 /// Visits all structures, or those before `job` stops. Says whether all were visited.
@@ -31,13 +31,13 @@ pub fn each_structure(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Res
 }
 
 /// A search for outcomes that also wants to know whether some execution never finishes.
-pub trait Search: Structures {
-    fn seen(&mut self) -> &mut Seen;
+pub trait OutcomeSearch: Structures {
+    fn seen(&mut self) -> &mut ExecutionFacts;
 }
 
 /// Visits all structures, and those with loops that are never left as long as it matters whether
 /// they have an execution.
-pub fn search(unfolded: &Unfolded<'_>, job: &mut impl Search) -> Result<(), Limit> {
+pub fn search(unfolded: &Unfolded<'_>, job: &mut impl OutcomeSearch) -> Result<(), Limit> {
     if !each_structure(unfolded, job)? {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use litmus::Test;
 use model::program::{Stays, Stuck};
 
-use crate::Seen;
+use crate::ExecutionFacts;
 
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {
@@ -29,7 +29,7 @@ pub fn join(known: &mut Option<Vec<Stuck>>, more: Vec<Stuck>) {
 }
 
 /// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.
-pub fn is_endless(seen: &Seen) -> bool {
+pub fn is_endless(seen: &ExecutionFacts) -> bool {
     seen.stuck.is_some() && !seen.finishes
 }
 

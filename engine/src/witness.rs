@@ -1,6 +1,6 @@
 //! One candidate execution as plain data: what an explanation or a drawing starts from.
 
-use model::bits::Row;
+use model::bits::BitRow;
 use model::given::Fixed;
 use model::program::ThreadId;
 use model::scope::Scope;
@@ -11,7 +11,7 @@ use model::values::{Source, Values};
 
 /// One event, for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct WitnessEvent {
     /// `None` for an initial write.
     pub thread: Option<ThreadId>,
     /// The instruction, as the test writes it; `[x] = 0` for an initial write.
@@ -30,7 +30,7 @@ pub struct Shown {
 /// A candidate: its events and its base relations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
-    pub events: Vec<Shown>,
+    pub events: Vec<WitnessEvent>,
     /// Immediate program order.
     pub po: Vec<(usize, usize)>,
     pub rf: Vec<(usize, usize)>,
@@ -54,7 +54,7 @@ pub struct ChosenRows<'a, R> {
 }
 
 impl Witness {
-    pub fn new<R: Row>(
+    pub fn new<R: BitRow>(
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
         chosen: &ChosenRows<'_, R>,
@@ -82,7 +82,11 @@ impl Witness {
 }
 
 /// One event of an unfolding, with its value if that is known.
-pub fn shown<R: Row>(u: &Unfolding<'_>, event: usize, values: &mut Values<'_, R>) -> Shown {
+pub fn shown<R: BitRow>(
+    u: &Unfolding<'_>,
+    event: usize,
+    values: &mut Values<'_, R>,
+) -> WitnessEvent {
     let of = &u.events[event];
     let value = if of.is_read() {
         values.read(event)
@@ -109,7 +113,7 @@ pub fn shown<R: Row>(u: &Unfolding<'_>, event: usize, values: &mut Values<'_, R>
         None => "initial value".to_owned(),
     };
     let kind = kind_of(u, event);
-    Shown { thread: of.thread, text, kind, location, value, line, scope: of.tags.scope() }
+    WitnessEvent { thread: of.thread, text, kind, location, value, line, scope: of.tags.scope() }
 }
 
 fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
@@ -125,12 +129,12 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
     }
 }
 
-fn pairs<R: Row>(rows: &[R]) -> Vec<(usize, usize)> {
+fn pairs<R: BitRow>(rows: &[R]) -> Vec<(usize, usize)> {
     rows.iter().enumerate().flat_map(|(a, row)| row.events().map(move |b| (a, b))).collect()
 }
 
 /// The pairs of a transitive relation that do not follow from others.
-fn reduced<R: Row>(rows: &[R]) -> Vec<(usize, usize)> {
+fn reduced<R: BitRow>(rows: &[R]) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for (a, row) in rows.iter().enumerate() {
         for b in row.events() {

@@ -12,11 +12,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::print::Source;
+use crate::print::TestText;
 
 /// What programs to make.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub struct ProgramShape {
     pub threads: usize,
     /// Instructions of each thread, at most.
     pub length: usize,
@@ -31,36 +31,36 @@ pub struct Shape {
 /// A litmus test to be; displays as its text.
 #[derive(Clone, Debug)]
 pub struct Sketch {
-    pub threads: Vec<(usize, Vec<Op>)>,
+    pub threads: Vec<(usize, Vec<TestOp>)>,
     pub mixed_sizes: bool,
 }
 
 /// One instruction, or an idiom of a few.
 #[derive(Clone, Debug)]
-pub enum Op {
+pub enum TestOp {
     Store {
         order: &'static str,
         /// Qualifiers for performance alone, with their dots; none in random tests.
         hints: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
     },
     Load {
         order: &'static str,
         hints: &'static str,
-        place: Place,
+        place: AccessedBytes,
     },
     Atomic {
         order: &'static str,
         scope: &'static str,
         op: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
     },
     Reduction {
         order: &'static str,
         scope: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
     },
     Fence(&'static str),
@@ -79,26 +79,26 @@ pub enum Op {
     /// Loads until the value is another.
     Spin {
         order: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
     },
     /// Stores what the latest load returned, plus a constant.
     DataStore {
         order: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
     },
     /// Stores if the latest load returned a value.
     GuardedStore {
         order: &'static str,
-        place: Place,
+        place: AccessedBytes,
         value: u8,
         wanted: u8,
     },
     /// Stores what the latest load returned, its halves swapped.
     SwappedStore {
         order: &'static str,
-        place: Place,
+        place: AccessedBytes,
     },
     /// A load of other memory than global: the instruction before and after its register.
     OtherLoad(&'static str, &'static str),
@@ -110,13 +110,13 @@ pub enum Op {
     /// Loads from an address that looks as if it came from the latest load.
     AddressLoad {
         order: &'static str,
-        place: Place,
+        place: AccessedBytes,
     },
 }
 
 /// Which bytes; the size counts in programs of mixed sizes only.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct AccessedBytes {
     pub variable: &'static str,
     pub size: u8,
     pub high: bool,
@@ -230,28 +230,28 @@ const OTHERS: [(&[&str], &str); 6] = [
 /// Bytes of the vectors of doublewords in `v`.
 const WIDE: u8 = 32;
 
-fn place(mixed: bool, wide: bool) -> impl Strategy<Value = Place> {
+fn place(mixed: bool, wide: bool) -> impl Strategy<Value = AccessedBytes> {
     let sizes: &[u8] = if mixed { &[1, 2, 4, 4] } else { &[4] };
     // z is a second address of x.
     let names: &[&str] = if wide { &["x", "y", "z", "v"] } else { &["x", "x", "x", "y", "y", "z"] };
     (select(names), select(sizes), any::<bool>()).prop_map(|(variable, size, high)| {
         let size = if variable == "v" { WIDE } else { size };
-        Place { variable, size, high }
+        AccessedBytes { variable, size, high }
     })
 }
 
 const ATOMICS: [&str; 4] = ["relaxed", "acquire", "release", "acq_rel"];
 
-fn op(shape: Shape) -> BoxedStrategy<Op> {
+fn op(shape: ProgramShape) -> BoxedStrategy<TestOp> {
     let (mixed, elsewhere) = (shape.mixed_sizes, shape.elsewhere);
     let accessed = || place(mixed, elsewhere);
     let place = move |mixed| place(mixed, false);
     let value = 1u8..4;
     let usual = prop_oneof![
         6 => (select(&STORES[..]), accessed(), value.clone())
-            .prop_map(|(order, place, value)| Op::Store { order, hints: "", place, value }),
+            .prop_map(|(order, place, value)| TestOp::Store { order, hints: "", place, value }),
         6 => (select(&LOADS[..]), accessed())
-            .prop_map(|(order, place)| Op::Load { order, hints: "", place }),
+            .prop_map(|(order, place)| TestOp::Load { order, hints: "", place }),
         3 => (
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
@@ -259,20 +259,20 @@ fn op(shape: Shape) -> BoxedStrategy<Op> {
             place(mixed),
             value.clone(),
         )
-            .prop_map(|(order, scope, op, place, value)| Op::Atomic { order, scope, op, place, value }),
+            .prop_map(|(order, scope, op, place, value)| TestOp::Atomic { order, scope, op, place, value }),
         1 => (select(&["relaxed", "release"][..]), select(&SCOPES[..]), place(false), value.clone())
-            .prop_map(|(order, scope, place, value)| Op::Reduction { order, scope, place, value }),
-        3 => select(&FENCES[..]).prop_map(Op::Fence),
-        1 => select(&["bar.sync 0", "bar.sync 1", "bar.arrive 1, 2"][..]).prop_map(Op::Barrier),
+            .prop_map(|(order, scope, place, value)| TestOp::Reduction { order, scope, place, value }),
+        3 => select(&FENCES[..]).prop_map(TestOp::Fence),
+        1 => select(&["bar.sync 0", "bar.sync 1", "bar.arrive 1, 2"][..]).prop_map(TestOp::Barrier),
         1 => (select(&STORES[..]), place(false), 0u8..2)
-            .prop_map(|(order, place, value)| Op::DataStore { order, place, value }),
+            .prop_map(|(order, place, value)| TestOp::DataStore { order, place, value }),
         1 => (select(&STORES[..]), place(false), value.clone(), 0u8..3).prop_map(
-            |(order, place, value, wanted)| Op::GuardedStore { order, place, value, wanted }
+            |(order, place, value, wanted)| TestOp::GuardedStore { order, place, value, wanted }
         ),
         1 => (select(&LOADS[..]), place(false))
-            .prop_map(|(order, place)| Op::AddressLoad { order, place }),
+            .prop_map(|(order, place)| TestOp::AddressLoad { order, place }),
         1 => (select(&STORES[..]), place(false))
-            .prop_map(|(order, place)| Op::SwappedStore { order, place }),
+            .prop_map(|(order, place)| TestOp::SwappedStore { order, place }),
     ];
     if shape.barriers {
         let barrier = || select(&BARRIERS[..]);
@@ -280,19 +280,20 @@ fn op(shape: Shape) -> BoxedStrategy<Op> {
         let spin = (select(&LOADS[..]), place(false), 0u8..2);
         return prop_oneof![
             12 => usual,
-            9 => barrier().prop_map(Op::Barrier),
-            1 => (barrier(), 0u8..2).prop_map(|(text, wanted)| Op::GuardedBarrier { text, wanted }),
-            3 => vote.prop_map(|(op, barrier, wanted)| Op::Vote { op, barrier, wanted }),
-            1 => spin.prop_map(|(order, place, value)| Op::Spin { order, place, value }),
+            9 => barrier().prop_map(TestOp::Barrier),
+            1 => (barrier(), 0u8..2).prop_map(|(text, wanted)| TestOp::GuardedBarrier { text, wanted }),
+            3 => vote.prop_map(|(op, barrier, wanted)| TestOp::Vote { op, barrier, wanted }),
+            1 => spin.prop_map(|(order, place, value)| TestOp::Spin { order, place, value }),
         ]
         .boxed();
     }
     if !elsewhere {
         return usual.boxed();
     }
-    let load = select(&OTHER_LOADS[..]).prop_map(|(before, after)| Op::OtherLoad(before, after));
+    let load =
+        select(&OTHER_LOADS[..]).prop_map(|(before, after)| TestOp::OtherLoad(before, after));
     let store = (select(&OTHER_STORES[..]), 1u8..4)
-        .prop_map(|(place, value)| Op::OtherStore { place, value });
+        .prop_map(|(place, value)| TestOp::OtherStore { place, value });
     prop_oneof![4 => load, 3 => store, 20 => usual].boxed()
 }
 
@@ -300,7 +301,7 @@ fn op(shape: Shape) -> BoxedStrategy<Op> {
 pub const ROUNDS: usize = 21;
 
 /// What an access of this order may say for performance alone.
-fn hints_of(order: &str, load: bool, place: Place) -> Vec<&'static str> {
+fn hints_of(order: &str, load: bool, place: AccessedBytes) -> Vec<&'static str> {
     let mut hints = vec![""];
     match (order, load) {
         ("weak", true) => hints.extend([".ca", ".cg", ".cs", ".lu", ".cv"]),
@@ -340,7 +341,7 @@ fn policy(hints: &str) -> &'static str {
 }
 
 /// Random tests of a shape.
-pub fn sketch(shape: Shape) -> impl Strategy<Value = Sketch> {
+pub fn sketch(shape: ProgramShape) -> impl Strategy<Value = Sketch> {
     let placements = if shape.barriers { PLACEMENTS.len() } else { 6 };
     let thread = (0..placements, vec(op(shape), 1..=shape.length));
     vec(thread, shape.threads)
@@ -354,37 +355,37 @@ impl Sketch {
     pub fn decorated(&self, round: usize) -> Sketch {
         let mut decorated = self.clone();
         for (at, op) in decorated.threads.iter_mut().flat_map(|(_, ops)| ops).enumerate() {
-            let choose = |order: &str, load, place: Place| {
+            let choose = |order: &str, load, place: AccessedBytes| {
                 let all = hints_of(order, load, place);
                 all[(round + at) % all.len()]
             };
             match op {
-                Op::Load { order, hints, place } => *hints = choose(order, true, *place),
-                Op::Store { order, hints, place, .. } => *hints = choose(order, false, *place),
-                Op::Atomic { .. }
-                | Op::Reduction { .. }
-                | Op::Fence(_)
-                | Op::Barrier(_)
-                | Op::GuardedBarrier { .. }
-                | Op::Vote { .. }
-                | Op::Spin { .. }
-                | Op::DataStore { .. }
-                | Op::GuardedStore { .. }
-                | Op::SwappedStore { .. }
-                | Op::OtherLoad(..)
-                | Op::OtherStore { .. }
-                | Op::AddressLoad { .. } => {}
+                TestOp::Load { order, hints, place } => *hints = choose(order, true, *place),
+                TestOp::Store { order, hints, place, .. } => *hints = choose(order, false, *place),
+                TestOp::Atomic { .. }
+                | TestOp::Reduction { .. }
+                | TestOp::Fence(_)
+                | TestOp::Barrier(_)
+                | TestOp::GuardedBarrier { .. }
+                | TestOp::Vote { .. }
+                | TestOp::Spin { .. }
+                | TestOp::DataStore { .. }
+                | TestOp::GuardedStore { .. }
+                | TestOp::SwappedStore { .. }
+                | TestOp::OtherLoad(..)
+                | TestOp::OtherStore { .. }
+                | TestOp::AddressLoad { .. } => {}
             }
         }
         decorated
     }
 
-    fn type_of(&self, place: Place, kind: char) -> String {
+    fn type_of(&self, place: AccessedBytes, kind: char) -> String {
         let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
         format!("{kind}{bits}")
     }
 
-    fn address(&self, place: Place) -> String {
+    fn address(&self, place: AccessedBytes) -> String {
         let offset = if self.mixed_sizes && place.high && place.size < 4 { place.size } else { 0 };
         if offset == 0 {
             format!("[{}]", place.variable)
@@ -399,12 +400,12 @@ impl Sketch {
     }
 
     /// The value, as far as the place has bytes for it.
-    fn narrow(&self, value: u8, place: Place) -> u32 {
+    fn narrow(&self, value: u8, place: AccessedBytes) -> u32 {
         let bytes = if self.mixed_sizes { u32::from(place.size) } else { 4 };
         self.value(value) & u32::MAX >> (32 - 8 * bytes)
     }
 
-    fn store(&self, order: &str, hints: &str, place: Place, value: u8) -> String {
+    fn store(&self, order: &str, hints: &str, place: AccessedBytes, value: u8) -> String {
         let policy = policy(hints);
         if place.size == WIDE {
             let value = u64::from(value) << 32 | u64::from(value);
@@ -416,7 +417,7 @@ impl Sketch {
 
     /// The cells of one thread, and how many registers it uses.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of instruction")]
-    fn cells(&self, ops: &[Op]) -> (Vec<String>, usize) {
+    fn cells(&self, ops: &[TestOp]) -> (Vec<String>, usize) {
         let mut cells = Vec::new();
         let mut registers = 0;
         let mut latest = None;
@@ -428,31 +429,31 @@ impl Sketch {
                 registers - 1
             };
             match op {
-                Op::Store { order, hints, place, value } => {
+                TestOp::Store { order, hints, place, value } => {
                     cells.push(self.store(order, hints, *place, *value));
                 }
-                Op::Load { order, hints, place } if place.size == WIDE => {
+                TestOp::Load { order, hints, place } if place.size == WIDE => {
                     let registers: Vec<String> = (0..4).map(|_| format!("r{}", fresh())).collect();
                     let (registers, policy) = (registers.join(", "), policy(hints));
                     cells.push(format!("ld.{order}{hints}.v4.u64 {{{registers}}}, [v]{policy}"));
                 }
-                Op::OtherLoad(before, after) => {
+                TestOp::OtherLoad(before, after) => {
                     cells.push(format!("{before}r{}{after}", fresh()));
                 }
-                Op::OtherStore { place, value } => {
+                TestOp::OtherStore { place, value } => {
                     cells.push(format!("{place}, {}", self.value(*value)));
                 }
-                Op::Load { order, hints, place } => {
+                TestOp::Load { order, hints, place } => {
                     let register = fresh();
                     let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
                     let policy = policy(hints);
                     cells.push(format!("ld.{order}{hints}.{ty} r{register}, {address}{policy}"));
                 }
-                Op::Atomic { order, scope, op, place, value } => {
+                TestOp::Atomic { order, scope, op, place, value } => {
                     let register = fresh();
                     // Of narrow types there is `cas` alone, of 16 bits.
                     let narrow = self.mixed_sizes && *op == "cas" && place.size == 2;
-                    let place = Place { size: if narrow { 2 } else { 4 }, ..*place };
+                    let place = AccessedBytes { size: if narrow { 2 } else { 4 }, ..*place };
                     let ty = match *op {
                         "cas" => self.type_of(place, 'b'),
                         "or" | "exch" => "b32".to_owned(),
@@ -469,13 +470,13 @@ impl Sketch {
                         "atom.{order}.{scope}.{op}.{ty} r{register}, {address}, {operands}"
                     ));
                 }
-                Op::Reduction { order, scope, place, value } => cells.push(format!(
+                TestOp::Reduction { order, scope, place, value } => cells.push(format!(
                     "red.{order}.{scope}.add.u32 [{}], {}",
                     place.variable,
                     self.value(*value)
                 )),
-                Op::Fence(text) | Op::Barrier(text) => cells.push((*text).to_owned()),
-                Op::GuardedBarrier { text, wanted } => match source {
+                TestOp::Fence(text) | TestOp::Barrier(text) => cells.push((*text).to_owned()),
+                TestOp::GuardedBarrier { text, wanted } => match source {
                     Some(register) => {
                         let wanted = self.value(*wanted);
                         cells.push(format!("setp.eq.u32 p, r{register}, {wanted}"));
@@ -483,7 +484,7 @@ impl Sketch {
                     }
                     None => cells.push((*text).to_owned()),
                 },
-                Op::Vote { op, barrier, wanted } => {
+                TestOp::Vote { op, barrier, wanted } => {
                     let register = fresh();
                     let wanted = self.value(*wanted);
                     cells.push(match source {
@@ -497,7 +498,7 @@ impl Sketch {
                         cells.push(format!("selp.u32 r{register}, 1, 0, w"));
                     }
                 }
-                Op::Spin { order, place, value } => {
+                TestOp::Spin { order, place, value } => {
                     let (label, register) = (format!("L{}", cells.len()), fresh());
                     let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
                     let value = self.narrow(*value, *place);
@@ -505,14 +506,14 @@ impl Sketch {
                     cells.push(format!("setp.eq.u32 p, r{register}, {value}"));
                     cells.push(format!("@p bra {label}"));
                 }
-                Op::DataStore { order, place, value } => match source {
+                TestOp::DataStore { order, place, value } => match source {
                     Some(register) => {
                         cells.push(format!("add.u32 t, r{register}, {value}"));
                         cells.push(format!("st.{order}.b32 [{}], t", place.variable));
                     }
                     None => cells.push(format!("st.{order}.b32 [{}], {value}", place.variable)),
                 },
-                Op::GuardedStore { order, place, value, wanted } => {
+                TestOp::GuardedStore { order, place, value, wanted } => {
                     let store =
                         format!("st.{order}.b32 [{}], {}", place.variable, self.value(*value));
                     match source {
@@ -524,7 +525,7 @@ impl Sketch {
                         None => cells.push(store),
                     }
                 }
-                Op::SwappedStore { order, place } => {
+                TestOp::SwappedStore { order, place } => {
                     if let Some(register) = source {
                         cells.push(format!("mov.b32 {{t, u}}, r{register}"));
                         cells.push("mov.b32 t, {u, t}".to_owned());
@@ -532,7 +533,7 @@ impl Sketch {
                     let value = if source.is_some() { "t" } else { "0x00010002" };
                     cells.push(format!("st.{order}.b32 [{}], {value}", place.variable));
                 }
-                Op::AddressLoad { order, place } => {
+                TestOp::AddressLoad { order, place } => {
                     let register = fresh();
                     match source {
                         Some(source) => {
@@ -562,7 +563,7 @@ impl fmt::Display for Sketch {
             .filter_map(|(_, rest)| rest.split_once(']'))
             .map(|(name, _)| name)
             .collect();
-        let mut source = Source::new("PTX", "random");
+        let mut source = TestText::new("PTX", "random");
         source.declare(["uint32_t x=0", "uint32_t y=0", "z @ generic aliases x"]);
         let others = OTHERS.iter().filter(|(names, _)| names.iter().any(|n| named.contains(n)));
         source.declare(others.map(|(_, declaration)| declaration));
@@ -579,7 +580,7 @@ impl fmt::Display for Sketch {
 
 /// The table of a random test, and its end: all registers and these variables are observed.
 fn random(
-    source: &mut Source,
+    source: &mut TestText,
     places: impl Iterator<Item = &'static str>,
     columns: Vec<(Vec<String>, usize)>,
     variables: &[&str],

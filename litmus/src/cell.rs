@@ -4,30 +4,30 @@ use ptx::qualifier::Qualifier;
 
 use ptx::is_special;
 use text::cursor::{Cursor, short};
-use text::lex::{Kind, Token};
-use text::report::{Bytes, Report};
+use text::lex::{Token, TokenKind};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A dot-separated part of an instruction; `shared::cta` is one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part<'a> {
+pub(crate) struct DottedPart<'a> {
     pub(crate) text: &'a str,
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
 }
 
 #[derive(Clone)]
-pub(crate) struct Cell<'a> {
-    pub(crate) labels: Vec<(&'a str, Bytes)>,
+pub(crate) struct InstructionCell<'a> {
+    pub(crate) labels: Vec<(&'a str, ByteSpan)>,
     /// The predicate, and whether it is negated.
-    pub(crate) guard: Option<(&'a str, Bytes, bool)>,
+    pub(crate) guard: Option<(&'a str, ByteSpan, bool)>,
     /// Empty if the cell has no instruction.
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<DottedPart<'a>>,
     pub(crate) operands: Cursor<'a>,
     /// The instruction, with its guard.
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     pub(crate) tokens: &'a [Token],
 }
 
-impl<'a> Cell<'a> {
+impl<'a> InstructionCell<'a> {
     pub(crate) fn opcode(&self) -> &'a str {
         self.parts.first().map_or("", |part| part.text)
     }
@@ -49,14 +49,15 @@ impl<'a> Cell<'a> {
             _ => true,
         };
         let first = self.operands.text_at(0);
-        let named = self.operands.kind_at(0) == Some(Kind::Word);
+        let named = self.operands.kind_at(0) == Some(TokenKind::Word);
         (writes && named).then(|| first.strip_prefix('%').unwrap_or(first).to_owned())
     }
 
     /// A special register among the operands: `%tid.x`, `%clock64`.
     pub(crate) fn special_register(&self) -> Option<&'a str> {
         let (text, tokens) = (self.operands.text, self.operands.rest());
-        let special = |token: &Token| token.kind == Kind::Word && is_special(token.at.of(text));
+        let special =
+            |token: &Token| token.kind == TokenKind::Word && is_special(token.at.of(text));
         let at = tokens.iter().position(special)?;
         let mut place = tokens[at].at;
         if let [dot, part, ..] = tokens[at + 1..]
@@ -69,7 +70,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The opcode and its qualifiers, as one place.
-    pub(crate) fn name_at(&self) -> Bytes {
+    pub(crate) fn name_at(&self) -> ByteSpan {
         match (self.parts.first(), self.parts.last()) {
             (Some(first), Some(last)) => first.at.to(last.at),
             _ => self.at,
@@ -82,7 +83,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The place of a part; of the end of the name for one past the last.
-    pub(crate) fn part_at(&self, index: usize) -> Bytes {
+    pub(crate) fn part_at(&self, index: usize) -> ByteSpan {
         self.parts.get(index).map_or(self.name_at().after(), |part| part.at)
     }
 
@@ -119,9 +120,12 @@ fn short_line(line: &str) -> String {
 const MOST_PARTS: usize = 20;
 
 /// Splits a cell; `None` after an error.
-pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Cell<'a>> {
+pub(crate) fn cell<'a>(
+    mut cursor: Cursor<'a>,
+    report: &mut Diagnostics,
+) -> Option<InstructionCell<'a>> {
     let mut labels = Vec::new();
-    while cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == ":" {
+    while cursor.kind_at(0) == Some(TokenKind::Word) && cursor.text_at(1) == ":" {
         labels.extend(cursor.word());
         cursor.advance();
     }
@@ -141,11 +145,13 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
     }
     let mut parts = Vec::new();
     if let Some((text, at)) = cursor.word() {
-        parts.push(Part { text, at });
+        parts.push(DottedPart { text, at });
         while cursor.is(".") && cursor.adjacent() {
             let dot = cursor.here();
             cursor.advance();
-            if !cursor.adjacent() || !matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number)) {
+            if !cursor.adjacent()
+                || !matches!(cursor.kind_at(0), Some(TokenKind::Word | TokenKind::Number))
+            {
                 report
                     .error("syntax", dot, "a qualifier is missing after `.`")
                     .help("write the instruction without blanks between its parts");
@@ -156,7 +162,7 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
             while cursor.is("::") && cursor.adjacent() {
                 cursor.advance();
                 if !cursor.adjacent()
-                    || !matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number))
+                    || !matches!(cursor.kind_at(0), Some(TokenKind::Word | TokenKind::Number))
                 {
                     cursor.expected("a name after `::`", report);
                     return None;
@@ -164,7 +170,7 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
                 part = part.to(cursor.here());
                 cursor.advance();
             }
-            parts.push(Part { text: part.of(cursor.text), at: part });
+            parts.push(DottedPart { text: part.of(cursor.text), at: part });
             if parts.len() > MOST_PARTS {
                 let message = format!("an instruction has at most {MOST_PARTS} parts");
                 report.error("syntax", part, message);
@@ -181,39 +187,39 @@ pub(crate) fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ce
         }
         return None;
     }
-    Some(Cell { labels, guard, parts, operands: cursor, at, tokens })
+    Some(InstructionCell { labels, guard, parts, operands: cursor, at, tokens })
 }
 
 /// An operand as it is written.
 #[derive(Clone, Debug)]
 pub(crate) enum Arg<'a> {
-    Name(&'a str, Bytes),
-    Number(u64, Bytes),
+    Name(&'a str, ByteSpan),
+    Number(u64, ByteSpan),
     /// `[x+4]`, `[x].unified`.
-    Address(Written<'a>, Bytes),
+    Address(WrittenAddress<'a>, ByteSpan),
     /// `{r0, _}`.
-    Vector(Vec<Arg<'a>>, Bytes),
+    Vector(Vec<Arg<'a>>, ByteSpan),
     /// `!p`.
-    Negated(&'a str, Bytes),
+    Negated(&'a str, ByteSpan),
 }
 
 /// What stands in the brackets of an address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written<'a> {
-    pub(crate) base: Base<'a>,
+pub(crate) struct WrittenAddress<'a> {
+    pub(crate) base: WrittenBase<'a>,
     pub(crate) offset: i64,
     /// The place of the suffix `.unified`.
-    pub(crate) unified: Option<Bytes>,
+    pub(crate) unified: Option<ByteSpan>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Base<'a> {
-    Name(&'a str, Bytes),
+pub(crate) enum WrittenBase<'a> {
+    Name(&'a str, ByteSpan),
     Number(u64),
 }
 
 impl Arg<'_> {
-    pub(crate) fn at(&self) -> Bytes {
+    pub(crate) fn at(&self) -> ByteSpan {
         match self {
             Arg::Name(_, at)
             | Arg::Number(_, at)
@@ -225,7 +231,7 @@ impl Arg<'_> {
 }
 
 /// All operands of a cell; `None` after an error.
-pub(crate) fn args<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Vec<Arg<'a>>> {
+pub(crate) fn args<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Vec<Arg<'a>>> {
     let mut args = Vec::new();
     if cursor.at_end() {
         return Some(args);
@@ -242,7 +248,7 @@ pub(crate) fn args<'a>(mut cursor: Cursor<'a>, report: &mut Report) -> Option<Ve
     }
 }
 
-fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
+fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'a>> {
     let open = cursor.here();
     if cursor.eat("[").is_some() {
         return address(cursor, open, report);
@@ -264,7 +270,7 @@ fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
     scalar(cursor, report)
 }
 
-fn scalar<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
+fn scalar<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'a>> {
     if let Some((value, at)) = cursor.number(report) {
         return Some(Arg::Number(value, at));
     }
@@ -281,11 +287,15 @@ fn scalar<'a>(cursor: &mut Cursor<'a>, report: &mut Report) -> Option<Arg<'a>> {
 }
 
 /// What follows `[`: a name or number, then perhaps `+4`, `-4` or `+-4`.
-fn address<'a>(cursor: &mut Cursor<'a>, open: Bytes, report: &mut Report) -> Option<Arg<'a>> {
+fn address<'a>(
+    cursor: &mut Cursor<'a>,
+    open: ByteSpan,
+    report: &mut Diagnostics,
+) -> Option<Arg<'a>> {
     let base = if let Some((name, at)) = cursor.word() {
-        Base::Name(name, at)
+        WrittenBase::Name(name, at)
     } else if let Some((value, _)) = cursor.number(report) {
-        Base::Number(value)
+        WrittenBase::Number(value)
     } else {
         cursor.expected("a variable or a register", report);
         return None;
@@ -315,5 +325,5 @@ fn address<'a>(cursor: &mut Cursor<'a>, open: Bytes, report: &mut Report) -> Opt
     } else {
         None
     };
-    Some(Arg::Address(Written { base, offset, unified }, at))
+    Some(Arg::Address(WrittenAddress { base, offset, unified }, at))
 }

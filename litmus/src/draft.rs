@@ -2,27 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::isa::reach::Reach;
+use model::isa::reach::AllowedSpaces;
 use model::isa::{Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Home, Proxy, Space, VariableId};
-use model::program::{Initial, ThreadId};
+use model::program::{InitialValue, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 use ptx::qualifier::Dialect;
 use ptx::version::PtxIsa;
 
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A variable, before its accesses are known.
 #[derive(Clone, Debug)]
 pub(crate) struct VariableDraft {
     pub(crate) name: String,
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     /// Bytes of one element, if a type was declared.
     pub(crate) element: Option<u32>,
     /// Of an array.
     pub(crate) count: Option<u32>,
-    pub(crate) values: Vec<(Value, Bytes)>,
+    pub(crate) values: Vec<(Value, ByteSpan)>,
     pub(crate) space: Option<Space>,
     pub(crate) alias: Option<(Proxy, VariableId)>,
     /// Of tests in SASS: in a page that is marked as sparse.
@@ -30,7 +30,7 @@ pub(crate) struct VariableDraft {
     /// The address that the test puts it at.
     pub(crate) absolute: Option<u64>,
     /// Where the memory is, and where that is said.
-    pub(crate) home: Option<(Home, Bytes)>,
+    pub(crate) home: Option<(Home, ByteSpan)>,
     pub(crate) uses: Uses,
 }
 
@@ -42,13 +42,13 @@ pub(crate) struct Uses {
     /// The end of the furthest access.
     pub(crate) reach: u32,
     /// The state space that an instruction names first, and where.
-    pub(crate) space: Option<(Space, Bytes)>,
+    pub(crate) space: Option<(Space, ByteSpan)>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct RegisterDraft {
     pub(crate) name: String,
-    pub(crate) initial: Option<Initial>,
+    pub(crate) initial: Option<InitialValue>,
     /// 0 while nothing writes it.
     pub(crate) bits: u16,
     /// Whether an instruction writes it.
@@ -66,17 +66,17 @@ pub(crate) enum PointsTo {
 
 /// An access whose address or width is only checked when the whole program is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct DraftAccess {
     pub(crate) base: Operand,
     pub(crate) offset: i64,
     /// Bytes of one element.
     pub(crate) scalar: u32,
     pub(crate) elements: u32,
     pub(crate) space: SpaceQualifier,
-    pub(crate) reach: Reach,
+    pub(crate) reach: AllowedSpaces,
     /// Of the address, and of the state space or else the opcode.
-    pub(crate) at: Bytes,
-    pub(crate) space_at: Bytes,
+    pub(crate) at: ByteSpan,
+    pub(crate) space_at: ByteSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -86,10 +86,10 @@ pub(crate) struct ThreadDraft {
     pub(crate) registers: Vec<RegisterDraft>,
     by_name: BTreeMap<String, Reg>,
     pub(crate) lines: Vec<Line>,
-    pub(crate) labels: BTreeMap<String, (usize, Bytes)>,
+    pub(crate) labels: BTreeMap<String, (usize, ByteSpan)>,
     /// Branches: the line, the label, and where it is named.
-    pub(crate) jumps: Vec<(usize, String, Bytes)>,
-    pub(crate) accesses: Vec<Access>,
+    pub(crate) jumps: Vec<(usize, String, ByteSpan)>,
+    pub(crate) accesses: Vec<DraftAccess>,
     /// Names that some instruction writes, wherever in the column: a register, if no variable.
     pub(crate) defined: BTreeSet<String>,
 }
@@ -117,7 +117,7 @@ impl ThreadDraft {
     }
 
     /// `%r0` and `r0` are one register.
-    pub(crate) fn register(&mut self, name: &str, at: Bytes, report: &mut Report) -> Reg {
+    pub(crate) fn register(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> Reg {
         if let Some(known) = self.known_register(name) {
             return known;
         }
@@ -158,7 +158,7 @@ impl RegisterDraft {
     /// Its bits: those written, else those of an address, or what its value takes.
     pub(crate) fn width(&self) -> u16 {
         match (self.bits, self.initial) {
-            (0, Some(Initial::Value(value))) if !crate::program::fits_value(value, 64) => 128,
+            (0, Some(InitialValue::Value(value))) if !crate::program::fits_value(value, 64) => 128,
             (0, _) => 64,
             (bits, _) => bits,
         }
@@ -176,7 +176,7 @@ impl RegisterDraft {
 
 /// Everything that names are looked up in.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct ProgramBuilder {
     pub(crate) dialect: Dialect,
     /// The version of PTX whose rules are asked.
     pub(crate) isa: PtxIsa,
@@ -190,9 +190,9 @@ pub(crate) struct Draft {
     undeclared: BTreeSet<String>,
 }
 
-impl Draft {
-    pub(crate) fn new(dialect: Dialect) -> Draft {
-        Draft {
+impl ProgramBuilder {
+    pub(crate) fn new(dialect: Dialect) -> ProgramBuilder {
+        ProgramBuilder {
             dialect,
             isa: PtxIsa::NEWEST,
             sass: false,
@@ -213,7 +213,12 @@ impl Draft {
     }
 
     /// Declares a variable that is not known yet.
-    pub(crate) fn declare(&mut self, name: &str, at: Bytes, report: &mut Report) -> VariableId {
+    pub(crate) fn declare(
+        &mut self,
+        name: &str,
+        at: ByteSpan,
+        report: &mut Diagnostics,
+    ) -> VariableId {
         if self.variables.len() >= MOST {
             report.error("too-many", at, "this test has too many variables");
             return VariableId(0);
@@ -240,8 +245,8 @@ impl Draft {
     pub(crate) fn location(
         &mut self,
         name: &str,
-        at: Bytes,
-        report: &mut Report,
+        at: ByteSpan,
+        report: &mut Diagnostics,
     ) -> Option<VariableId> {
         if let Some(known) = self.known_variable(name) {
             return Some(known);
@@ -290,8 +295,8 @@ impl Draft {
     pub(crate) fn thread_named(
         &self,
         name: &str,
-        at: Bytes,
-        report: &mut Report,
+        at: ByteSpan,
+        report: &mut Diagnostics,
     ) -> Option<ThreadId> {
         let found = self.known_thread(name);
         if found.is_none() {

@@ -5,11 +5,11 @@
 
 use text::cursor::Cursor;
 use text::lex::{self, Token};
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
-use crate::frame::{self, Body};
-use crate::print::{Row, Source};
-use crate::spacing::{self, Pair, Rule};
+use crate::frame::{self, FrameBody};
+use crate::print::{PrintedRow, TestText};
+use crate::spacing::{self, SpacingRule, TokenPair};
 use crate::{Diagnostic, parse};
 
 /// Why there is no formatted text.
@@ -91,7 +91,7 @@ fn gap(text: &str, start: u32, end: u32) -> Gap<'_> {
             return Gap { comments, breaks };
         };
         at += length;
-        let end = start + Bytes::new(0, at).end;
+        let end = start + ByteSpan::new(0, at).end;
         comments.push(Comment { text: &rest[..length], breaks, end });
         breaks = 0;
     }
@@ -100,14 +100,14 @@ fn gap(text: &str, start: u32, end: u32) -> Gap<'_> {
 /// How long the comment is that a text begins with.
 fn comment(text: &str) -> usize {
     // What has no end is no test.
-    lex::comment_end(text, 0, &mut Report::default())
+    lex::comment_end(text, 0, &mut Diagnostics::default())
 }
 
 /// Lines, of which the last one may become longer.
 #[derive(Default)]
-struct Lines(Vec<String>);
+struct LineBuffer(Vec<String>);
 
-impl Lines {
+impl LineBuffer {
     /// A piece on a line of its own, or behind the last one.
     fn add(&mut self, text: &str, breaks: usize) {
         match self.0.last_mut() {
@@ -130,34 +130,34 @@ impl Lines {
 }
 
 /// The pieces of a test that was read without an error.
-fn laid_out(text: &str) -> Source {
-    let mut report = Report::default();
+fn laid_out(text: &str) -> TestText {
+    let mut report = Diagnostics::default();
     let (header, begin) = frame::header(text, &mut report);
     let tokens = lex::tokens(text, begin, header.sass, &mut report);
     let body = frame::body(text, &tokens, &mut report);
-    let mut head = Lines::default();
+    let mut head = LineBuffer::default();
     let mark = text.len() - text.trim_start_matches('\u{feff}').len();
-    let mut end = Bytes::new(0, mark).end;
+    let mut end = ByteSpan::new(0, mark).end;
     for (at, piece) in &header.pieces {
         let breaks = head.gap(&gap(text, end, at.start));
         head.add(piece, breaks);
         end = at.end;
     }
-    let open = tokens.first().map_or(Bytes::default(), |open| open.at);
+    let open = tokens.first().map_or(ByteSpan::default(), |open| open.at);
     head.gap(&gap(text, end, open.start));
     let init = entries(text, body.init, open.end);
     let close = body.init.end();
     let (mut behind, mut rows, end) = table(text, &body, close.end);
     let end = behind_row(text, (end, body.tail.here().start), &mut rows, &mut behind);
-    Source { head: head.0, init, behind, rows, tail: tail(text, body.tail, end) }
+    TestText { head: head.0, init, behind, rows, tail: tail(text, body.tail, end) }
 }
 
 /// The lines of the initial state; entries that share a line keep to it.
 fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
-    let mut lines = Lines::default();
+    let mut lines = LineBuffer::default();
     // What begins on the line of the brace does not stay there.
     let (mut end, mut least) = (open, 1);
-    let mut add = |lines: &mut Lines, piece: &str, breaks: usize, ends_line: bool| {
+    let mut add = |lines: &mut LineBuffer, piece: &str, breaks: usize, ends_line: bool| {
         lines.add(piece, breaks.max(least));
         least = usize::from(ends_line);
     };
@@ -195,7 +195,7 @@ fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
 }
 
 /// How the tokens of an entry are spaced: what declares a variable, or a register.
-fn entry_rule<'t>(text: &'t str, entry: &'t [Token]) -> impl Fn(usize, Pair<'_>) -> bool + 't {
+fn entry_rule<'t>(text: &'t str, entry: &'t [Token]) -> impl Fn(usize, TokenPair<'_>) -> bool + 't {
     let colon = entry.iter().position(|token| token.is(text, ":"));
     let aliases = entry.iter().any(|token| token.at.of(text) == "aliases");
     move |index, pair| match colon {
@@ -211,7 +211,7 @@ fn inline(
     text: &str,
     tokens: &[Token],
     (start, stop): (u32, u32),
-    rule: impl Fn(usize, Pair<'_>) -> bool,
+    rule: impl Fn(usize, TokenPair<'_>) -> bool,
     late: &mut Vec<String>,
 ) -> String {
     let mut out = String::new();
@@ -236,7 +236,7 @@ fn inline(
         let blank = if commented {
             !matches!(word, "," | "]" | "}" | ")" | ":")
         } else {
-            index > 0 && rule(index, Pair::at(text, tokens, index))
+            index > 0 && rule(index, TokenPair::at(text, tokens, index))
         };
         if blank {
             out.push(' ');
@@ -248,13 +248,13 @@ fn inline(
 }
 
 /// What stands behind the closing brace, the rows, and where the last one ends.
-fn table(text: &str, body: &Body<'_>, close: u32) -> (String, Vec<Row>, u32) {
+fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRow>, u32) {
     let (mut behind, mut rows, mut end) = (String::new(), Vec::new(), close);
     for (index, row) in body.rows.iter().enumerate() {
         let Some(last) = row.cells.last() else { continue };
         let first = row.cells[0].rest().first().map_or(row.cells[0].end(), |first| first.at);
         let start = before_row(text, (end, first.start), &mut rows, &mut behind);
-        let rule: Rule = if index == 0 { spacing::placement } else { spacing::cell };
+        let rule: SpacingRule = if index == 0 { spacing::placement } else { spacing::cell };
         let (mut late, mut cells, mut from) = (Vec::new(), Vec::new(), start);
         for cell in &row.cells {
             let place = (from, cell.end().start);
@@ -263,17 +263,22 @@ fn table(text: &str, body: &Body<'_>, close: u32) -> (String, Vec<Row>, u32) {
         }
         end = last.end().end;
         let behind: Vec<String> = late.iter().map(|comment| format!(" {comment}")).collect();
-        rows.push(Row::Cells(cells, behind.concat()));
+        rows.push(PrintedRow::Cells(cells, behind.concat()));
     }
     (behind, rows, end)
 }
 
 /// Puts comments that share a line with the end of a row, or of the initial state, behind it; where the last one of
 /// them ends.
-fn behind_row(text: &str, (start, end): (u32, u32), rows: &mut [Row], behind: &mut String) -> u32 {
+fn behind_row(
+    text: &str,
+    (start, end): (u32, u32),
+    rows: &mut [PrintedRow],
+    behind: &mut String,
+) -> u32 {
     let last = match rows.last_mut() {
-        Some(Row::Cells(_, behind)) => behind,
-        Some(Row::Line(_)) | None => behind,
+        Some(PrintedRow::Cells(_, behind)) => behind,
+        Some(PrintedRow::Line(_)) | None => behind,
     };
     let mut from = start;
     for comment in gap(text, start, end).comments {
@@ -292,7 +297,7 @@ fn behind_row(text: &str, (start, end): (u32, u32), rows: &mut [Row], behind: &m
 fn before_row(
     text: &str,
     (start, end): (u32, u32),
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<PrintedRow>,
     behind: &mut String,
 ) -> u32 {
     let start = behind_row(text, (start, end), rows, behind);
@@ -304,19 +309,19 @@ fn before_row(
             break;
         }
     }
-    let mut own = Lines::default();
+    let mut own = LineBuffer::default();
     for comment in &gap.comments[..lines] {
         own.add(&comment.lines(), comment.breaks.max(usize::from(own.0.is_empty())));
     }
-    let blank = |breaks: usize, rows: &mut Vec<Row>| {
+    let blank = |breaks: usize, rows: &mut Vec<PrintedRow>| {
         if breaks > 1 && !rows.is_empty() {
-            rows.push(Row::Line(String::new()));
+            rows.push(PrintedRow::Line(String::new()));
         }
     };
     if let Some(first) = gap.comments[..lines].first() {
         blank(first.breaks, rows);
     }
-    rows.extend(own.0.into_iter().map(Row::Line));
+    rows.extend(own.0.into_iter().map(PrintedRow::Line));
     blank(gap.comments.get(lines).map_or(gap.breaks, |comment| comment.breaks), rows);
     gap.comments[..lines].last().map_or(start, |comment| comment.end)
 }
@@ -324,7 +329,7 @@ fn before_row(
 /// The lines behind the table: each clause begins one, and breaks its own where it is broken.
 fn tail(text: &str, tail: Cursor<'_>, start: u32) -> Vec<String> {
     let tokens = tail.rest();
-    let mut lines = Lines::default();
+    let mut lines = LineBuffer::default();
     let (mut end, mut depth) = (start, 0_i32);
     let mut first = true;
     let mut out = String::new();
@@ -356,7 +361,7 @@ fn tail(text: &str, tail: Cursor<'_>, start: u32) -> Vec<String> {
             out += word;
             continue;
         }
-        let pair = Pair::at(text, tokens, index);
+        let pair = TokenPair::at(text, tokens, index);
         let mut broken = between.has_break() && breaks_line(&tokens[index - 1], token, text);
         for comment in &between.comments {
             out += " ";
@@ -379,7 +384,7 @@ fn tail(text: &str, tail: Cursor<'_>, start: u32) -> Vec<String> {
     if !out.is_empty() {
         lines.0.push(out);
     }
-    lines.gap(&gap(text, end, Bytes::new(text.len(), text.len()).end));
+    lines.gap(&gap(text, end, ByteSpan::new(text.len(), text.len()).end));
     lines.0
 }
 

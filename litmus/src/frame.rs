@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use text::cursor::{Cursor, short};
-use text::lex::{self, Kind, Token};
-use text::report::{Bytes, Report};
+use text::lex::{self, Token, TokenKind};
+use text::report::{ByteSpan, Diagnostics};
 
 /// What stands before the initial state.
 #[derive(Default)]
@@ -17,14 +17,14 @@ pub(crate) struct Header<'a> {
     pub(crate) doc: Vec<&'a str>,
     pub(crate) metadata: Vec<(&'a str, &'a str)>,
     /// Each piece in the order of the file: where it is, and how it is printed.
-    pub(crate) pieces: Vec<(Bytes, String)>,
+    pub(crate) pieces: Vec<(ByteSpan, String)>,
     /// Where each key is.
-    keys: BTreeMap<&'a str, Bytes>,
+    keys: BTreeMap<&'a str, ByteSpan>,
 }
 
 impl Header<'_> {
     /// Where a key stands.
-    pub(crate) fn key_at(&self, key: &str) -> Bytes {
+    pub(crate) fn key_at(&self, key: &str) -> ByteSpan {
         self.keys.get(key).copied().unwrap_or_default()
     }
 }
@@ -62,19 +62,19 @@ const FOREIGN: &[&str] = &[
 ];
 
 /// Reads the header; the second component is where the initial state begins.
-pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usize) {
+pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>, usize) {
     let mut header = Header::default();
     let mut at =
         lex::skip_blank(text, text.len() - text.trim_start_matches('\u{feff}').len(), report);
     if at == text.len() {
         report
-            .error("empty", Bytes::new(at, at), "there is no test in this file")
+            .error("empty", ByteSpan::new(at, at), "there is no test in this file")
             .help("a test begins with the line `PTX NAME`");
         return (header, at);
     }
     let line = line_at(text, at);
     let (arch, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let here = Bytes::new(at, at + arch.len());
+    let here = ByteSpan::new(at, at + arch.len());
     if matches!(arch, "PTX" | "SASS" | "CXX") {
         header.sass = arch == "SASS";
         header.cxx = arch == "CXX";
@@ -86,7 +86,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
                 .help(format!("{arch} NAME"));
         }
         let first = format!("{arch} {}", header.name);
-        header.pieces.push((Bytes::new(at, at + line.len()), first));
+        header.pieces.push((ByteSpan::new(at, at + line.len()), first));
         at += line.len();
     } else {
         let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
@@ -115,14 +115,14 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Report) -> (Header<'a>, usi
             continue;
         }
         let line = line_at(text, at);
-        let here = Bytes::new(at, at + line.len());
+        let here = ByteSpan::new(at, at + line.len());
         let key_value = line.split_once('=').filter(|(key, _)| is_key(key.trim()));
         if begins_code(line) {
             return (header, at);
         }
         if let Some((key, value)) = key_value {
             in_garbage = false;
-            let key_at = Bytes::new(at, at + key.trim_end().len());
+            let key_at = ByteSpan::new(at, at + key.trim_end().len());
             header.pieces.push((here, format!("{}={}", key.trim(), value.trim())));
             add_metadata(&mut header, key.trim(), value.trim(), key_at, report);
         } else if !in_garbage {
@@ -164,16 +164,21 @@ fn begins_code(line: &str) -> bool {
     thread || line.starts_with("~exists") || matches!(word, "exists" | "forall")
 }
 
-fn doc_string<'a>(text: &'a str, at: usize, header: &mut Header<'a>, report: &mut Report) -> usize {
+fn doc_string<'a>(
+    text: &'a str,
+    at: usize,
+    header: &mut Header<'a>,
+    report: &mut Diagnostics,
+) -> usize {
     let inside = &text[at + 1..];
     let Some(length) = doc_length(inside) else {
         report
-            .error("doc-end", Bytes::new(at, at + 1), "this documentation has no end")
+            .error("doc-end", ByteSpan::new(at, at + 1), "this documentation has no end")
             .note("opened here")
             .help("close it with `\"`");
         return text.len();
     };
-    let here = Bytes::new(at, at + length + 2);
+    let here = ByteSpan::new(at, at + length + 2);
     header.doc.push(&inside[..length]);
     header.pieces.push((here, here.of(text).to_owned()));
     at + length + 2
@@ -195,8 +200,8 @@ fn add_metadata<'a>(
     header: &mut Header<'a>,
     key: &'a str,
     value: &'a str,
-    at: Bytes,
-    report: &mut Report,
+    at: ByteSpan,
+    report: &mut Diagnostics,
 ) {
     if let Some(first) = header.keys.get(key) {
         report
@@ -220,20 +225,24 @@ fn add_metadata<'a>(
 }
 
 /// The three parts behind the header, as tokens.
-pub(crate) struct Body<'a> {
+pub(crate) struct FrameBody<'a> {
     pub(crate) init: Cursor<'a>,
     /// Rows of cells; the first row places the threads.
-    pub(crate) rows: Vec<Row<'a>>,
+    pub(crate) rows: Vec<TableRow<'a>>,
     pub(crate) tail: Cursor<'a>,
 }
 
-pub(crate) struct Row<'a> {
+pub(crate) struct TableRow<'a> {
     pub(crate) cells: Vec<Cursor<'a>>,
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
 }
 
-pub(crate) fn body<'a>(text: &'a str, tokens: &'a [Token], report: &mut Report) -> Body<'a> {
-    let end = Bytes::new(text.len(), text.len());
+pub(crate) fn body<'a>(
+    text: &'a str,
+    tokens: &'a [Token],
+    report: &mut Diagnostics,
+) -> FrameBody<'a> {
+    let end = ByteSpan::new(text.len(), text.len());
     let at = |index: usize| tokens.get(index).map_or(end, |token| token.at);
     let (init, code) = init_block(text, tokens, report);
     let (init_end, code_start) = (at(init.end), code);
@@ -245,7 +254,7 @@ pub(crate) fn body<'a>(text: &'a str, tokens: &'a [Token], report: &mut Report) 
         rows.push(row);
         next = after;
     }
-    Body {
+    FrameBody {
         init: Cursor::new(text, &tokens[init], init_end),
         rows,
         tail: Cursor::new(
@@ -260,14 +269,18 @@ pub(crate) fn body<'a>(text: &'a str, tokens: &'a [Token], report: &mut Report) 
 fn init_block(
     text: &str,
     tokens: &[Token],
-    report: &mut Report,
+    report: &mut Diagnostics,
 ) -> (std::ops::Range<usize>, usize) {
     let Some(&open) = tokens.first() else {
         return (0..0, 0);
     };
     if !open.is(text, "{") {
         report
-            .error("init", Bytes { end: open.at.start, ..open.at }, "the initial state is missing")
+            .error(
+                "init",
+                ByteSpan { end: open.at.start, ..open.at },
+                "the initial state is missing",
+            )
             .note("expected `{ … }`")
             .help("{ x=0; }");
         return (0..0, 0);
@@ -290,7 +303,7 @@ fn init_block(
     (1..1, tokens.len())
 }
 
-fn unclosed(open: Token, report: &mut Report) {
+fn unclosed(open: Token, report: &mut Diagnostics) {
     report
         .error("init-end", open.at, "the initial state has no end")
         .note("opened here")
@@ -300,7 +313,7 @@ fn unclosed(open: Token, report: &mut Report) {
 /// `P0@cta`, not `y @ generic` and not `x@P0`.
 fn begins_placement(text: &str, token: Token, next: Token) -> bool {
     let word = token.at.of(text);
-    token.kind == Kind::Word
+    token.kind == TokenKind::Word
         && word.len() > 1
         && word.starts_with('P')
         && word[1..].chars().all(|c| c.is_ascii_digit())
@@ -315,14 +328,14 @@ fn begins_tail(text: &str, tokens: &[Token]) -> bool {
         "~" => true,
         "not" => word(1) == "exists",
         // No instruction has a parenthesis: a quantifier, wrongly written.
-        _ => word(1) == "(" && tokens.first().is_some_and(|token| token.kind == Kind::Word),
+        _ => word(1) == "(" && tokens.first().is_some_and(|token| token.kind == TokenKind::Word),
     }
 }
 
 /// Whether a token in the middle of a row is already the condition, because `;` was forgotten.
 fn forgotten_end(text: &str, tokens: &[Token], first: usize, index: usize) -> bool {
     let own_line = index > first && {
-        let between = Bytes { start: tokens[index - 1].at.end, end: tokens[index].at.start };
+        let between = ByteSpan { start: tokens[index - 1].at.end, end: tokens[index].at.start };
         between.of(text).contains('\n')
     };
     own_line && begins_tail(text, &tokens[index..])
@@ -330,7 +343,7 @@ fn forgotten_end(text: &str, tokens: &[Token], first: usize, index: usize) -> bo
 
 /// Whether this `|` stands between two results, `p|q`: no instruction begins with a name and a comma.
 fn joins_results(text: &str, cell: &[Token], bar: usize) -> bool {
-    let word = |token: Option<&Token>| token.is_some_and(|token| token.kind == Kind::Word);
+    let word = |token: Option<&Token>| token.is_some_and(|token| token.kind == TokenKind::Word);
     bar > 0
         && word(cell.get(bar - 1))
         && word(cell.get(bar + 1))
@@ -342,9 +355,9 @@ fn row<'a>(
     text: &'a str,
     tokens: &'a [Token],
     first: usize,
-    end: Bytes,
-    report: &mut Report,
-) -> (Row<'a>, usize) {
+    end: ByteSpan,
+    report: &mut Diagnostics,
+) -> (TableRow<'a>, usize) {
     let mut cells = Vec::new();
     let mut cell = first;
     let mut index = first;
@@ -369,7 +382,7 @@ fn row<'a>(
         }
         if missing || ended {
             let last = tokens[if missing { index - 1 } else { index }].at;
-            let row = Row { cells, at: tokens[first].at.to(last) };
+            let row = TableRow { cells, at: tokens[first].at.to(last) };
             return (row, index + usize::from(ended));
         }
         index += 1;

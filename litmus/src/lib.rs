@@ -22,19 +22,19 @@ mod spacing;
 
 use std::fmt::Write;
 
-use machine::form::{Family, Lowered};
+use machine::form::{Family, LoweredInstruction};
 use model::memory::Space;
 use model::program::{Program, ThreadId};
 use model::value::Value;
-pub use proposition::{Prop, Term};
+pub use proposition::{Comparand, Prop};
 pub use ptx::qualifier::Dialect;
 use ptx::version::{PtxIsa, Target};
 
-use cell::Cell;
-use draft::Draft;
-use frame::{Body, Header};
+use cell::InstructionCell;
+use draft::ProgramBuilder;
+use frame::{FrameBody, Header};
 use sass::lower::Lowering;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 use text::{Diagnostic, cursor, lex};
 
 /// What a condition claims of the outcomes.
@@ -66,7 +66,7 @@ pub struct Test {
     pub metadata: Vec<(String, String)>,
     pub dialect: Dialect,
     /// What the machine does, if the columns hold SASS.
-    pub sass: Option<Sass>,
+    pub sass: Option<SassTarget>,
     pub program: Program,
     /// What the initial state says beyond the program.
     pub declarations: Declarations,
@@ -115,15 +115,15 @@ pub struct DeclaredRegister {
 
 /// A test in SASS: no table lowers it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Sass {
+pub struct SassTarget {
     /// The number behind `sm_`.
     pub sm: u16,
     pub family: Family,
     /// For each line of each thread.
-    pub lowered: Vec<Vec<Lowered>>,
+    pub lowered: Vec<Vec<LoweredInstruction>>,
 }
 
-impl Sass {
+impl SassTarget {
     /// What its lines do, in the place of what a table has.
     pub fn lowering(&self) -> Option<Lowering<'_>> {
         Some(Lowering { direct: Some(&self.lowered), sm: self.sm, ..Lowering::of(self.sm)? })
@@ -146,7 +146,7 @@ impl Test {
     pub fn display_outcome(&self, values: &[Value]) -> String {
         let mut out = String::new();
         for (index, (&observed, &value)) in self.program.observed.iter().zip(values).enumerate() {
-            let bits = Term::Observed(index).bits(&self.program);
+            let bits = Comparand::Observed(index).bits(&self.program);
             let name = proposition::name(&self.program, observed);
             let space = if out.is_empty() { "" } else { " " };
             write!(out, "{space}{name}={};", proposition::truncate(value, bits))
@@ -159,14 +159,14 @@ impl Test {
 /// Reads a litmus test, or says everything that is wrong with it. `path` is for the messages.
 pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     let text = text::decode(path, bytes)?;
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     match read(text, &mut report) {
         Some(read) if report.count() == 0 => Ok(read),
         _ => Err(report.finish(path, text)),
     }
 }
 
-fn read(text: &str, report: &mut Report) -> Option<Test> {
+fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
     let (header, begin) = frame::header(text, report);
     if begin == text.len() && report.count() > 0 {
         return None;
@@ -188,7 +188,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
         Columns::Ptx(cells) => dialect(&header, cells, report),
     };
 
-    let mut draft = Draft::new(dialect);
+    let mut draft = ProgramBuilder::new(dialect);
     draft.sass = header.sass;
     draft.isa = isa(&header, dialect, report);
     match body.rows.first() {
@@ -203,7 +203,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
     let (places, sass) = match &columns {
         Columns::Sass(sm, family, cells) => {
             let (places, lowered) = sass_instructions(&mut draft, cells, (*family, shader), report);
-            (places, Some(Sass { sm: *sm, family: *family, lowered }))
+            (places, Some(SassTarget { sm: *sm, family: *family, lowered }))
         }
         Columns::Ptx(cells) => (instructions(&mut draft, cells, report), None),
     };
@@ -238,7 +238,7 @@ fn read(text: &str, report: &mut Report) -> Option<Test> {
 }
 
 /// The cells below the first row as text, by column, without those that are empty.
-fn texts(body: &Body<'_>) -> Vec<Vec<String>> {
+fn texts(body: &FrameBody<'_>) -> Vec<Vec<String>> {
     let count = body.rows.first().map_or(0, |row| row.cells.len());
     let mut columns = vec![Vec::new(); count];
     for row in body.rows.iter().skip(1) {
@@ -254,12 +254,12 @@ fn texts(body: &Body<'_>) -> Vec<Vec<String>> {
 
 /// The cells, by column.
 enum Columns<'a> {
-    Ptx(Vec<Vec<Cell<'a>>>),
-    Sass(u16, Family, Vec<Vec<column::Cell<'a>>>),
+    Ptx(Vec<Vec<InstructionCell<'a>>>),
+    Sass(u16, Family, Vec<Vec<column::ColumnCell<'a>>>),
 }
 
 /// The machine of a test in SASS, which says it; `None` for a test in PTX.
-fn arch(header: &Header<'_>, report: &mut Report) -> Option<(u16, Family)> {
+fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> {
     const HELP: &str = "Arch=sm_90";
     let written = header.metadata.iter().find(|(key, _)| *key == "Arch");
     let at = header.key_at("Arch");
@@ -290,7 +290,7 @@ fn arch(header: &Header<'_>, report: &mut Report) -> Option<(u16, Family)> {
 }
 
 /// The version of PTX whose rules are asked.
-fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Report) -> PtxIsa {
+fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Diagnostics) -> PtxIsa {
     const KEY: &str = "PTX-ISA";
     let Some((_, value)) = header.metadata.iter().find(|(key, _)| *key == KEY) else {
         return PtxIsa::NEWEST;
@@ -314,7 +314,7 @@ fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Report) -> PtxIsa {
 }
 
 /// How many registers the shader of a test in SASS has.
-fn registers(header: &Header<'_>, report: &mut Report) -> Option<u16> {
+fn registers(header: &Header<'_>, report: &mut Diagnostics) -> Option<u16> {
     let (_, value) = header.metadata.iter().find(|(key, _)| *key == "Registers")?;
     let number = value.parse().ok().filter(|number| header.sass && (1..=255).contains(number));
     if number.is_none() {
@@ -331,9 +331,9 @@ fn registers(header: &Header<'_>, report: &mut Report) -> Option<u16> {
 
 /// The cells below the first row, by column; rows of the wrong length are reported.
 fn columns<'a, C>(
-    body: &Body<'a>,
-    report: &mut Report,
-    read: impl Fn(cursor::Cursor<'a>, &mut Report) -> Option<C>,
+    body: &FrameBody<'a>,
+    report: &mut Diagnostics,
+    read: impl Fn(cursor::Cursor<'a>, &mut Diagnostics) -> Option<C>,
 ) -> Vec<Vec<C>> {
     let columns = body.rows.first().map_or(0, |row| row.cells.len());
     let mut cells: Vec<Vec<C>> = (0..columns).map(|_| Vec::new()).collect();
@@ -359,7 +359,11 @@ fn columns<'a, C>(
 
 /// The dialect that the file says it is in, else the one that its instructions are in: the peer's
 /// have neither types nor brackets.
-fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) -> Dialect {
+fn dialect(
+    header: &Header<'_>,
+    cells: &[Vec<InstructionCell<'_>>],
+    report: &mut Diagnostics,
+) -> Dialect {
     if header.cxx {
         return Dialect::Cxx;
     }
@@ -396,11 +400,11 @@ fn dialect(header: &Header<'_>, cells: &[Vec<Cell<'_>>], report: &mut Report) ->
 /// Reads the cells of SASS into the draft; where each line of each thread is, and what the machine
 /// does for it.
 fn sass_instructions(
-    draft: &mut Draft,
-    cells: &[Vec<column::Cell<'_>>],
+    draft: &mut ProgramBuilder,
+    cells: &[Vec<column::ColumnCell<'_>>],
     (family, registers): (Family, Option<u16>),
-    report: &mut Report,
-) -> (Vec<Vec<Bytes>>, Vec<Vec<Lowered>>) {
+    report: &mut Diagnostics,
+) -> (Vec<Vec<ByteSpan>>, Vec<Vec<LoweredInstruction>>) {
     let threads = cells.iter().enumerate().take(draft.threads.len());
     let mut places = Vec::new();
     let mut lowered = Vec::new();
@@ -415,15 +419,16 @@ fn sass_instructions(
 
 /// Reads the cells into the draft; where each line of each thread is.
 fn instructions(
-    draft: &mut Draft,
-    cells: &[Vec<Cell<'_>>],
-    report: &mut Report,
-) -> Vec<Vec<Bytes>> {
+    draft: &mut ProgramBuilder,
+    cells: &[Vec<InstructionCell<'_>>],
+    report: &mut Diagnostics,
+) -> Vec<Vec<ByteSpan>> {
     let mut places = Vec::new();
     for (index, column) in cells.iter().enumerate().take(draft.threads.len()) {
         let thread = ThreadId(u8::try_from(index).expect("the draft has few enough"));
-        draft.threads[index].defined = column.iter().filter_map(Cell::defines).collect();
-        let mut reader = instruction::Reader { draft: &mut *draft, report: &mut *report, thread };
+        draft.threads[index].defined = column.iter().filter_map(InstructionCell::defines).collect();
+        let mut reader =
+            instruction::InstructionReader { draft: &mut *draft, report: &mut *report, thread };
         let mut at = Vec::new();
         for cell in column {
             reader.cell(cell);
@@ -436,14 +441,18 @@ fn instructions(
 }
 
 /// The numbers of the lines that these bytes are in, found in one pass.
-fn line_numbers(text: &str, places: Vec<Vec<Bytes>>, last: Bytes) -> (Vec<Vec<usize>>, usize) {
+fn line_numbers(
+    text: &str,
+    places: Vec<Vec<ByteSpan>>,
+    last: ByteSpan,
+) -> (Vec<Vec<usize>>, usize) {
     let breaks: Vec<u32> = text
         .bytes()
         .enumerate()
         .filter(|&(_, byte)| byte == b'\n')
         .map(|(index, _)| u32::try_from(index).unwrap_or(u32::MAX))
         .collect();
-    let line = |at: Bytes| 1 + breaks.partition_point(|&end| end < at.start);
+    let line = |at: ByteSpan| 1 + breaks.partition_point(|&end| end < at.start);
     let numbers = places.into_iter().map(|column| column.into_iter().map(line).collect()).collect();
     (numbers, line(last))
 }

@@ -3,16 +3,16 @@
 use model::program::ThreadId;
 use model::scope::Placement;
 
-use crate::draft::{Draft, ThreadDraft};
-use crate::frame::Row;
+use crate::draft::{ProgramBuilder, ThreadDraft};
+use crate::frame::TableRow;
 use text::cursor::{Cursor, short};
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A [`ThreadId`] has 8 bits.
 const MOST_THREADS: usize = 250;
 
-pub(crate) fn threads(row: &Row<'_>, draft: &mut Draft, report: &mut Report) {
-    let mut places: Vec<Bytes> = Vec::new();
+pub(crate) fn threads(row: &TableRow<'_>, draft: &mut ProgramBuilder, report: &mut Diagnostics) {
+    let mut places: Vec<ByteSpan> = Vec::new();
     for (column, cell) in row.cells.iter().enumerate() {
         if column == MOST_THREADS {
             let message = format!("a test has at most {MOST_THREADS} threads");
@@ -64,7 +64,7 @@ pub(crate) fn threads(row: &Row<'_>, draft: &mut Draft, report: &mut Report) {
 }
 
 /// A CTA is on one SM: one thread's word is that of all, and two threads say the same.
-fn together(draft: &mut Draft, places: &[Bytes], report: &mut Report) {
+fn together(draft: &mut ProgramBuilder, places: &[ByteSpan], report: &mut Diagnostics) {
     for thread in 0..draft.threads.len() {
         let here = draft.threads[thread].placement;
         let Some(sm) = here.sm else { continue };
@@ -96,7 +96,12 @@ fn is_thread_name(name: &str) -> bool {
 const LEVELS: [&str; 5] = ["warp", "cta", "cluster", "gpu", "sm"];
 
 /// `@warp 0,cta 0,cluster 0,gpu 0,sm 0`; without a GPU it is GPU 0.
-fn placement(name: &str, at: Bytes, cursor: &mut Cursor<'_>, report: &mut Report) -> Placement {
+fn placement(
+    name: &str,
+    at: ByteSpan,
+    cursor: &mut Cursor<'_>,
+    report: &mut Diagnostics,
+) -> Placement {
     let mut placement = Placement::default();
     let whole = at.to(cursor.rest_at());
     if cursor.at_end() {

@@ -1,21 +1,21 @@
 //! The one printer of litmus tests: a test in pieces of text, laid out in one way.
 //!
-//! [`Source`] is a test as text that is not yet laid out. Whoever writes a test fills one, and [`fmt::Display`]
+//! [`TestText`] is a test as text that is not yet laid out. Whoever writes a test fills one, and [`fmt::Display`]
 //! gives it the style of the suite: one item a line before the initial state, braces on lines of their own, and a
 //! table whose columns are aligned. [`print()`] makes one of a [`Test`], [`crate::format`] of a file.
 
 use std::fmt::{self, Write};
 
 use model::memory::{Alias, Home, VariableId};
-use model::program::{Initial, Observed, ThreadId};
+use model::program::{InitialValue, Observed, ThreadId};
 use model::value::Value;
 
-use crate::proposition::{self, Prop, Term};
+use crate::proposition::{self, Comparand, Prop};
 use crate::{Dialect, Test};
 
 /// A litmus test in pieces of text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
+pub struct TestText {
     /// Lines before the initial state.
     pub(crate) head: Vec<String>,
     /// Lines between the braces.
@@ -23,14 +23,14 @@ pub struct Source {
     /// What stands behind the closing brace.
     pub(crate) behind: String,
     /// The first row that has cells places the threads.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<PrintedRow>,
     /// Lines behind the table.
     pub(crate) tail: Vec<String>,
 }
 
 /// A line of the table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Row {
+pub(crate) enum PrintedRow {
     /// Cells, and what stands behind their `;`.
     Cells(Vec<String>, String),
     /// A comment, or nothing.
@@ -40,10 +40,10 @@ pub(crate) enum Row {
 /// Declarations of a printed test go to a new line from here on.
 const WIDTH: usize = 100;
 
-impl Source {
+impl TestText {
     /// A test without anything; `language` is the word that its first line begins with.
-    pub fn new(language: &str, name: &str) -> Source {
-        Source {
+    pub fn new(language: &str, name: &str) -> TestText {
+        TestText {
             head: vec![format!("{language} {name}")],
             init: Vec::new(),
             behind: String::new(),
@@ -82,7 +82,7 @@ impl Source {
     pub fn columns(&mut self, columns: &[Vec<String>]) {
         for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
             let cell = |column: &Vec<String>| column.get(row).cloned().unwrap_or_default();
-            self.rows.push(Row::Cells(columns.iter().map(cell).collect(), String::new()));
+            self.rows.push(PrintedRow::Cells(columns.iter().map(cell).collect(), String::new()));
         }
     }
 
@@ -106,7 +106,7 @@ impl Source {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for TestText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = |f: &mut fmt::Formatter<'_>, lines: &[String]| {
             lines.iter().try_for_each(|line| writeln!(f, "{line}"))
@@ -117,7 +117,7 @@ impl fmt::Display for Source {
         writeln!(f, "}}{}", self.behind)?;
         let mut widths: Vec<usize> = Vec::new();
         for row in &self.rows {
-            let Row::Cells(cells, _) = row else { continue };
+            let PrintedRow::Cells(cells, _) = row else { continue };
             widths.resize(widths.len().max(cells.len()), 0);
             for (width, cell) in widths.iter_mut().zip(cells) {
                 *width = (*width).max(cell.chars().count());
@@ -125,9 +125,9 @@ impl fmt::Display for Source {
         }
         for row in &self.rows {
             match row {
-                Row::Line(line) if line.is_empty() => writeln!(f)?,
-                Row::Line(line) => writeln!(f, " {line}")?,
-                Row::Cells(cells, behind) => {
+                PrintedRow::Line(line) if line.is_empty() => writeln!(f)?,
+                PrintedRow::Line(line) => writeln!(f, " {line}")?,
+                PrintedRow::Cells(cells, behind) => {
                     for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                         let sign = if index == 0 { "" } else { "|" };
                         write!(f, "{sign} {cell:width$} ")?;
@@ -146,13 +146,13 @@ pub fn print(test: &Test) -> String {
 }
 
 /// A test in pieces of text.
-pub fn source(test: &Test) -> Source {
+pub fn source(test: &Test) -> TestText {
     let language = match test.dialect {
         _ if test.sass.is_some() => "SASS",
         Dialect::Cxx => "CXX",
         Dialect::Ptx | Dialect::Peer => "PTX",
     };
-    let mut source = Source::new(language, &test.name);
+    let mut source = TestText::new(language, &test.name);
     for doc in &test.doc {
         source.doc(doc);
     }
@@ -179,7 +179,7 @@ pub fn source(test: &Test) -> Source {
     for prop in test.filter.iter().chain([&test.proposition]) {
         let mut prop = prop.clone();
         prop.for_each_term(&mut |term| {
-            if let Term::Observed(index) = *term {
+            if let Comparand::Observed(index) = *term {
                 named[index] = true;
             }
         });
@@ -240,8 +240,8 @@ fn register(test: &Test, thread: usize, index: usize) -> String {
     let ty = declaration.bytes.map_or(String::new(), |bytes| format!(".b{} ", 8 * bytes));
     let value = match register.initial {
         _ if !declaration.given => String::new(),
-        Initial::Value(value) => format!("={}", number(value)),
-        Initial::Address { variable: VariableId(variable), thread: ThreadId(copy) } => {
+        InitialValue::Value(value) => format!("={}", number(value)),
+        InitialValue::Address { variable: VariableId(variable), thread: ThreadId(copy) } => {
             let variable = &test.program.variables[usize::from(variable)].name;
             let copy = usize::from(copy);
             let other = (copy != thread).then(|| format!("@{}", test.program.threads[copy].name));
@@ -258,8 +258,8 @@ fn number(value: Value) -> String {
 
 fn proposition(test: &Test, prop: &Prop) -> String {
     prop.written(&|term| match term {
-        Term::Constant(value) => proposition::number(value),
-        Term::Observed(index) => observed(test, test.program.observed[index]),
+        Comparand::Constant(value) => proposition::number(value),
+        Comparand::Observed(index) => observed(test, test.program.observed[index]),
     })
 }
 

@@ -2,16 +2,16 @@
 
 use model::isa::Operand;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
-use model::program::{Initial, Register, Thread, ThreadId};
+use model::program::{InitialValue, Register, Thread, ThreadId};
 use model::value::{self, Value};
 use ptx::qualifier::Dialect;
 
-use crate::draft::{Access, Draft, PointsTo, VariableDraft};
-use crate::init::Declared;
+use crate::draft::{DraftAccess, PointsTo, ProgramBuilder, VariableDraft};
+use crate::init::DeclaredNames;
 use crate::proposition::number;
 use crate::{Declarations, DeclaredVariable};
 use text::cursor::short;
-use text::report::Report;
+use text::report::Diagnostics;
 
 /// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
 pub(crate) fn fits(number: u64, bits: u32) -> bool {
@@ -28,11 +28,11 @@ pub(crate) fn fits_value(value: Value, bits: u32) -> bool {
 }
 
 /// Checks every access whose variable is known, and notes what it says about the variable.
-pub(crate) fn check_accesses(draft: &mut Draft, report: &mut Report) {
+pub(crate) fn check_accesses(draft: &mut ProgramBuilder, report: &mut Diagnostics) {
     for thread in 0..draft.threads.len() {
         for access in std::mem::take(&mut draft.threads[thread].accesses) {
             if let Some((variable, offset)) = target(draft, thread, &access, report) {
-                check_access(draft, variable, &Access { offset, ..access }, report);
+                check_access(draft, variable, &DraftAccess { offset, ..access }, report);
             }
         }
     }
@@ -40,10 +40,10 @@ pub(crate) fn check_accesses(draft: &mut Draft, report: &mut Report) {
 
 /// The variable of an access and where in it, if that can be told without running the program.
 fn target(
-    draft: &Draft,
+    draft: &ProgramBuilder,
     thread: usize,
-    access: &Access,
-    report: &mut Report,
+    access: &DraftAccess,
+    report: &mut Diagnostics,
 ) -> Option<(VariableId, i64)> {
     match access.base {
         Operand::Address(variable) => Some((variable, access.offset)),
@@ -78,7 +78,12 @@ fn target(
     }
 }
 
-fn check_access(draft: &mut Draft, named: VariableId, access: &Access, report: &mut Report) {
+fn check_access(
+    draft: &mut ProgramBuilder,
+    named: VariableId,
+    access: &DraftAccess,
+    report: &mut Diagnostics,
+) {
     let root = draft.root(named);
     let shown = short(&draft.variable(named).name);
     let bytes = access.scalar * access.elements;
@@ -163,7 +168,7 @@ fn type_of(bits: u32) -> String {
 }
 
 /// A declaration that would have room for the access.
-fn wider(variable: &VariableDraft, access: &Access) -> Option<String> {
+fn wider(variable: &VariableDraft, access: &DraftAccess) -> Option<String> {
     let name = short(&variable.name);
     let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
     match (fits_type, access.scalar) {
@@ -183,7 +188,7 @@ fn declared_extent(variable: &VariableDraft) -> Option<u32> {
 }
 
 /// Bytes of one element, as declared, else as accessed.
-pub(crate) fn element(draft: &Draft, id: VariableId) -> u32 {
+pub(crate) fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let default = match draft.dialect {
         Dialect::Ptx | Dialect::Cxx => 4,
@@ -195,18 +200,18 @@ pub(crate) fn element(draft: &Draft, id: VariableId) -> u32 {
     })
 }
 
-pub(crate) fn extent(draft: &Draft, id: VariableId) -> u32 {
+pub(crate) fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     (element(draft, id) * variable.count.unwrap_or(1)).max(variable.uses.reach)
 }
 
-pub(crate) fn space(draft: &Draft, id: VariableId) -> Space {
+pub(crate) fn space(draft: &ProgramBuilder, id: VariableId) -> Space {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let used = variable.uses.space.map(|(space, _)| space);
     variable.space.or(used).unwrap_or_default()
 }
 
-pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
+pub(crate) fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variable> {
     let all = (0..draft.variables.len()).map(|index| {
         let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
         let variable = &draft.variables[index];
@@ -224,7 +229,7 @@ pub(crate) fn variables(draft: &Draft, report: &mut Report) -> Vec<Variable> {
 }
 
 /// What the initial state says of variables and registers beyond the program.
-pub(crate) fn declarations(draft: &Draft, declared: Declared) -> Declarations {
+pub(crate) fn declarations(draft: &ProgramBuilder, declared: DeclaredNames) -> Declarations {
     let variables = draft.variables.iter().enumerate().take(declared.variables);
     let variables = variables.map(|(index, variable)| {
         let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
@@ -239,7 +244,7 @@ pub(crate) fn declarations(draft: &Draft, declared: Declared) -> Declarations {
 }
 
 /// An address of its own, which no other variable may have too.
-fn absolute(draft: &Draft, id: VariableId, report: &mut Report) -> Option<u64> {
+fn absolute(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Option<u64> {
     let variable = &draft.variables[usize::from(id.0)];
     let start = variable.absolute?;
     let name = short(&variable.name);
@@ -268,7 +273,7 @@ fn absolute(draft: &Draft, id: VariableId, report: &mut Report) -> Option<u64> {
 }
 
 /// Only global memory may be elsewhere: the rest belongs to an SM.
-fn home(draft: &Draft, id: VariableId, report: &mut Report) -> Option<Home> {
+fn home(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Option<Home> {
     let variable = &draft.variables[usize::from(id.0)];
     let (home, at) = variable.home?;
     let space = space(draft, id);
@@ -286,7 +291,7 @@ fn home(draft: &Draft, id: VariableId, report: &mut Report) -> Option<Home> {
     Some(home)
 }
 
-fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
+fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<u8> {
     let variable = &draft.variables[usize::from(id.0)];
     if variable.alias.is_some() {
         return Vec::new();
@@ -310,7 +315,7 @@ fn initial(draft: &Draft, id: VariableId, report: &mut Report) -> Vec<u8> {
     initial
 }
 
-pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
+pub(crate) fn threads(draft: ProgramBuilder) -> Vec<Thread> {
     draft
         .threads
         .into_iter()
@@ -322,7 +327,7 @@ pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
                 .into_iter()
                 .map(|register| Register {
                     bits: register.width(),
-                    initial: register.initial.unwrap_or(Initial::Value(0)),
+                    initial: register.initial.unwrap_or(InitialValue::Value(0)),
                     name: register.name,
                 })
                 .collect(),
@@ -332,12 +337,12 @@ pub(crate) fn threads(draft: Draft) -> Vec<Thread> {
 }
 
 /// Whether a name alone says which copy of the variable is meant.
-pub(crate) fn one_copy(draft: &Draft, id: VariableId) -> bool {
+pub(crate) fn one_copy(draft: &ProgramBuilder, id: VariableId) -> bool {
     let placements = draft.threads.iter().map(|thread| thread.placement);
     !crate::proposition::has_copies(space(draft, id), placements)
 }
 
 /// The thread that stands for the CTA of `thread` where the variable has copies, else the first.
-pub(crate) fn owner(draft: &Draft, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
+pub(crate) fn owner(draft: &ProgramBuilder, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
     draft.owner(space(draft, id), thread.unwrap_or(ThreadId(0)))
 }

@@ -8,7 +8,7 @@ use model::value::{self, Value, low_bits};
 
 /// A side of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Term {
+pub enum Comparand {
     /// An index into [`Program::observed`].
     Observed(usize),
     /// Two's complement.
@@ -25,15 +25,15 @@ pub enum Prop {
     /// Two or more.
     Or(Vec<Prop>),
     Implies(Box<Prop>, Box<Prop>),
-    Atom(Comparison, Term, Term),
+    Atom(Comparison, Comparand, Comparand),
 }
 
-impl Term {
+impl Comparand {
     /// How many low bits of the value there are to compare.
     pub fn bits(self, program: &Program) -> u32 {
         match self {
-            Term::Constant(_) => value::BITS.into(),
-            Term::Observed(index) => match program.observed[index] {
+            Comparand::Constant(_) => value::BITS.into(),
+            Comparand::Observed(index) => match program.observed[index] {
                 Observed::Register { thread, register } => {
                     let thread = &program.threads[usize::from(thread.0)];
                     u32::from(thread.registers[usize::from(register.0)].bits)
@@ -45,14 +45,14 @@ impl Term {
 
     fn value(self, values: &[Value]) -> Value {
         match self {
-            Term::Constant(value) => value,
-            Term::Observed(index) => values[index],
+            Comparand::Constant(value) => value,
+            Comparand::Observed(index) => values[index],
         }
     }
 }
 
 /// The bits at which two terms are compared: those of the narrower one.
-pub fn width(program: &Program, left: Term, right: Term) -> u32 {
+pub fn width(program: &Program, left: Comparand, right: Comparand) -> u32 {
     left.bits(program).min(right.bits(program))
 }
 
@@ -75,7 +75,7 @@ impl Prop {
             }
             Prop::Atom(comparison, left, right) => {
                 let bits = width(program, *left, *right);
-                let side = |term: &Term| truncate(term.value(values), bits);
+                let side = |term: &Comparand| truncate(term.value(values), bits);
                 compare(*comparison, side(left), side(right))
             }
         }
@@ -93,7 +93,7 @@ impl Prop {
     }
 
     /// Visits each term of each comparison.
-    pub(crate) fn for_each_term(&mut self, visit: &mut impl FnMut(&mut Term)) {
+    pub(crate) fn for_each_term(&mut self, visit: &mut impl FnMut(&mut Comparand)) {
         match self {
             Prop::True | Prop::False => {}
             Prop::Not(prop) => prop.for_each_term(visit),
@@ -122,7 +122,7 @@ impl Prop {
 
     /// As it reads back, without the outermost parentheses: `!=` is a sign of its own, and what is in
     /// parentheses stays there.
-    pub(crate) fn written(&self, term: &dyn Fn(Term) -> String) -> String {
+    pub(crate) fn written(&self, term: &dyn Fn(Comparand) -> String) -> String {
         let mut out = String::new();
         self.write(0, &Writing { herd: false, term }, &mut out);
         out
@@ -184,7 +184,7 @@ impl Prop {
 /// How a proposition is written.
 struct Writing<'a> {
     herd: bool,
-    term: &'a dyn Fn(Term) -> String,
+    term: &'a dyn Fn(Comparand) -> String,
 }
 
 fn compare(comparison: Comparison, a: Value, b: Value) -> bool {
@@ -217,10 +217,10 @@ pub(crate) fn number(value: Value) -> String {
     }
 }
 
-fn term(program: &Program, term: Term) -> String {
+fn term(program: &Program, term: Comparand) -> String {
     match term {
-        Term::Constant(value) => number(value),
-        Term::Observed(index) => name(program, program.observed[index]),
+        Comparand::Constant(value) => number(value),
+        Comparand::Observed(index) => name(program, program.observed[index]),
     }
 }
 

@@ -3,31 +3,31 @@
 //! A rule gets a token, the one before it, and whether a blank stands between them as it is written. What
 //! no rule speaks of keeps its blank, or has none.
 
-use text::lex::{Kind, Token};
-use text::report::Bytes;
+use text::lex::{Token, TokenKind};
+use text::report::ByteSpan;
 
 /// Two tokens that follow each other.
 #[derive(Clone, Copy)]
-pub(crate) struct Pair<'a> {
+pub(crate) struct TokenPair<'a> {
     before: &'a str,
     after: &'a str,
     /// Of the first one.
-    kind: Kind,
+    kind: TokenKind,
     /// Of the second one.
-    next: Kind,
+    next: TokenKind,
     /// The token behind the second one, if any.
-    third: Option<Kind>,
+    third: Option<TokenKind>,
     /// Whether blanks or comments stand between them.
     apart: bool,
     /// Whether they are in a list of scoreboards: `&req={0,1}`.
     listed: bool,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> TokenPair<'a> {
     /// The token at an index, which is not the first, and the one before it.
-    pub(crate) fn at(text: &'a str, tokens: &[Token], index: usize) -> Pair<'a> {
+    pub(crate) fn at(text: &'a str, tokens: &[Token], index: usize) -> TokenPair<'a> {
         let (first, second) = (tokens[index - 1], tokens[index]);
-        Pair {
+        TokenPair {
             before: first.at.of(text),
             after: second.at.of(text),
             kind: first.kind,
@@ -51,15 +51,15 @@ fn listed(text: &str, before: &[Token]) -> bool {
 }
 
 /// Whether a blank stands between two tokens.
-pub(crate) type Rule = fn(Pair<'_>) -> bool;
+pub(crate) type SpacingRule = fn(TokenPair<'_>) -> bool;
 
 /// Tokens as text, without the comments between them.
-pub(crate) fn text(text: &str, tokens: &[Token], rule: impl Fn(Pair<'_>) -> bool) -> String {
+pub(crate) fn text(text: &str, tokens: &[Token], rule: impl Fn(TokenPair<'_>) -> bool) -> String {
     let whole = |(first, last): (&Token, &Token)| first.at.to(last.at);
-    let length = tokens.first().zip(tokens.last()).map_or(Bytes::default(), whole);
+    let length = tokens.first().zip(tokens.last()).map_or(ByteSpan::default(), whole);
     let mut out = String::with_capacity((length.end - length.start) as usize);
     for (index, token) in tokens.iter().enumerate() {
-        if index > 0 && rule(Pair::at(text, tokens, index)) {
+        if index > 0 && rule(TokenPair::at(text, tokens, index)) {
             out.push(' ');
         }
         out.push_str(token.at.of(text));
@@ -68,12 +68,12 @@ pub(crate) fn text(text: &str, tokens: &[Token], rule: impl Fn(Pair<'_>) -> bool
 }
 
 /// `P0@cta 0,cluster 0,gpu 0`.
-pub(crate) fn placement(pair: Pair<'_>) -> bool {
+pub(crate) fn placement(pair: TokenPair<'_>) -> bool {
     !pair.either(&["@", ","])
 }
 
 /// `L0: @p atom.relaxed.gpu.cas.b32 r0, [x], 0, 1`.
-pub(crate) fn cell(pair: Pair<'_>) -> bool {
+pub(crate) fn cell(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         (_, "," | ":" | "]" | "}" | ")") | ("[" | "{" | "(" | "@" | "!", _) => false,
         ("," | ":", _) => !pair.listed,
@@ -84,28 +84,28 @@ pub(crate) fn cell(pair: Pair<'_>) -> bool {
 }
 
 /// `.global .u32 x=1 @home gpu 0`, `int a[2]={1,2}`.
-pub(crate) fn variable(pair: Pair<'_>) -> bool {
+pub(crate) fn variable(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         ("{" | "[" | "." | "@" | "-" | "&", _) | (_, "}" | "]") => false,
         _ if pair.either(&["=", ",", "::"]) => false,
-        (_, "[") => pair.third != Some(Kind::Number) && pair.apart,
+        (_, "[") => pair.third != Some(TokenKind::Number) && pair.apart,
         (_, "@" | ".") => true,
         _ => is_name(pair.kind) || pair.apart,
     }
 }
 
 /// `y @ generic aliases x`.
-pub(crate) fn alias(pair: Pair<'_>) -> bool {
+pub(crate) fn alias(pair: TokenPair<'_>) -> bool {
     pair.before == "@" || variable(pair)
 }
 
 /// `P0:r0=1`, `P0:c[0x0][0x210]=x`, `P1:r1=&s@P0`: what stands behind the thread.
-pub(crate) fn register(_: Pair<'_>) -> bool {
+pub(crate) fn register(_: TokenPair<'_>) -> bool {
     false
 }
 
 /// `~exists (P0:r0=1 /\ [x+4]!=2)`, `locations [x; P0:r0;]`.
-pub(crate) fn condition(pair: Pair<'_>) -> bool {
+pub(crate) fn condition(pair: TokenPair<'_>) -> bool {
     let words = ["exists", "forall", "filter", "locations", "not"];
     match (pair.before, pair.after) {
         // C's signs, of two tokens each.
@@ -119,6 +119,6 @@ pub(crate) fn condition(pair: Pair<'_>) -> bool {
     }
 }
 
-fn is_name(kind: Kind) -> bool {
-    matches!(kind, Kind::Word | Kind::Number)
+fn is_name(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Word | TokenKind::Number)
 }

@@ -1,7 +1,7 @@
 //! Functions of listings as columns.
 
 use litmus::listing::{Signature, functions};
-use model::function::{Function, Initial, Language, Parameter, Refused, Variable};
+use model::function::{EntryValue, Function, FunctionVariable, Language, Parameter, Refused};
 use model::memory::Space;
 
 fn signature() -> Signature {
@@ -11,7 +11,7 @@ fn signature() -> Signature {
         points_to,
         no_alias: false,
     };
-    let variable = |name: &str, space| Variable { name: name.to_owned(), space, bytes: 4 };
+    let variable = |name: &str, space| FunctionVariable { name: name.to_owned(), space, bytes: 4 };
     Signature {
         parameters: vec![
             parameter("n", 32, None),
@@ -49,7 +49,7 @@ fn cells(function: &Function) -> Vec<&str> {
     function.rows.iter().map(|row| row.cell.as_str()).collect()
 }
 
-fn initial(function: &Function, name: &str) -> Option<Initial> {
+fn initial(function: &Function, name: &str) -> Option<EntryValue> {
     let found = function.initial.iter().find(|(known, _)| known == name);
     found.map(|(_, value)| value.clone())
 }
@@ -67,8 +67,8 @@ fn constants_are_the_parameters_of_the_signature() {
         let function = one(sm, &[instructions, &["EXIT"]].concat()).expect("it is covered");
         assert_eq!(function.language, Language::Sass(sm));
         let (low, high) = (format!("c[0x0][{x:#x}]"), format!("c[0x0][{:#x}]", x + 4));
-        assert_eq!(initial(&function, &low), Some(Initial::Parameter(1)), "sm_{sm}");
-        assert_eq!(initial(&function, &high), Some(Initial::Value(0)), "sm_{sm}");
+        assert_eq!(initial(&function, &low), Some(EntryValue::Parameter(1)), "sm_{sm}");
+        assert_eq!(initial(&function, &high), Some(EntryValue::Value(0)), "sm_{sm}");
     }
 }
 
@@ -129,17 +129,17 @@ fn branches_of_cuobjdump_are_to_addresses() {
 fn addresses_of_variables_are_in_bank_4_and_shared_memory_begins_somewhere() {
     let function = one(90, &["LDC.64 R2, c[0x4][0x8]", "STS [0x400], R2", "EXIT"]);
     let function = function.expect("it is covered");
-    assert_eq!(initial(&function, "c[0x4][0x8]"), Some(Initial::Address("g".to_owned())));
-    assert_eq!(initial(&function, "shared[0x400]"), Some(Initial::Address("s".to_owned())));
+    assert_eq!(initial(&function, "c[0x4][0x8]"), Some(EntryValue::Address("g".to_owned())));
+    assert_eq!(initial(&function, "shared[0x400]"), Some(EntryValue::Address("s".to_owned())));
     let function = one(70, &["STS [RZ], R2", "EXIT"]).expect("it is covered");
-    assert_eq!(initial(&function, "shared[0x0]"), Some(Initial::Address("s".to_owned())));
+    assert_eq!(initial(&function, "shared[0x0]"), Some(EntryValue::Address("s".to_owned())));
 }
 
 #[test]
 fn wide_accesses_are_pieces_where_all_were_vectors() {
     let load = ["LDG.E.64 R4, [R2.64]", "EXIT"];
     let function = one(80, &load).expect("it is covered");
-    assert_eq!(initial(&function, "pieces"), Some(Initial::Value(4)));
+    assert_eq!(initial(&function, "pieces"), Some(EntryValue::Value(4)));
     let store = ["LDG.E.64 R4, [R2.64]", "STG.E.64 [R2.64], R4", "EXIT"];
     let function = one(80, &store).expect("it is covered");
     assert_eq!(initial(&function, "pieces"), None);

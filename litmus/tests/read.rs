@@ -7,7 +7,7 @@ use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::ld::LoadOrder;
 use model::isa::{Instruction, Operand, SpaceQualifier};
 use model::memory::{Home, Proxy, Space};
-use model::program::{Initial, Observed, ThreadId};
+use model::program::{InitialValue, Observed, ThreadId};
 use proptest::prelude::*;
 
 const MP: &str = r#"PTX MP+st.release.gpu+ld.acquire.gpu
@@ -85,7 +85,7 @@ fn the_frame_is_read() {
     assert_eq!((flag.initial.clone(), flag.declared), (16_u64.to_le_bytes().to_vec(), true));
     assert_eq!(test.program.variables[0].initial, [0; 4]);
     let r9 = &p1.registers[0];
-    assert!(matches!(r9.initial, Initial::Address { thread: ThreadId(1), .. }));
+    assert!(matches!(r9.initial, InitialValue::Address { thread: ThreadId(1), .. }));
     assert_eq!(test.program.observed.len(), 5);
     assert_eq!(test.display_outcome(&[7, 1, 0, 1, 1]), "0:r3=7; 1:r0=1; 1:r1=0; [x]=1; [flag]=1;");
 }
@@ -242,7 +242,7 @@ fn each_cta_has_its_copy_of_a_shared_variable() {
     assert_eq!(copies, [ThreadId(0), ThreadId(2)]);
     assert_eq!(test.display_outcome(&[1, 0]), "[x@P0]=1; [x@P2]=0;");
     let r9 = test.program.threads[0].registers[0].initial;
-    assert!(matches!(r9, Initial::Address { thread: ThreadId(2), .. }));
+    assert!(matches!(r9, InitialValue::Address { thread: ThreadId(2), .. }));
 }
 
 #[test]

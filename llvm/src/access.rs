@@ -1,11 +1,11 @@
 //! Memory operations: accesses, fences, local variables.
 
-use super::function::{Cell, Made, Root, Translator};
+use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
-use super::step::{Instruction, Step, Typed};
-use super::ty::{Scalar, Ty};
-use super::{Access, Kind, Operation, Order, RmwOp};
-use model::function::{Initial, Variable};
+use super::step::{InstructionKind, Typed, TypedInstruction};
+use super::ty::{ScalarType, Ty};
+use super::{Access, AccessKind, AtomicOrdering, Operation, RmwOp};
+use model::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
 
@@ -13,12 +13,14 @@ use text::cursor::short;
 const MOST: u64 = 1 << 16;
 
 /// How an order is written in a column.
-fn order_name(order: Order) -> &'static str {
+fn order_name(order: AtomicOrdering) -> &'static str {
     match order {
-        Order::Monotonic => "relaxed",
-        Order::Unordered | Order::Acquire | Order::Release | Order::AcqRel | Order::SeqCst => {
-            order.name()
-        }
+        AtomicOrdering::Monotonic => "relaxed",
+        AtomicOrdering::Unordered
+        | AtomicOrdering::Acquire
+        | AtomicOrdering::Release
+        | AtomicOrdering::AcqRel
+        | AtomicOrdering::SeqCst => order.name(),
     }
 }
 
@@ -28,7 +30,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         operation: &'m Operation<'a>,
         values: &'m [Value<'a>],
         result: Option<&'a str>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         match operation {
             Operation::Fence { order, scope } => {
                 self.fence(*order, scope);
@@ -42,7 +44,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A fence that only its own thread sees orders nothing.
-    fn fence(&mut self, order: Order, scope: &str) {
+    fn fence(&mut self, order: AtomicOrdering, scope: &str) {
         if let Some(scope) = self.scope(scope) {
             self.row(format!("fence.{}.{scope}", order.name()));
         }
@@ -69,7 +71,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// Orders and scope as parts of an instruction, each with its dot; none for a plain access.
     fn strength(&mut self, access: &Access<'a>, private: bool) -> String {
-        let atomic = matches!(access.kind, Kind::Rmw(_) | Kind::CmpXchg { .. });
+        let atomic = matches!(access.kind, AccessKind::Rmw(_) | AccessKind::CmpXchg { .. });
         let Some(order) = access.order else {
             // Reading R42.
             let strong = access.volatile && !private;
@@ -79,8 +81,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         if !atomic && private {
             return String::new();
         }
-        let order =
-            if order == Order::Unordered && access.volatile { Order::Monotonic } else { order };
+        let order = if order == AtomicOrdering::Unordered && access.volatile {
+            AtomicOrdering::Monotonic
+        } else {
+            order
+        };
         let Some(scope) = scope else {
             // No other thread may be at it at the same time, so that a race is one of plain accesses.
             return if atomic || access.volatile {
@@ -90,10 +95,12 @@ impl<'a, 'm> Translator<'a, 'm> {
             };
         };
         match access.kind {
-            Kind::CmpXchg { failure, .. } => {
+            AccessKind::CmpXchg { failure, .. } => {
                 format!(".{}.{}.{scope}", order_name(order), order_name(failure))
             }
-            Kind::Load | Kind::Store | Kind::Rmw(_) => format!(".{}.{scope}", order_name(order)),
+            AccessKind::Load | AccessKind::Store | AccessKind::Rmw(_) => {
+                format!(".{}.{scope}", order_name(order))
+            }
         }
     }
 
@@ -102,7 +109,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         access: &'m Access<'a>,
         values: &'m [Value<'a>],
         result: Option<&'a str>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let [pointer, operands @ ..] = values else {
             return self.no("an access without an address");
         };
@@ -118,10 +125,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         // Of memory that only this thread sees, or that nobody writes.
         let private =
             matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
-        if private && matches!(access.kind, Kind::Rmw(_) | Kind::CmpXchg { .. }) {
+        if private && matches!(access.kind, AccessKind::Rmw(_) | AccessKind::CmpXchg { .. }) {
             return self.no("an atomic operation on local or constant memory is not covered");
         }
-        if access.kind == Kind::Store && access.space == 4 {
+        if access.kind == AccessKind::Store && access.space == 4 {
             return self.no("a store to constant memory is not covered");
         }
         if access.volatile && access.ty.lanes.is_some() {
@@ -129,7 +136,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let (base, offset) = self.constant_address(pointer)?;
         let strength = self.strength(access, private);
-        let read_only = access.kind == Kind::Load
+        let read_only = access.kind == AccessKind::Load
             && (access.promises_read_only() || self.never_written(pointer, access.space));
         let at = move |more: i64| match offset.wrapping_add(more) {
             0 => format!("[{base}]"),
@@ -142,10 +149,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         let volatile = access.volatile && !private;
         let done = self.rows.len();
         match access.kind {
-            Kind::Load => self.load(access, &at, &strength, result)?,
-            Kind::Store => self.store(access, &at, &strength, &operands[0])?,
-            Kind::Rmw(op) => self.rmw(access, op, &at(0), &strength, (&operands[0], result))?,
-            Kind::CmpXchg { .. } => {
+            AccessKind::Load => self.load(access, &at, &strength, result)?,
+            AccessKind::Store => self.store(access, &at, &strength, &operands[0])?,
+            AccessKind::Rmw(op) => {
+                self.rmw(access, op, &at(0), &strength, (&operands[0], result))?;
+            }
+            AccessKind::CmpXchg { .. } => {
                 self.compare_exchange(access, &at(0), &strength, operands, result)?;
             }
         }
@@ -158,7 +167,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The type of one element as a column writes it, and its bytes.
-    fn width(&self, scalar: Scalar) -> Made<(&'static str, i64)> {
+    fn width(&self, scalar: ScalarType) -> LoweringResult<(&'static str, i64)> {
         Ok(match scalar.bits() {
             1 | 8 => ("u8", 1),
             16 => ("u16", 2),
@@ -174,14 +183,14 @@ impl<'a, 'm> Translator<'a, 'm> {
         at: &dyn Fn(i64) -> String,
         strength: &str,
         result: Option<&'a str>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let (ty, bytes) = self.width(access.ty.scalar)?;
         let bit = access.ty.scalar.bits() == 1;
         if bit && access.ty.lanes.is_some() {
             return self.no("a vector of bits in memory is not covered");
         }
         let count = access.ty.lanes.unwrap_or(1);
-        let parts: Vec<Cell> = match result {
+        let parts: Vec<CellText> = match result {
             Some(name) => self.values[name].parts.iter().map(|part| part.1.clone()).collect(),
             None => (0..count).map(|_| self.temporary()).collect(),
         };
@@ -204,7 +213,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         at: &dyn Fn(i64) -> String,
         strength: &str,
         value: &Value<'a>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let (ty, bytes) = self.width(access.ty.scalar)?;
         let bit = access.ty.scalar.bits() == 1;
         if bit && access.ty.lanes.is_some() {
@@ -220,7 +229,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The scalars of an operand, all of which have a value.
-    pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Vec<Cell>> {
+    pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
         let cells = self.cells(ty, value)?;
         if cells.iter().any(|cell| cell == super::value::UNDEFINED) {
             return self.no("`undef` is not covered");
@@ -235,7 +244,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         at: &str,
         strength: &str,
         (value, result): (&Value<'a>, Option<&'a str>),
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         if access.ty.lanes.is_some() {
             return self.no("an atomic operation on a vector is not covered");
         }
@@ -243,14 +252,14 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (unsigned, _) = self.width(scalar)?;
         let ty = match (op, scalar) {
             (RmwOp::Max | RmwOp::Min, _) => unsigned.replace('u', "s"),
-            (RmwOp::FAdd, Scalar::Float) => "f32".to_owned(),
-            (RmwOp::FAdd, Scalar::Double) => "f64".to_owned(),
+            (RmwOp::FAdd, ScalarType::Float) => "f32".to_owned(),
+            (RmwOp::FAdd, ScalarType::Double) => "f64".to_owned(),
             _ => unsigned.to_owned(),
         };
         let name = match op {
             RmwOp::Xchg => "exch",
             RmwOp::Add | RmwOp::Sub => "add",
-            RmwOp::FAdd if matches!(scalar, Scalar::Float | Scalar::Double) => "add",
+            RmwOp::FAdd if matches!(scalar, ScalarType::Float | ScalarType::Double) => "add",
             RmwOp::And => "and",
             RmwOp::Or => "or",
             RmwOp::Xor => "xor",
@@ -279,7 +288,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The register of a scalar result, or the sign for none.
-    fn result_or_none(&self, result: Option<&'a str>) -> Cell {
+    fn result_or_none(&self, result: Option<&'a str>) -> CellText {
         let part = result.and_then(|name| self.values.get(name)?.parts.first());
         part.map_or("_".to_owned(), |(_, cell)| cell.clone())
     }
@@ -291,7 +300,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         strength: &str,
         operands: &[Value<'a>],
         result: Option<&'a str>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let scalar = access.ty.scalar;
         let (ty, _) = self.width(scalar)?;
         let any = access.ty.any();
@@ -319,7 +328,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         access: &Access<'a>,
         operands: &[Value<'a>],
         result: Option<&'a str>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let held = self.values[name].parts[0].1.clone();
         match (operands.first(), result) {
             (Some(value), _) => {
@@ -335,23 +344,24 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The local variable that this is a plain load or store of, and nothing else.
-    pub(super) fn slot_of(&self, step: &Step<'a>) -> Option<&'a str> {
-        let Step::Memory(Operation::Access(access), values) = step else { return None };
+    pub(super) fn slot_of(&self, step: &InstructionKind<'a>) -> Option<&'a str> {
+        let InstructionKind::Memory(Operation::Access(access), values) = step else { return None };
         let (Value::Local(name), false) = (values.first()?, access.volatile) else { return None };
-        let plain = matches!(access.kind, Kind::Load | Kind::Store) && access.ty.lanes.is_none();
+        let plain = matches!(access.kind, AccessKind::Load | AccessKind::Store)
+            && access.ty.lanes.is_none();
         let itself = values[1..].contains(&values[0]);
         let same = self.made(name).is_some_and(|step| {
-            matches!(step, Step::Alloca { ty, count: None } if ty.loaded() == Some(access.ty))
+            matches!(step, InstructionKind::Alloca { ty, count: None } if ty.loaded() == Some(access.ty))
         });
         (plain && same && !itself).then_some(name)
     }
 
     pub(super) fn alloca(
         &mut self,
-        instruction: &'m Instruction<'a>,
+        instruction: &'m TypedInstruction<'a>,
         (ty, count): (&Ty, Option<&Typed<'a>>),
         first: bool,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let Some(name) = instruction.result else { return Ok(()) };
         if self.slots.contains(name) {
             return Ok(());
@@ -373,15 +383,19 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("the size of this local variable is not covered");
         };
         let variable = self.fresh(&format!("local_{name}"));
-        self.variables.push(Variable { name: variable.clone(), space: Space::Local, bytes });
+        self.variables.push(FunctionVariable {
+            name: variable.clone(),
+            space: Space::Local,
+            bytes,
+        });
         let register = self.values[name].parts[0].1.clone();
-        self.initial.push((register, Initial::Address(variable)));
+        self.initial.push((register, EntryValue::Address(variable)));
         Ok(())
     }
 }
 
 impl Access<'_> {
     fn kind_is_weak(&self) -> bool {
-        matches!(self.kind, Kind::CmpXchg { weak: true, .. })
+        matches!(self.kind, AccessKind::CmpXchg { weak: true, .. })
     }
 }

@@ -1,13 +1,13 @@
 //! The lines of a function become blocks of instructions.
 
 use super::Operation;
-use super::lex::{Kind as TokenKind, Token};
+use super::lex::{Token, TokenKind};
 use super::operand::Value;
-use super::parse::{Parser, Read, Stop};
-use super::step::{Block, End, Instruction, Part, Step, Typed};
+use super::parse::{LineError, LineResult, Parser};
+use super::step::{AggregateAccess, Block, InstructionKind, Terminator, Typed, TypedInstruction};
 use super::ty::Ty;
 use text::cursor::short;
-use text::report::Report;
+use text::report::{ByteSpan, Diagnostics};
 
 const BINARY: &[&str] = &[
     "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor",
@@ -65,7 +65,11 @@ pub(super) fn depth(text: &str, tokens: &[Token]) -> i64 {
 }
 
 /// Reads the lines between the braces of a function.
-pub(super) fn read<'a>(text: &'a str, lines: &[Vec<Token>], report: &mut Report) -> Vec<Block<'a>> {
+pub(super) fn read<'a>(
+    text: &'a str,
+    lines: &[Vec<Token>],
+    report: &mut Diagnostics,
+) -> Vec<Block<'a>> {
     let mut parser = Parser::new(text, report);
     let mut blocks: Vec<Block<'a>> = Vec::new();
     let mut lines = lines.iter();
@@ -79,7 +83,7 @@ pub(super) fn read<'a>(text: &'a str, lines: &[Vec<Token>], report: &mut Report)
         parser.begin(tokens);
         let at = parser.here();
         let ended = |block: &Block<'_>| {
-            block.instructions.last().is_some_and(|i| matches!(i.step, Step::End(_)))
+            block.instructions.last().is_some_and(|i| matches!(i.step, InstructionKind::End(_)))
         };
         if let Some(label) = parser.label() {
             blocks.push(Block { label: Some(label), at, instructions: Vec::new() });
@@ -93,11 +97,11 @@ pub(super) fn read<'a>(text: &'a str, lines: &[Vec<Token>], report: &mut Report)
         let Ok(result) = parser.result() else { continue };
         let step = match parser.step() {
             Ok(step) => step,
-            Err(Stop::Uncovered(what)) => Step::Unsupported(what),
-            Err(Stop::Reported) => continue,
+            Err(LineError::Uncovered(what)) => InstructionKind::Unsupported(what),
+            Err(LineError::Reported) => continue,
         };
         if let Some(block) = blocks.last_mut() {
-            block.instructions.push(Instruction { at, result, step });
+            block.instructions.push(TypedInstruction { at, result, step });
         }
     }
     blocks
@@ -115,7 +119,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `%r =`, without the sign.
-    fn result(&mut self) -> Read<'a, Option<&'a str>> {
+    fn result(&mut self) -> LineResult<'a, Option<&'a str>> {
         let quoted = self.text_at(0) == "%" && self.text_at(2) == "=";
         if self.text_at(1) != "=" && !quoted {
             return Ok(None);
@@ -123,14 +127,14 @@ impl<'a> Parser<'a, '_> {
         if !self.text_at(0).starts_with('%') {
             let at = self.here();
             self.report.error("syntax", at, "a result begins with `%`").help("%r = …");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         let name = self.name()?;
         self.expect("=")?;
         Ok(Some(name))
     }
 
-    fn step(&mut self) -> Read<'a, Step<'a>> {
+    fn step(&mut self) -> LineResult<'a, InstructionKind<'a>> {
         while matches!(self.text_at(0), "tail" | "musttail" | "notail") {
             self.next += 1;
         }
@@ -144,31 +148,31 @@ impl<'a> Parser<'a, '_> {
                         std::iter::once(access.pointer).chain(access.values.iter().copied());
                     values.extend(texts.filter_map(Value::again));
                 }
-                return Ok(Step::Memory(operation, values));
+                return Ok(InstructionKind::Memory(operation, values));
             }
             "call" => return self.called(),
-            "br" => Step::End(self.br()?),
-            "switch" => Step::End(self.switch()?),
+            "br" => InstructionKind::End(self.br()?),
+            "switch" => InstructionKind::End(self.switch()?),
             "ret" => {
                 if self.text_at(0) == "void" {
                     self.next += 1;
-                    Step::End(End::Return(None))
+                    InstructionKind::End(Terminator::Return(None))
                 } else {
-                    Step::End(End::Return(Some(self.typed()?)))
+                    InstructionKind::End(Terminator::Return(Some(self.typed()?)))
                 }
             }
-            "unreachable" => Step::End(End::Unreachable),
+            "unreachable" => InstructionKind::End(Terminator::Unreachable),
             "phi" => self.phi()?,
             "select" => {
                 self.flags();
                 let condition = self.typed()?;
                 self.expect(",")?;
-                Step::Select { condition, operands: self.two()? }
+                InstructionKind::Select { condition, operands: self.two()? }
             }
             "icmp" => {
                 self.flags();
                 let relation = self.word("a comparison")?.0;
-                Step::Compare { relation, operands: self.pair()? }
+                InstructionKind::Compare { relation, operands: self.pair()? }
             }
             "getelementptr" => {
                 self.flags();
@@ -180,57 +184,62 @@ impl<'a> Parser<'a, '_> {
                     self.next += 1;
                     indices.push(self.typed()?);
                 }
-                Step::Address { source, base, indices }
+                InstructionKind::Address { source, base, indices }
             }
             "extractvalue" => {
                 let from = self.typed()?;
-                Step::Part(Part::Extract { from, path: self.path()? })
+                InstructionKind::Part(AggregateAccess::Extract { from, path: self.path()? })
             }
             "insertvalue" => {
                 let (into, element) = self.two()?;
-                Step::Part(Part::Insert { into, element, path: self.path()? })
+                InstructionKind::Part(AggregateAccess::Insert { into, element, path: self.path()? })
             }
             "extractelement" => {
                 let (from, index) = self.two()?;
-                Step::Part(Part::ExtractElement { from, index })
+                InstructionKind::Part(AggregateAccess::ExtractElement { from, index })
             }
             "insertelement" => {
                 let (into, element) = self.two()?;
                 self.expect(",")?;
-                Step::Part(Part::InsertElement { into, element, index: self.typed()? })
+                InstructionKind::Part(AggregateAccess::InsertElement {
+                    into,
+                    element,
+                    index: self.typed()?,
+                })
             }
             "shufflevector" => {
                 let operands = self.two()?;
                 self.expect(",")?;
-                Step::Part(Part::Shuffle { operands, mask: self.typed()? })
+                InstructionKind::Part(AggregateAccess::Shuffle { operands, mask: self.typed()? })
             }
-            "freeze" => Step::Freeze(self.typed()?),
+            "freeze" => InstructionKind::Freeze(self.typed()?),
             "alloca" => self.alloca()?,
             _ if BINARY.contains(&opcode) => {
                 let fast = self.flags();
-                Step::Binary { op: opcode, fast, operands: self.pair()? }
+                InstructionKind::Binary { op: opcode, fast, operands: self.pair()? }
             }
             _ if CASTS.contains(&opcode) => {
                 self.flags();
                 let from = self.typed()?;
                 self.expect("to")?;
-                Step::Cast { op: opcode, from, to: self.any_type()? }
+                InstructionKind::Cast { op: opcode, from, to: self.any_type()? }
             }
-            _ if OTHER.contains(&opcode) => return Ok(Step::Unsupported(opcode)),
-            _ => {
-                let known = ["load", "store", "atomicrmw", "cmpxchg", "fence", "call", "br", "ret"];
-                let more = ["icmp", "select", "phi", "switch", "getelementptr", "alloca"];
-                let known = known.iter().chain(&more).chain(BINARY).chain(CASTS).copied();
-                let near = self.report.nearest(opcode, known);
-                let message = format!("there is no instruction `{}`", short(opcode));
-                self.report
-                    .error("llvm-opcode", at, message)
-                    .help_if(near.map(|near| format!("`{near}`")));
-                return Err(Stop::Reported);
-            }
+            _ if OTHER.contains(&opcode) => return Ok(InstructionKind::Unsupported(opcode)),
+            _ => return Err(self.unknown(opcode, at)),
         };
         self.metadata()?;
         Ok(step)
+    }
+
+    /// Reports an opcode that LLVM IR does not have.
+    fn unknown(&mut self, opcode: &str, at: ByteSpan) -> LineError<'a> {
+        let known = ["load", "store", "atomicrmw", "cmpxchg", "fence", "call", "br", "ret"];
+        let more = ["icmp", "select", "phi", "switch", "getelementptr", "alloca"];
+        let known = known.iter().chain(&more).chain(BINARY).chain(CASTS).copied();
+        let near = self.report.nearest(opcode, known);
+        let message = format!("there is no instruction `{}`", short(opcode));
+        self.report.error("llvm-opcode", at, message).help_if(near.map(|near| format!("`{near}`")));
+        LineError::Reported
     }
 
     /// Passes over flags; whether one is of fast mathematics.
@@ -250,7 +259,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `, !dbg !5` up to the end.
-    fn metadata(&mut self) -> Read<'a, ()> {
+    fn metadata(&mut self) -> LineResult<'a, ()> {
         while self.text_at(0) == "," && self.text_at(1).starts_with('!') {
             self.next += 2;
             self.node()?;
@@ -259,14 +268,14 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `i32 %a, i32 %b`
-    fn two(&mut self) -> Read<'a, (Typed<'a>, Typed<'a>)> {
+    fn two(&mut self) -> LineResult<'a, (Typed<'a>, Typed<'a>)> {
         let first = self.typed()?;
         self.expect(",")?;
         Ok((first, self.typed()?))
     }
 
     /// `i32 %a, %b`
-    fn pair(&mut self) -> Read<'a, (Typed<'a>, Typed<'a>)> {
+    fn pair(&mut self) -> LineResult<'a, (Typed<'a>, Typed<'a>)> {
         let (ty, first) = self.typed()?;
         self.expect(",")?;
         let second = self.operand()?;
@@ -274,7 +283,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `, 0, 1`
-    fn path(&mut self) -> Read<'a, Vec<u64>> {
+    fn path(&mut self) -> LineResult<'a, Vec<u64>> {
         let mut path = Vec::new();
         while self.text_at(0) == "," && !self.text_at(1).starts_with('!') {
             self.next += 1;
@@ -284,31 +293,31 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `label %b`
-    fn target(&mut self) -> Read<'a, &'a str> {
+    fn target(&mut self) -> LineResult<'a, &'a str> {
         self.expect("label")?;
         self.local("%block")
     }
 
-    fn local(&mut self, example: &str) -> Read<'a, &'a str> {
+    fn local(&mut self, example: &str) -> LineResult<'a, &'a str> {
         if !self.text_at(0).starts_with('%') {
             self.expected("a name with `%`").help(example);
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         self.name()
     }
 
-    fn br(&mut self) -> Read<'a, End<'a>> {
+    fn br(&mut self) -> LineResult<'a, Terminator<'a>> {
         if self.text_at(0) == "label" {
-            return Ok(End::Jump(self.target()?));
+            return Ok(Terminator::Jump(self.target()?));
         }
         let condition = self.typed()?;
         self.expect(",")?;
         let then = self.target()?;
         self.expect(",")?;
-        Ok(End::Branch { condition, then, otherwise: self.target()? })
+        Ok(Terminator::Branch { condition, then, otherwise: self.target()? })
     }
 
-    fn switch(&mut self) -> Read<'a, End<'a>> {
+    fn switch(&mut self) -> LineResult<'a, Terminator<'a>> {
         let on = self.typed()?;
         self.expect(",")?;
         let default = self.target()?;
@@ -319,10 +328,10 @@ impl<'a> Parser<'a, '_> {
             self.expect(",")?;
             cases.push((case, self.target()?));
         }
-        Ok(End::Switch { on, default, cases })
+        Ok(Terminator::Switch { on, default, cases })
     }
 
-    fn phi(&mut self) -> Read<'a, Step<'a>> {
+    fn phi(&mut self) -> LineResult<'a, InstructionKind<'a>> {
         self.flags();
         let ty = self.any_type()?;
         let mut incoming = Vec::new();
@@ -333,13 +342,13 @@ impl<'a> Parser<'a, '_> {
             incoming.push((value, self.local("[ 0, %block ]")?));
             self.expect("]")?;
             if self.text_at(0) != "," || self.text_at(1).starts_with('!') {
-                return Ok(Step::Phi { ty, incoming });
+                return Ok(InstructionKind::Phi { ty, incoming });
             }
             self.next += 1;
         }
     }
 
-    fn alloca(&mut self) -> Read<'a, Step<'a>> {
+    fn alloca(&mut self) -> LineResult<'a, InstructionKind<'a>> {
         self.eat("inalloca");
         let ty = self.any_type()?;
         let mut count = None;
@@ -351,16 +360,16 @@ impl<'a> Parser<'a, '_> {
                 _ => count = Some(self.typed()?),
             }
         }
-        Ok(Step::Alloca { ty, count })
+        Ok(InstructionKind::Alloca { ty, count })
     }
 
     /// A call; its arguments only where somebody is called by name.
-    fn called(&mut self) -> Read<'a, Step<'a>> {
+    fn called(&mut self) -> LineResult<'a, InstructionKind<'a>> {
         self.flags();
         while !self.at_type() {
             if self.text_at(0).is_empty() {
                 self.expected("whom to call").help("call void @llvm.nvvm.barrier0()");
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
             self.next += 1;
             if self.text_at(0) == "(" {
@@ -370,13 +379,13 @@ impl<'a> Parser<'a, '_> {
         let result = self.called_type()?;
         if !self.text_at(0).starts_with('@') {
             let what = if self.text_at(0) == "asm" { "asm" } else { "call" };
-            return Ok(Step::Unsupported(what));
+            return Ok(InstructionKind::Unsupported(what));
         }
         let from = self.here();
         self.name()?;
         let callee = self.since(from);
         if !callee.starts_with("@llvm.") {
-            return Ok(Step::Unsupported(callee));
+            return Ok(InstructionKind::Unsupported(callee));
         }
         self.expect("(")?;
         let mut arguments = Vec::new();
@@ -398,11 +407,11 @@ impl<'a> Parser<'a, '_> {
             self.attributes()?;
             arguments.push((ty, self.operand()?));
         }
-        Ok(Step::Call { result, callee: &callee[1..], arguments })
+        Ok(InstructionKind::Call { result, callee: &callee[1..], arguments })
     }
 
     /// The type of a result, or that of the whole function, as `i32 (ptr, ...)`.
-    fn called_type(&mut self) -> Read<'a, Ty> {
+    fn called_type(&mut self) -> LineResult<'a, Ty> {
         let mut parser_next = self.next;
         let ty = self.any_type()?;
         if ty != Ty::Other {
@@ -415,7 +424,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// What attributes a parameter or an argument has, by name.
-    pub(super) fn attributes(&mut self) -> Read<'a, Vec<&'a str>> {
+    pub(super) fn attributes(&mut self) -> LineResult<'a, Vec<&'a str>> {
         let mut attributes = Vec::new();
         loop {
             let text = self.text_at(0);
@@ -480,7 +489,7 @@ const ATTRIBUTES: &[&str] = &[
 impl<'a> Value<'a> {
     /// An operand that was read before, from its text.
     fn again(text: &'a str) -> Option<Value<'a>> {
-        let mut report = Report::default();
+        let mut report = Diagnostics::default();
         let tokens = super::lex::lines(text, &mut report).concat();
         let mut parser = Parser::new(text, &mut report);
         parser.begin(tokens);

@@ -1,9 +1,9 @@
 //! Calls of what LLVM itself defines: barriers, fences, special registers, small functions.
 
-use super::function::{Cell, Made, Translator};
+use super::function::{CellText, LoweringResult, Translator};
 use super::step::Typed;
-use super::ty::{Scalar, Ty};
-use model::function::Initial;
+use super::ty::{ScalarType, Ty};
+use model::function::EntryValue;
 use text::cursor::short;
 
 /// Calls that do nothing which another thread or this one can see.
@@ -60,8 +60,8 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         callee: &str,
         arguments: &[Typed<'a>],
-        result: Option<(Scalar, Cell)>,
-    ) -> Made<()> {
+        result: Option<(ScalarType, CellText)>,
+    ) -> LoweringResult<()> {
         if does_nothing(callee) {
             return match result {
                 None => Ok(()),
@@ -96,11 +96,15 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A barrier or fence without a result, as a cell.
-    fn synchronizes(&mut self, callee: &str, arguments: &[Typed<'a>]) -> Made<Option<String>> {
+    fn synchronizes(
+        &mut self,
+        callee: &str,
+        arguments: &[Typed<'a>],
+    ) -> LoweringResult<Option<String>> {
         let bare = callee.strip_prefix("llvm.nvvm.").unwrap_or("").replace(".aligned", "");
         let mut cells = Vec::new();
         for argument in arguments {
-            if argument.0 != Ty::Scalar(Scalar::Int(32)) {
+            if argument.0 != Ty::Scalar(ScalarType::Int(32)) {
                 return Ok(None);
             }
             cells.push(self.cell(argument)?);
@@ -129,7 +133,11 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A special register, which the initial state holds.
-    fn special(&mut self, name: &str, result: Option<(Scalar, Cell)>) -> Made<()> {
+    fn special(
+        &mut self,
+        name: &str,
+        result: Option<(ScalarType, CellText)>,
+    ) -> LoweringResult<()> {
         let Some((scalar, to)) = result else { return Ok(()) };
         if name == "warpsize" {
             return self.mov(scalar, &to, &WARP.to_string());
@@ -147,19 +155,23 @@ impl<'a> Translator<'a, '_> {
         let Some(ptx) = ptx else {
             return self.no(format!("the special register `{}` is not covered", short(name)));
         };
-        let known = |(register, initial): &(Cell, Initial)| {
-            matches!(initial, Initial::Special(held) if *held == ptx).then(|| register.clone())
+        let known = |(register, initial): &(CellText, EntryValue)| {
+            matches!(initial, EntryValue::Special(held) if *held == ptx).then(|| register.clone())
         };
         let register = self.initial.iter().find_map(known).unwrap_or_else(|| {
             let register = self.register(&ptx.replace('.', "_"));
-            self.initial.push((register.clone(), Initial::Special(ptx.clone())));
+            self.initial.push((register.clone(), EntryValue::Special(ptx.clone())));
             register
         });
         self.mov(scalar, &to, &register)
     }
 
     /// `llvm.nvvm.ldg.global.…(ptr, align)`: a load of what nobody writes.
-    fn read_only(&mut self, arguments: &[Typed<'a>], result: Option<(Scalar, Cell)>) -> Made<()> {
+    fn read_only(
+        &mut self,
+        arguments: &[Typed<'a>],
+        result: Option<(ScalarType, CellText)>,
+    ) -> LoweringResult<()> {
         let (Some(pointer), Some((scalar, to))) = (arguments.first(), result) else {
             return self.no("this load is not covered");
         };
@@ -176,7 +188,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// `barrier0.popc` and so on: a barrier that counts.
-    fn reduce(&mut self, operation: &str, arguments: &[Typed<'a>], to: &str) -> Made<()> {
+    fn reduce(&mut self, operation: &str, arguments: &[Typed<'a>], to: &str) -> LoweringResult<()> {
         let (id, count, of) = match arguments {
             [of] => ("0".to_owned(), None, of),
             [id, of] => (self.cell(id)?, None, of),
@@ -215,9 +227,9 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         callee: &str,
         arguments: &[Typed<'a>],
-        scalar: Scalar,
+        scalar: ScalarType,
         to: &str,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let name = callee.split('.').nth(1).unwrap_or("");
         let relation = match name {
             "umax" => "ugt",

@@ -1,8 +1,8 @@
 //! Instructions that compute from registers alone.
 
-use super::function::{Cell, Made, Translator};
-use super::step::{Instruction, Step, Typed};
-use super::ty::{Scalar, Ty};
+use super::function::{CellText, LoweringResult, Translator};
+use super::step::{InstructionKind, Typed, TypedInstruction};
+use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
 use text::cursor::short;
 
@@ -13,20 +13,24 @@ fn ones(bits: u32) -> u64 {
 
 impl<'a, 'm> Translator<'a, 'm> {
     /// An instruction that ends no block; `first` says that it is in the first one.
-    pub(super) fn step(&mut self, instruction: &'m Instruction<'a>, first: bool) -> Made<()> {
+    pub(super) fn step(
+        &mut self,
+        instruction: &'m TypedInstruction<'a>,
+        first: bool,
+    ) -> LoweringResult<()> {
         let step = &instruction.step;
-        if let Step::Memory(operation, values) = step {
+        if let InstructionKind::Memory(operation, values) = step {
             return self.memory(operation, values, instruction.result);
         }
-        let to = |this: &Self| -> Vec<(Scalar, Cell)> {
+        let to = |this: &Self| -> Vec<(ScalarType, CellText)> {
             let held = instruction.result.and_then(|name| this.values.get(name));
             held.map_or(Vec::new(), |held| held.parts.clone())
         };
-        if let Step::Call { callee, arguments, .. } = step {
+        if let InstructionKind::Call { callee, arguments, .. } = step {
             let result = to(self).into_iter().next();
             return self.call(callee, arguments, result);
         }
-        if let Step::Alloca { ty, count } = step {
+        if let InstructionKind::Alloca { ty, count } = step {
             return self.alloca(instruction, (ty, count.as_ref()), first);
         }
         if instruction.result.is_none() {
@@ -34,14 +38,14 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let to = to(self);
         match step {
-            Step::Binary { op, fast, operands: (a, b) } => {
+            InstructionKind::Binary { op, fast, operands: (a, b) } => {
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
                     self.binary(op, *fast, *scalar, (to, a, b))?;
                 }
                 Ok(())
             }
-            Step::Compare { relation, operands: (a, b) } => {
+            InstructionKind::Compare { relation, operands: (a, b) } => {
                 let scalars = a.0.parts(&self.module.types).unwrap_or_default();
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for (index, (_, to)) in to.iter().enumerate() {
@@ -50,7 +54,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 Ok(())
             }
-            Step::Select { condition, operands: (a, b) } => {
+            InstructionKind::Select { condition, operands: (a, b) } => {
                 self.kept_inside(&a.1)?;
                 self.kept_inside(&b.1)?;
                 let condition = self.cell(condition)?;
@@ -60,7 +64,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 Ok(())
             }
-            Step::Cast { op, from, .. } => {
+            InstructionKind::Cast { op, from, .. } => {
                 let scalars = from.0.parts(&self.module.types).unwrap_or_default();
                 let cells = self.defined(&from.0, &from.1)?;
                 if scalars.len() != to.len() {
@@ -72,31 +76,36 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 Ok(())
             }
-            Step::Address { source, base, indices } => {
-                let [(Scalar::Ptr, to)] = &to[..] else {
+            InstructionKind::Address { source, base, indices } => {
+                let [(ScalarType::Ptr, to)] = &to[..] else {
                     return self.no("a vector of addresses is not covered");
                 };
                 self.address(to, source, base, indices)
             }
-            Step::Phi { incoming, .. } => {
+            InstructionKind::Phi { incoming, .. } => {
                 for (value, _) in incoming {
                     self.kept_inside(value)?;
                 }
                 Ok(())
             }
-            Step::Freeze(of) => {
+            InstructionKind::Freeze(of) => {
                 let cells = self.defined(&of.0, &of.1)?;
                 to.iter()
                     .zip(&cells)
                     .try_for_each(|((scalar, to), from)| self.mov(*scalar, to, from))
             }
-            Step::Part(part) => self.part(part, instruction.result, &to),
-            Step::Unsupported(what) => self.no(format!("`{}` is not covered", short(what))),
-            Step::Memory(..) | Step::Call { .. } | Step::Alloca { .. } | Step::End(_) => Ok(()),
+            InstructionKind::Part(part) => self.part(part, instruction.result, &to),
+            InstructionKind::Unsupported(what) => {
+                self.no(format!("`{}` is not covered", short(what)))
+            }
+            InstructionKind::Memory(..)
+            | InstructionKind::Call { .. }
+            | InstructionKind::Alloca { .. }
+            | InstructionKind::End(_) => Ok(()),
         }
     }
 
-    pub(super) fn mov(&mut self, scalar: Scalar, to: &str, from: &str) -> Made<()> {
+    pub(super) fn mov(&mut self, scalar: ScalarType, to: &str, from: &str) -> LoweringResult<()> {
         if from == UNDEFINED {
             return self.no("`undef` is not covered");
         }
@@ -108,7 +117,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A predicate as a number.
-    pub(super) fn number_of(&mut self, predicate: &str) -> Cell {
+    pub(super) fn number_of(&mut self, predicate: &str) -> CellText {
         if matches!(predicate, "0" | "1") {
             return predicate.to_owned();
         }
@@ -118,7 +127,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A value whose register is wider, with zeros above it.
-    pub(super) fn masked(&mut self, scalar: Scalar, cell: Cell) -> Cell {
+    pub(super) fn masked(&mut self, scalar: ScalarType, cell: CellText) -> CellText {
         let bits = scalar.bits();
         if matches!(bits, 32 | 64) {
             return cell;
@@ -130,7 +139,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The same in place.
-    fn mask(&mut self, scalar: Scalar, cell: &str) {
+    fn mask(&mut self, scalar: ScalarType, cell: &str) {
         let bits = scalar.bits();
         if !matches!(bits, 32 | 64) {
             let width = if bits < 32 { 32 } else { 64 };
@@ -139,7 +148,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A value whose register is wider, with its sign above it.
-    fn signed(&mut self, scalar: Scalar, cell: &str) -> Made<Cell> {
+    fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
         let width = self.container(scalar)?.max(32);
         let (bits, from) = match scalar.bits() {
             1 => (1, self.number_of(cell)),
@@ -158,9 +167,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         op: &str,
         fast: bool,
-        scalar: Scalar,
+        scalar: ScalarType,
         (to, a, b): (&str, &str, &str),
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let uncovered = || format!("`{op}` of {scalar} is not covered");
         if scalar.is_float() {
             let (name, ty) = match (op, scalar) {
@@ -170,10 +179,12 @@ impl<'a, 'm> Translator<'a, 'm> {
                 _ => return self.no(uncovered()),
             };
             let ty = match ty {
-                Scalar::Half => "f16",
-                Scalar::Float => "f32",
-                Scalar::Double => "f64",
-                Scalar::BFloat | Scalar::Int(_) | Scalar::Ptr => return self.no(uncovered()),
+                ScalarType::Half => "f16",
+                ScalarType::Float => "f32",
+                ScalarType::Double => "f64",
+                ScalarType::BFloat | ScalarType::Int(_) | ScalarType::Ptr => {
+                    return self.no(uncovered());
+                }
             };
             if fast {
                 return self
@@ -215,7 +226,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Whether two values of a type are equal, as a predicate.
-    pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> Made<Cell> {
+    pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> LoweringResult<CellText> {
         let parts = ty.parts(&self.module.types);
         let Some([scalar]) = parts.as_deref() else {
             return self.no("a value that is no scalar is not covered here");
@@ -228,9 +239,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn compare(
         &mut self,
         relation: &str,
-        scalar: Scalar,
+        scalar: ScalarType,
         (to, a, b): (&str, &str, &str),
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let (name, signed) = match relation {
             "eq" | "ne" => (relation, false),
             "ugt" | "uge" | "ult" | "ule" => (&relation[1..], false),
@@ -255,10 +266,10 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     pub(super) fn select(
         &mut self,
-        scalar: Scalar,
+        scalar: ScalarType,
         (to, a, b): (&str, &str, &str),
         condition: &str,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         if condition == "1" || condition == "0" {
             return self.mov(scalar, to, if condition == "1" { a } else { b });
         }
@@ -279,7 +290,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// That a conversion does not let the address of a local variable go, nor one of a state space
     /// become a number.
-    fn kept(&self, op: &str, from: &Typed<'a>) -> Made<()> {
+    fn kept(&self, op: &str, from: &Typed<'a>) -> LoweringResult<()> {
         match (op, &from.0) {
             ("ptrtoint" | "ptrtoaddr", Ty::Ptr(0 | 1)) => self.kept_inside(&from.1),
             ("ptrtoint" | "ptrtoaddr", _) => {
@@ -292,9 +303,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn cast(
         &mut self,
         op: &str,
-        (old, from): (Scalar, &str),
-        (new, to): (Scalar, &str),
-    ) -> Made<()> {
+        (old, from): (ScalarType, &str),
+        (new, to): (ScalarType, &str),
+    ) -> LoweringResult<()> {
         let (narrow, wide) = (self.container(old)?, self.container(new)?);
         let bits = (old.bits(), new.bits());
         let wrong = |this: &mut Self| {
@@ -359,13 +370,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         source: &Ty,
         base: &Typed<'a>,
         indices: &[Typed<'a>],
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let mut sum = self.cell(base)?;
         let (offset, variable) = self.offsets(source, indices)?;
         let mut terms = Vec::new();
         for (index, stride) in variable {
             let parts = index.0.parts(&self.module.types);
-            let Some([scalar @ Scalar::Int(_)]) = parts.as_deref() else {
+            let Some([scalar @ ScalarType::Int(_)]) = parts.as_deref() else {
                 return self.no("an index that is no integer is not covered");
             };
             let cell = self.cell(&index)?;
@@ -385,7 +396,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         if offset != 0 {
             terms.push(offset.to_string());
         }
-        let Some(last) = terms.pop() else { return self.mov(Scalar::Ptr, to, &sum) };
+        let Some(last) = terms.pop() else { return self.mov(ScalarType::Ptr, to, &sum) };
         for term in terms {
             let next = self.temporary();
             self.row(format!("add.u64 {next}, {sum}, {term}"));

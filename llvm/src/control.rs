@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::function::{Cell, Made, Root, Translator, scalar_bits};
+use super::function::{CellText, LoweringResult, Root, Translator, scalar_bits};
 use super::operand::Value;
-use super::step::{Block, End, Step, Typed};
-use super::ty::{Scalar, Ty};
+use super::step::{Block, InstructionKind, Terminator, Typed};
+use super::ty::{ScalarType, Ty};
 use text::cursor::short;
 
 /// What a register is given where one block leads to another.
-struct Move {
-    to: Cell,
-    from: Cell,
-    scalar: Scalar,
+struct PhiMove {
+    to: CellText,
+    from: CellText,
+    scalar: ScalarType,
 }
 
 type Blocks<'a, 'm> = BTreeMap<&'a str, &'m Block<'a>>;
@@ -21,33 +21,39 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// The end of the block `here`; `next` is the one that the column goes on with.
     pub(super) fn control(
         &mut self,
-        end: &'m End<'a>,
+        end: &'m Terminator<'a>,
         here: &'a str,
         next: Option<&'a str>,
         blocks: &Blocks<'a, 'm>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         match end {
-            End::Jump(target) => {
+            Terminator::Jump(target) => {
                 let moves = self.moves(here, target, blocks)?;
                 self.jump(&moves, target, next)
             }
-            End::Branch { condition, then, otherwise } => {
+            Terminator::Branch { condition, then, otherwise } => {
                 self.branch(condition, (then, otherwise), (here, next), blocks)
             }
-            End::Switch { on, default, cases } => {
+            Terminator::Switch { on, default, cases } => {
                 self.switch(on, (default, cases), (here, next), blocks)
             }
-            End::Return(value) => self.returns(value.as_ref(), next.is_none()),
-            End::Unreachable => self.no("`unreachable` can be reached"),
+            Terminator::Return(value) => self.returns(value.as_ref(), next.is_none()),
+            Terminator::Unreachable => self.no("`unreachable` can be reached"),
         }
     }
 
     /// What the phis of `to` are given by `from`.
-    fn moves(&mut self, from: &str, to: &str, blocks: &Blocks<'a, 'm>) -> Made<Vec<Move>> {
+    fn moves(
+        &mut self,
+        from: &str,
+        to: &str,
+        blocks: &Blocks<'a, 'm>,
+    ) -> LoweringResult<Vec<PhiMove>> {
         let mut moves = Vec::new();
         let instructions = blocks.get(to).map_or(&[][..], |block| &block.instructions);
         for instruction in instructions {
-            let (Step::Phi { ty, incoming }, Some(name)) = (&instruction.step, instruction.result)
+            let (InstructionKind::Phi { ty, incoming }, Some(name)) =
+                (&instruction.step, instruction.result)
             else {
                 continue;
             };
@@ -59,7 +65,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let targets = self.values[name].parts.clone();
             for ((scalar, to), from) in targets.into_iter().zip(sources) {
                 if to != from {
-                    moves.push(Move { to, from, scalar });
+                    moves.push(PhiMove { to, from, scalar });
                 }
             }
         }
@@ -67,8 +73,8 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// All at once: what is still needed is kept aside before it is overwritten.
-    fn assign(&mut self, moves: &[Move]) -> Made<()> {
-        let written: BTreeSet<&Cell> = moves.iter().map(|one| &one.to).collect();
+    fn assign(&mut self, moves: &[PhiMove]) -> LoweringResult<()> {
+        let written: BTreeSet<&CellText> = moves.iter().map(|one| &one.to).collect();
         let conflict = moves.len() > 1 && moves.iter().any(|one| written.contains(&one.from));
         let mut aside = Vec::new();
         for one in moves {
@@ -86,7 +92,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    fn jump(&mut self, moves: &[Move], target: &str, next: Option<&str>) -> Made<()> {
+    fn jump(&mut self, moves: &[PhiMove], target: &str, next: Option<&str>) -> LoweringResult<()> {
         self.assign(moves)?;
         if next != Some(target) {
             let label = self.label(target);
@@ -101,7 +107,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         (then, otherwise): (&'a str, &'a str),
         (here, next): (&'a str, Option<&'a str>),
         blocks: &Blocks<'a, 'm>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let cell = self.cell(condition)?;
         let (yes, no) = (self.moves(here, then, blocks)?, self.moves(here, otherwise, blocks)?);
         if then == otherwise || cell == "1" {
@@ -133,7 +139,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         (default, cases): (&'a str, &'m [(Typed<'a>, &'a str)]),
         (here, next): (&'a str, Option<&'a str>),
         blocks: &Blocks<'a, 'm>,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let cell = self.cell(on)?;
         let mut edges = Vec::new();
         for (case, target) in cases {
@@ -158,7 +164,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    fn returns(&mut self, value: Option<&'m Typed<'a>>, last: bool) -> Made<()> {
+    fn returns(&mut self, value: Option<&'m Typed<'a>>, last: bool) -> LoweringResult<()> {
         let ty = value.map_or(&Ty::Void, |value| &value.0);
         let result = &self.definition.result;
         let pointers = matches!((ty, result), (Ty::Ptr(_), Ty::Ptr(_)));
@@ -176,7 +182,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 Some((name, _)) => name.clone(),
                 None => self.register("result"),
             };
-            if *scalar == Scalar::Int(1) {
+            if *scalar == ScalarType::Int(1) {
                 let number = self.number_of(&from);
                 self.row(format!("mov.b32 {name}, {number}"));
             } else {
@@ -191,7 +197,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// That the address of a local variable goes nowhere else.
-    pub(super) fn kept_inside(&self, value: &Value<'a>) -> Made<()> {
+    pub(super) fn kept_inside(&self, value: &Value<'a>) -> LoweringResult<()> {
         if let Root::Alloca(name) = self.root(value) {
             let name = short(name);
             return self.no(format!("the address of the local variable `%{name}` is passed on"));

@@ -8,23 +8,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::memory::Space;
 
 use super::call;
-use super::module::{Definition, Module};
+use super::module::{FunctionDefinition, Module};
 use super::operand::Value;
-use super::step::{Block, Instruction, Part, Step};
-use super::ty::{Scalar, Ty};
-use model::function::{Function, Initial, Language, Parameter, Refused, Row, Variable};
+use super::step::{AggregateAccess, Block, InstructionKind, TypedInstruction};
+use super::ty::{ScalarType, Ty};
+use model::function::{
+    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused,
+};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A register, or a number.
-pub(super) type Cell = String;
+pub(super) type CellText = String;
 
-pub(super) type Made<T> = Result<T, Refused>;
+pub(super) type LoweringResult<T> = Result<T, Refused>;
 
 /// What a name of a function stands for.
-pub(super) struct Held {
+pub(super) struct LoweredValue {
     pub(super) ty: Ty,
-    pub(super) parts: Vec<(Scalar, Cell)>,
+    pub(super) parts: Vec<(ScalarType, CellText)>,
 }
 
 /// Where a pointer was made.
@@ -38,12 +40,12 @@ pub(super) enum Root<'a> {
 
 pub(super) struct Translator<'a, 'm> {
     pub(super) module: &'m Module<'a>,
-    pub(super) definition: &'m Definition<'a>,
-    report: &'m mut Report,
-    lines: &'m Lines,
-    pub(super) values: BTreeMap<&'a str, Held>,
+    pub(super) definition: &'m FunctionDefinition<'a>,
+    report: &'m mut Diagnostics,
+    lines: &'m LineIndex,
+    pub(super) values: BTreeMap<&'a str, LoweredValue>,
     /// Where each value is made.
-    steps: BTreeMap<&'a str, &'m Step<'a>>,
+    steps: BTreeMap<&'a str, &'m InstructionKind<'a>>,
     /// Local variables that are kept in registers.
     pub(super) slots: BTreeSet<&'a str>,
     /// Words that are taken.
@@ -52,24 +54,24 @@ pub(super) struct Translator<'a, 'm> {
     /// Labels of the next row.
     pending: Vec<String>,
     /// Where the instruction is that is translated.
-    at: Bytes,
+    at: ByteSpan,
     pub(super) result: Option<(String, u16)>,
-    pub(super) rows: Vec<Row>,
-    pub(super) initial: Vec<(String, Initial)>,
-    pub(super) variables: Vec<Variable>,
+    pub(super) rows: Vec<FunctionLine>,
+    pub(super) initial: Vec<(String, EntryValue)>,
+    pub(super) variables: Vec<FunctionVariable>,
     notes: Vec<String>,
 }
 
 /// Where lines begin.
-pub(super) struct Lines(Vec<u32>);
+pub(super) struct LineIndex(Vec<u32>);
 
-impl Lines {
-    pub(super) fn of(text: &str) -> Lines {
+impl LineIndex {
+    pub(super) fn of(text: &str) -> LineIndex {
         let bytes = text.bytes().zip(0_u32..);
-        Lines(bytes.filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect())
+        LineIndex(bytes.filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect())
     }
 
-    pub(super) fn number(&self, at: Bytes) -> usize {
+    pub(super) fn number(&self, at: ByteSpan) -> usize {
         1 + self.0.partition_point(|&end| end < at.start)
     }
 }
@@ -94,11 +96,11 @@ pub(super) fn word(name: &str) -> String {
 /// Translates a function, or says why it is not covered; what LLVM would reject is reported.
 pub(super) fn translate<'a>(
     module: &Module<'a>,
-    definition: &Definition<'a>,
+    definition: &FunctionDefinition<'a>,
     blocks: &mut [Block<'a>],
-    lines: &Lines,
-    report: &mut Report,
-) -> Made<Function> {
+    lines: &LineIndex,
+    report: &mut Diagnostics,
+) -> LoweringResult<Function> {
     let before = report.count();
     number(definition, blocks);
     let mut translator = Translator {
@@ -142,7 +144,7 @@ pub(super) fn translate<'a>(
 }
 
 /// Gives blocks and results the numbers that are not written.
-fn number<'a>(definition: &Definition<'a>, blocks: &mut [Block<'a>]) {
+fn number<'a>(definition: &FunctionDefinition<'a>, blocks: &mut [Block<'a>]) {
     let mut next = 0;
     let mut pass = |name: Option<&'a str>| -> Option<&'a str> {
         let Some(name) = name else {
@@ -180,12 +182,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         Refused { line: self.lines.number(self.at), why: why.into() }
     }
 
-    pub(super) fn no<T>(&self, why: impl Into<String>) -> Made<T> {
+    pub(super) fn no<T>(&self, why: impl Into<String>) -> LoweringResult<T> {
         Err(self.refused(why))
     }
 
     /// What LLVM would reject; the function is no more looked at.
-    pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> Made<T> {
+    pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> LoweringResult<T> {
         self.report.error(code, self.at, message);
         Err(self.refused("it is no LLVM IR"))
     }
@@ -208,24 +210,24 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A register that nothing else uses.
-    pub(super) fn register(&mut self, like: &str) -> Cell {
+    pub(super) fn register(&mut self, like: &str) -> CellText {
         self.fresh(like)
     }
 
-    pub(super) fn temporary(&mut self) -> Cell {
+    pub(super) fn temporary(&mut self) -> CellText {
         self.register("t")
     }
 
     /// Adds a row to the column.
-    pub(super) fn row(&mut self, cell: impl Into<String>) -> &mut Row {
+    pub(super) fn row(&mut self, cell: impl Into<String>) -> &mut FunctionLine {
         let mut text: String = self.pending.drain(..).map(|label| label + ": ").collect();
         text.push_str(&cell.into());
         let line = self.lines.number(self.at);
-        self.rows.push(Row { cell: text, line, ..Row::default() });
+        self.rows.push(FunctionLine { cell: text, line, ..FunctionLine::default() });
         self.rows.last_mut().expect("one was pushed")
     }
 
-    fn parameters(&mut self) -> Made<Vec<Parameter>> {
+    fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
         let definition = self.definition;
         if self.module.short_pointers {
             return self.no("pointers of 32 bits are not covered");
@@ -269,8 +271,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             let no_alias = parameter.attributes.contains(&"noalias");
             parameters.push(Parameter { name: shown, bits, points_to, no_alias });
-            self.initial.push((register.clone(), Initial::Parameter(index)));
-            let held = Held { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
+            self.initial.push((register.clone(), EntryValue::Parameter(index)));
+            let held = LoweredValue { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
             if self.values.insert(name, held).is_some() {
                 return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
             }
@@ -279,10 +281,17 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A generic pointer that is made one of a state space is known to lead there.
-    fn converted(&mut self, blocks: &[Block<'a>], parameters: &mut [Parameter]) -> Made<()> {
+    fn converted(
+        &mut self,
+        blocks: &[Block<'a>],
+        parameters: &mut [Parameter],
+    ) -> LoweringResult<()> {
         for instruction in blocks.iter().flat_map(|block| &block.instructions) {
-            if let Step::Cast { op: "addrspacecast", from: (Ty::Ptr(0), from), to: Ty::Ptr(to) } =
-                &instruction.step
+            if let InstructionKind::Cast {
+                op: "addrspacecast",
+                from: (Ty::Ptr(0), from),
+                to: Ty::Ptr(to),
+            } = &instruction.step
                 && let Root::Parameter(index) = self.root(from)
                 && *to != 0
             {
@@ -294,7 +303,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Gives every value its registers, and every block its label.
-    fn names_of(&mut self, blocks: &'m [Block<'a>]) -> Made<()> {
+    fn names_of(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         for block in blocks {
             self.at = block.at;
             let Some(label) = block.label else {
@@ -318,12 +327,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    fn name_of(&mut self, instruction: &'m Instruction<'a>) -> Made<()> {
-        if let Step::Unsupported(what) = instruction.step {
+    fn name_of(&mut self, instruction: &'m TypedInstruction<'a>) -> LoweringResult<()> {
+        if let InstructionKind::Unsupported(what) = instruction.step {
             return self.no(format!("`{}` is not covered", short(what)));
         }
         let mut ty = instruction.step.result();
-        if let Step::Part(Part::Extract { from, path }) = &instruction.step {
+        if let InstructionKind::Part(AggregateAccess::Extract { from, path }) = &instruction.step {
             let mut part = &from.0;
             for index in path {
                 let Some((element, _)) = part.element(*index, &self.module.types) else {
@@ -352,7 +361,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             parts.push((*scalar, self.register(&name)));
         }
         self.steps.insert(name, &instruction.step);
-        if self.values.insert(name, Held { ty, parts }).is_some() {
+        if self.values.insert(name, LoweredValue { ty, parts }).is_some() {
             return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
         }
         Ok(())
@@ -364,13 +373,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         let mut unknown = Vec::new();
         for instruction in blocks.iter().flat_map(|block| &block.instructions) {
             let mut operands = instruction.step.operands();
-            if let Step::Phi { incoming, .. } = &instruction.step {
+            if let InstructionKind::Phi { incoming, .. } = &instruction.step {
                 operands.extend(incoming.iter().map(|(value, _)| value));
             }
             let mut stack = operands;
             let slot = self.slot_of(&instruction.step);
             // What is only told of a variable is no use of its address.
-            let told = matches!(&instruction.step, Step::Call { callee, .. } if call::does_nothing(callee));
+            let told = matches!(&instruction.step, InstructionKind::Call { callee, .. } if call::does_nothing(callee));
             while let Some(value) = stack.pop() {
                 match value {
                     Value::Local(name) if !self.values.contains_key(name) => {
@@ -397,7 +406,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let made = self.steps.iter();
         let slots = made.filter(|(name, step)| {
-            matches!(step, Step::Alloca { ty, count: None } if ty.parts(&self.module.types).is_some_and(|p| p.len() == 1))
+            matches!(step, InstructionKind::Alloca { ty, count: None } if ty.parts(&self.module.types).is_some_and(|p| p.len() == 1))
                 && !elsewhere.contains(*name)
         });
         self.slots = slots.map(|(name, _)| *name).collect();
@@ -410,14 +419,16 @@ impl<'a, 'm> Translator<'a, 'm> {
         for _ in 0..1000 {
             match value {
                 Value::Local(name) => match self.steps.get(name) {
-                    Some(Step::Address { base: (_, base), .. }) => value = base,
-                    Some(Step::Cast {
-                        op: "bitcast" | "addrspacecast", from: (_, from), ..
+                    Some(InstructionKind::Address { base: (_, base), .. }) => value = base,
+                    Some(InstructionKind::Cast {
+                        op: "bitcast" | "addrspacecast",
+                        from: (_, from),
+                        ..
                     }) => {
                         value = from;
                     }
-                    Some(Step::Freeze((_, of))) => value = of,
-                    Some(Step::Alloca { .. }) => return Root::Alloca(name),
+                    Some(InstructionKind::Freeze((_, of))) => value = of,
+                    Some(InstructionKind::Alloca { .. }) => return Root::Alloca(name),
                     Some(_) => return Root::Unknown,
                     None => {
                         let cell = self.values.get(name).and_then(|held| held.parts.first());
@@ -426,7 +437,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                             .iter()
                             .find(|held| cell.is_some_and(|(_, cell)| held.0 == *cell));
                         return match place {
-                            Some((_, Initial::Parameter(index))) => Root::Parameter(*index),
+                            Some((_, EntryValue::Parameter(index))) => Root::Parameter(*index),
                             _ => Root::Unknown,
                         };
                     }
@@ -443,12 +454,12 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The instruction that makes a value.
-    pub(super) fn made(&self, name: &str) -> Option<&'m Step<'a>> {
+    pub(super) fn made(&self, name: &str) -> Option<&'m InstructionKind<'a>> {
         self.steps.get(name).copied()
     }
 
     /// The state space of an address space's number; a generic pointer is one to global memory.
-    pub(super) fn space(&self, number: u32) -> Made<Space> {
+    pub(super) fn space(&self, number: u32) -> LoweringResult<Space> {
         Ok(match number {
             0 | 1 => Space::Global,
             3 | 7 => Space::Shared,
@@ -459,7 +470,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// How many bits a register has that holds such a scalar: 1 for a predicate.
-    pub(super) fn container(&self, scalar: Scalar) -> Made<u32> {
+    pub(super) fn container(&self, scalar: ScalarType) -> LoweringResult<u32> {
         match scalar.bits() {
             1 => Ok(1),
             2..=32 => Ok(32),
@@ -469,7 +480,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// All blocks that can be reached, in the order of the file.
-    fn blocks(&mut self, blocks: &'m [Block<'a>]) -> Made<()> {
+    fn blocks(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         let Some(first) = blocks.first() else {
             return self.wrong("llvm-block", "this function has no block".to_owned());
         };
@@ -487,7 +498,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 return self.wrong("llvm-label", message);
             };
             let last = block.instructions.last();
-            let Some((at, end)) = last.and_then(Instruction::end) else {
+            let Some((at, end)) = last.and_then(TypedInstruction::end) else {
                 self.at = block.at;
                 return self.wrong(
                     "llvm-block",
@@ -512,7 +523,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let next = order.get(index + 1).and_then(|block| block.label);
             for instruction in &block.instructions {
                 self.at = instruction.at;
-                if let Step::End(end) = &instruction.step {
+                if let InstructionKind::End(end) = &instruction.step {
                     self.control(end, label, next, &by_label)?;
                     break;
                 }
@@ -522,7 +533,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         if !self.pending.is_empty() {
             let labels: Vec<String> = self.pending.drain(..).map(|label| label + ":").collect();
             let line = self.lines.number(self.at);
-            self.rows.push(Row { cell: labels.join(" "), line, ..Row::default() });
+            self.rows.push(FunctionLine {
+                cell: labels.join(" "),
+                line,
+                ..FunctionLine::default()
+            });
         }
         Ok(())
     }
@@ -538,6 +553,6 @@ impl<'a, 'm> Translator<'a, 'm> {
 }
 
 /// Bits of a scalar, as far as registers have them.
-pub(super) fn scalar_bits(scalar: Scalar) -> u16 {
+pub(super) fn scalar_bits(scalar: ScalarType) -> u16 {
     u16::try_from(scalar.bits()).unwrap_or(u16::MAX)
 }

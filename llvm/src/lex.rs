@@ -1,9 +1,9 @@
 //! Tokens of LLVM IR, a line at a time.
 
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// Opcodes, types, numbers, and names with their `%`, `@` or `!`.
     Word,
     /// With its quotes.
@@ -13,8 +13,8 @@ pub(super) enum Kind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) at: Bytes,
+    pub(super) kind: TokenKind,
+    pub(super) at: ByteSpan,
 }
 
 fn in_word(c: char) -> bool {
@@ -22,7 +22,7 @@ fn in_word(c: char) -> bool {
 }
 
 /// The tokens of each line that has any; a comment begins with `;`.
-pub(super) fn lines(text: &str, report: &mut Report) -> Vec<Vec<Token>> {
+pub(super) fn lines(text: &str, report: &mut Diagnostics) -> Vec<Vec<Token>> {
     let mut lines = Vec::new();
     let mut start = 0;
     for line in text.split('\n') {
@@ -35,7 +35,7 @@ pub(super) fn lines(text: &str, report: &mut Report) -> Vec<Vec<Token>> {
     lines
 }
 
-fn tokens(text: &str, start: usize, length: usize, report: &mut Report) -> Vec<Token> {
+fn tokens(text: &str, start: usize, length: usize, report: &mut Diagnostics) -> Vec<Token> {
     let end = start + length;
     let mut tokens = Vec::new();
     let mut at = start;
@@ -50,16 +50,16 @@ fn tokens(text: &str, start: usize, length: usize, report: &mut Report) -> Vec<T
             '"' => {
                 let Some(inside) = rest[1..].find('"') else {
                     report
-                        .error("llvm-string", Bytes::new(at, end), "this string has no end")
+                        .error("llvm-string", ByteSpan::new(at, end), "this string has no end")
                         .help("close it with `\"`");
                     break;
                 };
-                (Kind::String, inside + 2)
+                (TokenKind::String, inside + 2)
             }
-            _ if in_word(c) => (Kind::Word, rest.find(|c| !in_word(c)).unwrap_or(rest.len())),
-            _ => (Kind::Sign, c.len_utf8()),
+            _ if in_word(c) => (TokenKind::Word, rest.find(|c| !in_word(c)).unwrap_or(rest.len())),
+            _ => (TokenKind::Sign, c.len_utf8()),
         };
-        tokens.push(Token { kind, at: Bytes::new(at, at + length) });
+        tokens.push(Token { kind, at: ByteSpan::new(at, at + length) });
         at += length;
     }
     tokens

@@ -22,15 +22,15 @@ mod step;
 mod ty;
 mod value;
 
-pub use ty::{Scalar, Type};
+pub use ty::{ScalarType, Type};
 
 use model::function::Functions;
 use text::diagnostic::Diagnostic;
-use text::report::Report;
+use text::report::Diagnostics;
 
 /// An atomic ordering.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Order {
+pub enum AtomicOrdering {
     Unordered,
     Monotonic,
     Acquire,
@@ -39,16 +39,16 @@ pub enum Order {
     SeqCst,
 }
 
-impl Order {
+impl AtomicOrdering {
     /// As LLVM spells it.
     pub fn name(self) -> &'static str {
         match self {
-            Order::Unordered => "unordered",
-            Order::Monotonic => "monotonic",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::SeqCst => "seq_cst",
+            AtomicOrdering::Unordered => "unordered",
+            AtomicOrdering::Monotonic => "monotonic",
+            AtomicOrdering::Acquire => "acquire",
+            AtomicOrdering::Release => "release",
+            AtomicOrdering::AcqRel => "acq_rel",
+            AtomicOrdering::SeqCst => "seq_cst",
         }
     }
 }
@@ -79,20 +79,20 @@ pub enum RmwOp {
 
 /// Which memory operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum AccessKind {
     Load,
     Store,
     Rmw(RmwOp),
-    CmpXchg { weak: bool, failure: Order },
+    CmpXchg { weak: bool, failure: AtomicOrdering },
 }
 
 /// A memory operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access<'a> {
-    pub kind: Kind,
+    pub kind: AccessKind,
     pub volatile: bool,
     /// `None` for one that is not atomic.
-    pub order: Option<Order>,
+    pub order: Option<AtomicOrdering>,
     /// As it is written; empty where it is the system.
     pub scope: &'a str,
     pub ty: Type,
@@ -120,7 +120,7 @@ impl Access<'_> {
 
 /// A barrier that is called.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Barrier {
+pub enum BarrierCall {
     /// Of the CTA, all of its threads.
     Cta,
     ClusterArrive,
@@ -133,10 +133,10 @@ pub enum Barrier {
 pub enum Operation<'a> {
     Access(Access<'a>),
     Fence {
-        order: Order,
+        order: AtomicOrdering,
         scope: &'a str,
     },
-    Barrier(Barrier),
+    Barrier(BarrierCall),
     /// Computes from registers alone.
     Pure,
     /// Real IR that is not covered: its opcode, or whom it calls.
@@ -154,7 +154,7 @@ pub struct Instruction<'a> {
 
 /// Reads instructions, or says everything that is wrong with them. `path` is for the messages.
 pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<Diagnostic>> {
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     let instructions = parse::Parser::new(text, &mut report).instructions();
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(instructions) }
 }
@@ -162,9 +162,9 @@ pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<D
 /// Reads the functions of a module, or says everything that is wrong with it. What is right and not
 /// covered refuses its function alone.
 pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
-    let mut report = Report::of_many();
+    let mut report = Diagnostics::of_many();
     let module = module::read(text, &mut report);
-    let lines = function::Lines::of(text);
+    let lines = function::LineIndex::of(text);
     let mut functions = Functions::new();
     for definition in &module.functions {
         let before = report.count();
@@ -196,7 +196,7 @@ mod tests {
         );
         assert_eq!(
             (load.kind, load.volatile, load.order),
-            (Kind::Load, true, Some(Order::Acquire))
+            (AccessKind::Load, true, Some(AtomicOrdering::Acquire))
         );
         assert_eq!((load.scope, load.space, load.align), ("device", 1, Some(4)));
         assert_eq!((load.ty.bytes(), load.pointer), (Some(4), "%p"));
@@ -205,11 +205,14 @@ mod tests {
         assert_eq!((store.ty.bytes(), store.values), (Some(16), vec!["%v"]));
         let rmw =
             access("%r = atomicrmw volatile umax ptr addrspace(3) %p, i64 7 seq_cst, align 8");
-        assert_eq!((rmw.kind, rmw.space), (Kind::Rmw(RmwOp::UMax), 3));
+        assert_eq!((rmw.kind, rmw.space), (AccessKind::Rmw(RmwOp::UMax), 3));
         let cas =
             access("%c = cmpxchg weak ptr %p, i8 %e, i8 %v syncscope(\"block\") acq_rel monotonic");
-        assert_eq!(cas.kind, Kind::CmpXchg { weak: true, failure: Order::Monotonic });
-        assert_eq!((cas.order, cas.scope), (Some(Order::AcqRel), "block"));
+        assert_eq!(
+            cas.kind,
+            AccessKind::CmpXchg { weak: true, failure: AtomicOrdering::Monotonic }
+        );
+        assert_eq!((cas.order, cas.scope), (Some(AtomicOrdering::AcqRel), "block"));
         let old = access("%r = load i32, i32 addrspace(1)* %p, align 4");
         assert_eq!(old.space, 1);
         let argument = access("%r = load i32, ptr %p , align 4 [kernel arg %p: noalias readonly]");
@@ -228,9 +231,9 @@ mod tests {
             operations,
             [
                 Operation::Pure,
-                Operation::Fence { order: Order::SeqCst, scope: "block" },
-                Operation::Barrier(Barrier::Cta),
-                Operation::Barrier(Barrier::ClusterArriveRelaxed),
+                Operation::Fence { order: AtomicOrdering::SeqCst, scope: "block" },
+                Operation::Barrier(BarrierCall::Cta),
+                Operation::Barrier(BarrierCall::ClusterArriveRelaxed),
                 Operation::Unsupported("@f"),
                 Operation::Pure,
             ]

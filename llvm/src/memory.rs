@@ -1,17 +1,17 @@
 //! `load store atomicrmw cmpxchg fence`, with what LLVM itself would reject.
 
-use super::lex::{Kind as TokenKind, Token};
-use super::parse::{Parser, Read, Stop};
-use super::{Access, Kind, Operation, Order, RmwOp, Type};
+use super::lex::{Token, TokenKind};
+use super::parse::{LineError, LineResult, Parser};
+use super::{Access, AccessKind, AtomicOrdering, Operation, RmwOp, Type};
 use text::cursor::short;
 
-const ORDERS: &[(&str, Order)] = &[
-    ("unordered", Order::Unordered),
-    ("monotonic", Order::Monotonic),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("acq_rel", Order::AcqRel),
-    ("seq_cst", Order::SeqCst),
+const ORDERS: &[(&str, AtomicOrdering)] = &[
+    ("unordered", AtomicOrdering::Unordered),
+    ("monotonic", AtomicOrdering::Monotonic),
+    ("acquire", AtomicOrdering::Acquire),
+    ("release", AtomicOrdering::Release),
+    ("acq_rel", AtomicOrdering::AcqRel),
+    ("seq_cst", AtomicOrdering::SeqCst),
 ];
 
 const OPERATIONS: &[(&str, RmwOp)] = &[
@@ -38,7 +38,7 @@ const OPERATIONS: &[(&str, RmwOp)] = &[
 
 impl<'a> Parser<'a, '_> {
     /// What follows one of the five opcodes.
-    pub(super) fn memory(&mut self, opcode: &str) -> Read<'a, Operation<'a>> {
+    pub(super) fn memory(&mut self, opcode: &str) -> LineResult<'a, Operation<'a>> {
         match opcode {
             "load" => self.load(),
             "store" => self.store(),
@@ -49,14 +49,14 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `syncscope("device")`; empty where there is none.
-    fn syncscope(&mut self) -> Read<'a, &'a str> {
+    fn syncscope(&mut self) -> LineResult<'a, &'a str> {
         if !self.eat("syncscope") {
             return Ok("");
         }
         self.expect("(")?;
         let Some(&Token { kind: TokenKind::String, at }) = self.tokens.get(self.next) else {
             self.expected("the name of a scope").help("syncscope(\"device\")");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         };
         self.next += 1;
         self.expect(")")?;
@@ -64,7 +64,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// One of `allowed`, or what is wrong with what is there.
-    fn order(&mut self, of: &str, allowed: &[Order]) -> Read<'a, Order> {
+    fn order(&mut self, of: &str, allowed: &[AtomicOrdering]) -> LineResult<'a, AtomicOrdering> {
         let (name, at) = self.word("an ordering")?;
         let known = ORDERS.iter().find(|(known, _)| *known == name).map(|known| known.1);
         if let Some(order) = known.filter(|order| allowed.contains(order)) {
@@ -76,11 +76,11 @@ impl<'a> Parser<'a, '_> {
             None => format!("`{}` is no ordering", short(name)),
         };
         self.report.error("llvm-order", at, message).note(format!("one of {}", list.join(", ")));
-        Err(Stop::Reported)
+        Err(LineError::Reported)
     }
 
     /// What stands behind the operands: alignment, metadata, what is known of the pointer.
-    fn tail(&mut self, access: &mut Access<'a>) -> Read<'a, ()> {
+    fn tail(&mut self, access: &mut Access<'a>) -> LineResult<'a, ()> {
         while self.eat(",") {
             if self.eat("align") {
                 let (number, at) = self.word("an alignment")?;
@@ -89,7 +89,7 @@ impl<'a> Parser<'a, '_> {
                     self.report
                         .error("llvm-align", at, "an alignment is a power of two")
                         .help("align 4");
-                    return Err(Stop::Reported);
+                    return Err(LineError::Reported);
                 }
                 access.align = align;
             } else if let Some(name) = self.text_at(0).strip_prefix('!') {
@@ -98,7 +98,7 @@ impl<'a> Parser<'a, '_> {
                 self.node()?;
             } else {
                 self.expected("`align` or metadata");
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
         }
         if self.eat("[") {
@@ -115,40 +115,54 @@ impl<'a> Parser<'a, '_> {
                 self.report
                     .error("llvm-argument", at, message)
                     .help(format!("[kernel arg {}: …]", access.pointer));
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
             access.argument = Some(attributes);
         }
         self.end()
     }
 
-    pub(super) fn end(&mut self) -> Read<'a, ()> {
+    pub(super) fn end(&mut self) -> LineResult<'a, ()> {
         if self.next >= self.tokens.len() {
             return Ok(());
         }
         self.expected("the end of the line");
-        Err(Stop::Reported)
+        Err(LineError::Reported)
     }
 
-    fn load(&mut self) -> Read<'a, Operation<'a>> {
+    fn load(&mut self) -> LineResult<'a, Operation<'a>> {
         let (atomic, volatile) = (self.eat("atomic"), self.eat("volatile"));
         let ty = self.ty()?;
         self.expect(",")?;
         let (space, pointer) = self.pointer()?;
-        let access = Access { volatile, space, ..plain(Kind::Load, ty, pointer) };
-        let orders = [Order::Unordered, Order::Monotonic, Order::Acquire, Order::SeqCst];
+        let access = Access { volatile, space, ..plain(AccessKind::Load, ty, pointer) };
+        let orders = [
+            AtomicOrdering::Unordered,
+            AtomicOrdering::Monotonic,
+            AtomicOrdering::Acquire,
+            AtomicOrdering::SeqCst,
+        ];
         self.plain_or_atomic(access, atomic, "a load", &orders)
     }
 
-    fn store(&mut self) -> Read<'a, Operation<'a>> {
+    fn store(&mut self) -> LineResult<'a, Operation<'a>> {
         let (atomic, volatile) = (self.eat("atomic"), self.eat("volatile"));
         let ty = self.ty()?;
         let value = self.value()?;
         self.expect(",")?;
         let (space, pointer) = self.pointer()?;
-        let access =
-            Access { volatile, space, values: vec![value], ..plain(Kind::Store, ty, pointer) };
-        let orders = [Order::Unordered, Order::Monotonic, Order::Release, Order::SeqCst];
+        let access = Access {
+            volatile,
+            space,
+            values: vec![value],
+            ..plain(AccessKind::Store, ty, pointer)
+        };
+        let orders = [
+            AtomicOrdering::Unordered,
+            AtomicOrdering::Monotonic,
+            AtomicOrdering::Release,
+            AtomicOrdering::SeqCst,
+        ];
         self.plain_or_atomic(access, atomic, "a store", &orders)
     }
 
@@ -157,8 +171,8 @@ impl<'a> Parser<'a, '_> {
         mut access: Access<'a>,
         atomic: bool,
         of: &str,
-        orders: &[Order],
-    ) -> Read<'a, Operation<'a>> {
+        orders: &[AtomicOrdering],
+    ) -> LineResult<'a, Operation<'a>> {
         let from = self.here();
         access.scope = self.syncscope()?;
         let named = ORDERS.iter().any(|(name, _)| *name == self.text_at(0));
@@ -169,7 +183,7 @@ impl<'a> Parser<'a, '_> {
             self.report
                 .error("llvm-atomic", from, message)
                 .help("load atomic i32, ptr %p monotonic, align 4");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         self.tail(&mut access)?;
         if atomic && access.align.is_none() {
@@ -178,12 +192,12 @@ impl<'a> Parser<'a, '_> {
             self.report
                 .error("llvm-align", here, format!("{of} that is atomic says its alignment"))
                 .help(format!(", align {align}"));
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         Ok(Operation::Access(access))
     }
 
-    fn rmw(&mut self) -> Read<'a, Operation<'a>> {
+    fn rmw(&mut self) -> LineResult<'a, Operation<'a>> {
         let volatile = self.eat("volatile");
         let (name, at) = self.word("an operation")?;
         let Some(&(_, op)) = OPERATIONS.iter().find(|(known, _)| *known == name) else {
@@ -192,23 +206,32 @@ impl<'a> Parser<'a, '_> {
             self.report
                 .error("llvm-operation", at, message)
                 .help_if(near.map(|near| format!("`{near}`")));
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         };
         let (space, pointer) = self.pointer()?;
         self.expect(",")?;
         let ty = self.ty()?;
         let value = self.value()?;
-        let mut access =
-            Access { volatile, space, values: vec![value], ..plain(Kind::Rmw(op), ty, pointer) };
+        let mut access = Access {
+            volatile,
+            space,
+            values: vec![value],
+            ..plain(AccessKind::Rmw(op), ty, pointer)
+        };
         access.scope = self.syncscope()?;
-        let orders =
-            [Order::Monotonic, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let orders = [
+            AtomicOrdering::Monotonic,
+            AtomicOrdering::Acquire,
+            AtomicOrdering::Release,
+            AtomicOrdering::AcqRel,
+            AtomicOrdering::SeqCst,
+        ];
         access.order = Some(self.order("an `atomicrmw`", &orders)?);
         self.tail(&mut access)?;
         Ok(Operation::Access(access))
     }
 
-    fn cmpxchg(&mut self) -> Read<'a, Operation<'a>> {
+    fn cmpxchg(&mut self) -> LineResult<'a, Operation<'a>> {
         let (weak, volatile) = (self.eat("weak"), self.eat("volatile"));
         let (space, pointer) = self.pointer()?;
         self.expect(",")?;
@@ -220,30 +243,42 @@ impl<'a> Parser<'a, '_> {
         if other != ty {
             let message = format!("a `cmpxchg` is of one type: {ty} and {other}");
             self.report.error("llvm-type", at, message).help(ty.to_string());
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         let value = self.value()?;
         let scope = self.syncscope()?;
-        let orders =
-            [Order::Monotonic, Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let orders = [
+            AtomicOrdering::Monotonic,
+            AtomicOrdering::Acquire,
+            AtomicOrdering::Release,
+            AtomicOrdering::AcqRel,
+            AtomicOrdering::SeqCst,
+        ];
         let order = self.order("a `cmpxchg`", &orders)?;
-        let failure = self
-            .order("a `cmpxchg` that fails", &[Order::Monotonic, Order::Acquire, Order::SeqCst])?;
+        let failure = self.order(
+            "a `cmpxchg` that fails",
+            &[AtomicOrdering::Monotonic, AtomicOrdering::Acquire, AtomicOrdering::SeqCst],
+        )?;
         let mut access = Access {
             volatile,
             space,
             scope,
             order: Some(order),
             values: vec![expected, value],
-            ..plain(Kind::CmpXchg { weak, failure }, ty, pointer)
+            ..plain(AccessKind::CmpXchg { weak, failure }, ty, pointer)
         };
         self.tail(&mut access)?;
         Ok(Operation::Access(access))
     }
 
-    fn fence(&mut self) -> Read<'a, Operation<'a>> {
+    fn fence(&mut self) -> LineResult<'a, Operation<'a>> {
         let scope = self.syncscope()?;
-        let orders = [Order::Acquire, Order::Release, Order::AcqRel, Order::SeqCst];
+        let orders = [
+            AtomicOrdering::Acquire,
+            AtomicOrdering::Release,
+            AtomicOrdering::AcqRel,
+            AtomicOrdering::SeqCst,
+        ];
         let order = self.order("a fence", &orders)?;
         self.end()?;
         Ok(Operation::Fence { order, scope })
@@ -251,7 +286,7 @@ impl<'a> Parser<'a, '_> {
 }
 
 /// An access that is neither volatile nor atomic, of the generic space.
-fn plain(kind: Kind, ty: Type, pointer: &str) -> Access<'_> {
+fn plain(kind: AccessKind, ty: Type, pointer: &str) -> Access<'_> {
     Access {
         kind,
         volatile: false,

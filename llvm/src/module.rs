@@ -6,11 +6,11 @@ use super::body;
 use super::function;
 use super::lex::{self, Token};
 use super::operand::Value;
-use super::parse::{Parser, Read, Stop};
+use super::parse::{LineError, LineResult, Parser};
 use super::step::Block;
 use super::ty::{Ty, Types};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A variable of the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Global {
 
 /// A parameter as the signature has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Parameter<'a> {
+pub(super) struct SignatureParameter<'a> {
     pub(super) ty: Ty,
     /// Without its sign; empty where it has a number that is not written.
     pub(super) name: &'a str,
@@ -35,15 +35,15 @@ pub(super) struct Parameter<'a> {
 
 /// A function that the module defines.
 #[derive(Clone, Debug)]
-pub(super) struct Definition<'a> {
+pub(super) struct FunctionDefinition<'a> {
     pub(super) name: &'a str,
-    pub(super) at: Bytes,
+    pub(super) at: ByteSpan,
     pub(super) kernel: bool,
     pub(super) variadic: bool,
     /// Whether no other module can name it.
     internal: bool,
     pub(super) result: Ty,
-    pub(super) parameters: Vec<Parameter<'a>>,
+    pub(super) parameters: Vec<SignatureParameter<'a>>,
     /// The lines between its braces.
     body: Vec<Vec<Token>>,
 }
@@ -54,7 +54,7 @@ pub(super) struct Module<'a> {
     pub(super) globals: BTreeMap<&'a str, Global>,
     /// The words that stand for these variables.
     pub(super) words: BTreeSet<String>,
-    pub(super) functions: Vec<Definition<'a>>,
+    pub(super) functions: Vec<FunctionDefinition<'a>>,
     /// Whether some pointers have 32 bits.
     pub(super) short_pointers: bool,
     /// Functions that annotations call kernels.
@@ -68,7 +68,7 @@ const IGNORED: &[&str] = &["source_filename", "declare", "attributes", "module",
 const KERNEL: &[&str] = &["ptx_kernel", "71"];
 
 /// Reads everything but the bodies of functions.
-pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
+pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
     let lines = lex::lines(text, report);
     let mut module = Module::default();
     let mut annotations = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
                 let (header, body, closed) =
                     parts(text, std::mem::take(&mut parser.tokens), &mut lines);
                 if !closed {
-                    let at = header.first().map_or(Bytes::default(), |token| token.at);
+                    let at = header.first().map_or(ByteSpan::default(), |token| token.at);
                     parser.report.error("llvm-define", at, "this function has no end").help("}");
                 }
                 parser.begin(header);
@@ -143,7 +143,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
                 Ok(())
             }
         };
-        if let Err(Stop::Uncovered(what)) = read {
+        if let Err(LineError::Uncovered(what)) = read {
             let at = parser.here();
             parser.report.error("llvm-module", at, format!("`{}` is not covered", short(what)));
         }
@@ -156,19 +156,19 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Report) -> Module<'a> {
     module
 }
 
-impl<'a> Definition<'a> {
+impl<'a> FunctionDefinition<'a> {
     /// The name that `llc` gives it: PTX has no dots in names.
     pub(super) fn symbol(&self) -> String {
         if self.internal { self.name.replace(['.', '@'], "_$_") } else { self.name.to_owned() }
     }
 
-    pub(super) fn blocks(&self, text: &'a str, report: &mut Report) -> Vec<Block<'a>> {
+    pub(super) fn blocks(&self, text: &'a str, report: &mut Diagnostics) -> Vec<Block<'a>> {
         body::read(text, &self.body, report)
     }
 }
 
 /// The name of a global at a token, which its quotes may follow.
-fn quoted(text: &str, at: Bytes) -> &str {
+fn quoted(text: &str, at: ByteSpan) -> &str {
     let word = at.of(text);
     if word.len() > 1 {
         return &word[1..];
@@ -184,7 +184,7 @@ fn parts(
     lines: &mut impl Iterator<Item = Vec<Token>>,
 ) -> (Vec<Token>, Vec<Vec<Token>>, bool) {
     let sign =
-        |token: &Token, sign: &str| token.kind == lex::Kind::Sign && token.at.of(text) == sign;
+        |token: &Token, sign: &str| token.kind == lex::TokenKind::Sign && token.at.of(text) == sign;
     let mut header = first;
     // The brace that opens the body is the one that stays open.
     let open = |tokens: &[Token]| {
@@ -192,14 +192,14 @@ fn parts(
         let mut last = None;
         for (index, token) in tokens.iter().enumerate() {
             match token.at.of(text) {
-                "{" if token.kind == lex::Kind::Sign => {
+                "{" if token.kind == lex::TokenKind::Sign => {
                     if depth == 0 {
                         last = Some(index);
                     }
                     depth += 1;
                 }
-                "(" if token.kind == lex::Kind::Sign => depth += 1,
-                "}" | ")" if token.kind == lex::Kind::Sign => depth -= 1,
+                "(" if token.kind == lex::TokenKind::Sign => depth += 1,
+                "}" | ")" if token.kind == lex::TokenKind::Sign => depth -= 1,
                 _ => {}
             }
         }
@@ -253,7 +253,7 @@ fn short_pointers(layout: &str) -> bool {
 
 impl<'a> Parser<'a, '_> {
     /// `%pair = type { i32, i32 }`
-    fn type_definition(&mut self, module: &mut Module<'a>) -> Read<'a, ()> {
+    fn type_definition(&mut self, module: &mut Module<'a>) -> LineResult<'a, ()> {
         let name = self.name()?;
         self.expect("=")?;
         self.expect("type")?;
@@ -263,7 +263,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `@x = internal addrspace(3) global i32 undef, align 4`
-    fn global(&mut self, module: &mut Module<'a>) -> Read<'a, ()> {
+    fn global(&mut self, module: &mut Module<'a>) -> LineResult<'a, ()> {
         let name = self.name()?;
         self.expect("=")?;
         let mut global =
@@ -272,7 +272,7 @@ impl<'a> Parser<'a, '_> {
             match self.text_at(0) {
                 "" => {
                     self.expected("`global` or `constant`").help("@x = global i32 0");
-                    return Err(Stop::Reported);
+                    return Err(LineError::Reported);
                 }
                 "addrspace" => {
                     global.space = self.space()?;
@@ -309,7 +309,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The line of a `define` up to its brace.
-    fn define(&mut self, body: Vec<Vec<Token>>) -> Read<'a, Definition<'a>> {
+    fn define(&mut self, body: Vec<Vec<Token>>) -> LineResult<'a, FunctionDefinition<'a>> {
         let at = self.here();
         self.expect("define")?;
         let (mut kernel, mut internal) = (false, false);
@@ -317,7 +317,7 @@ impl<'a> Parser<'a, '_> {
             let word = self.text_at(0);
             if word.is_empty() {
                 self.expected("the type of the result").help("define void @f() {");
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
             kernel |= KERNEL.contains(&word);
             internal |= matches!(word, "internal" | "private");
@@ -329,7 +329,7 @@ impl<'a> Parser<'a, '_> {
         let result = self.any_type()?;
         if !self.text_at(0).starts_with('@') {
             self.expected("the name of the function").help("define void @f() {");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         let name = self.name()?;
         self.expect("(")?;
@@ -353,8 +353,8 @@ impl<'a> Parser<'a, '_> {
                 }
             }
             let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
-            parameters.push(Parameter { ty, name, attributes });
+            parameters.push(SignatureParameter { ty, name, attributes });
         }
-        Ok(Definition { name, at, kernel, variadic, internal, result, parameters, body })
+        Ok(FunctionDefinition { name, at, kernel, variadic, internal, result, parameters, body })
     }
 }

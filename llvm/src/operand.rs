@@ -1,10 +1,10 @@
 //! Types and values as operands have them; constants as far as addresses and numbers go.
 
-use super::lex::{Kind as TokenKind, Token};
-use super::parse::{Parser, Read, Stop};
-use super::ty::{Scalar, Ty, Type};
+use super::lex::{Token, TokenKind};
+use super::parse::{LineError, LineResult, Parser};
+use super::ty::{ScalarType, Ty, Type};
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// An operand without its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,11 +66,14 @@ const DEEPEST: u32 = 64;
 
 impl<'a> Parser<'a, '_> {
     /// Reads something nested one level deeper.
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<'a, T>) -> Read<'a, T> {
+    fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> LineResult<'a, T>,
+    ) -> LineResult<'a, T> {
         if self.depth >= DEEPEST {
             let here = self.here();
             self.report.error("llvm-nesting", here, "this is nested too deeply");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         }
         self.depth += 1;
         let result = read(self);
@@ -79,20 +82,20 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A type that a value of memory may have.
-    pub(super) fn ty(&mut self) -> Read<'a, Type> {
+    pub(super) fn ty(&mut self) -> LineResult<'a, Type> {
         let from = self.here();
         let ty = self.any_type()?;
-        ty.loaded().ok_or(Stop::Uncovered(self.since(from)))
+        ty.loaded().ok_or(LineError::Uncovered(self.since(from)))
     }
 
     /// The text from this place to the token before the next.
-    pub(super) fn since(&self, from: Bytes) -> &'a str {
+    pub(super) fn since(&self, from: ByteSpan) -> &'a str {
         let last = self.next.checked_sub(1).and_then(|last| self.tokens.get(last));
         from.to(last.map_or(from, |token| token.at)).of(self.text)
     }
 
     /// `ptr addrspace(1) %p`, or as it was before LLVM 15, `i32 addrspace(1)* %p`.
-    pub(super) fn pointer(&mut self) -> Read<'a, (u32, &'a str)> {
+    pub(super) fn pointer(&mut self) -> LineResult<'a, (u32, &'a str)> {
         let at = self.here();
         if let Ty::Ptr(space) = self.any_type()? {
             return Ok((space, self.value()?));
@@ -101,19 +104,19 @@ impl<'a> Parser<'a, '_> {
         self.report
             .error("syntax", at, format!("`{found}` where `ptr` is expected"))
             .help("ptr %p");
-        Err(Stop::Reported)
+        Err(LineError::Reported)
     }
 
-    pub(super) fn any_type(&mut self) -> Read<'a, Ty> {
+    pub(super) fn any_type(&mut self) -> LineResult<'a, Ty> {
         self.type_up_to(true)
     }
 
     /// The type of the result at the beginning of the type of a function.
-    pub(super) fn result_type(&mut self) -> Read<'a, Ty> {
+    pub(super) fn result_type(&mut self) -> LineResult<'a, Ty> {
         self.type_up_to(false)
     }
 
-    fn type_up_to(&mut self, functions: bool) -> Read<'a, Ty> {
+    fn type_up_to(&mut self, functions: bool) -> LineResult<'a, Ty> {
         let mut ty = self.nested(Self::first_type)?;
         loop {
             if self.eat("*") {
@@ -131,7 +134,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn first_type(&mut self) -> Read<'a, Ty> {
+    fn first_type(&mut self) -> LineResult<'a, Ty> {
         if self.eat("{") {
             return Ok(Ty::Struct { packed: false, fields: self.fields()? });
         }
@@ -149,13 +152,13 @@ impl<'a> Parser<'a, '_> {
                 return Ok(Ty::Struct { packed: true, fields });
             }
             if self.text_at(0) == "vscale" {
-                return Err(Stop::Uncovered("vscale"));
+                return Err(LineError::Uncovered("vscale"));
             }
             let at = self.here();
             let lanes = self.count("a number of elements")?;
             let Some(lanes) = u32::try_from(lanes).ok().filter(|n| (1..=1024).contains(n)) else {
                 self.report.error("llvm-type", at, "a vector has 1 to 1024 elements");
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             };
             self.expect("x")?;
             let element = self.any_type()?;
@@ -177,7 +180,7 @@ impl<'a> Parser<'a, '_> {
             return Ok(ty);
         }
         self.report.error("llvm-type", at, format!("`{}` is no type", short(name))).help("i32");
-        Err(Stop::Reported)
+        Err(LineError::Reported)
     }
 
     /// Whether a type may begin here.
@@ -188,7 +191,7 @@ impl<'a> Parser<'a, '_> {
             || Ty::named(text).is_some()
     }
 
-    fn fields(&mut self) -> Read<'a, Vec<Ty>> {
+    fn fields(&mut self) -> LineResult<'a, Vec<Ty>> {
         let mut fields = Vec::new();
         while !self.eat("}") {
             if !fields.is_empty() {
@@ -200,29 +203,29 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `addrspace(1)`
-    pub(super) fn space(&mut self) -> Read<'a, u32> {
+    pub(super) fn space(&mut self) -> LineResult<'a, u32> {
         self.expect("addrspace")?;
         self.expect("(")?;
         let (number, at) = self.word("the number of an address space")?;
         let Ok(space) = number.parse() else {
             self.report.error("llvm-space", at, "an address space is a number");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         };
         self.expect(")")?;
         Ok(space)
     }
 
-    pub(super) fn count(&mut self, what: &str) -> Read<'a, u64> {
+    pub(super) fn count(&mut self, what: &str) -> LineResult<'a, u64> {
         let (number, at) = self.word(what)?;
         number.parse().map_err(|_| {
             let message = format!("`{}` where {what} is expected", short(number));
             self.report.error("syntax", at, message);
-            Stop::Reported
+            LineError::Reported
         })
     }
 
     /// A name with its sign: `%x`, `@"a b"`; without both.
-    pub(super) fn name(&mut self) -> Read<'a, &'a str> {
+    pub(super) fn name(&mut self) -> LineResult<'a, &'a str> {
         let (word, at) = self.word("a name")?;
         if word.len() > 1 {
             return Ok(&word[1..]);
@@ -234,13 +237,13 @@ impl<'a> Parser<'a, '_> {
             }
             _ => {
                 self.report.error("syntax", at, format!("a name is missing after `{word}`"));
-                Err(Stop::Reported)
+                Err(LineError::Reported)
             }
         }
     }
 
     /// Passes over everything in brackets.
-    pub(super) fn group(&mut self) -> Read<'a, ()> {
+    pub(super) fn group(&mut self) -> LineResult<'a, ()> {
         let mut open = 0_usize;
         loop {
             let token = self.tokens.get(self.next).copied();
@@ -250,7 +253,7 @@ impl<'a> Parser<'a, '_> {
                 Some(_) => {}
                 None => {
                     self.expected("a closing bracket");
-                    return Err(Stop::Reported);
+                    return Err(LineError::Reported);
                 }
             }
             self.next += 1;
@@ -261,7 +264,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `!5`, `!{…}`, `!DILocation(…)`
-    pub(super) fn node(&mut self) -> Read<'a, ()> {
+    pub(super) fn node(&mut self) -> LineResult<'a, ()> {
         let (_, at) = self.word("a node of metadata")?;
         if matches!(self.text_at(0), "{" | "(") && self.here().start == at.end {
             self.group()?;
@@ -270,22 +273,22 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The text of an operand.
-    pub(super) fn value(&mut self) -> Read<'a, &'a str> {
+    pub(super) fn value(&mut self) -> LineResult<'a, &'a str> {
         let from = self.here();
         self.operand()?;
         Ok(self.since(from))
     }
 
-    pub(super) fn typed(&mut self) -> Read<'a, (Ty, Value<'a>)> {
+    pub(super) fn typed(&mut self) -> LineResult<'a, (Ty, Value<'a>)> {
         let ty = self.any_type()?;
         Ok((ty, self.operand()?))
     }
 
-    pub(super) fn operand(&mut self) -> Read<'a, Value<'a>> {
+    pub(super) fn operand(&mut self) -> LineResult<'a, Value<'a>> {
         self.nested(Self::one_operand)
     }
 
-    fn one_operand(&mut self) -> Read<'a, Value<'a>> {
+    fn one_operand(&mut self) -> LineResult<'a, Value<'a>> {
         let text = self.text_at(0);
         if matches!(text, "{" | "[" | "<") {
             return self.aggregate();
@@ -339,7 +342,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `, i64 0, i32 %n` up to `end`.
-    fn indices(&mut self, end: &str) -> Read<'a, Vec<(Ty, Value<'a>)>> {
+    fn indices(&mut self, end: &str) -> LineResult<'a, Vec<(Ty, Value<'a>)>> {
         let mut indices = Vec::new();
         while !self.eat(end) {
             self.expect(",")?;
@@ -349,7 +352,7 @@ impl<'a> Parser<'a, '_> {
         Ok(indices)
     }
 
-    fn aggregate(&mut self) -> Read<'a, Value<'a>> {
+    fn aggregate(&mut self) -> LineResult<'a, Value<'a>> {
         let packed = self.text_at(0) == "<" && self.text_at(1) == "{";
         let close = match self.text_at(usize::from(packed)) {
             "{" => "}",
@@ -374,7 +377,8 @@ impl<'a> Parser<'a, '_> {
 impl Type {
     /// The same as a type of any value.
     pub(super) fn any(self) -> Ty {
-        let scalar = if self.scalar == Scalar::Ptr { Ty::Ptr(0) } else { Ty::Scalar(self.scalar) };
+        let scalar =
+            if self.scalar == ScalarType::Ptr { Ty::Ptr(0) } else { Ty::Scalar(self.scalar) };
         match self.lanes {
             Some(lanes) => Ty::Vector(lanes, Box::new(scalar)),
             None => scalar,

@@ -1,9 +1,9 @@
 //! Lines of LLVM IR become instructions; what LLVM itself would reject is told.
 
-use super::lex::{self, Kind as TokenKind, Token};
-use super::{Barrier, Instruction, Operation};
+use super::lex::{self, Token, TokenKind};
+use super::{BarrierCall, Instruction, Operation};
 use text::cursor::short;
-use text::report::{Bytes, Draft, Report};
+use text::report::{ByteSpan, DiagnosticBuilder, Diagnostics};
 
 /// Opcodes that compute from registers alone.
 const PURE: &[&str] = &[
@@ -65,17 +65,17 @@ const OTHER: &[&str] = &[
 ];
 
 /// Why a line was not read.
-pub(super) enum Stop<'a> {
+pub(super) enum LineError<'a> {
     Reported,
     /// What is not covered: an opcode.
     Uncovered(&'a str),
 }
 
-pub(super) type Read<'a, T> = Result<T, Stop<'a>>;
+pub(super) type LineResult<'a, T> = Result<T, LineError<'a>>;
 
 pub(super) struct Parser<'a, 'r> {
     pub(super) text: &'a str,
-    pub(super) report: &'r mut Report,
+    pub(super) report: &'r mut Diagnostics,
     pub(super) tokens: Vec<Token>,
     pub(super) next: usize,
     /// How many types or constants the next one is inside of.
@@ -83,7 +83,7 @@ pub(super) struct Parser<'a, 'r> {
 }
 
 impl<'a, 'r> Parser<'a, 'r> {
-    pub(super) fn new(text: &'a str, report: &'r mut Report) -> Parser<'a, 'r> {
+    pub(super) fn new(text: &'a str, report: &'r mut Diagnostics) -> Parser<'a, 'r> {
         Parser { text, report, tokens: Vec::new(), next: 0, depth: 0 }
     }
 
@@ -98,8 +98,8 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.begin(tokens);
             let (result, operation) = match self.line() {
                 Ok(line) => line,
-                Err(Stop::Uncovered(what)) => (None, Operation::Unsupported(what)),
-                Err(Stop::Reported) => continue,
+                Err(LineError::Uncovered(what)) => (None, Operation::Unsupported(what)),
+                Err(LineError::Reported) => continue,
             };
             instructions.push(Instruction { text: all.of(self.text), result, operation });
         }
@@ -110,8 +110,8 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.tokens.get(self.next + ahead).map_or("", |token| token.at.of(self.text))
     }
 
-    pub(super) fn here(&self) -> Bytes {
-        let end = || self.tokens.last().map_or(Bytes::default(), |token| token.at.after());
+    pub(super) fn here(&self) -> ByteSpan {
+        let end = || self.tokens.last().map_or(ByteSpan::default(), |token| token.at.after());
         self.tokens.get(self.next).map_or_else(end, |token| token.at)
     }
 
@@ -121,7 +121,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         there
     }
 
-    pub(super) fn expected(&mut self, what: &str) -> &mut Draft {
+    pub(super) fn expected(&mut self, what: &str) -> &mut DiagnosticBuilder {
         let found = self.text_at(0);
         let message = if found.is_empty() {
             format!("{what} is missing")
@@ -132,30 +132,30 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.report.error("syntax", here, message)
     }
 
-    pub(super) fn expect(&mut self, text: &str) -> Read<'a, ()> {
+    pub(super) fn expect(&mut self, text: &str) -> LineResult<'a, ()> {
         if self.eat(text) {
             return Ok(());
         }
         self.expected(&format!("`{text}`"));
-        Err(Stop::Reported)
+        Err(LineError::Reported)
     }
 
-    pub(super) fn word(&mut self, what: &str) -> Read<'a, (&'a str, Bytes)> {
+    pub(super) fn word(&mut self, what: &str) -> LineResult<'a, (&'a str, ByteSpan)> {
         let Some(&Token { kind: TokenKind::Word, at }) = self.tokens.get(self.next) else {
             self.expected(what);
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         };
         self.next += 1;
         Ok((at.of(self.text), at))
     }
 
-    fn line(&mut self) -> Read<'a, (Option<&'a str>, Operation<'a>)> {
+    fn line(&mut self) -> LineResult<'a, (Option<&'a str>, Operation<'a>)> {
         let mut result = None;
         if self.text_at(1) == "=" {
             let (name, at) = self.word("a register")?;
             if !name.starts_with('%') {
                 self.report.error("syntax", at, "a result begins with `%`").help("%r = …");
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
             result = Some(name);
             self.next += 1;
@@ -177,32 +177,32 @@ impl<'a, 'r> Parser<'a, 'r> {
                 self.report
                     .error("llvm-opcode", at, message)
                     .help_if(near.map(|near| format!("`{near}`")));
-                return Err(Stop::Reported);
+                return Err(LineError::Reported);
             }
         };
         Ok((result, operation))
     }
 
     /// A barrier, or something that nothing is known of.
-    fn call(&mut self) -> Read<'a, Operation<'a>> {
+    fn call(&mut self) -> LineResult<'a, Operation<'a>> {
         let callee = (self.next..self.tokens.len())
             .map(|token| self.tokens[token].at.of(self.text))
             .find(|word| word.starts_with(['@', '%']));
         let Some(callee) = callee else {
             self.next = self.tokens.len();
             self.expected("whom to call").help("call void @llvm.nvvm.barrier0()");
-            return Err(Stop::Reported);
+            return Err(LineError::Reported);
         };
         let bare = callee.strip_suffix(".aligned").unwrap_or(callee);
         Ok(match bare {
             "@llvm.nvvm.barrier0"
             | "@llvm.nvvm.barrier.cta.sync.all"
-            | "@llvm.nvvm.barrier.cta.sync.aligned.all" => Operation::Barrier(Barrier::Cta),
-            "@llvm.nvvm.barrier.cluster.arrive" => Operation::Barrier(Barrier::ClusterArrive),
+            | "@llvm.nvvm.barrier.cta.sync.aligned.all" => Operation::Barrier(BarrierCall::Cta),
+            "@llvm.nvvm.barrier.cluster.arrive" => Operation::Barrier(BarrierCall::ClusterArrive),
             "@llvm.nvvm.barrier.cluster.arrive.relaxed" => {
-                Operation::Barrier(Barrier::ClusterArriveRelaxed)
+                Operation::Barrier(BarrierCall::ClusterArriveRelaxed)
             }
-            "@llvm.nvvm.barrier.cluster.wait" => Operation::Barrier(Barrier::ClusterWait),
+            "@llvm.nvvm.barrier.cluster.wait" => Operation::Barrier(BarrierCall::ClusterWait),
             _ => Operation::Unsupported(callee),
         })
     }

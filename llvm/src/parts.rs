@@ -1,21 +1,21 @@
 //! Values of several parts: structures and vectors in registers.
 
-use super::function::{Cell, Made, Translator};
+use super::function::{CellText, LoweringResult, Translator};
 use super::operand::Value;
-use super::step::{Part, Typed};
-use super::ty::{Scalar, Ty};
+use super::step::{AggregateAccess, Typed};
+use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
 
 impl<'a> Translator<'a, '_> {
     /// Takes out a part, or puts one in.
     pub(super) fn part(
         &mut self,
-        part: &Part<'a>,
+        part: &AggregateAccess<'a>,
         result: Option<&'a str>,
-        to: &[(Scalar, Cell)],
-    ) -> Made<()> {
+        to: &[(ScalarType, CellText)],
+    ) -> LoweringResult<()> {
         match part {
-            Part::Extract { from, path } => {
+            AggregateAccess::Extract { from, path } => {
                 let cells = self.cells(&from.0, &from.1)?;
                 let before = self.before(&from.0, path)?;
                 let parts = cells.get(before..).unwrap_or_default().to_vec();
@@ -23,12 +23,12 @@ impl<'a> Translator<'a, '_> {
                     .zip(&parts)
                     .try_for_each(|((scalar, to), from)| self.mov(*scalar, to, from))
             }
-            Part::Insert { into, element, path } => {
+            AggregateAccess::Insert { into, element, path } => {
                 let at = self.before(&into.0, path)?;
                 self.kept_inside(&element.1)?;
                 self.insert(result, into, element, at)
             }
-            Part::ExtractElement { from, index } => {
+            AggregateAccess::ExtractElement { from, index } => {
                 let at = self.index(&from.0, index)?;
                 let cells = self.cells(&from.0, &from.1)?;
                 match (to.first(), cells.get(at)) {
@@ -36,12 +36,12 @@ impl<'a> Translator<'a, '_> {
                     _ => self.no("this element of a vector is not covered"),
                 }
             }
-            Part::InsertElement { into, element, index } => {
+            AggregateAccess::InsertElement { into, element, index } => {
                 let at = self.index(&into.0, index)?;
                 self.kept_inside(&element.1)?;
                 self.insert(result, into, element, at)
             }
-            Part::Shuffle { operands: (a, b), mask } => {
+            AggregateAccess::Shuffle { operands: (a, b), mask } => {
                 let mut cells = self.cells(&a.0, &a.1)?;
                 cells.extend(self.cells(&b.0, &b.1)?);
                 let mut chosen = Vec::new();
@@ -60,7 +60,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// How many parts stand before the one that a path leads to.
-    fn before(&self, ty: &Ty, path: &[u64]) -> Made<usize> {
+    fn before(&self, ty: &Ty, path: &[u64]) -> LoweringResult<usize> {
         let (mut ty, mut before) = (ty, 0);
         for index in path {
             let Some((element, more)) = ty.element(*index, &self.module.types) else {
@@ -72,7 +72,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// The constant index of an element of a vector.
-    fn index(&self, ty: &Ty, index: &Typed<'a>) -> Made<usize> {
+    fn index(&self, ty: &Ty, index: &Typed<'a>) -> LoweringResult<usize> {
         let number =
             if let Value::Literal(text) = &index.1 { text.parse::<usize>().ok() } else { None };
         match (number, ty.resolved(&self.module.types)) {
@@ -89,7 +89,7 @@ impl<'a> Translator<'a, '_> {
         into: &Typed<'a>,
         element: &Typed<'a>,
         at: usize,
-    ) -> Made<()> {
+    ) -> LoweringResult<()> {
         let mut cells = self.cells(&into.0, &into.1)?;
         let new = self.cells(&element.0, &element.1)?;
         for (cell, new) in cells.iter_mut().skip(at).zip(new) {
@@ -99,7 +99,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// Gives the parts of a result their values; some may have none.
-    fn given(&mut self, result: Option<&'a str>, cells: &[Cell]) -> Made<()> {
+    fn given(&mut self, result: Option<&'a str>, cells: &[CellText]) -> LoweringResult<()> {
         let Some(name) = result else { return Ok(()) };
         let mut parts = self.values[name].parts.clone();
         for ((scalar, to), from) in parts.iter_mut().zip(cells) {

@@ -2,15 +2,15 @@
 
 use super::operand::Value;
 use super::ty::Ty;
-use super::{Kind, Operation};
-use text::report::Bytes;
+use super::{AccessKind, Operation};
+use text::report::ByteSpan;
 
 /// An operand with its type.
 pub(super) type Typed<'a> = (Ty, Value<'a>);
 
 /// What one instruction does.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum InstructionKind<'a> {
     /// An access or a fence; with the operands of an access, its address first.
     Memory(Operation<'a>, Vec<Value<'a>>),
     Binary {
@@ -42,7 +42,7 @@ pub(super) enum Step<'a> {
         ty: Ty,
         incoming: Vec<(Value<'a>, &'a str)>,
     },
-    Part(Part<'a>),
+    Part(AggregateAccess<'a>),
     Freeze(Typed<'a>),
     Alloca {
         ty: Ty,
@@ -53,14 +53,14 @@ pub(super) enum Step<'a> {
         callee: &'a str,
         arguments: Vec<Typed<'a>>,
     },
-    End(End<'a>),
+    End(Terminator<'a>),
     /// Real IR that is not covered: its opcode, or whom it calls.
     Unsupported(&'a str),
 }
 
 /// A part of a value of several is taken out or put in.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Part<'a> {
+pub(super) enum AggregateAccess<'a> {
     Extract {
         from: Typed<'a>,
         path: Vec<u64>,
@@ -86,24 +86,28 @@ pub(super) enum Part<'a> {
     },
 }
 
-impl<'a> Part<'a> {
+impl<'a> AggregateAccess<'a> {
     fn operands(&self) -> Vec<&Value<'a>> {
         match self {
-            Part::Extract { from, .. } => vec![&from.1],
-            Part::Insert { into, element, .. } => vec![&into.1, &element.1],
-            Part::ExtractElement { from, index } => vec![&from.1, &index.1],
-            Part::InsertElement { into, element, index } => vec![&into.1, &element.1, &index.1],
-            Part::Shuffle { operands, .. } => vec![&operands.0.1, &operands.1.1],
+            AggregateAccess::Extract { from, .. } => vec![&from.1],
+            AggregateAccess::Insert { into, element, .. } => vec![&into.1, &element.1],
+            AggregateAccess::ExtractElement { from, index } => vec![&from.1, &index.1],
+            AggregateAccess::InsertElement { into, element, index } => {
+                vec![&into.1, &element.1, &index.1]
+            }
+            AggregateAccess::Shuffle { operands, .. } => vec![&operands.0.1, &operands.1.1],
         }
     }
 
     /// The type of the result; that of an `extractvalue` depends on what names stand for.
     fn result(&self) -> Option<Ty> {
         match self {
-            Part::Extract { .. } => None,
-            Part::ExtractElement { from, .. } => from.0.one_of_vector().cloned(),
-            Part::Insert { into, .. } | Part::InsertElement { into, .. } => Some(into.0.clone()),
-            Part::Shuffle { operands, mask } => {
+            AggregateAccess::Extract { .. } => None,
+            AggregateAccess::ExtractElement { from, .. } => from.0.one_of_vector().cloned(),
+            AggregateAccess::Insert { into, .. } | AggregateAccess::InsertElement { into, .. } => {
+                Some(into.0.clone())
+            }
+            AggregateAccess::Shuffle { operands, mask } => {
                 let element = operands.0.0.one_of_vector()?.clone();
                 Some(Ty::Vector(mask.0.lanes()?, Box::new(element)))
             }
@@ -113,7 +117,7 @@ impl<'a> Part<'a> {
 
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum End<'a> {
+pub(super) enum Terminator<'a> {
     Jump(&'a str),
     Branch { condition: Typed<'a>, then: &'a str, otherwise: &'a str },
     Switch { on: Typed<'a>, default: &'a str, cases: Vec<(Typed<'a>, &'a str)> },
@@ -121,41 +125,41 @@ pub(super) enum End<'a> {
     Unreachable,
 }
 
-impl<'a> End<'a> {
+impl<'a> Terminator<'a> {
     /// The blocks that may follow.
     pub(super) fn targets(&self) -> Vec<&'a str> {
         match self {
-            End::Jump(target) => vec![target],
-            End::Branch { then, otherwise, .. } => vec![then, otherwise],
-            End::Switch { default, cases, .. } => {
+            Terminator::Jump(target) => vec![target],
+            Terminator::Branch { then, otherwise, .. } => vec![then, otherwise],
+            Terminator::Switch { default, cases, .. } => {
                 std::iter::once(*default).chain(cases.iter().map(|case| case.1)).collect()
             }
-            End::Return(_) | End::Unreachable => Vec::new(),
+            Terminator::Return(_) | Terminator::Unreachable => Vec::new(),
         }
     }
 
     fn operands(&self) -> Vec<&Value<'a>> {
         match self {
-            End::Branch { condition, .. } => vec![&condition.1],
-            End::Switch { on, .. } => vec![&on.1],
-            End::Return(value) => value.iter().map(|value| &value.1).collect(),
-            End::Jump(_) | End::Unreachable => Vec::new(),
+            Terminator::Branch { condition, .. } => vec![&condition.1],
+            Terminator::Switch { on, .. } => vec![&on.1],
+            Terminator::Return(value) => value.iter().map(|value| &value.1).collect(),
+            Terminator::Jump(_) | Terminator::Unreachable => Vec::new(),
         }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Instruction<'a> {
-    pub(super) at: Bytes,
+pub(super) struct TypedInstruction<'a> {
+    pub(super) at: ByteSpan,
     /// Without its sign.
     pub(super) result: Option<&'a str>,
-    pub(super) step: Step<'a>,
+    pub(super) step: InstructionKind<'a>,
 }
 
-impl<'a> Instruction<'a> {
+impl<'a> TypedInstruction<'a> {
     /// How it ends its block, and where that is.
-    pub(super) fn end(&self) -> Option<(Bytes, &End<'a>)> {
-        if let Step::End(end) = &self.step { Some((self.at, end)) } else { None }
+    pub(super) fn end(&self) -> Option<(ByteSpan, &Terminator<'a>)> {
+        if let InstructionKind::End(end) = &self.step { Some((self.at, end)) } else { None }
     }
 }
 
@@ -163,34 +167,39 @@ impl<'a> Instruction<'a> {
 pub(super) struct Block<'a> {
     /// `None` where it has a number that is not written.
     pub(super) label: Option<&'a str>,
-    pub(super) at: Bytes,
-    pub(super) instructions: Vec<Instruction<'a>>,
+    pub(super) at: ByteSpan,
+    pub(super) instructions: Vec<TypedInstruction<'a>>,
 }
 
-impl<'a> Step<'a> {
+impl<'a> InstructionKind<'a> {
     /// The type of its result; `None` for one that has none.
     pub(super) fn result(&self) -> Option<Ty> {
         Some(match self {
-            Step::Memory(Operation::Access(access), _) => match access.kind {
-                Kind::Load | Kind::Rmw(_) => access.ty.any(),
-                Kind::CmpXchg { .. } => {
+            InstructionKind::Memory(Operation::Access(access), _) => match access.kind {
+                AccessKind::Load | AccessKind::Rmw(_) => access.ty.any(),
+                AccessKind::CmpXchg { .. } => {
                     Ty::Struct { packed: false, fields: vec![access.ty.any(), Ty::BIT] }
                 }
-                Kind::Store => return None,
+                AccessKind::Store => return None,
             },
-            Step::Binary { operands, .. } | Step::Select { operands, .. } => operands.0.0.clone(),
-            Step::Compare { operands, .. } => match operands.0.0.lanes() {
+            InstructionKind::Binary { operands, .. } | InstructionKind::Select { operands, .. } => {
+                operands.0.0.clone()
+            }
+            InstructionKind::Compare { operands, .. } => match operands.0.0.lanes() {
                 Some(lanes) => Ty::Vector(lanes, Box::new(Ty::BIT)),
                 None => Ty::BIT,
             },
-            Step::Cast { to, .. } => to.clone(),
-            Step::Address { base, .. } => base.0.clone(),
-            Step::Phi { ty, .. } => ty.clone(),
-            Step::Part(part) => return part.result(),
-            Step::Freeze(of) => of.0.clone(),
-            Step::Alloca { .. } => Ty::Ptr(0),
-            Step::Call { result, .. } if *result != Ty::Void => result.clone(),
-            Step::Memory(..) | Step::Call { .. } | Step::End(_) | Step::Unsupported(_) => {
+            InstructionKind::Cast { to, .. } => to.clone(),
+            InstructionKind::Address { base, .. } => base.0.clone(),
+            InstructionKind::Phi { ty, .. } => ty.clone(),
+            InstructionKind::Part(part) => return part.result(),
+            InstructionKind::Freeze(of) => of.0.clone(),
+            InstructionKind::Alloca { .. } => Ty::Ptr(0),
+            InstructionKind::Call { result, .. } if *result != Ty::Void => result.clone(),
+            InstructionKind::Memory(..)
+            | InstructionKind::Call { .. }
+            | InstructionKind::End(_)
+            | InstructionKind::Unsupported(_) => {
                 return None;
             }
         })
@@ -199,23 +208,26 @@ impl<'a> Step<'a> {
     /// Its operands, those of phis apart.
     pub(super) fn operands(&self) -> Vec<&Value<'a>> {
         match self {
-            Step::Memory(_, values) => values.iter().collect(),
-            Step::Binary { operands, .. } | Step::Compare { operands, .. } => {
+            InstructionKind::Memory(_, values) => values.iter().collect(),
+            InstructionKind::Binary { operands, .. }
+            | InstructionKind::Compare { operands, .. } => {
                 vec![&operands.0.1, &operands.1.1]
             }
-            Step::Select { condition, operands } => {
+            InstructionKind::Select { condition, operands } => {
                 vec![&condition.1, &operands.0.1, &operands.1.1]
             }
-            Step::Cast { from, .. } => vec![&from.1],
-            Step::Part(part) => part.operands(),
-            Step::Address { base, indices, .. } => {
+            InstructionKind::Cast { from, .. } => vec![&from.1],
+            InstructionKind::Part(part) => part.operands(),
+            InstructionKind::Address { base, indices, .. } => {
                 std::iter::once(&base.1).chain(indices.iter().map(|index| &index.1)).collect()
             }
-            Step::Freeze(of) => vec![&of.1],
-            Step::Alloca { count, .. } => count.iter().map(|count| &count.1).collect(),
-            Step::Call { arguments, .. } => arguments.iter().map(|argument| &argument.1).collect(),
-            Step::End(end) => end.operands(),
-            Step::Phi { .. } | Step::Unsupported(_) => Vec::new(),
+            InstructionKind::Freeze(of) => vec![&of.1],
+            InstructionKind::Alloca { count, .. } => count.iter().map(|count| &count.1).collect(),
+            InstructionKind::Call { arguments, .. } => {
+                arguments.iter().map(|argument| &argument.1).collect()
+            }
+            InstructionKind::End(end) => end.operands(),
+            InstructionKind::Phi { .. } | InstructionKind::Unsupported(_) => Vec::new(),
         }
     }
 }

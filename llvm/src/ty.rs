@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Scalar {
+pub enum ScalarType {
     /// `i32`; at most 2^23 bits.
     Int(u32),
     Half,
@@ -17,38 +17,41 @@ pub enum Scalar {
 /// A scalar, or a vector of scalars.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Type {
-    pub scalar: Scalar,
+    pub scalar: ScalarType,
     /// `None` for a scalar.
     pub lanes: Option<u32>,
 }
 
-impl Scalar {
+impl ScalarType {
     /// Reads `i32`, `float`, `ptr`; what is no type is `None`.
-    pub(super) fn named(name: &str) -> Option<Scalar> {
+    pub(super) fn named(name: &str) -> Option<ScalarType> {
         Some(match name {
-            "half" => Scalar::Half,
-            "bfloat" => Scalar::BFloat,
-            "float" => Scalar::Float,
-            "double" => Scalar::Double,
-            "ptr" => Scalar::Ptr,
+            "half" => ScalarType::Half,
+            "bfloat" => ScalarType::BFloat,
+            "float" => ScalarType::Float,
+            "double" => ScalarType::Double,
+            "ptr" => ScalarType::Ptr,
             _ => {
                 let bits: u32 = name.strip_prefix('i')?.parse().ok()?;
-                return (1..1 << 23).contains(&bits).then_some(Scalar::Int(bits));
+                return (1..1 << 23).contains(&bits).then_some(ScalarType::Int(bits));
             }
         })
     }
 
     pub fn bits(self) -> u32 {
         match self {
-            Scalar::Int(bits) => bits,
-            Scalar::Half | Scalar::BFloat => 16,
-            Scalar::Float => 32,
-            Scalar::Double | Scalar::Ptr => 64,
+            ScalarType::Int(bits) => bits,
+            ScalarType::Half | ScalarType::BFloat => 16,
+            ScalarType::Float => 32,
+            ScalarType::Double | ScalarType::Ptr => 64,
         }
     }
 
     pub fn is_float(self) -> bool {
-        matches!(self, Scalar::Half | Scalar::BFloat | Scalar::Float | Scalar::Double)
+        matches!(
+            self,
+            ScalarType::Half | ScalarType::BFloat | ScalarType::Float | ScalarType::Double
+        )
     }
 }
 
@@ -71,15 +74,15 @@ impl fmt::Display for Type {
     }
 }
 
-impl fmt::Display for Scalar {
+impl fmt::Display for ScalarType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scalar::Int(bits) => write!(f, "i{bits}"),
-            Scalar::Half => f.write_str("half"),
-            Scalar::BFloat => f.write_str("bfloat"),
-            Scalar::Float => f.write_str("float"),
-            Scalar::Double => f.write_str("double"),
-            Scalar::Ptr => f.write_str("ptr"),
+            ScalarType::Int(bits) => write!(f, "i{bits}"),
+            ScalarType::Half => f.write_str("half"),
+            ScalarType::BFloat => f.write_str("bfloat"),
+            ScalarType::Float => f.write_str("float"),
+            ScalarType::Double => f.write_str("double"),
+            ScalarType::Ptr => f.write_str("ptr"),
         }
     }
 }
@@ -89,7 +92,7 @@ impl fmt::Display for Scalar {
 pub(super) enum Ty {
     Void,
     /// None of an address.
-    Scalar(Scalar),
+    Scalar(ScalarType),
     /// With the number of its address space.
     Ptr(u32),
     Vector(u32, Box<Ty>),
@@ -115,7 +118,7 @@ const DEEPEST: u32 = 100;
 const PATIENCE: u32 = 2000;
 
 impl Ty {
-    pub(super) const BIT: Ty = Ty::Scalar(Scalar::Int(1));
+    pub(super) const BIT: Ty = Ty::Scalar(ScalarType::Int(1));
 
     /// A type that is one word, but for pointers.
     pub(super) fn named(name: &str) -> Option<Ty> {
@@ -124,7 +127,7 @@ impl Ty {
             "label" | "metadata" | "token" | "x86_fp80" | "fp128" | "ppc_fp128" | "x86_mmx"
             | "x86_amx" | "opaque" | "target" => Ty::Other,
             "ptr" => return None,
-            _ => Ty::Scalar(Scalar::named(name)?),
+            _ => Ty::Scalar(ScalarType::named(name)?),
         })
     }
 
@@ -142,7 +145,7 @@ impl Ty {
     pub(super) fn loaded(&self) -> Option<Type> {
         let scalar = |ty: &Ty| match ty {
             Ty::Scalar(scalar) => Some(*scalar),
-            Ty::Ptr(_) => Some(Scalar::Ptr),
+            Ty::Ptr(_) => Some(ScalarType::Ptr),
             Ty::Void
             | Ty::Vector(..)
             | Ty::Array(..)
@@ -157,7 +160,7 @@ impl Ty {
     }
 
     /// The scalars that it is made of, in order; `None` for too many, or what has none.
-    pub(super) fn parts(&self, types: &Types<'_>) -> Option<Vec<Scalar>> {
+    pub(super) fn parts(&self, types: &Types<'_>) -> Option<Vec<ScalarType>> {
         let mut parts = Vec::new();
         self.collect(types, &mut { PATIENCE }, &mut parts)?;
         Some(parts)
@@ -167,7 +170,7 @@ impl Ty {
         &self,
         types: &Types<'_>,
         patience: &mut u32,
-        parts: &mut Vec<Scalar>,
+        parts: &mut Vec<ScalarType>,
     ) -> Option<()> {
         *patience = patience.checked_sub(1)?;
         let mut repeat = |count: u64, element: &Ty| {
@@ -180,7 +183,7 @@ impl Ty {
                 Some(())
             }
             Ty::Ptr(_) => {
-                parts.push(Scalar::Ptr);
+                parts.push(ScalarType::Ptr);
                 Some(())
             }
             Ty::Vector(count, element) => repeat((*count).into(), element),

@@ -1,10 +1,10 @@
 //! Operands as registers and numbers.
 
-use super::function::{Cell, Made, Root, Translator, word};
+use super::function::{CellText, LoweringResult, Root, Translator, word};
 use super::operand::Value;
 use super::step::Typed;
-use super::ty::{Scalar, Ty};
-use model::function::{Initial, Variable};
+use super::ty::{ScalarType, Ty};
+use model::function::{EntryValue, FunctionVariable};
 use text::cursor::short;
 
 /// The bytes of a variable that is as large as whoever starts the kernel says.
@@ -12,7 +12,7 @@ const UNSIZED: u32 = 128;
 
 impl<'a> Translator<'a, '_> {
     /// The scalars of an operand.
-    pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Vec<Cell>> {
+    pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
         match value {
             Value::Local(name) => {
                 let Some(held) = self.values.get(name) else {
@@ -74,11 +74,11 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A scalar operand.
-    pub(super) fn cell(&mut self, (ty, value): &Typed<'a>) -> Made<Cell> {
+    pub(super) fn cell(&mut self, (ty, value): &Typed<'a>) -> LoweringResult<CellText> {
         self.one(ty, value)
     }
 
-    pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> Made<Cell> {
+    pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<CellText> {
         let mut cells = self.cells(ty, value)?;
         match (cells.pop(), cells.is_empty()) {
             (Some(cell), true) if cell == UNDEFINED => self.no("`undef` is not covered"),
@@ -88,22 +88,24 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A number as an instruction of a test has it: without a sign.
-    fn literal(&mut self, scalar: Scalar, text: &str) -> Made<Cell> {
+    fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellText> {
         if matches!(text, "undef" | "poison") {
             return self.no(format!("`{text}` is not covered"));
         }
         let bits = match (scalar, text) {
-            (_, "zeroinitializer") | (Scalar::Ptr, "null") | (Scalar::Int(1), "false") => Some(0),
-            (Scalar::Int(1), "true") => Some(1),
-            (Scalar::Int(width @ 1..=64), _) => integer(text, width),
-            (Scalar::Float, _) => float(text).map(|value| {
+            (_, "zeroinitializer") | (ScalarType::Ptr, "null") | (ScalarType::Int(1), "false") => {
+                Some(0)
+            }
+            (ScalarType::Int(1), "true") => Some(1),
+            (ScalarType::Int(width @ 1..=64), _) => integer(text, width),
+            (ScalarType::Float, _) => float(text).map(|value| {
                 #[expect(clippy::cast_possible_truncation, reason = "LLVM writes one that fits")]
                 let narrow = value as f32;
                 u64::from(narrow.to_bits())
             }),
-            (Scalar::Double, _) => float(text).map(f64::to_bits),
-            (Scalar::Half, _) => text.strip_prefix("0xH").and_then(hexadecimal),
-            (Scalar::BFloat, _) => text.strip_prefix("0xR").and_then(hexadecimal),
+            (ScalarType::Double, _) => float(text).map(f64::to_bits),
+            (ScalarType::Half, _) => text.strip_prefix("0xH").and_then(hexadecimal),
+            (ScalarType::BFloat, _) => text.strip_prefix("0xR").and_then(hexadecimal),
             _ => None,
         };
         let Some(bits) = bits else {
@@ -114,7 +116,10 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// An address that is known: a register, and how far behind it.
-    pub(super) fn constant_address(&mut self, value: &Value<'a>) -> Made<(Cell, i64)> {
+    pub(super) fn constant_address(
+        &mut self,
+        value: &Value<'a>,
+    ) -> LoweringResult<(CellText, i64)> {
         match value {
             Value::Global(name) => Ok((self.global(name)?, 0)),
             Value::Local(_) => Ok((self.one(&Ty::Ptr(0), value)?, 0)),
@@ -141,17 +146,17 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         source: &Ty,
         indices: &[Typed<'a>],
-    ) -> Made<(i64, Vec<(Typed<'a>, u64)>)> {
+    ) -> LoweringResult<(i64, Vec<(Typed<'a>, u64)>)> {
         let types = &self.module.types;
         let mut ty = source;
         let mut total = 0_i64;
         let mut variable = Vec::new();
         for (position, index) in indices.iter().enumerate() {
             let constant = match index {
-                (Ty::Scalar(Scalar::Int(_)), Value::Literal("zeroinitializer" | "false")) => {
+                (Ty::Scalar(ScalarType::Int(_)), Value::Literal("zeroinitializer" | "false")) => {
                     Some(0)
                 }
-                (Ty::Scalar(Scalar::Int(_)), Value::Literal(text)) => text.parse::<i64>().ok(),
+                (Ty::Scalar(ScalarType::Int(_)), Value::Literal(text)) => text.parse::<i64>().ok(),
                 _ => None,
             };
             let element = if position == 0 {
@@ -188,7 +193,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// The register that holds the address of a variable of the module.
-    fn global(&mut self, name: &'a str) -> Made<Cell> {
+    fn global(&mut self, name: &'a str) -> LoweringResult<CellText> {
         let Some(global) = self.module.globals.get(name) else {
             return self.no(format!("`@{}` is no variable of this module", short(name)));
         };
@@ -200,8 +205,8 @@ impl<'a> Translator<'a, '_> {
         }
         let space = self.space(global.space)?;
         let held = word(name);
-        let address = |initial: &(String, Initial)| {
-            matches!(&initial.1, Initial::Address(of) if *of == held).then(|| initial.0.clone())
+        let address = |initial: &(String, EntryValue)| {
+            matches!(&initial.1, EntryValue::Address(of) if *of == held).then(|| initial.0.clone())
         };
         if let Some(known) = self.initial.iter().find_map(address) {
             return Ok(known);
@@ -214,9 +219,9 @@ impl<'a> Translator<'a, '_> {
             self.note(format!("`@{}` has no size, and is taken for {UNSIZED} bytes", short(name)));
         }
         let bytes = if bytes == 0 { UNSIZED } else { bytes };
-        self.variables.push(Variable { name: held.clone(), space, bytes });
+        self.variables.push(FunctionVariable { name: held.clone(), space, bytes });
         let register = self.register(name);
-        self.initial.push((register.clone(), Initial::Address(held)));
+        self.initial.push((register.clone(), EntryValue::Address(held)));
         Ok(register)
     }
 

@@ -5,8 +5,8 @@
 //! share their L1 and its queues, and need no more than the order in which they issue.
 
 use super::local::{Cluster, Phase};
-use super::options::Rule;
-use super::state::{Barrier, State};
+use super::options::MachineRule;
+use super::state::{BarrierState, State};
 use super::step::Step;
 use super::table::{Ask, Change};
 use super::{CtaBarrier, Machine};
@@ -56,9 +56,9 @@ impl Machine<'_> {
         let known = self.known(state, thread);
         let line = known.local.pc;
         let Ask::Barrier { id, count, waits, vote } = known.ask else { return false };
-        let loads = known.idle || !self.keeps(Rule::BarWaits);
+        let loads = known.idle || !self.keeps(MachineRule::BarWaits);
         let behind = known.local.behind.is_some();
-        let stores = !self.has_buffered(state, thread) || !self.keeps(Rule::BarDrainsBuffer);
+        let stores = !self.has_buffered(state, thread) || !self.keeps(MachineRule::BarDrainsBuffer);
         if known.local.phase == Phase::Arrived || !loads || behind || !stores {
             return false;
         }
@@ -90,7 +90,7 @@ impl Machine<'_> {
         state: &State,
         thread: usize,
         index: usize,
-        active: Barrier,
+        active: BarrierState,
     ) -> Option<BarrierMisuse> {
         if self.barriers[index].instance.is_some() || active.arrived == 0 {
             return None;
@@ -175,7 +175,7 @@ impl Machine<'_> {
     /// A thread exits when its loads are done, as it arrives.
     fn has_exited(&self, state: &State, thread: usize) -> bool {
         let known = self.known(state, thread);
-        known.ask == Ask::End && (known.idle || !self.keeps(Rule::BarWaits))
+        known.ask == Ask::End && (known.idle || !self.keeps(MachineRule::BarWaits))
     }
 
     /// A thread that has exited is not waited for.
@@ -191,7 +191,7 @@ impl Machine<'_> {
 
     /// Lets the threads of a barrier go on if all that it waits for are there.
     fn complete(&mut self, state: &mut State, index: usize) -> bool {
-        let Barrier { arrivals, votes, arrived, count } = self.shape.barrier(state, index);
+        let BarrierState { arrivals, votes, arrived, count } = self.shape.barrier(state, index);
         if arrived == 0 {
             return false;
         }
@@ -205,7 +205,7 @@ impl Machine<'_> {
         if !there {
             return false;
         }
-        self.shape.set_barrier(state, index, Barrier::default());
+        self.shape.set_barrier(state, index, BarrierState::default());
         for mate in mates {
             let known = self.known(state, mate);
             let waits = known.local.phase == Phase::Arrived;
@@ -234,7 +234,7 @@ impl Machine<'_> {
         if !there || barrier.arrived == 0 {
             return false;
         }
-        self.shape.set_barrier(state, index, Barrier::default());
+        self.shape.set_barrier(state, index, BarrierState::default());
         for mate in mates {
             if barrier.arrived & Self::bit(mate) != 0 {
                 self.change(state, mate, Change::Cluster(Cluster::Complete));

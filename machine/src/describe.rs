@@ -1,7 +1,7 @@
 //! Steps in words.
 
-use super::form::{Form, Level};
-use super::{Machine, Place, Step};
+use super::form::{AccessLevel, MachineOp};
+use super::{Machine, MemoryPlace, Step};
 
 impl Machine<'_> {
     /// A step in words.
@@ -23,7 +23,7 @@ impl Machine<'_> {
             }
             Step::Issue { thread: t, line, hit: true } => {
                 let forms = &self.lowered[usize::from(t)][usize::from(line)].forms;
-                let who = if forms.contains(&Form::Access(Level::ReadOnly)) {
+                let who = if forms.contains(&MachineOp::Access(AccessLevel::ReadOnly)) {
                     format!("the read-only path of sm{}", sm(t))
                 } else if self.options.store_buffers {
                     format!("its store buffer or L1[sm{}]", sm(t))
@@ -42,8 +42,8 @@ impl Machine<'_> {
             }
             Step::Perform { thread: t, cell: c } => {
                 let at = match self.cells[usize::from(c)].place {
-                    Place::Shared { sm, .. } => format!("in the shared memory of sm{sm}"),
-                    Place::Global(_) | Place::Private => "at L2".to_owned(),
+                    MemoryPlace::Shared { sm, .. } => format!("in the shared memory of sm{sm}"),
+                    MemoryPlace::Global(_) | MemoryPlace::Private => "at L2".to_owned(),
                 };
                 format!("{}'s access to {} performs {at}", name(t), cell(c))
             }

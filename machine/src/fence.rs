@@ -9,10 +9,10 @@
 //! the loads after the other have to look.
 
 use super::Machine;
-use super::form::Reach;
+use super::form::MembarScope;
 use super::local::Phase;
-use super::options::{Rule, Variant};
-use super::state::{INVALID, List, State};
+use super::options::{MachineRule, Variant};
+use super::state::{INVALID, QueueKind, State};
 use super::step::Step;
 use super::table::{Ask, Change};
 use model::isa::Instruction;
@@ -28,11 +28,12 @@ impl Machine<'_> {
         let instruction = lines.get(usize::from(line)).map(|line| &line.instruction);
         let is_fence = matches!(instruction, Some(Instruction::Fence(_)));
         let dropped = matches!(instruction, Some(Instruction::ClusterBarrier(_)))
-            && !self.keeps(Rule::ClusterBarrierFences);
+            && !self.keeps(MachineRule::ClusterBarrierFences);
         match ask {
             // Rule Acq-wait. The wait of `fence.acquire.cta` is what its MEMBAR.CTA would be.
             Ask::AcquireWait => {
-                let rule = if is_fence { Rule::MembarCtaWaits } else { Rule::AcquireWaits };
+                let rule =
+                    if is_fence { MachineRule::MembarCtaWaits } else { MachineRule::AcquireWaits };
                 if !idle && self.keeps(rule) {
                     return None;
                 }
@@ -41,10 +42,10 @@ impl Machine<'_> {
             }
             Ask::Membar { .. } if behind => None,
             // Rule Membar.CTA
-            Ask::Membar { reach: Reach::Cta, .. } => {
-                let loads = idle || !self.keeps(Rule::MembarCtaWaits);
-                let stores =
-                    !self.has_buffered(state, thread) || !self.keeps(Rule::MembarDrainsBuffer);
+            Ask::Membar { reach: MembarScope::Cta, .. } => {
+                let loads = idle || !self.keeps(MachineRule::MembarCtaWaits);
+                let stores = !self.has_buffered(state, thread)
+                    || !self.keeps(MachineRule::MembarDrainsBuffer);
                 if !loads || !stores {
                     return None;
                 }
@@ -52,7 +53,8 @@ impl Machine<'_> {
                 Some(Step::Through { thread: t, line })
             }
             Ask::Membar { reach, .. }
-                if dropped || reach == Reach::Gpu && !self.keeps(Rule::MembarWaits) =>
+                if dropped
+                    || reach == MembarScope::Gpu && !self.keeps(MachineRule::MembarWaits) =>
             {
                 self.change(state, thread, Change::Advance);
                 Some(Step::Through { thread: t, line })
@@ -67,7 +69,10 @@ impl Machine<'_> {
                     if !self.is_through(state, thread, far) {
                         return None;
                     }
-                    if !far && reach == Reach::Sys && self.keeps(Rule::MembarSysReachesHome) {
+                    if !far
+                        && reach == MembarScope::Sys
+                        && self.keeps(MachineRule::MembarSysReachesHome)
+                    {
                         self.await_stores(state, thread, true);
                         self.change(state, thread, Change::Phase(Phase::DrainingFar));
                     } else {
@@ -79,10 +84,10 @@ impl Machine<'_> {
             },
             // Rule Iv
             Ask::Invalidate => {
-                if !idle && self.keeps(Rule::InvalidateWaits) {
+                if !idle && self.keeps(MachineRule::InvalidateWaits) {
                     return None;
                 }
-                let early = is_fence && !self.keeps(Rule::FenceInvalidatesLast);
+                let early = is_fence && !self.keeps(MachineRule::FenceInvalidatesLast);
                 if !dropped && !early {
                     self.invalidate(state, self.sm[thread]);
                 }
@@ -104,13 +109,20 @@ impl Machine<'_> {
     }
 
     /// Rules Membar.GPU and Membar.SYS: all own loads are done; now for the stores of the SM.
-    fn begin(&mut self, state: &mut State, thread: usize, reach: Reach, sc: bool, fence: bool) {
-        if fence && !self.keeps(Rule::FenceInvalidatesLast) {
+    fn begin(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        reach: MembarScope,
+        sc: bool,
+        fence: bool,
+    ) {
+        if fence && !self.keeps(MachineRule::FenceInvalidatesLast) {
             self.invalidate(state, self.sm[thread]);
         }
         self.await_stores(state, thread, false);
-        let at_once = reach == Reach::Sys && !self.keeps(Rule::MembarSysTwoPhases);
-        let lazy = self.options.lazy_all && (!sc || !self.keeps(Rule::ScWaits));
+        let at_once = reach == MembarScope::Sys && !self.keeps(MachineRule::MembarSysTwoPhases);
+        let lazy = self.options.lazy_all && (!sc || !self.keeps(MachineRule::ScWaits));
         if at_once {
             self.await_stores(state, thread, true);
             self.change(state, thread, Change::Phase(Phase::DrainingFar));
@@ -127,7 +139,7 @@ impl Machine<'_> {
         if !self.is_through(state, thread, behind.far) {
             return false;
         }
-        if behind.then_far && self.keeps(Rule::MembarSysReachesHome) {
+        if behind.then_far && self.keeps(MachineRule::MembarSysReachesHome) {
             self.await_stores(state, thread, true);
             self.change(state, thread, Change::Far);
         } else {
@@ -145,15 +157,16 @@ impl Machine<'_> {
         }
         let sm = self.sm[thread];
         let gpu = self.gpu[usize::from(sm)];
-        let rule = if far { Rule::MembarSysCumulative } else { Rule::MembarCumulative };
+        let rule =
+            if far { MachineRule::MembarSysCumulative } else { MachineRule::MembarCumulative };
         let own_only = !self.keeps(rule);
         for index in 0..self.shape.count(state) {
             let mut entry = self.shape.entry(state, index);
             let at = self.sm[usize::from(entry.thread)];
             let there = match entry.list {
-                List::Queue => at == sm,
-                List::Link => far && self.gpu[usize::from(at)] == gpu,
-                List::Buffer | List::Back | List::Loose => false,
+                QueueKind::Queue => at == sm,
+                QueueKind::Link => far && self.gpu[usize::from(at)] == gpu,
+                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => false,
             };
             let own = usize::from(entry.thread) == thread;
             let counts = self.is_store(&entry) || self.has(Variant::WaitsForLoads);
@@ -176,9 +189,9 @@ impl Machine<'_> {
         entries.all(|entry| {
             let at = self.sm[usize::from(entry.thread)];
             let there = match entry.list {
-                List::Queue => at == sm,
-                List::Link => far && self.gpu[usize::from(at)] == gpu,
-                List::Buffer | List::Back | List::Loose => false,
+                QueueKind::Queue => at == sm,
+                QueueKind::Link => far && self.gpu[usize::from(at)] == gpu,
+                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => false,
             };
             !there || !self.is_store(&entry)
         })
@@ -199,13 +212,13 @@ impl Machine<'_> {
     /// GPU's copies of far memory.
     pub(super) fn invalidate(&mut self, state: &mut State, sm: u8) {
         let cells = self.cells.len();
-        if self.keeps(Rule::InvalidateDropsLines) {
+        if self.keeps(MachineRule::InvalidateDropsLines) {
             let from = usize::from(sm) * cells;
             for slot in self.shape.l1[from..from + cells].iter().flatten() {
                 state.bytes[usize::from(*slot)] = INVALID;
             }
         }
-        if self.keeps(Rule::InvalidateCancelsFills) {
+        if self.keeps(MachineRule::InvalidateCancelsFills) {
             self.cancel_fills(state, |entry, machine| machine.sm[usize::from(entry.thread)] == sm);
         }
         if self.has(Variant::DropsReadOnly) {
@@ -214,7 +227,7 @@ impl Machine<'_> {
                 state.bytes[usize::from(*slot)] = INVALID;
             }
         }
-        if self.options.copies && self.keeps(Rule::InvalidateDropsCopies) {
+        if self.options.copies && self.keeps(MachineRule::InvalidateDropsCopies) {
             let gpu = self.gpu[usize::from(sm)];
             for cell in 0..cells {
                 if let Some(slot) = self.copy_slot(gpu, cell) {
@@ -236,7 +249,7 @@ impl Machine<'_> {
         for index in 0..self.shape.count(state) {
             let mut entry = self.shape.entry(state, index);
             let at = self.gpu[usize::from(self.sm[usize::from(entry.thread)])];
-            if entry.list == List::Link && at == gpu && usize::from(entry.cell) == cell {
+            if entry.list == QueueKind::Link && at == gpu && usize::from(entry.cell) == cell {
                 entry.copy = false;
                 self.shape.set_entry(state, index, entry);
             }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// How far from its SM an access goes, and what it may find on the way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Level {
+pub enum AccessLevel {
     /// Without `STRONG`: L1, and whatever line is there.
     Weak,
     /// `STRONG.SM`, `STRONG.CTA`: L1 too.
@@ -21,7 +21,7 @@ pub enum Level {
 
 /// Whom a `MEMBAR` waits for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Reach {
+pub enum MembarScope {
     Cta,
     Gpu,
     Sys,
@@ -29,13 +29,13 @@ pub enum Reach {
 
 /// One instruction of the machine, as far as memory goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Form {
+pub enum MachineOp {
     /// The load, store or atomic that the PTX instruction asks for.
-    Access(Level),
+    Access(AccessLevel),
     /// `MEMBAR.SC`
-    Membar(Reach),
+    Membar(MembarScope),
     /// `MEMBAR.ALL`: the same, but for reading C3.
-    MembarAll(Reach),
+    MembarAll(MembarScope),
     /// `CCTL.IVALL`
     Invalidate,
     /// What waits for an acquire at cta scope, which no text shows (reading C10).
@@ -49,10 +49,10 @@ pub enum Form {
 
 /// What one PTX instruction becomes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Lowered {
-    pub forms: Vec<Form>,
+pub struct LoweredInstruction {
+    pub forms: Vec<MachineOp>,
     /// An `acq_rel` atomic that is one unit with its `MEMBAR` and `CCTL` (reading C16): how far.
-    pub fused: Option<Reach>,
+    pub fused: Option<MembarScope>,
 }
 
 /// Machines with one lowering.

@@ -7,16 +7,16 @@
 //! SM. That is all that coherence and SC-per-location ask. A value comes only from a store whose
 //! data was known when it was issued, so nothing comes out of thin air.
 
-use super::form::{Level, Reach};
-use super::options::{Rule, Variant};
-use super::plan::Kind;
-use super::state::{Entry, INVALID, List, State, ValueId};
-use super::step::{Step, Visit};
-use super::table::{Ask, Change, Piece};
-use super::{Machine, Place};
+use super::form::{AccessLevel, MembarScope};
+use super::options::{MachineRule, Variant};
+use super::plan::SiteKind;
+use super::state::{INVALID, QueueEntry, QueueKind, State, ValueId};
+use super::step::{Step, StepVisitor};
+use super::table::{AccessPiece, Ask, Change};
+use super::{Machine, MemoryPlace};
 
 /// What is done with each way in which an access can be issued; whether some load hit.
-pub(super) type Done<'d> = &'d mut dyn FnMut(&mut Machine<'_>, State, bool);
+pub(super) type IssueVisitor<'d> = &'d mut dyn FnMut(&mut Machine<'_>, State, bool);
 
 /// An access being issued: whose, and the pieces that are left.
 #[derive(Clone, Copy)]
@@ -28,7 +28,7 @@ struct Issue {
 
 impl Machine<'_> {
     /// A thread's next instruction, if it can begin now.
-    pub(super) fn issue(&mut self, state: &State, thread: usize, visit: Visit<'_>) {
+    pub(super) fn issue(&mut self, state: &State, thread: usize, visit: StepVisitor<'_>) {
         let known = self.known(state, thread);
         let (ask, line) = (known.ask, known.local.pc);
         match ask {
@@ -76,10 +76,10 @@ impl Machine<'_> {
         thread: usize,
         from: u32,
         count: u8,
-        unit: Option<Reach>,
+        unit: Option<MembarScope>,
     ) -> bool {
         if let Some(reach) = unit
-            && self.keeps(Rule::UnitWaits)
+            && self.keeps(MachineRule::UnitWaits)
             && !self.may_issue_unit(state, thread, reach)
         {
             return false;
@@ -100,14 +100,14 @@ impl Machine<'_> {
     }
 
     /// Rule Atom-AR, first half: no store of its SM is on its way to where the atomic is seen from.
-    fn may_issue_unit(&self, state: &State, thread: usize, reach: Reach) -> bool {
+    fn may_issue_unit(&self, state: &State, thread: usize, reach: MembarScope) -> bool {
         let sm = self.sm[thread];
         self.shape.entries(state).all(|entry| {
             let queued = match entry.list {
-                List::Queue => true,
-                List::Link => reach == Reach::Sys,
-                List::Buffer => usize::from(entry.thread) == thread,
-                List::Back | List::Loose => false,
+                QueueKind::Queue => true,
+                QueueKind::Link => reach == MembarScope::Sys,
+                QueueKind::Buffer => usize::from(entry.thread) == thread,
+                QueueKind::Back | QueueKind::Loose => false,
             };
             !queued || self.sm[usize::from(entry.thread)] != sm || !self.is_store(&entry)
         })
@@ -115,16 +115,18 @@ impl Machine<'_> {
 
     /// Reading C1: weak loads see the thread's own buffered stores, all others and atomics wait for
     /// those to the same place. A load that would need a part of them waits too.
-    fn buffer_allows(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+    fn buffer_allows(&self, state: &State, thread: usize, piece: &AccessPiece) -> bool {
         let site = &self.plans[usize::from(self.class[thread])].sites[usize::from(piece.site)];
         let buffered = piece.cells().filter(|&cell| self.buffered(state, thread, cell).is_some());
         let buffered = buffered.count();
-        let private = self.cells[usize::from(piece.first)].place == Place::Private;
-        if buffered == 0 || site.kind == Kind::Write || private {
+        let private = self.cells[usize::from(piece.first)].place == MemoryPlace::Private;
+        if buffered == 0 || site.kind == SiteKind::Write || private {
             return true;
         }
-        let is_read = site.kind == Kind::Read;
-        if is_read && (site.level == Level::ReadOnly || !self.keeps(Rule::LoadsSeeBuffer)) {
+        let is_read = site.kind == SiteKind::Read;
+        if is_read
+            && (site.level == AccessLevel::ReadOnly || !self.keeps(MachineRule::LoadsSeeBuffer))
+        {
             return true;
         }
         is_read && (site.is_cached() || piece.here) && buffered == usize::from(piece.count)
@@ -134,7 +136,7 @@ impl Machine<'_> {
     fn buffered(&self, state: &State, thread: usize, cell: usize) -> Option<ValueId> {
         let all = self.shape.entries(state);
         let own = all.filter(|entry| {
-            entry.list == List::Buffer
+            entry.list == QueueKind::Buffer
                 && usize::from(entry.thread) == thread
                 && usize::from(entry.cell) == cell
         });
@@ -148,7 +150,7 @@ impl Machine<'_> {
         thread: usize,
         from: u32,
         count: u8,
-        done: Done<'_>,
+        done: IssueVisitor<'_>,
     ) {
         // The thread is past it before any value comes back: all are on their way from here on.
         let class = usize::from(self.class[thread]);
@@ -163,7 +165,7 @@ impl Machine<'_> {
     }
 
     /// Issues the pieces of one access, one after the other; a read may be a hit or a miss.
-    fn pieces(&mut self, mut state: State, of: Issue, hit: bool, done: Done<'_>) {
+    fn pieces(&mut self, mut state: State, of: Issue, hit: bool, done: IssueVisitor<'_>) {
         if of.count == 0 {
             return done(self, state, hit);
         }
@@ -172,7 +174,7 @@ impl Machine<'_> {
         let class = usize::from(self.class[of.thread]);
         let site = self.plans[class].sites[usize::from(piece.site)];
         match site.kind {
-            Kind::Read => {
+            SiteKind::Read => {
                 if let Some(values) = self.forwarded(&state, of.thread, &piece) {
                     self.answer(&mut state, of.thread, &piece, &values);
                     return self.pieces(state, rest, true, done);
@@ -193,27 +195,43 @@ impl Machine<'_> {
                 }
                 self.miss(&mut state, of.thread, &piece, site.level);
             }
-            Kind::Write => {
-                let private = self.cells[usize::from(piece.first)].place == Place::Private;
+            SiteKind::Write => {
+                let private = self.cells[usize::from(piece.first)].place == MemoryPlace::Private;
                 if self.options.store_buffers && !private {
                     for (cell, value) in piece.cells().zip(piece.values) {
-                        self.push(&mut state, of.thread, &piece, List::Buffer, cell, value, false);
+                        self.push(
+                            &mut state,
+                            of.thread,
+                            &piece,
+                            QueueKind::Buffer,
+                            cell,
+                            value,
+                            false,
+                        );
                     }
                 } else {
                     self.store(&mut state, of.thread, &piece);
                 }
             }
-            Kind::Atomic if piece.here => {
+            SiteKind::Atomic if piece.here => {
                 self.exchange(&mut state, of.thread, piece.site, piece.cells(), piece.operation);
             }
-            Kind::Atomic => {
+            SiteKind::Atomic => {
                 // Rule Atom: it is performed at memory, and no older line is seen after it.
-                if self.keeps(Rule::AtomicDropsLine) {
+                if self.keeps(MachineRule::AtomicDropsLine) {
                     self.drop_lines(&mut state, of.thread, &piece);
                 }
                 for cell in piece.cells() {
                     let operation = piece.operation;
-                    self.push(&mut state, of.thread, &piece, List::Queue, cell, operation, false);
+                    self.push(
+                        &mut state,
+                        of.thread,
+                        &piece,
+                        QueueKind::Queue,
+                        cell,
+                        operation,
+                        false,
+                    );
                 }
             }
         }
@@ -221,11 +239,16 @@ impl Machine<'_> {
     }
 
     /// What a load finds in its thread's store buffer.
-    fn forwarded(&self, state: &State, thread: usize, piece: &Piece) -> Option<[ValueId; 16]> {
+    fn forwarded(
+        &self,
+        state: &State,
+        thread: usize,
+        piece: &AccessPiece,
+    ) -> Option<[ValueId; 16]> {
         let site = &self.plans[usize::from(self.class[thread])].sites[usize::from(piece.site)];
         let looks = self.options.store_buffers
-            && self.keeps(Rule::LoadsSeeBuffer)
-            && site.level != Level::ReadOnly;
+            && self.keeps(MachineRule::LoadsSeeBuffer)
+            && site.level != AccessLevel::ReadOnly;
         let mut values = [0; 16];
         for (value, cell) in values.iter_mut().zip(piece.cells()) {
             *value = looks.then(|| self.buffered(state, thread, cell)).flatten()?;
@@ -233,7 +256,7 @@ impl Machine<'_> {
         Some(values)
     }
 
-    fn memory_of(&self, state: &State, piece: &Piece) -> [ValueId; 16] {
+    fn memory_of(&self, state: &State, piece: &AccessPiece) -> [ValueId; 16] {
         let mut values = [0; 16];
         for (value, cell) in values.iter_mut().zip(piece.cells()) {
             *value = self.shape.memory(state, cell);
@@ -248,14 +271,14 @@ impl Machine<'_> {
         &self,
         state: &State,
         thread: usize,
-        piece: &Piece,
-        level: Level,
+        piece: &AccessPiece,
+        level: AccessLevel,
     ) -> Option<[ValueId; 16]> {
         let slots = match level {
-            Level::Weak | Level::Sm => &self.shape.l1,
-            Level::Gpu if self.has(Variant::StrongHits) => &self.shape.l1,
-            Level::ReadOnly => &self.shape.read_only,
-            Level::Gpu | Level::Sys | Level::Own => return None,
+            AccessLevel::Weak | AccessLevel::Sm => &self.shape.l1,
+            AccessLevel::Gpu if self.has(Variant::StrongHits) => &self.shape.l1,
+            AccessLevel::ReadOnly => &self.shape.read_only,
+            AccessLevel::Gpu | AccessLevel::Sys | AccessLevel::Own => return None,
         };
         let row = usize::from(self.sm[thread]) * self.cells.len();
         let mut values = [0; 16];
@@ -270,14 +293,14 @@ impl Machine<'_> {
 
     /// Rules Ld-miss and Ld-strong: a line that the load does not use was evicted, or is passed by,
     /// and older loads do not bring it back.
-    fn miss(&mut self, state: &mut State, thread: usize, piece: &Piece, level: Level) {
-        let global = matches!(self.cells[usize::from(piece.first)].place, Place::Global(_));
-        let cached = matches!(level, Level::Weak | Level::Sm) && global;
-        let loose = level == Level::ReadOnly && global;
-        if !loose && (cached || self.keeps(Rule::StrongLoadDropsLine)) {
+    fn miss(&mut self, state: &mut State, thread: usize, piece: &AccessPiece, level: AccessLevel) {
+        let global = matches!(self.cells[usize::from(piece.first)].place, MemoryPlace::Global(_));
+        let cached = matches!(level, AccessLevel::Weak | AccessLevel::Sm) && global;
+        let loose = level == AccessLevel::ReadOnly && global;
+        if !loose && (cached || self.keeps(MachineRule::StrongLoadDropsLine)) {
             self.drop_lines(state, thread, piece);
         }
-        let list = if loose { List::Loose } else { List::Queue };
+        let list = if loose { QueueKind::Loose } else { QueueKind::Queue };
         for cell in piece.cells() {
             self.push(state, thread, piece, list, cell, 0, cached);
         }
@@ -285,13 +308,13 @@ impl Machine<'_> {
 
     /// Rule St: the SM's own line has the value at once, memory in time. Threads of the SM may see
     /// it before others do; who is further away sees it in the order of the queue.
-    fn store(&mut self, state: &mut State, thread: usize, piece: &Piece) {
+    fn store(&mut self, state: &mut State, thread: usize, piece: &AccessPiece) {
         for (cell, value) in piece.cells().zip(piece.values) {
             if piece.here {
                 self.shape.set_memory(state, cell, value);
             } else {
                 self.store_cell(state, thread, cell, value);
-                self.push(state, thread, piece, List::Queue, cell, value, false);
+                self.push(state, thread, piece, QueueKind::Queue, cell, value, false);
             }
         }
     }
@@ -305,7 +328,7 @@ impl Machine<'_> {
                 *line = value;
             }
         }
-        if self.keeps(Rule::StoreCancelsFills) {
+        if self.keeps(MachineRule::StoreCancelsFills) {
             self.cancel_fills(state, |entry, machine| {
                 usize::from(entry.cell) == cell && machine.sm[usize::from(entry.thread)] == sm
             });
@@ -313,7 +336,7 @@ impl Machine<'_> {
     }
 
     /// The SM's lines of these cells are no longer valid, nor will older loads make them so.
-    fn drop_lines(&mut self, state: &mut State, thread: usize, piece: &Piece) {
+    fn drop_lines(&mut self, state: &mut State, thread: usize, piece: &AccessPiece) {
         let sm = self.sm[thread];
         let row = usize::from(sm) * self.cells.len();
         let mut any = false;
@@ -336,14 +359,14 @@ impl Machine<'_> {
     pub(super) fn cancel_fills(
         &mut self,
         state: &mut State,
-        which: impl Fn(&Entry, &Machine<'_>) -> bool,
+        which: impl Fn(&QueueEntry, &Machine<'_>) -> bool,
     ) {
         let mut index = 0;
         while index < self.shape.count(state) {
             let mut entry = self.shape.entry(state, index);
             if entry.fill && which(&entry, self) {
                 entry.fill = false;
-                if entry.list == List::Back {
+                if entry.list == QueueKind::Back {
                     self.shape.remove(state, index);
                     self.come_back(state, entry);
                     index = 0;
@@ -360,7 +383,7 @@ impl Machine<'_> {
         &mut self,
         state: &mut State,
         thread: usize,
-        piece: &Piece,
+        piece: &AccessPiece,
         values: &[ValueId; 16],
     ) {
         for (index, &value) in (0..piece.count).zip(values) {
@@ -375,15 +398,15 @@ impl Machine<'_> {
         &self,
         state: &mut State,
         thread: usize,
-        piece: &Piece,
-        list: List,
+        piece: &AccessPiece,
+        list: QueueKind,
         cell: usize,
         data: u8,
         fill: bool,
     ) {
         let (cell, thread) = (Self::small(cell), Self::small(thread));
         let site = piece.site;
-        let entry = Entry { list, cell, thread, site, fill, copy: false, data, awaited: 0 };
+        let entry = QueueEntry { list, cell, thread, site, fill, copy: false, data, awaited: 0 };
         self.enqueue(state, entry);
     }
 
@@ -393,6 +416,6 @@ impl Machine<'_> {
             && self
                 .shape
                 .entries(state)
-                .any(|entry| entry.list == List::Buffer && usize::from(entry.thread) == thread)
+                .any(|entry| entry.list == QueueKind::Buffer && usize::from(entry.thread) == thread)
     }
 }

@@ -32,14 +32,14 @@ use model::layout::Layout;
 use model::program::{Observed, Program, Stays, Stuck, ThreadId};
 use model::value::{Value, little_endian, low_bytes};
 
-use form::{Form, Lowered, Reach};
-use local::Local;
-use plan::{Future, Plan};
-use state::{BARRIER, INVALID, Shape, ValueId};
+use form::{LoweredInstruction, MachineOp, MembarScope};
+use local::ThreadState;
+use plan::{Future, ThreadCode};
+use state::{BARRIER, INVALID, StateLayout, ValueId};
 use table::{Ask, Tables};
 
 pub use model::memory::Home;
-pub use options::{Options, Reduce, Rule, Variant};
+pub use options::{MachineRule, Options, Reduce, Variant};
 pub use state::State;
 pub use step::{Step, Taken};
 
@@ -58,11 +58,11 @@ struct Cell {
     location: u16,
     start: u32,
     length: u32,
-    place: Place,
+    place: MemoryPlace,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum MemoryPlace {
     Global(Home),
     /// Of the CTA that is on this SM, which this thread is the first of.
     Shared {
@@ -77,7 +77,7 @@ enum Place {
 pub struct Machine<'p> {
     program: &'p Program,
     layout: Layout,
-    lowered: Vec<Vec<Lowered>>,
+    lowered: Vec<Vec<LoweredInstruction>>,
     options: Options,
     cells: Vec<Cell>,
     /// By location: its first cell, and the bytes of each.
@@ -96,14 +96,14 @@ pub struct Machine<'p> {
     class: Vec<u8>,
     /// Whether some class has two.
     symmetric: bool,
-    plans: Vec<Plan>,
+    plans: Vec<ThreadCode>,
     /// Those of CTAs, in the order in which states have them.
     barriers: Vec<CtaBarrier>,
     /// For each of them, whether some arrival at it gives a count: then the order of arrivals is a choice.
     counted: Vec<bool>,
     /// By cluster: which barrier of the state it is.
     cluster_barriers: Vec<Option<u8>>,
-    shape: Shape,
+    shape: StateLayout,
     misused: Misused,
     /// Whether there is something to do at once even where nothing is left out.
     settles: bool,
@@ -142,7 +142,7 @@ impl<'p> Machine<'p> {
     /// `lowered` has, for each thread, what each of its lines becomes. `wide`: after `WIDER`.
     pub fn new(
         program: &'p Program,
-        lowered: Vec<Vec<Lowered>>,
+        lowered: Vec<Vec<LoweredInstruction>>,
         options: Options,
         wide: bool,
     ) -> Result<Machine<'p>, Refusal> {
@@ -160,11 +160,11 @@ impl<'p> Machine<'p> {
         if cells.len() > MOST_CELLS {
             return Err(Refusal::TooLarge("pieces of memory"));
         }
-        let plans: Vec<Plan> = (0..)
+        let plans: Vec<ThreadCode> = (0..)
             .zip(&lowered)
             .map(|(thread, lowered)| {
                 let thread = ThreadId(thread);
-                Plan::new(program, &layout, &cells, thread, lowered, options.fused)
+                ThreadCode::new(program, &layout, &cells, thread, lowered, options.fused)
             })
             .collect();
         if plans.iter().any(|plan| plan.sites.len() > MOST_SITES) {
@@ -195,7 +195,7 @@ impl<'p> Machine<'p> {
             counted,
             barriers,
             cluster_barriers,
-            shape: Shape::default(),
+            shape: StateLayout::default(),
             misused: Misused::default(),
             settles,
             lowered,
@@ -221,7 +221,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Where everything is in the bytes of a state.
-    fn lay_out(&self, local: usize) -> Shape {
+    fn lay_out(&self, local: usize) -> StateLayout {
         let cells = self.cells.len();
         let memory = self.sm.len() * local;
         let mut at = memory + cells;
@@ -237,7 +237,7 @@ impl<'p> Machine<'p> {
                 });
                 all.collect()
             };
-        let global = |cell: usize| matches!(self.cells[cell].place, Place::Global(_));
+        let global = |cell: usize| matches!(self.cells[cell].place, MemoryPlace::Global(_));
         let any = |sm: usize, cell: usize, mask: &dyn Fn(Future) -> u64| {
             let here = (0..self.sm.len()).filter(|&t| usize::from(self.sm[t]) == sm);
             let masks = here.map(|t| mask(self.plans[t].ahead[0]));
@@ -257,13 +257,13 @@ impl<'p> Machine<'p> {
         let count = self.barriers.len() + self.cluster_barriers.iter().flatten().count();
         let entry = if self.remembers() { 6 } else { 4 };
         let entries = barriers + count * BARRIER;
-        Shape { local, memory, l1, read_only, copies, barriers, entries, entry }
+        StateLayout { local, memory, l1, read_only, copies, barriers, entries, entry }
     }
 
     fn is_far(&self, gpu: u8, cell: usize) -> bool {
         match self.cells[cell].place {
-            Place::Global(home) => home != Home::Gpu(gpu),
-            Place::Shared { .. } | Place::Private => false,
+            MemoryPlace::Global(home) => home != Home::Gpu(gpu),
+            MemoryPlace::Shared { .. } | MemoryPlace::Private => false,
         }
     }
 
@@ -273,15 +273,17 @@ impl<'p> Machine<'p> {
         (0..self.sm.len()).any(|thread| {
             let forms = self.lowered[thread].iter().flat_map(|lowered| &lowered.forms);
             forms.into_iter().any(|form| {
-                let (Form::Membar(reach) | Form::MembarAll(reach)) = form else { return false };
+                let (MachineOp::Membar(reach) | MachineOp::MembarAll(reach)) = form else {
+                    return false;
+                };
                 let sm = usize::from(self.sm[thread]);
                 let gpu = self.gpu[sm];
                 let shared = (0..self.gpu.len()).any(|other| other != sm && self.gpu[other] == gpu);
                 let far = (0..self.cells.len()).any(|cell| self.is_far(gpu, cell));
                 match reach {
-                    Reach::Cta => false,
-                    Reach::Gpu => !self.alone[thread],
-                    Reach::Sys => !self.alone[thread] || shared && far,
+                    MembarScope::Cta => false,
+                    MembarScope::Gpu => !self.alone[thread],
+                    MembarScope::Sys => !self.alone[thread] || shared && far,
                 }
             })
         })
@@ -332,7 +334,7 @@ impl<'p> Machine<'p> {
             }
         }
         for thread in 0..self.sm.len() {
-            let local = Local::new(&self.context(thread));
+            let local = ThreadState::new(&self.context(thread));
             let local = self.local_id(thread, local);
             self.shape.set_local(&mut state, thread, local);
         }
@@ -428,11 +430,11 @@ impl<'p> Machine<'p> {
         self.options.variant == Some(variant)
     }
 
-    fn keeps(&self, rule: Rule) -> bool {
+    fn keeps(&self, rule: MachineRule) -> bool {
         self.options.without != Some(rule)
     }
 
-    fn known(&self, state: &State, thread: usize) -> &table::Known {
+    fn known(&self, state: &State, thread: usize) -> &table::CachedThread {
         let local = self.shape.local(state, thread);
         &self.tables.locals[usize::from(self.class[thread])][local as usize]
     }

@@ -9,11 +9,11 @@ use model::isa::cvta::AddressOp;
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::layout::{Layout, Window};
 use model::memory::{Extent, Space};
-use model::program::{Initial, Program, ThreadId};
+use model::program::{InitialValue, Program, ThreadId};
 use model::value::{Value, low_bits, low64};
 
-use super::form::{Form, Lowered};
-use super::plan::Plan;
+use super::form::{LoweredInstruction, MachineOp};
+use super::plan::ThreadCode;
 
 /// A read whose value is still on its way.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -49,7 +49,7 @@ pub(super) enum Cluster {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Local {
+pub(super) struct ThreadState {
     pub(super) pc: u16,
     /// Which of the instruction's forms is next.
     pub(super) form: u8,
@@ -72,16 +72,16 @@ pub(super) struct Behind {
 
 /// A scalar access with everything known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Scalar {
+pub(super) struct ScalarAccess {
     /// Which element of a vector it is.
     pub(super) element: u8,
     /// Physical bytes.
     pub(super) at: Extent,
-    pub(super) what: Access,
+    pub(super) what: AccessRequest,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Access {
+pub(super) enum AccessRequest {
     Read {
         register: Reg,
         ty: Type,
@@ -105,9 +105,9 @@ pub(super) enum Access {
 pub(super) enum Want {
     /// Needs a value that is on its way.
     Value,
-    Access(Vec<Scalar>),
+    Access(Vec<ScalarAccess>),
     /// Any form but an access.
-    Form(Form),
+    Form(MachineOp),
     Barrier {
         id: u8,
         count: Option<u8>,
@@ -142,25 +142,25 @@ impl Circle {
 }
 
 /// What a thread is part of.
-pub(super) struct Context<'p> {
+pub(super) struct ThreadContext<'p> {
     pub(super) program: &'p Program,
     pub(super) layout: &'p Layout,
     pub(super) thread: ThreadId,
-    pub(super) lowered: &'p [Lowered],
-    pub(super) plan: &'p Plan,
+    pub(super) lowered: &'p [LoweredInstruction],
+    pub(super) plan: &'p ThreadCode,
 }
 
-impl Local {
-    pub(super) fn new(context: &Context<'_>) -> Local {
+impl ThreadState {
+    pub(super) fn new(context: &ThreadContext<'_>) -> ThreadState {
         let thread = &context.program.threads[usize::from(context.thread.0)];
         let registers = thread.registers.iter().map(|register| match register.initial {
-            Initial::Value(value) => value,
-            Initial::Address { variable, thread } => {
+            InitialValue::Value(value) => value,
+            InitialValue::Address { variable, thread } => {
                 context.layout.address(variable, thread).into()
             }
         });
         let registers = registers.collect();
-        Local {
+        ThreadState {
             pc: 0,
             form: 0,
             phase: Phase::Ready,
@@ -175,7 +175,7 @@ impl Local {
         self.pending.iter().any(|pending| pending.register == Some(register))
     }
 
-    fn operand(&self, context: &Context<'_>, operand: Operand) -> Value {
+    fn operand(&self, context: &ThreadContext<'_>, operand: Operand) -> Value {
         match operand {
             Operand::Reg(register) => self.registers[usize::from(register.0)],
             Operand::Imm(value) => value.into(),
@@ -184,7 +184,7 @@ impl Local {
     }
 
     /// Goes on to the next form of this instruction, or to the next instruction.
-    pub(super) fn advance(&mut self, context: &Context<'_>) {
+    pub(super) fn advance(&mut self, context: &ThreadContext<'_>) {
         self.phase = Phase::Ready;
         self.form += 1;
         if usize::from(self.form) >= context.lowered[usize::from(self.pc)].forms.len() {
@@ -195,7 +195,7 @@ impl Local {
 
     /// Executes what needs no memory, and says what comes then. A thread that never meets memory
     /// again in `most` instructions has no end (`None`).
-    pub(super) fn settle(&mut self, context: &Context<'_>, most: u32) -> Option<Want> {
+    pub(super) fn settle(&mut self, context: &ThreadContext<'_>, most: u32) -> Option<Want> {
         let lines = &context.program.threads[usize::from(context.thread.0)].lines;
         let mut circle = Circle::default();
         for _ in 0..most {
@@ -281,14 +281,14 @@ impl Local {
                         continue;
                     };
                     return Some(match form {
-                        Form::Access(_) => self.access(context, &line.instruction),
-                        Form::Bar => self.barrier(context, &line.instruction),
-                        Form::Membar(_)
-                        | Form::MembarAll(_)
-                        | Form::Invalidate
-                        | Form::AcquireWait
-                        | Form::ClusterArrive
-                        | Form::ClusterWait => Want::Form(*form),
+                        MachineOp::Access(_) => self.access(context, &line.instruction),
+                        MachineOp::Bar => self.barrier(context, &line.instruction),
+                        MachineOp::Membar(_)
+                        | MachineOp::MembarAll(_)
+                        | MachineOp::Invalidate
+                        | MachineOp::AcquireWait
+                        | MachineOp::ClusterArrive
+                        | MachineOp::ClusterWait => Want::Form(*form),
                     });
                 }
             }
@@ -296,7 +296,7 @@ impl Local {
         None
     }
 
-    fn barrier(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
+    fn barrier(&self, context: &ThreadContext<'_>, instruction: &Instruction) -> Want {
         let Instruction::Barrier(Barrier { id, count, kind, .. }) = instruction else {
             return Want::Fault;
         };
@@ -315,15 +315,15 @@ impl Local {
         Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive, vote }
     }
 
-    fn access(&self, context: &Context<'_>, instruction: &Instruction) -> Want {
+    fn access(&self, context: &ThreadContext<'_>, instruction: &Instruction) -> Want {
         let Some((address, ty, elements)) = instruction.access() else { return Want::Fault };
         let space = instruction.space();
         let length = ty.bytes() * u32::try_from(elements).expect("a vector is short");
         let Some(whole) = self.resolve(context, address, space, length) else { return Want::Fault };
-        let scalar = |index: usize, what: Access| {
+        let scalar = |index: usize, what: AccessRequest| {
             let element = u8::try_from(index).expect("a vector is short");
             let start = whole.start + ty.bytes() * u32::from(element);
-            Scalar { element, at: Extent { start, length: ty.bytes(), ..whole }, what }
+            ScalarAccess { element, at: Extent { start, length: ty.bytes(), ..whole }, what }
         };
         let scalars = match instruction {
             Instruction::Load(load) => load
@@ -332,7 +332,7 @@ impl Local {
                 .enumerate()
                 .filter_map(|(index, register)| {
                     let register = (*register)?;
-                    Some(scalar(index, Access::Read { register, ty }))
+                    Some(scalar(index, AccessRequest::Read { register, ty }))
                 })
                 .collect(),
             Instruction::Store(store) => store
@@ -341,7 +341,7 @@ impl Local {
                 .enumerate()
                 .map(|(index, &source)| {
                     let value = self.operand(context, source) & low_bits(ty.bits);
-                    scalar(index, Access::Write(value))
+                    scalar(index, AccessRequest::Write(value))
                 })
                 .collect(),
             Instruction::Atomic(atomic) => {
@@ -354,8 +354,9 @@ impl Local {
                 let space = context.program.variables[usize::from(place.0)].space;
                 let flushes = ty == Type::F32 && space == Space::Global;
                 let (first, second) = (value(0), value(1));
-                let what = Access::Atomic { op, ty, first, second, register, returns, flushes };
-                vec![Scalar { element: 0, at: whole, what }]
+                let what =
+                    AccessRequest::Atomic { op, ty, first, second, register, returns, flushes };
+                vec![ScalarAccess { element: 0, at: whole, what }]
             }
             Instruction::Fence(_)
             | Instruction::ProxyFence(_)
@@ -372,7 +373,7 @@ impl Local {
     /// The physical bytes at an address; `None` if there are none, or it is misaligned.
     fn resolve(
         &self,
-        context: &Context<'_>,
+        context: &ThreadContext<'_>,
         address: Address,
         space: SpaceQualifier,
         length: u32,
@@ -414,7 +415,7 @@ impl Local {
     }
 
     /// The barrier that it waits at is complete, with this result of the reduction.
-    pub(super) fn release(&mut self, context: &Context<'_>, all: bool, votes: u8) {
+    pub(super) fn release(&mut self, context: &ThreadContext<'_>, all: bool, votes: u8) {
         let line =
             &context.program.threads[usize::from(context.thread.0)].lines[usize::from(self.pc)];
         if let Instruction::Barrier(Barrier {
@@ -433,7 +434,7 @@ impl Local {
     }
 
     /// Registers that nothing looks at any more have no value: states that differ in them are one.
-    pub(super) fn forget(&mut self, context: &Context<'_>) {
+    pub(super) fn forget(&mut self, context: &ThreadContext<'_>) {
         let live = &context.plan.live[usize::from(self.pc).min(context.plan.live.len() - 1)];
         let lines = &context.program.threads[usize::from(context.thread.0)].lines;
         // In the middle of an instruction its results may be there already.

@@ -32,7 +32,7 @@ pub struct Options {
     pub home: Option<Home>,
     pub reduce: Reduce,
     /// A rule that this machine breaks.
-    pub without: Option<Rule>,
+    pub without: Option<MachineRule>,
 }
 
 impl Options {
@@ -109,7 +109,7 @@ impl Variant {
 /// A rule of the machine that a broken one can lack: each is there for a run that the axioms
 /// forbid.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Rule {
+pub enum MachineRule {
     InvalidateDropsLines,
     InvalidateWaits,
     FenceInvalidatesLast,
@@ -138,71 +138,83 @@ pub enum Rule {
     ScWaits,
 }
 
-impl Rule {
-    pub const ALL: [Rule; 26] = [
-        Rule::InvalidateDropsLines,
-        Rule::InvalidateWaits,
-        Rule::FenceInvalidatesLast,
-        Rule::InvalidateCancelsFills,
-        Rule::AcquireWaits,
-        Rule::MembarCtaWaits,
-        Rule::MembarCumulative,
-        Rule::MembarWaits,
-        Rule::MembarSysReachesHome,
-        Rule::MembarSysCumulative,
-        Rule::StoreCancelsFills,
-        Rule::MembarSysTwoPhases,
-        Rule::UnitInvalidates,
-        Rule::UnitWaits,
-        Rule::StrongLoadDropsLine,
-        Rule::AtomicDropsLine,
-        Rule::SmOrder,
-        Rule::LinkOrder,
-        Rule::ClusterBarrierFences,
-        Rule::BarWaits,
-        Rule::MembarDrainsBuffer,
-        Rule::BarDrainsBuffer,
-        Rule::LoadsSeeBuffer,
-        Rule::InvalidateDropsCopies,
-        Rule::PassingCancelsCopies,
-        Rule::ScWaits,
+impl MachineRule {
+    pub const ALL: [MachineRule; 26] = [
+        MachineRule::InvalidateDropsLines,
+        MachineRule::InvalidateWaits,
+        MachineRule::FenceInvalidatesLast,
+        MachineRule::InvalidateCancelsFills,
+        MachineRule::AcquireWaits,
+        MachineRule::MembarCtaWaits,
+        MachineRule::MembarCumulative,
+        MachineRule::MembarWaits,
+        MachineRule::MembarSysReachesHome,
+        MachineRule::MembarSysCumulative,
+        MachineRule::StoreCancelsFills,
+        MachineRule::MembarSysTwoPhases,
+        MachineRule::UnitInvalidates,
+        MachineRule::UnitWaits,
+        MachineRule::StrongLoadDropsLine,
+        MachineRule::AtomicDropsLine,
+        MachineRule::SmOrder,
+        MachineRule::LinkOrder,
+        MachineRule::ClusterBarrierFences,
+        MachineRule::BarWaits,
+        MachineRule::MembarDrainsBuffer,
+        MachineRule::BarDrainsBuffer,
+        MachineRule::LoadsSeeBuffer,
+        MachineRule::InvalidateDropsCopies,
+        MachineRule::PassingCancelsCopies,
+        MachineRule::ScWaits,
     ];
 
     /// Its number, as `docs/machine.md` lists them, and what it says.
     fn row(self) -> (&'static str, &'static str) {
         match self {
-            Rule::InvalidateDropsLines => ("R1", "CCTL.IVALL drops the lines of its L1"),
-            Rule::InvalidateWaits => ("R2", "CCTL.IVALL waits for the thread's own loads"),
-            Rule::FenceInvalidatesLast => {
+            MachineRule::InvalidateDropsLines => ("R1", "CCTL.IVALL drops the lines of its L1"),
+            MachineRule::InvalidateWaits => ("R2", "CCTL.IVALL waits for the thread's own loads"),
+            MachineRule::FenceInvalidatesLast => {
                 ("R3", "a fence drops lines after its MEMBAR, not before")
             }
-            Rule::InvalidateCancelsFills => {
+            MachineRule::InvalidateCancelsFills => {
                 ("R4", "CCTL.IVALL cancels fills that are on their way")
             }
-            Rule::AcquireWaits => ("R5", "an acquire at cta scope waits for its load"),
-            Rule::MembarCtaWaits => ("R6", "MEMBAR.CTA waits for the thread's own loads"),
-            Rule::MembarCumulative => ("R7", "MEMBAR.GPU waits for all stores of its SM"),
-            Rule::MembarWaits => ("R8", "MEMBAR.GPU waits"),
-            Rule::MembarSysReachesHome => ("R9", "MEMBAR.SYS waits until stores are at their home"),
-            Rule::MembarSysCumulative => ("R10", "MEMBAR.SYS waits for all stores of its GPU"),
-            Rule::StoreCancelsFills => ("R11", "a store cancels older fills of its line"),
-            Rule::MembarSysTwoPhases => ("R12", "MEMBAR.SYS looks at links once its SM is through"),
-            Rule::UnitInvalidates => ("R13a", "an acq_rel atomic drops lines when it performs"),
-            Rule::UnitWaits => ("R13b", "an acq_rel atomic waits for the stores of its SM"),
-            Rule::StrongLoadDropsLine => ("R14", "a strong load drops the line it passes"),
-            Rule::AtomicDropsLine => ("R15", "an atomic drops the line it passes"),
-            Rule::SmOrder => ("R16", "accesses of one SM to one location stay in order"),
-            Rule::LinkOrder => ("R17", "accesses of one GPU to one far location stay in order"),
-            Rule::ClusterBarrierFences => ("R18", "the barrier of a cluster fences"),
-            Rule::BarWaits => ("R19", "BAR waits for the thread's own loads"),
-            Rule::MembarDrainsBuffer => ("R20a", "MEMBAR.CTA drains the store buffer"),
-            Rule::BarDrainsBuffer => ("R20b", "BAR drains the store buffer"),
-            Rule::LoadsSeeBuffer => ("R20c", "loads look into the store buffer"),
-            Rule::InvalidateDropsCopies => {
+            MachineRule::AcquireWaits => ("R5", "an acquire at cta scope waits for its load"),
+            MachineRule::MembarCtaWaits => ("R6", "MEMBAR.CTA waits for the thread's own loads"),
+            MachineRule::MembarCumulative => ("R7", "MEMBAR.GPU waits for all stores of its SM"),
+            MachineRule::MembarWaits => ("R8", "MEMBAR.GPU waits"),
+            MachineRule::MembarSysReachesHome => {
+                ("R9", "MEMBAR.SYS waits until stores are at their home")
+            }
+            MachineRule::MembarSysCumulative => {
+                ("R10", "MEMBAR.SYS waits for all stores of its GPU")
+            }
+            MachineRule::StoreCancelsFills => ("R11", "a store cancels older fills of its line"),
+            MachineRule::MembarSysTwoPhases => {
+                ("R12", "MEMBAR.SYS looks at links once its SM is through")
+            }
+            MachineRule::UnitInvalidates => {
+                ("R13a", "an acq_rel atomic drops lines when it performs")
+            }
+            MachineRule::UnitWaits => ("R13b", "an acq_rel atomic waits for the stores of its SM"),
+            MachineRule::StrongLoadDropsLine => ("R14", "a strong load drops the line it passes"),
+            MachineRule::AtomicDropsLine => ("R15", "an atomic drops the line it passes"),
+            MachineRule::SmOrder => ("R16", "accesses of one SM to one location stay in order"),
+            MachineRule::LinkOrder => {
+                ("R17", "accesses of one GPU to one far location stay in order")
+            }
+            MachineRule::ClusterBarrierFences => ("R18", "the barrier of a cluster fences"),
+            MachineRule::BarWaits => ("R19", "BAR waits for the thread's own loads"),
+            MachineRule::MembarDrainsBuffer => ("R20a", "MEMBAR.CTA drains the store buffer"),
+            MachineRule::BarDrainsBuffer => ("R20b", "BAR drains the store buffer"),
+            MachineRule::LoadsSeeBuffer => ("R20c", "loads look into the store buffer"),
+            MachineRule::InvalidateDropsCopies => {
                 ("R21a", "CCTL.IVALL drops the GPU's copies of far memory")
             }
-            Rule::PassingCancelsCopies => ("R21b", "what passes to the link cancels older copies"),
-            Rule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it is through"),
+            MachineRule::PassingCancelsCopies => {
+                ("R21b", "what passes to the link cancels older copies")
+            }
+            MachineRule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it is through"),
         }
     }
 
@@ -214,7 +226,7 @@ impl Rule {
         self.row().1
     }
 
-    pub fn of(name: &str) -> Option<Rule> {
-        Rule::ALL.into_iter().find(|rule| rule.name() == name)
+    pub fn of(name: &str) -> Option<MachineRule> {
+        MachineRule::ALL.into_iter().find(|rule| rule.name() == name)
     }
 }

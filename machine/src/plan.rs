@@ -1,7 +1,7 @@
 //! What is known of a thread's code before it runs.
 
-use super::form::{Form, Level, Lowered, Reach};
-use super::{Cell, Place};
+use super::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
+use super::{Cell, MemoryPlace};
 use model::isa::{Instruction, Reg, Type};
 use model::layout::Layout;
 use model::live;
@@ -9,7 +9,7 @@ use model::program::{Program, ThreadId};
 
 /// What an access does when it performs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum SiteKind {
     Read,
     Write,
     Atomic,
@@ -18,10 +18,10 @@ pub(super) enum Kind {
 /// One access of a thread's code: a scalar, or an element of a vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
-    pub(super) kind: Kind,
-    pub(super) level: Level,
+    pub(super) kind: SiteKind,
+    pub(super) level: AccessLevel,
     /// How far an `acq_rel` atomic is one unit with its fences.
-    pub(super) unit: Option<Reach>,
+    pub(super) unit: Option<MembarScope>,
     pub(super) ty: Type,
     /// How many cells it has.
     pub(super) cells: u8,
@@ -32,11 +32,11 @@ pub(super) struct Site {
 
 impl Site {
     pub(super) fn is_store(&self) -> bool {
-        self.kind != Kind::Read
+        self.kind != SiteKind::Read
     }
 
     pub(super) fn is_cached(&self) -> bool {
-        self.kind == Kind::Read && matches!(self.level, Level::Weak | Level::Sm)
+        self.kind == SiteKind::Read && matches!(self.level, AccessLevel::Weak | AccessLevel::Sm)
     }
 }
 
@@ -68,7 +68,7 @@ impl Future {
 
 /// A thread's code, looked through.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct ThreadCode {
     pub(super) sites: Vec<Site>,
     /// By line: its first site.
     pub(super) first: Vec<u16>,
@@ -82,31 +82,31 @@ pub(super) struct Plan {
     pub(super) loops: bool,
 }
 
-impl Plan {
+impl ThreadCode {
     pub(super) fn new(
         program: &Program,
         layout: &Layout,
         cells: &[Cell],
         thread: ThreadId,
-        lowered: &[Lowered],
+        lowered: &[LoweredInstruction],
         units: bool,
-    ) -> Plan {
+    ) -> ThreadCode {
         let code = &program.threads[usize::from(thread.0)].lines;
         let (mut sites, mut first) = (Vec::new(), Vec::new());
         let mut own = Vec::new();
         for (index, line) in code.iter().enumerate() {
             first.push(u16::try_from(sites.len()).unwrap_or(u16::MAX));
             let level = lowered[index].forms.iter().find_map(|form| match form {
-                Form::Access(level) => Some(*level),
-                Form::Membar(_)
-                | Form::MembarAll(_)
-                | Form::Invalidate
-                | Form::AcquireWait
-                | Form::Bar
-                | Form::ClusterArrive
-                | Form::ClusterWait => None,
+                MachineOp::Access(level) => Some(*level),
+                MachineOp::Membar(_)
+                | MachineOp::MembarAll(_)
+                | MachineOp::Invalidate
+                | MachineOp::AcquireWait
+                | MachineOp::Bar
+                | MachineOp::ClusterArrive
+                | MachineOp::ClusterWait => None,
             });
-            let level = level.unwrap_or(Level::Weak);
+            let level = level.unwrap_or(AccessLevel::Weak);
             let grain = cells.iter().map(|cell| cell.length).max().unwrap_or(1);
             let before = sites.len();
             let unit = lowered[index].fused.filter(|_| units);
@@ -115,9 +115,9 @@ impl Plan {
             own.push(sites[before..].iter().fold(Future::default(), |all, site| {
                 all.or(Future {
                     cached: if site.is_cached() { where_ } else { 0 },
-                    read: if site.kind == Kind::Write { 0 } else { where_ },
+                    read: if site.kind == SiteKind::Write { 0 } else { where_ },
                     written: if site.is_store() { where_ } else { 0 },
-                    loose: if site.level == Level::ReadOnly { where_ } else { 0 },
+                    loose: if site.level == AccessLevel::ReadOnly { where_ } else { 0 },
                 })
             }));
         }
@@ -132,7 +132,7 @@ impl Plan {
         let loops = (0..code.len()).any(|i| next(i).iter().flatten().any(|target| *target <= i));
         let (ahead, after) = futures(&own, next);
         let live = live::before(program, thread);
-        Plan { sites, first, ahead, after, live, loops }
+        ThreadCode { sites, first, ahead, after, live, loops }
     }
 
     /// What a thread at this line may still access, having done with its access or not.
@@ -150,8 +150,8 @@ impl Plan {
 
 fn push_sites(
     instruction: &Instruction,
-    level: Level,
-    unit: Option<Reach>,
+    level: AccessLevel,
+    unit: Option<MembarScope>,
     grain: u32,
     sites: &mut Vec<Site>,
 ) {
@@ -159,11 +159,11 @@ fn push_sites(
     let cells = u8::try_from(ty.bytes() / grain).unwrap_or(1).max(1);
     for element in 0..elements {
         let (kind, returns, register) = if let Instruction::Load(load) = instruction {
-            (Kind::Read, true, load.destinations[element])
+            (SiteKind::Read, true, load.destinations[element])
         } else if let Instruction::Atomic(atomic) = instruction {
-            (Kind::Atomic, !atomic.reduction, atomic.destination)
+            (SiteKind::Atomic, !atomic.reduction, atomic.destination)
         } else {
-            (Kind::Write, false, None)
+            (SiteKind::Write, false, None)
         };
         sites.push(Site { kind, level, unit, ty, cells, returns, register });
     }
@@ -187,7 +187,8 @@ fn mask(
     });
     let location = object.map(|object| layout.virtuals[usize::from(object)].location);
     let all = cells.iter().enumerate().filter(|(_, cell)| {
-        cell.place != Place::Private && location.is_none_or(|location| cell.location == location)
+        cell.place != MemoryPlace::Private
+            && location.is_none_or(|location| cell.location == location)
     });
     all.fold(0, |all, (index, _)| all | 1 << index)
 }

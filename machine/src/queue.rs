@@ -7,24 +7,24 @@
 use std::ops::Range;
 
 use super::Machine;
-use super::form::{Level, Reach};
-use super::local::Access;
-use super::options::{Reduce, Rule};
-use super::plan::{Kind, Site};
-use super::state::{Entry, INVALID, List, State, ValueId};
-use super::step::{Step, Visit};
-use super::table::{Change, Piece};
+use super::form::{AccessLevel, MembarScope};
+use super::local::AccessRequest;
+use super::options::{MachineRule, Reduce};
+use super::plan::{Site, SiteKind};
+use super::state::{INVALID, QueueEntry, QueueKind, State, ValueId};
+use super::step::{Step, StepVisitor};
+use super::table::{AccessPiece, Change};
 use model::isa::alu::AluOp;
 use model::value::Value;
 
 /// The pieces of one scalar, by their places in the list of entries.
 #[derive(Clone, Copy)]
-pub(super) struct Group {
+pub(super) struct ScalarGroup {
     places: [u8; 16],
     count: u8,
 }
 
-impl Group {
+impl ScalarGroup {
     fn places(&self) -> &[u8] {
         &self.places[..usize::from(self.count)]
     }
@@ -32,21 +32,21 @@ impl Group {
 
 impl Machine<'_> {
     /// Which FIFO an entry is in.
-    fn queue(&self, entry: &Entry) -> (List, u8, u8) {
+    fn queue(&self, entry: &QueueEntry) -> (QueueKind, u8, u8) {
         let sm = self.sm[usize::from(entry.thread)];
         let owner = match entry.list {
-            List::Queue => sm,
-            List::Link => self.gpu[usize::from(sm)],
-            List::Buffer | List::Back | List::Loose => entry.thread,
+            QueueKind::Queue => sm,
+            QueueKind::Link => self.gpu[usize::from(sm)],
+            QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => entry.thread,
         };
         (entry.list, entry.cell, owner)
     }
 
     /// Puts an entry behind those of its queue; where there is no order, in one that depends on
     /// nothing but what is there.
-    pub(super) fn enqueue(&self, state: &mut State, entry: Entry) {
+    pub(super) fn enqueue(&self, state: &mut State, entry: QueueEntry) {
         let key = self.queue(&entry);
-        let ordered = matches!(entry.list, List::Buffer | List::Queue | List::Link);
+        let ordered = matches!(entry.list, QueueKind::Buffer | QueueKind::Queue | QueueKind::Link);
         self.shape.insert(state, entry, |other| {
             let before = self.queue(other);
             before < key || before == key && (ordered || *other <= entry)
@@ -59,18 +59,19 @@ impl Machine<'_> {
     fn is_head(&self, state: &State, index: usize) -> bool {
         let entry = self.shape.entry(state, index);
         let ordered = match entry.list {
-            List::Buffer => true,
-            List::Queue => self.keeps(Rule::SmOrder),
-            List::Link => self.keeps(Rule::LinkOrder),
-            List::Back | List::Loose => false,
+            QueueKind::Buffer => true,
+            QueueKind::Queue => self.keeps(MachineRule::SmOrder),
+            QueueKind::Link => self.keeps(MachineRule::LinkOrder),
+            QueueKind::Back | QueueKind::Loose => false,
         };
         if !ordered {
             return true;
         }
         let queue = self.queue(&entry);
-        let weak =
-            |entry: &Entry| self.site(entry).kind == Kind::Read && self.level(entry) == Level::Weak;
-        let passes = self.options.weak_pass && entry.list == List::Queue && weak(&entry);
+        let weak = |entry: &QueueEntry| {
+            self.site(entry).kind == SiteKind::Read && self.level(entry) == AccessLevel::Weak
+        };
+        let passes = self.options.weak_pass && entry.list == QueueKind::Queue && weak(&entry);
         for older in (0..index).rev() {
             let older = self.shape.entry(state, older);
             if self.queue(&older) != queue {
@@ -85,10 +86,10 @@ impl Machine<'_> {
 
     /// The pieces of the scalar whose first piece is at `index`, if each of them may leave its
     /// queue: they go together.
-    pub(super) fn group(&self, state: &State, index: usize) -> Option<Group> {
+    pub(super) fn group(&self, state: &State, index: usize) -> Option<ScalarGroup> {
         let entry = self.shape.entry(state, index);
         let site = self.site(&entry);
-        let mut group = Group { places: [u8::try_from(index).ok()?; 16], count: 1 };
+        let mut group = ScalarGroup { places: [u8::try_from(index).ok()?; 16], count: 1 };
         if site.cells > 1 {
             let start = self.cells[usize::from(entry.cell)].start;
             if !start.is_multiple_of(site.ty.bytes()) {
@@ -113,7 +114,12 @@ impl Machine<'_> {
     }
 
     /// Takes the entries of a group out of the list; the first of them.
-    fn take(&self, state: &mut State, group: &Group, taken: &mut [Entry; 16]) -> Entry {
+    fn take(
+        &self,
+        state: &mut State,
+        group: &ScalarGroup,
+        taken: &mut [QueueEntry; 16],
+    ) -> QueueEntry {
         for (entry, &place) in taken.iter_mut().zip(group.places()) {
             *entry = self.shape.entry(state, place.into());
         }
@@ -127,17 +133,17 @@ impl Machine<'_> {
     }
 
     /// What the access at a place of the list may do next.
-    pub(super) fn progress(&mut self, state: &State, index: usize, visit: Visit<'_>) {
+    pub(super) fn progress(&mut self, state: &State, index: usize, visit: StepVisitor<'_>) {
         let entry = self.shape.entry(state, index);
-        let Entry { cell, thread, .. } = entry;
-        if entry.list == List::Back {
+        let QueueEntry { cell, thread, .. } = entry;
+        if entry.list == QueueKind::Back {
             let mut next = self.copy(state);
             self.shape.remove(&mut next, index);
             self.arrived(&mut next, entry);
             return self.emit(Step::Return { thread, cell, fills: entry.fill }, next, visit);
         }
         let Some(group) = self.group(state, index) else { return };
-        if entry.list == List::Queue {
+        if entry.list == QueueKind::Queue {
             if !self.unit_may_leave(state, &entry) {
                 return;
             }
@@ -149,19 +155,19 @@ impl Machine<'_> {
     }
 
     /// Rule Atom-AR at system scope: no store of its GPU waits in a link when it leaves its SM.
-    pub(super) fn unit_may_leave(&self, state: &State, entry: &Entry) -> bool {
-        if self.site(entry).unit != Some(Reach::Sys) || !self.keeps(Rule::UnitWaits) {
+    pub(super) fn unit_may_leave(&self, state: &State, entry: &QueueEntry) -> bool {
+        if self.site(entry).unit != Some(MembarScope::Sys) || !self.keeps(MachineRule::UnitWaits) {
             return true;
         }
         let gpu = self.gpu[usize::from(self.sm[usize::from(entry.thread)])];
         self.shape.entries(state).all(|other| {
             let at = self.gpu[usize::from(self.sm[usize::from(other.thread)])];
-            other.list != List::Link || at != gpu || !self.is_store(&other)
+            other.list != QueueKind::Link || at != gpu || !self.is_store(&other)
         })
     }
 
     /// Moves a group on: out of its store buffer, out of its SM, out of the link.
-    pub(super) fn advance_group(&mut self, state: &mut State, group: &Group) -> Step {
+    pub(super) fn advance_group(&mut self, state: &mut State, group: &ScalarGroup) -> Step {
         if group.count == 1 {
             let place = usize::from(group.places[0]);
             let entry = self.shape.entry(state, place);
@@ -173,27 +179,27 @@ impl Machine<'_> {
         self.advance_entries(state, &taken[..usize::from(group.count)])
     }
 
-    fn advance_entries(&mut self, state: &mut State, taken: &[Entry]) -> Step {
-        let Entry { list, cell, thread, .. } = taken[0];
+    fn advance_entries(&mut self, state: &mut State, taken: &[QueueEntry]) -> Step {
+        let QueueEntry { list, cell, thread, .. } = taken[0];
         let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
         match list {
-            List::Buffer => {
+            QueueKind::Buffer => {
                 for entry in taken {
                     self.drain(state, *entry);
                 }
                 Step::Drain { thread, cell }
             }
-            List::Queue if self.is_far(gpu, cell.into()) => {
+            QueueKind::Queue if self.is_far(gpu, cell.into()) => {
                 for entry in taken {
                     self.to_link(state, *entry, gpu);
                 }
                 Step::Leave { thread, cell }
             }
-            List::Queue => {
+            QueueKind::Queue => {
                 self.perform(state, taken);
                 Step::Perform { thread, cell }
             }
-            List::Link => {
+            QueueKind::Link => {
                 for entry in taken.iter().filter(|entry| entry.copy) {
                     if let Some(slot) = self.copy_slot(gpu, entry.cell.into()) {
                         state.bytes[slot] = self.shape.memory(state, entry.cell.into());
@@ -202,7 +208,7 @@ impl Machine<'_> {
                 self.perform(state, taken);
                 Step::Arrive { thread, cell }
             }
-            List::Loose | List::Back => {
+            QueueKind::Loose | QueueKind::Back => {
                 for entry in taken {
                     let at = usize::from(entry.cell);
                     let row = usize::from(self.sm[usize::from(thread)]) * self.cells.len();
@@ -218,37 +224,39 @@ impl Machine<'_> {
     }
 
     /// A store leaves its buffer, and is what a store is without one.
-    fn drain(&mut self, state: &mut State, entry: Entry) {
+    fn drain(&mut self, state: &mut State, entry: QueueEntry) {
         let thread = usize::from(entry.thread);
         let cell = usize::from(entry.cell);
         let here = match self.cells[cell].place {
-            super::Place::Shared { sm, cta } => sm == self.sm[thread] && cta == self.cta[thread],
-            super::Place::Global(_) | super::Place::Private => false,
+            super::MemoryPlace::Shared { sm, cta } => {
+                sm == self.sm[thread] && cta == self.cta[thread]
+            }
+            super::MemoryPlace::Global(_) | super::MemoryPlace::Private => false,
         };
         if here {
             self.shape.set_memory(state, cell, entry.data);
         } else {
             self.store_cell(state, thread, cell, entry.data);
-            self.enqueue(state, Entry { list: List::Queue, ..entry });
+            self.enqueue(state, QueueEntry { list: QueueKind::Queue, ..entry });
         }
     }
 
     /// To the end of the link; reading C8: what passes updates or drops the GPU's copy.
-    fn to_link(&self, state: &mut State, entry: Entry, gpu: u8) {
+    fn to_link(&self, state: &mut State, entry: QueueEntry, gpu: u8) {
         let cell = usize::from(entry.cell);
-        let mut moved = Entry { list: List::Link, ..entry };
+        let mut moved = QueueEntry { list: QueueKind::Link, ..entry };
         moved.awaited = self.still_awaited(state, entry.awaited);
         if let Some(slot) = self.copy_slot(gpu, cell) {
             let site = self.site(&entry);
             match site.kind {
-                Kind::Write if state.bytes[slot] != INVALID => state.bytes[slot] = entry.data,
-                Kind::Write => {}
-                Kind::Read | Kind::Atomic => state.bytes[slot] = INVALID,
+                SiteKind::Write if state.bytes[slot] != INVALID => state.bytes[slot] = entry.data,
+                SiteKind::Write => {}
+                SiteKind::Read | SiteKind::Atomic => state.bytes[slot] = INVALID,
             }
-            if self.keeps(Rule::PassingCancelsCopies) {
+            if self.keeps(MachineRule::PassingCancelsCopies) {
                 self.cancel_copies(state, gpu, cell);
             }
-            moved.copy = site.kind == Kind::Read && self.level(&entry) < Level::Sys;
+            moved.copy = site.kind == SiteKind::Read && self.level(&entry) < AccessLevel::Sys;
         }
         self.enqueue(state, moved);
     }
@@ -256,17 +264,17 @@ impl Machine<'_> {
     /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
     /// link, or by its GPU's copy (reading C8). Of all in that link the store performs last, and
     /// nothing of this GPU comes before it any more: the load sees what it would see behind it.
-    fn answered_on_the_way(&mut self, state: &State, group: &Group, visit: Visit<'_>) {
+    fn answered_on_the_way(&mut self, state: &State, group: &ScalarGroup, visit: StepVisitor<'_>) {
         if group.count != 1 {
             return;
         }
         let entry = self.shape.entry(state, group.places[0].into());
-        let Entry { cell, thread, .. } = entry;
+        let QueueEntry { cell, thread, .. } = entry;
         let gpu = self.gpu[usize::from(self.sm[usize::from(thread)])];
-        if self.site(&entry).kind != Kind::Read || !self.is_far(gpu, cell.into()) {
+        if self.site(&entry).kind != SiteKind::Read || !self.is_far(gpu, cell.into()) {
             return;
         }
-        let sys = self.level(&entry) == Level::Sys;
+        let sys = self.level(&entry) == AccessLevel::Sys;
         if let Some(value) = self.waiting(state, gpu, cell)
             && (self.options.forward && !sys || self.options.forward_sys)
             && !self.overtakes(state, &entry)
@@ -284,12 +292,12 @@ impl Machine<'_> {
 
     /// Whether the load's thread has an older one in the link, which will read at its home: of the
     /// two, only weak loads may pass each other (reading C2).
-    fn overtakes(&self, state: &State, load: &Entry) -> bool {
-        let weak = |entry: &Entry| self.level(entry) == Level::Weak;
+    fn overtakes(&self, state: &State, load: &QueueEntry) -> bool {
+        let weak = |entry: &QueueEntry| self.level(entry) == AccessLevel::Weak;
         self.shape.entries(state).any(|older| {
-            older.list == List::Link
+            older.list == QueueKind::Link
                 && (older.thread, older.cell) == (load.thread, load.cell)
-                && self.site(&older).kind == Kind::Read
+                && self.site(&older).kind == SiteKind::Read
                 && !(self.options.weak_pass && weak(&older) && weak(load))
         })
     }
@@ -297,16 +305,16 @@ impl Machine<'_> {
     fn answered(
         &mut self,
         state: &State,
-        group: &Group,
+        group: &ScalarGroup,
         value: ValueId,
         step: Step,
-        visit: Visit<'_>,
+        visit: StepVisitor<'_>,
     ) {
         let mut next = self.copy(state);
         let place = usize::from(group.places[0]);
         let entry = self.shape.entry(&next, place);
         self.shape.remove(&mut next, place);
-        self.come_back(&mut next, Entry { data: value, ..entry });
+        self.come_back(&mut next, QueueEntry { data: value, ..entry });
         self.emit(step, next, visit);
     }
 
@@ -314,37 +322,37 @@ impl Machine<'_> {
     pub(super) fn waiting(&self, state: &State, gpu: u8, cell: u8) -> Option<ValueId> {
         let all = self.shape.entries(state);
         let there = all.filter(|entry| {
-            entry.list == List::Link
+            entry.list == QueueKind::Link
                 && entry.cell == cell
                 && self.gpu[usize::from(self.sm[usize::from(entry.thread)])] == gpu
                 && self.is_store(entry)
         });
         let youngest = there.last()?;
-        (self.site(&youngest).kind == Kind::Write).then_some(youngest.data)
+        (self.site(&youngest).kind == SiteKind::Write).then_some(youngest.data)
     }
 
     /// Rule Perform: what the pieces of one scalar do at memory, in one step: a single access is
     /// not torn, and nothing comes between the halves of an atomic.
-    fn perform(&mut self, state: &mut State, taken: &[Entry]) {
+    fn perform(&mut self, state: &mut State, taken: &[QueueEntry]) {
         let first = taken[0];
         let site = *self.site(&first);
         match site.kind {
-            Kind::Read => {
+            SiteKind::Read => {
                 for entry in taken {
                     let data = self.shape.memory(state, entry.cell.into());
-                    self.come_back(state, Entry { data, ..*entry });
+                    self.come_back(state, QueueEntry { data, ..*entry });
                 }
             }
-            Kind::Write => {
+            SiteKind::Write => {
                 for entry in taken {
                     self.shape.set_memory(state, entry.cell.into(), entry.data);
                 }
             }
-            Kind::Atomic => {
+            SiteKind::Atomic => {
                 let cells = usize::from(first.cell)..usize::from(first.cell) + taken.len();
                 let thread = usize::from(first.thread);
                 self.exchange(state, thread, first.site, cells, first.data);
-                if site.unit.is_some() && self.keeps(Rule::UnitInvalidates) {
+                if site.unit.is_some() && self.keeps(MachineRule::UnitInvalidates) {
                     // Rule Atom-AR, second half: what it acquired is seen through no older line.
                     self.invalidate(state, self.sm[thread]);
                 }
@@ -353,20 +361,20 @@ impl Machine<'_> {
     }
 
     /// A read has its value: it is on its way back. What can not be told from its being there is.
-    pub(super) fn come_back(&mut self, state: &mut State, entry: Entry) {
-        let Entry { cell, thread, fill, .. } = entry;
+    pub(super) fn come_back(&mut self, state: &mut State, entry: QueueEntry) {
+        let QueueEntry { cell, thread, fill, .. } = entry;
         if self.options.reduced() || !fill && self.options.reduce >= Reduce::Por {
             self.arrived(state, entry);
             self.steps.push(Step::Return { thread, cell, fills: fill });
         } else {
-            let back = Entry { list: List::Back, copy: false, awaited: 0, ..entry };
+            let back = QueueEntry { list: QueueKind::Back, copy: false, awaited: 0, ..entry };
             self.enqueue(state, back);
         }
     }
 
     /// Rule Return: the value is there, and fills its line; it may not where a newer access of the
     /// SM has canceled the fill, since the line would go back behind that one.
-    fn arrived(&mut self, state: &mut State, entry: Entry) {
+    fn arrived(&mut self, state: &mut State, entry: QueueEntry) {
         if entry.fill {
             let row = usize::from(self.sm[usize::from(entry.thread)]) * self.cells.len();
             if let Some(slot) = self.shape.l1[row + usize::from(entry.cell)] {
@@ -376,7 +384,7 @@ impl Machine<'_> {
         self.deliver(state, entry, entry.data);
     }
 
-    fn deliver(&mut self, state: &mut State, entry: Entry, value: ValueId) {
+    fn deliver(&mut self, state: &mut State, entry: QueueEntry, value: ValueId) {
         let Site { cells, ty, .. } = *self.site(&entry);
         let start = if cells > 1 {
             Self::small((self.cells[usize::from(entry.cell)].start % ty.bytes()) as usize)
@@ -396,7 +404,7 @@ impl Machine<'_> {
         cells: Range<usize>,
         operation: u8,
     ) {
-        let Access::Atomic { op, ty, first, second, flushes, returns, .. } =
+        let AccessRequest::Atomic { op, ty, first, second, flushes, returns, .. } =
             self.tables.operations.list[usize::from(operation)].clone()
         else {
             unreachable!("the table holds atomic operations only");
@@ -415,7 +423,8 @@ impl Machine<'_> {
         if returns {
             let none = [0; 16];
             let here = false;
-            let piece = Piece { site, first: first_cell, count, here, values: none, operation };
+            let piece =
+                AccessPiece { site, first: first_cell, count, here, values: none, operation };
             self.answer(state, thread, &piece, &values);
         }
         let flush = |value: Value| {

@@ -6,12 +6,12 @@
 //! machine, and that a valid line may be lost (`Options::reduced`). Steps that move a thread on are
 //! eager only in code without loops: a run could go round for ever and never show what others do.
 
-use super::form::Level;
-use super::plan::Kind;
-use super::state::{Entry, INVALID, List, State};
+use super::form::AccessLevel;
+use super::plan::SiteKind;
+use super::state::{INVALID, QueueEntry, QueueKind, State};
 use super::step::Step;
-use super::table::{Ask, Piece};
-use super::{MOST_THREADS, Machine, Place, Reduce};
+use super::table::{AccessPiece, Ask};
+use super::{MOST_THREADS, Machine, MemoryPlace, Reduce};
 
 /// More steps at once than any code without a loop has.
 const ROUNDS: u32 = 10_000;
@@ -78,7 +78,7 @@ impl Machine<'_> {
         }
     }
 
-    fn plan(&self, thread: usize) -> &super::plan::Plan {
+    fn plan(&self, thread: usize) -> &super::plan::ThreadCode {
         &self.plans[usize::from(self.class[thread])]
     }
 
@@ -90,7 +90,7 @@ impl Machine<'_> {
             let others = self.others(state);
             for index in 0..count {
                 let entry = self.shape.entry(state, index);
-                if matches!(entry.list, List::Queue | List::Link)
+                if matches!(entry.list, QueueKind::Queue | QueueKind::Link)
                     && self.nobody_can_tell(state, &entry, &others)
                     && let Some(group) = self.group(state, index)
                 {
@@ -121,14 +121,14 @@ impl Machine<'_> {
             let sm = usize::from(self.sm[usize::from(entry.thread)]);
             let cell = 1_u64 << entry.cell;
             match entry.list {
-                List::Buffer | List::Queue | List::Link => {
+                QueueKind::Buffer | QueueKind::Queue | QueueKind::Link => {
                     touched[sm] |= cell;
                     if self.is_store(&entry) {
                         written[sm] |= cell;
                     }
                 }
-                List::Loose => others.loose |= cell,
-                List::Back => {}
+                QueueKind::Loose => others.loose |= cell,
+                QueueKind::Back => {}
             }
         }
         for sm in 0..sms {
@@ -168,16 +168,16 @@ impl Machine<'_> {
     /// nobody but its own SM will write there; for a write, nobody but its own SM will access it at
     /// all. What its own SM does comes after it in the same FIFO. A unit drops lines when it is
     /// performed, and is left alone.
-    fn nobody_can_tell(&self, state: &State, entry: &Entry, others: &Others) -> bool {
+    fn nobody_can_tell(&self, state: &State, entry: &QueueEntry, others: &Others) -> bool {
         let site = self.site(entry);
         let first = usize::from(entry.cell);
         let cells = ((1_u64 << site.cells) - 1) << first;
         let sm = usize::from(self.sm[usize::from(entry.thread)]);
-        let reads = site.kind == Kind::Read;
+        let reads = site.kind == SiteKind::Read;
         let conflicts = if reads { others.written[sm] } else { others.touched[sm] | others.loose };
         if conflicts & cells != 0
             || site.unit.is_some()
-            || !matches!(self.cells[first].place, Place::Global(_))
+            || !matches!(self.cells[first].place, MemoryPlace::Global(_))
         {
             return false;
         }
@@ -221,7 +221,7 @@ impl Machine<'_> {
     /// - a load that has no line to find, and will find none that is on its way, can only miss;
     /// - a strong load or an atomic drops the line, whether a fill came before it or not;
     /// - a store leaves a line that is not valid as it is, so a fill must not be on its way.
-    fn is_eager(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+    fn is_eager(&self, state: &State, thread: usize, piece: &AccessPiece) -> bool {
         let site = &self.plan(thread).sites[usize::from(piece.site)];
         if piece.here {
             return self.is_unshared(state, thread, piece, site.kind);
@@ -230,21 +230,21 @@ impl Machine<'_> {
             return false;
         }
         match site.kind {
-            Kind::Atomic => true,
-            Kind::Write => !self.awaits_fill(state, thread, piece),
-            Kind::Read => match site.level {
-                Level::Gpu | Level::Sys => true,
-                Level::Weak | Level::Sm => {
+            SiteKind::Atomic => true,
+            SiteKind::Write => !self.awaits_fill(state, thread, piece),
+            SiteKind::Read => match site.level {
+                AccessLevel::Gpu | AccessLevel::Sys => true,
+                AccessLevel::Weak | AccessLevel::Sm => {
                     !self.awaits_fill(state, thread, piece)
                         && self.line_of(state, thread, piece, site.level).is_none()
                 }
-                Level::ReadOnly | Level::Own => false,
+                AccessLevel::ReadOnly | AccessLevel::Own => false,
             },
         }
     }
 
     /// Whether a read of the SM's is on its way that will fill one of these lines.
-    fn awaits_fill(&self, state: &State, thread: usize, piece: &Piece) -> bool {
+    fn awaits_fill(&self, state: &State, thread: usize, piece: &AccessPiece) -> bool {
         let sm = self.sm[thread];
         self.shape.entries(state).any(|entry| {
             entry.fill
@@ -254,12 +254,18 @@ impl Machine<'_> {
     }
 
     /// Whether no other thread will write there, or access it at all if this one writes.
-    fn is_unshared(&self, state: &State, thread: usize, piece: &Piece, kind: Kind) -> bool {
-        if self.cells[usize::from(piece.first)].place == Place::Private {
+    fn is_unshared(
+        &self,
+        state: &State,
+        thread: usize,
+        piece: &AccessPiece,
+        kind: SiteKind,
+    ) -> bool {
+        if self.cells[usize::from(piece.first)].place == MemoryPlace::Private {
             return true;
         }
         let cells = piece.cells().fold(0_u64, |all, cell| all | 1 << cell);
-        let reads = kind == Kind::Read;
+        let reads = kind == SiteKind::Read;
         let others = (0..self.sm.len()).filter(|&other| other != thread);
         let still = others.into_iter().any(|other| {
             let future = self.known(state, other).future;
@@ -290,7 +296,8 @@ impl Machine<'_> {
             let pieces = &self.tables.pieces[from as usize..from as usize + usize::from(count)];
             pieces.iter().all(|piece| {
                 let site = &self.plan(thread).sites[usize::from(piece.site)];
-                let global = matches!(self.cells[usize::from(piece.first)].place, Place::Global(_));
+                let global =
+                    matches!(self.cells[usize::from(piece.first)].place, MemoryPlace::Global(_));
                 site.is_cached() && global && !self.awaits_fill(state, thread, piece)
             }) && !pieces.is_empty()
                 && self.may_access(state, thread, from, count, unit)

@@ -12,48 +12,48 @@
 //! Where more than that ties SMs together (links, units, what a `MEMBAR` remembers, barriers), or
 //! names are not enough (loops, equal threads), nothing sleeps.
 
-use super::form::Level;
-use super::plan::Kind;
-use super::state::{Entry, List};
-use super::{Machine, Place, Reduce, Step};
+use super::form::AccessLevel;
+use super::plan::SiteKind;
+use super::state::{QueueEntry, QueueKind};
+use super::{Machine, MemoryPlace, Reduce, Step};
 
 /// The most names: bits of a word.
 pub(super) const NAMES: usize = 64;
 
 /// What decides whether two steps commute.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Move {
+pub(super) struct StepFootprint {
     pub(super) sm: u8,
     /// Cells of memory that it touches.
     cells: u64,
     writes: bool,
 }
 
-impl Move {
+impl StepFootprint {
     /// One that touches no memory beyond its SM.
-    pub(super) fn of(sm: u8) -> Move {
-        Move { sm, cells: 0, writes: false }
+    pub(super) fn of(sm: u8) -> StepFootprint {
+        StepFootprint { sm, cells: 0, writes: false }
     }
 
-    fn commutes(self, other: Move) -> bool {
+    fn commutes(self, other: StepFootprint) -> bool {
         self.sm != other.sm && (self.cells & other.cells == 0 || !self.writes && !other.writes)
     }
 }
 
 /// What was chosen from a state so far.
-pub(super) struct Order {
+pub(super) struct SleepSet {
     /// Names that sleep, or have been chosen.
     before: u64,
     asleep: u64,
-    pub(super) known: [Move; NAMES],
+    pub(super) known: [StepFootprint; NAMES],
 }
 
-impl Order {
-    pub(super) fn new(asleep: u64) -> Order {
-        Order { before: asleep, asleep, known: [Move::default(); NAMES] }
+impl SleepSet {
+    pub(super) fn new(asleep: u64) -> SleepSet {
+        SleepSet { before: asleep, asleep, known: [StepFootprint::default(); NAMES] }
     }
 
-    pub(super) fn took(&mut self, name: usize, this: Move, any: bool) {
+    pub(super) fn took(&mut self, name: usize, this: StepFootprint, any: bool) {
         if any && name < NAMES {
             self.before |= 1 << name;
             self.known[name] = this;
@@ -66,9 +66,9 @@ impl Machine<'_> {
     pub(super) fn may_sleep(&self) -> bool {
         let sites = || self.plans.iter().flat_map(|plan| &plan.sites);
         let near = |cell: usize| match self.cells[cell].place {
-            Place::Global(_) => self.gpu.iter().all(|gpu| !self.is_far(*gpu, cell)),
-            Place::Private => true,
-            Place::Shared { .. } => false,
+            MemoryPlace::Global(_) => self.gpu.iter().all(|gpu| !self.is_far(*gpu, cell)),
+            MemoryPlace::Private => true,
+            MemoryPlace::Shared { .. } => false,
         };
         self.options.reduce >= Reduce::Sleep
             && self.options.without.is_none()
@@ -79,22 +79,22 @@ impl Machine<'_> {
             && self.shape.entry == 4
             && (0..self.cells.len()).all(near)
             && self.plans.iter().all(|plan| !plan.loops)
-            && sites().all(|site| site.unit.is_none() && site.level != Level::ReadOnly)
+            && sites().all(|site| site.unit.is_none() && site.level != AccessLevel::ReadOnly)
             // Pieces that come back one by one would share a name.
             && (self.options.reduced() || sites().all(|site| site.cells == 1))
             && self.sm.len() + sites().count() <= NAMES
     }
 
     /// The name of what an access does next.
-    pub(super) fn name(&self, entry: &Entry) -> usize {
+    pub(super) fn name(&self, entry: &QueueEntry) -> usize {
         self.names[usize::from(entry.thread)] + usize::from(entry.site)
     }
 
-    pub(super) fn move_of(&self, entry: &Entry) -> Move {
+    pub(super) fn move_of(&self, entry: &QueueEntry) -> StepFootprint {
         let site = self.site(entry);
         let sm = self.sm[usize::from(entry.thread)];
-        if entry.list != List::Queue {
-            return Move::of(sm);
+        if entry.list != QueueKind::Queue {
+            return StepFootprint::of(sm);
         }
         let mut first = usize::from(entry.cell);
         if site.cells > 1 {
@@ -102,7 +102,7 @@ impl Machine<'_> {
             first -= (self.cells[first].start % site.ty.bytes() / self.grain) as usize;
         }
         let cells = ((1_u64 << site.cells) - 1) << first;
-        Move { sm, cells, writes: site.kind != Kind::Read }
+        StepFootprint { sm, cells, writes: site.kind != SiteKind::Read }
     }
 
     /// What sleeps after all that was done at once: a thread that has gone on does something else
@@ -124,7 +124,7 @@ impl Machine<'_> {
     }
 
     /// Whether a name is to be chosen; if so, what sleeps after it is set.
-    pub(super) fn wakes(&mut self, order: &Order, name: usize, this: Move) -> bool {
+    pub(super) fn wakes(&mut self, order: &SleepSet, name: usize, this: StepFootprint) -> bool {
         self.asleep = 0;
         if !self.sleeps {
             return true;

@@ -12,7 +12,7 @@ pub(super) const INVALID: ValueId = u8::MAX;
 
 /// Where an access waits. Each of the first three is a set of FIFOs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum List {
+pub(super) enum QueueKind {
     /// Of one thread and cell, before L1 (reading C1).
     Buffer,
     /// Of one SM and cell.
@@ -25,15 +25,15 @@ pub(super) enum List {
     Loose,
 }
 
-impl List {
-    pub(super) const ALL: [List; 5] =
-        [List::Buffer, List::Queue, List::Link, List::Back, List::Loose];
+impl QueueKind {
+    pub(super) const ALL: [QueueKind; 5] =
+        [QueueKind::Buffer, QueueKind::Queue, QueueKind::Link, QueueKind::Back, QueueKind::Loose];
 }
 
 /// The piece of an access that touches one cell.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct Entry {
-    pub(super) list: List,
+pub(super) struct QueueEntry {
+    pub(super) list: QueueKind,
     pub(super) cell: u8,
     pub(super) thread: u8,
     /// Which access of the thread's code it is; what it does when it performs follows from that.
@@ -48,7 +48,7 @@ pub(super) struct Entry {
     pub(super) awaited: u16,
 }
 
-impl Entry {
+impl QueueEntry {
     fn word(self) -> u32 {
         (self.list as u32) << 29
             | u32::from(self.cell) << 23
@@ -61,9 +61,9 @@ impl Entry {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation, reason = "fields of a word")]
-    fn of(word: u32, awaited: u16) -> Entry {
-        Entry {
-            list: List::ALL[(word >> 29) as usize],
+    fn of(word: u32, awaited: u16) -> QueueEntry {
+        QueueEntry {
+            list: QueueKind::ALL[(word >> 29) as usize],
             cell: (word >> 23 & 63) as u8,
             thread: (word >> 19 & 15) as u8,
             site: (word >> 11) as u8,
@@ -75,7 +75,7 @@ impl Entry {
     }
 
     /// Whether the two are pieces of one access, or of the same one a turn of a loop later.
-    pub(super) fn is_with(&self, other: &Entry) -> bool {
+    pub(super) fn is_with(&self, other: &QueueEntry) -> bool {
         (self.list, self.thread, self.site) == (other.list, other.thread, other.site)
     }
 }
@@ -100,7 +100,7 @@ impl State {
 
 /// How the bytes of a program's states are laid out.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct StateLayout {
     /// Bytes of the number of a thread's state.
     pub(super) local: usize,
     /// Where memory begins: a byte for each cell.
@@ -121,7 +121,7 @@ pub(super) struct Shape {
 
 /// The barrier of one CTA, or of one cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Barrier {
+pub(super) struct BarrierState {
     pub(super) arrivals: u8,
     /// How many of them brought a true predicate to a reduction.
     pub(super) votes: u8,
@@ -134,7 +134,7 @@ pub(super) struct Barrier {
 /// Bytes of a barrier in a state.
 pub(super) const BARRIER: usize = 5;
 
-impl Shape {
+impl StateLayout {
     #[inline]
     pub(super) fn local(&self, state: &State, thread: usize) -> u32 {
         let at = thread * self.local;
@@ -159,10 +159,10 @@ impl Shape {
         state.bytes[self.memory + cell] = value;
     }
 
-    pub(super) fn barrier(&self, state: &State, index: usize) -> Barrier {
+    pub(super) fn barrier(&self, state: &State, index: usize) -> BarrierState {
         let at = self.barriers + index * BARRIER;
         let bytes = &state.bytes[at..at + BARRIER];
-        Barrier {
+        BarrierState {
             arrivals: bytes[0],
             votes: bytes[1],
             arrived: u16::from_le_bytes([bytes[2], bytes[3]]),
@@ -170,7 +170,7 @@ impl Shape {
         }
     }
 
-    pub(super) fn set_barrier(&self, state: &mut State, index: usize, barrier: Barrier) {
+    pub(super) fn set_barrier(&self, state: &mut State, index: usize, barrier: BarrierState) {
         let at = self.barriers + index * BARRIER;
         let [low, high] = barrier.arrived.to_le_bytes();
         let bytes = [barrier.arrivals, barrier.votes, low, high, barrier.count];
@@ -192,21 +192,21 @@ impl Shape {
     }
 
     #[inline]
-    pub(super) fn entry(&self, state: &State, index: usize) -> Entry {
+    pub(super) fn entry(&self, state: &State, index: usize) -> QueueEntry {
         let at = self.entries + index * self.entry + 4;
         let awaited = if self.entry > 4 {
             u16::from_le_bytes([state.bytes[at], state.bytes[at + 1]])
         } else {
             0
         };
-        Entry::of(self.word(state, index), awaited)
+        QueueEntry::of(self.word(state, index), awaited)
     }
 
-    pub(super) fn entries<'s>(&'s self, state: &'s State) -> impl Iterator<Item = Entry> + 's {
+    pub(super) fn entries<'s>(&'s self, state: &'s State) -> impl Iterator<Item = QueueEntry> + 's {
         (0..self.count(state)).map(|index| self.entry(state, index))
     }
 
-    pub(super) fn set_entry(&self, state: &mut State, index: usize, entry: Entry) {
+    pub(super) fn set_entry(&self, state: &mut State, index: usize, entry: QueueEntry) {
         let at = self.entries + index * self.entry;
         state.bytes[at..at + 4].copy_from_slice(&entry.word().to_le_bytes());
         if self.entry > 4 {
@@ -222,7 +222,12 @@ impl Shape {
     }
 
     /// Puts an entry behind those for which `before` holds, which come first.
-    pub(super) fn insert(&self, state: &mut State, entry: Entry, before: impl Fn(&Entry) -> bool) {
+    pub(super) fn insert(
+        &self,
+        state: &mut State,
+        entry: QueueEntry,
+        before: impl Fn(&QueueEntry) -> bool,
+    ) {
         let count = self.count(state);
         let index = (0..count).find(|&i| !before(&self.entry(state, i))).unwrap_or(count);
         let at = self.entries + index * self.entry;

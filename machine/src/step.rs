@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::sleep::{Move, Order};
+use super::sleep::{SleepSet, StepFootprint};
 use super::{Machine, State};
 
 /// What happened. Threads, lines, SMs and cells by number.
@@ -68,17 +68,17 @@ pub struct Taken<'s> {
 }
 
 /// Breaking leaves out what else may follow.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(Taken<'_>, &State) -> ControlFlow<()>;
+pub(super) type StepVisitor<'v> = &'v mut dyn FnMut(Taken<'_>, &State) -> ControlFlow<()>;
 
 impl Machine<'_> {
     /// Hands each state that may follow to `visit`, with what happened.
-    pub fn successors(&mut self, state: &State, visit: Visit<'_>) {
+    pub fn successors(&mut self, state: &State, visit: StepVisitor<'_>) {
         self.awake(state, 0, visit);
     }
 
     /// The same without what is asleep.
-    pub fn awake(&mut self, state: &State, asleep: u64, visit: Visit<'_>) {
-        let mut order = Order::new(asleep);
+    pub fn awake(&mut self, state: &State, asleep: u64, visit: StepVisitor<'_>) {
+        let mut order = SleepSet::new(asleep);
         self.asleep = 0;
         self.visited = ControlFlow::Continue(());
         if let Some(thread) = self.decided(state) {
@@ -89,11 +89,11 @@ impl Machine<'_> {
                 order.known[self.name(&entry)] = self.move_of(&entry);
             }
             for thread in 0..self.sm.len() {
-                order.known[thread] = Move::of(self.sm[thread]);
+                order.known[thread] = StepFootprint::of(self.sm[thread]);
             }
         }
         for thread in 0..self.sm.len() {
-            let this = Move::of(self.sm[thread]);
+            let this = StepFootprint::of(self.sm[thread]);
             if self.wakes(&order, thread, this) {
                 let before = self.emitted;
                 self.issue(state, thread, visit);
@@ -116,7 +116,7 @@ impl Machine<'_> {
     }
 
     /// Lets everything happen that has no other way to go on, and hands the state on.
-    pub(super) fn emit(&mut self, step: Step, mut state: State, visit: Visit<'_>) {
+    pub(super) fn emit(&mut self, step: Step, mut state: State, visit: StepVisitor<'_>) {
         if self.visited.is_break() {
             self.steps.truncate(self.base);
             return self.spare.push(state);

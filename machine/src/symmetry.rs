@@ -1,21 +1,21 @@
 //! Threads that run the same code, each on an SM of its own: states that differ only in which of
 //! them is which are one state.
 
-use super::form::Lowered;
+use super::form::LoweredInstruction;
 use super::options::{Options, Reduce};
-use super::plan::Plan;
-use super::state::{Entry, State};
-use super::{Machine, Shape};
+use super::plan::ThreadCode;
+use super::state::{QueueEntry, State};
+use super::{Machine, StateLayout};
 use model::isa::Instruction;
 use model::memory::Space;
-use model::program::{Initial, Program, Register};
+use model::program::{InitialValue, Program, Register};
 
 /// For each thread, the first one that nothing but its name tells it from. Memory of one thread or
 /// CTA would have to move with it, and barriers count whom they have: such programs have none.
 pub(super) fn classes(
     program: &Program,
-    lowered: &[Vec<Lowered>],
-    plans: &[Plan],
+    lowered: &[Vec<LoweredInstruction>],
+    plans: &[ThreadCode],
     alone: &[bool],
     sm: &[u8],
     gpu: &[u8],
@@ -35,8 +35,8 @@ pub(super) fn classes(
         return own;
     }
     let initial = |register: &Register| match register.initial {
-        Initial::Value(value) => (Some(value), None),
-        Initial::Address { variable, .. } => (None, Some(variable)),
+        InitialValue::Value(value) => (Some(value), None),
+        InitialValue::Address { variable, .. } => (None, Some(variable)),
     };
     let same = |a: usize, b: usize| {
         let (one, other) = (&program.threads[a], &program.threads[b]);
@@ -86,10 +86,10 @@ impl Machine<'_> {
     }
 
     /// All that a state has of one thread, its number apart.
-    fn doing(&self, state: &State, thread: usize) -> (u32, Vec<u8>, Vec<Entry>) {
+    fn doing(&self, state: &State, thread: usize) -> (u32, Vec<u8>, Vec<QueueEntry>) {
         let lines = self.rows(thread).map(|slot| state.bytes[slot]).collect();
         let own = self.shape.entries(state).filter(|entry| usize::from(entry.thread) == thread);
-        let own = own.map(|entry| Entry { thread: 0, awaited: 0, ..entry });
+        let own = own.map(|entry| QueueEntry { thread: 0, awaited: 0, ..entry });
         (self.shape.local(state, thread), lines, own.collect())
     }
 
@@ -97,7 +97,7 @@ impl Machine<'_> {
     fn rows(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
         let cells = self.cells.len();
         let from = usize::from(self.sm[thread]) * cells;
-        let Shape { l1, read_only, .. } = &self.shape;
+        let StateLayout { l1, read_only, .. } = &self.shape;
         let rows = l1[from..from + cells].iter().chain(&read_only[from..from + cells]);
         rows.flatten().map(|slot| usize::from(*slot))
     }
@@ -115,9 +115,9 @@ impl Machine<'_> {
         let moved = self.shape.entries(&old).map(|entry| {
             let bits = (0..order.len()).filter(|&t| entry.awaited & Self::bit(t) != 0);
             let awaited = bits.fold(0, |all, t| all | Self::bit(new_of[t].into()));
-            Entry { thread: new_of[usize::from(entry.thread)], awaited, ..entry }
+            QueueEntry { thread: new_of[usize::from(entry.thread)], awaited, ..entry }
         });
-        let moved: Vec<Entry> = moved.collect();
+        let moved: Vec<QueueEntry> = moved.collect();
         state.bytes.truncate(self.shape.entries);
         for entry in moved {
             self.enqueue(state, entry);

@@ -4,27 +4,27 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-use super::form::{Form, Level, Reach};
-use super::local::{Access, Context, Local, Phase, Scalar, Want};
+use super::form::{AccessLevel, MachineOp, MembarScope};
+use super::local::{AccessRequest, Phase, ScalarAccess, ThreadContext, ThreadState, Want};
 use super::plan::{Future, Site};
-use super::state::{Entry, ValueId};
-use super::{Machine, Place};
+use super::state::{QueueEntry, ValueId};
+use super::{Machine, MemoryPlace};
 use model::value::{Value, low_bytes};
 
 /// Things by number, each once.
 #[derive(Debug)]
-pub(super) struct Table<T> {
+pub(super) struct Interner<T> {
     pub(super) list: Vec<T>,
     index: HashMap<T, u32>,
 }
 
-impl<T> Default for Table<T> {
-    fn default() -> Table<T> {
-        Table { list: Vec::new(), index: HashMap::new() }
+impl<T> Default for Interner<T> {
+    fn default() -> Interner<T> {
+        Interner { list: Vec::new(), index: HashMap::new() }
     }
 }
 
-impl<T: Clone + Eq + Hash> Table<T> {
+impl<T: Clone + Eq + Hash> Interner<T> {
     pub(super) fn intern(&mut self, value: &T) -> u32 {
         if let Some(&index) = self.index.get(value) {
             return index;
@@ -38,7 +38,7 @@ impl<T: Clone + Eq + Hash> Table<T> {
 
 /// One element of an access, with its cells and the values for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Piece {
+pub(super) struct AccessPiece {
     pub(super) site: u8,
     /// The cells.
     pub(super) first: u8,
@@ -51,7 +51,7 @@ pub(super) struct Piece {
     pub(super) operation: u8,
 }
 
-impl Piece {
+impl AccessPiece {
     pub(super) fn cells(&self) -> Range<usize> {
         usize::from(self.first)..usize::from(self.first + self.count)
     }
@@ -65,11 +65,11 @@ pub(super) enum Ask {
     Access {
         from: u32,
         count: u8,
-        unit: Option<Reach>,
+        unit: Option<MembarScope>,
     },
     /// `MEMBAR`, waiting as far as that; loads may go past the one that is not `sc`.
     Membar {
-        reach: Reach,
+        reach: MembarScope,
         sc: bool,
     },
     Invalidate,
@@ -88,8 +88,8 @@ pub(super) enum Ask {
 
 /// A state of a thread, and what follows from it.
 #[derive(Debug)]
-pub(super) struct Known {
-    pub(super) local: Local,
+pub(super) struct CachedThread {
+    pub(super) local: ThreadState,
     pub(super) ask: Ask,
     pub(super) idle: bool,
     pub(super) future: Future,
@@ -114,7 +114,7 @@ pub(super) enum Change {
     Phase(Phase),
     /// It goes past its `MEMBAR.ALL`, which waits on.
     Pass {
-        reach: Reach,
+        reach: MembarScope,
     },
     /// That one looks at links now.
     Far,
@@ -130,11 +130,11 @@ pub(super) enum Change {
 #[derive(Default)]
 pub(super) struct Tables {
     /// By class: see `Machine::class`.
-    pub(super) locals: Vec<Vec<Known>>,
-    index: Vec<HashMap<Local, u32>>,
-    pub(super) values: Table<Value>,
-    pub(super) operations: Table<Access>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) locals: Vec<Vec<CachedThread>>,
+    index: Vec<HashMap<ThreadState, u32>>,
+    pub(super) values: Interner<Value>,
+    pub(super) operations: Interner<AccessRequest>,
+    pub(super) pieces: Vec<AccessPiece>,
     /// A table is full, or a thread runs for ever without memory.
     pub(super) overflow: Option<&'static str>,
 }
@@ -152,14 +152,15 @@ impl Tables {
 impl Tables {
     /// About how many bytes they take: each state of a thread is listed and looked up by itself.
     pub(super) fn held(&self) -> usize {
-        let one =
-            |local: &Local| size_of_val(&*local.registers) + size_of_val(local.pending.as_slice());
-        let of_class = |known: &Vec<Known>| {
+        let one = |local: &ThreadState| {
+            size_of_val(&*local.registers) + size_of_val(local.pending.as_slice())
+        };
+        let of_class = |known: &Vec<CachedThread>| {
             // The states of one class are about as large.
             let heap = known
                 .last()
                 .map_or(0, |known| 2 * one(&known.local) + 2 * size_of_val(known.next.as_slice()));
-            known.len() * (size_of::<Known>() + 2 * size_of::<Local>() + heap)
+            known.len() * (size_of::<CachedThread>() + 2 * size_of::<ThreadState>() + heap)
         };
         self.locals.iter().map(of_class).sum::<usize>() + size_of_val(self.pieces.as_slice())
     }
@@ -180,9 +181,9 @@ impl Machine<'_> {
         self.tables.values.list[usize::from(id)]
     }
 
-    pub(super) fn context(&self, thread: usize) -> Context<'_> {
+    pub(super) fn context(&self, thread: usize) -> ThreadContext<'_> {
         let class = usize::from(self.class[thread]);
-        Context {
+        ThreadContext {
             program: self.program,
             layout: &self.layout,
             thread: model::program::ThreadId(self.class[thread]),
@@ -192,7 +193,7 @@ impl Machine<'_> {
     }
 
     /// The number of a thread's state, after all that needs no memory.
-    pub(super) fn local_id(&mut self, thread: usize, mut local: Local) -> u32 {
+    pub(super) fn local_id(&mut self, thread: usize, mut local: ThreadState) -> u32 {
         const INSTRUCTIONS: u32 = 10_000;
         let context = self.context(thread);
         let want = local.settle(&context, INSTRUCTIONS);
@@ -204,7 +205,7 @@ impl Machine<'_> {
         let line = local.pc;
         let forms = context.lowered.get(usize::from(line)).map(|lowered| &lowered.forms);
         let accessed = forms.is_some_and(|forms| {
-            let access = forms.iter().position(|form| matches!(form, Form::Access(_)));
+            let access = forms.iter().position(|form| matches!(form, MachineOp::Access(_)));
             access.is_some_and(|access| access < usize::from(local.form))
         });
         let future = context.plan.future(line, accessed);
@@ -213,7 +214,7 @@ impl Machine<'_> {
             Want::Fault
         });
         let ask = self.ask(thread, &local, want);
-        let known = Known {
+        let known = CachedThread {
             idle: local.pending.is_empty(),
             local: local.clone(),
             ask,
@@ -231,21 +232,21 @@ impl Machine<'_> {
     }
 
     /// What a thread wants, with the cells and values worked out.
-    fn ask(&mut self, thread: usize, local: &Local, want: Want) -> Ask {
+    fn ask(&mut self, thread: usize, local: &ThreadState, want: Want) -> Ask {
         match want {
             Want::Value => Ask::Value,
             Want::End => Ask::End,
             Want::Barrier { id, count, waits, vote } => {
                 Ask::Barrier { id, count: count.unwrap_or(0), waits, vote }
             }
-            Want::Form(Form::Membar(reach)) => Ask::Membar { reach, sc: true },
-            Want::Form(Form::MembarAll(reach)) => Ask::Membar { reach, sc: false },
-            Want::Form(Form::Invalidate) => Ask::Invalidate,
-            Want::Form(Form::AcquireWait) => Ask::AcquireWait,
-            Want::Form(Form::ClusterArrive) => Ask::ClusterArrive,
-            Want::Form(Form::ClusterWait) => Ask::ClusterWait,
+            Want::Form(MachineOp::Membar(reach)) => Ask::Membar { reach, sc: true },
+            Want::Form(MachineOp::MembarAll(reach)) => Ask::Membar { reach, sc: false },
+            Want::Form(MachineOp::Invalidate) => Ask::Invalidate,
+            Want::Form(MachineOp::AcquireWait) => Ask::AcquireWait,
+            Want::Form(MachineOp::ClusterArrive) => Ask::ClusterArrive,
+            Want::Form(MachineOp::ClusterWait) => Ask::ClusterWait,
             // As a form, neither an access nor a barrier is wanted.
-            Want::Fault | Want::Form(Form::Access(_) | Form::Bar) => Ask::Fault,
+            Want::Fault | Want::Form(MachineOp::Access(_) | MachineOp::Bar) => Ask::Fault,
             Want::Access(scalars) => {
                 let from = u32::try_from(self.tables.pieces.len()).expect("memory is full before");
                 let class = usize::from(self.class[thread]);
@@ -262,21 +263,21 @@ impl Machine<'_> {
         }
     }
 
-    fn piece(&mut self, thread: usize, site: u8, scalar: &Scalar) -> Piece {
+    fn piece(&mut self, thread: usize, site: u8, scalar: &ScalarAccess) -> AccessPiece {
         let (first, length) = self.first_cell[usize::from(scalar.at.object)];
         let small = |n: u32| u8::try_from(n).expect("accesses are short");
         let first = first + small(scalar.at.start / length);
         let count = small(scalar.at.length.div_ceil(length));
         let here = match self.cells[usize::from(first)].place {
-            Place::Private => true,
-            Place::Shared { sm, cta } => sm == self.sm[thread] && cta == self.cta[thread],
-            Place::Global(_) => false,
+            MemoryPlace::Private => true,
+            MemoryPlace::Shared { sm, cta } => sm == self.sm[thread] && cta == self.cta[thread],
+            MemoryPlace::Global(_) => false,
         };
-        let mut piece = Piece { site, first, count, here, values: [0; 16], operation: 0 };
+        let mut piece = AccessPiece { site, first, count, here, values: [0; 16], operation: 0 };
         match &scalar.what {
-            Access::Read { .. } => {}
-            Access::Write(value) => piece.values = self.split(first, count, *value),
-            Access::Atomic { .. } => {
+            AccessRequest::Read { .. } => {}
+            AccessRequest::Write(value) => piece.values = self.split(first, count, *value),
+            AccessRequest::Atomic { .. } => {
                 piece.operation = u8::try_from(self.tables.operations.intern(&scalar.what))
                     .unwrap_or_else(|_| {
                         self.tables.overflow = Some("more than 256 atomic operations");
@@ -312,7 +313,7 @@ impl Machine<'_> {
         next
     }
 
-    fn apply(&self, thread: usize, local: &mut Local, change: Change) {
+    fn apply(&self, thread: usize, local: &mut ThreadState, change: Change) {
         let context = self.context(thread);
         match change {
             Change::Advance => local.advance(&context),
@@ -325,7 +326,7 @@ impl Machine<'_> {
             }
             Change::Phase(phase) => local.phase = phase,
             Change::Pass { reach } => {
-                let then_far = reach == Reach::Sys;
+                let then_far = reach == MembarScope::Sys;
                 local.behind = Some(super::local::Behind { far: false, then_far });
                 local.advance(&context);
             }
@@ -338,20 +339,20 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn site(&self, entry: &Entry) -> &Site {
+    pub(super) fn site(&self, entry: &QueueEntry) -> &Site {
         let class = usize::from(self.class[usize::from(entry.thread)]);
         &self.plans[class].sites[usize::from(entry.site)]
     }
 
     /// The level of a read; what is cached nowhere is at L2's.
-    pub(super) fn level(&self, entry: &Entry) -> Level {
+    pub(super) fn level(&self, entry: &QueueEntry) -> AccessLevel {
         match self.cells[usize::from(entry.cell)].place {
-            Place::Global(_) => self.site(entry).level,
-            Place::Shared { .. } | Place::Private => Level::Gpu,
+            MemoryPlace::Global(_) => self.site(entry).level,
+            MemoryPlace::Shared { .. } | MemoryPlace::Private => AccessLevel::Gpu,
         }
     }
 
-    pub(super) fn is_store(&self, entry: &Entry) -> bool {
+    pub(super) fn is_store(&self, entry: &QueueEntry) -> bool {
         self.site(entry).is_store()
     }
 }

@@ -1,6 +1,6 @@
 //! Which thread is on which SM, and how memory is cut.
 
-use super::{Cell, Place};
+use super::{Cell, MemoryPlace};
 use model::layout::Layout;
 use model::memory::{Home, Space};
 use model::program::Program;
@@ -46,9 +46,13 @@ pub(super) fn cells(
     for (location, of) in layout.locations.iter().enumerate() {
         let variable = &program.variables[usize::from(of.variable.0)];
         let place = match variable.space {
-            Space::Global => Place::Global(variable.home.unwrap_or(home)),
-            Space::Shared => Place::Shared { sm: sm[usize::from(of.instance)], cta: of.instance },
-            Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => Place::Private,
+            Space::Global => MemoryPlace::Global(variable.home.unwrap_or(home)),
+            Space::Shared => {
+                MemoryPlace::Shared { sm: sm[usize::from(of.instance)], cta: of.instance }
+            }
+            Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => {
+                MemoryPlace::Private
+            }
         };
         let size = u32::try_from(of.initial.len()).expect("variables are small");
         // A variable smaller than the smallest access has one cell, and faults.

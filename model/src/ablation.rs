@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::rel::{Body, Meaning, Model, Node, NodeId, SetId, SetNode};
-use crate::render::Names;
+use crate::rel::{DefinitionBody, FlagMeaning, Model, Node, NodeId, SetId, SetNode};
+use crate::render::CatNames;
 
 /// The model without each axiom, without each flag that means undefined, and without each side of
 /// each union that a rule uses, with the name of what is missing.
@@ -19,13 +19,13 @@ pub fn ablations(model: &Model) -> Vec<(String, Model)> {
         all.push((format!("axiom {}", axiom.name), without));
     }
     for (index, flag) in model.flags.iter().enumerate() {
-        if matches!(flag.meaning, Meaning::Undefined(_)) {
+        if matches!(flag.meaning, FlagMeaning::Undefined(_)) {
             let mut without = model.clone();
             without.flags.remove(index);
             all.push((format!("flag {}", flag.name), without));
         }
     }
-    let names = Names::all(model);
+    let names = CatNames::all(model);
     let owners = Owners::new(model);
     for (index, &set) in model.sets.iter().enumerate() {
         let id = SetId(u16::try_from(index).expect("a model has few sets"));
@@ -112,8 +112,8 @@ impl Owners {
         let mut owners = Owners::default();
         for definition in &model.definitions {
             match definition.body {
-                Body::Set(set) => owners.set(model, set, &definition.name),
-                Body::Rel(node) => owners.node(model, node, &definition.name),
+                DefinitionBody::Set(set) => owners.set(model, set, &definition.name),
+                DefinitionBody::Rel(node) => owners.node(model, node, &definition.name),
             }
         }
         for order in &model.orders {

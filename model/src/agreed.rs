@@ -19,19 +19,19 @@ const MOST_VALUES: usize = 16;
 
 /// A variable all accesses to which are morally strong, of the same bytes.
 #[derive(Clone, Debug)]
-pub struct Agreed {
+pub struct RaceFreeVariable {
     /// All that it ever holds, if the program says so.
     pub(crate) values: Option<BTreeSet<Value>>,
 }
 
 /// For each variable, what its accesses agree on; `None` where they may race or differ in their bytes, or where
 /// the text does not say what some access of the program is to.
-pub fn agreed(program: &Program, layout: &Layout) -> Vec<Option<Agreed>> {
+pub fn agreed(program: &Program, layout: &Layout) -> Vec<Option<RaceFreeVariable>> {
     let count = program.variables.len();
     let Some(accesses) = accesses(program) else { return vec![None; count] };
     let mut all = Vec::with_capacity(count);
     for variable in 0..count {
-        let here: Vec<&Access<'_>> =
+        let here: Vec<&VariableAccess<'_>> =
             accesses.iter().filter(|access| usize::from(access.variable.0) == variable).collect();
         let agree = here.iter().all(|one| here.iter().all(|other| one.agrees_with(other)));
         let of = |location: &&crate::layout::Location| usize::from(location.variable.0) == variable;
@@ -39,14 +39,14 @@ pub fn agreed(program: &Program, layout: &Layout) -> Vec<Option<Agreed>> {
         all.push(
             location
                 .filter(|_| agree)
-                .map(|location| Agreed { values: values(&location.initial, &here) }),
+                .map(|location| RaceFreeVariable { values: values(&location.initial, &here) }),
         );
     }
     all
 }
 
 /// An access of the program to a variable that it names.
-struct Access<'p> {
+struct VariableAccess<'p> {
     thread: usize,
     placement: Placement,
     variable: VariableId,
@@ -57,10 +57,10 @@ struct Access<'p> {
     instruction: &'p Instruction,
 }
 
-impl Access<'_> {
+impl VariableAccess<'_> {
     /// Whether two accesses to one variable are of the same bytes and morally strong.
-    fn agrees_with(&self, other: &Access<'_>) -> bool {
-        let includes = |here: &Access<'_>, there: &Access<'_>| {
+    fn agrees_with(&self, other: &VariableAccess<'_>) -> bool {
+        let includes = |here: &VariableAccess<'_>, there: &VariableAccess<'_>| {
             here.scope.is_some_and(|scope| scope.includes(here.placement, there.placement))
         };
         self.offset == other.offset
@@ -70,7 +70,7 @@ impl Access<'_> {
 }
 
 /// Every access of the program; `None` where the text does not say of some access what it accesses.
-fn accesses(program: &Program) -> Option<Vec<Access<'_>>> {
+fn accesses(program: &Program) -> Option<Vec<VariableAccess<'_>>> {
     let plain = |variable: &crate::memory::Variable| {
         variable.alias.is_none() && variable.absolute.is_none()
     };
@@ -91,14 +91,22 @@ fn accesses(program: &Program) -> Option<Vec<Access<'_>>> {
             }
             let scope = instruction.scope();
             let (placement, offset) = (of.placement, address.offset);
-            all.push(Access { thread, placement, variable, offset, ty, scope, instruction });
+            all.push(VariableAccess {
+                thread,
+                placement,
+                variable,
+                offset,
+                ty,
+                scope,
+                instruction,
+            });
         }
     }
     Some(all)
 }
 
 /// All values that a location ever holds, where each write says its own or makes it of the one before.
-fn values(initial: &[u8], accesses: &[&Access<'_>]) -> Option<BTreeSet<Value>> {
+fn values(initial: &[u8], accesses: &[&VariableAccess<'_>]) -> Option<BTreeSet<Value>> {
     let first = accesses.first()?;
     let start = usize::try_from(first.offset).ok()?;
     let bytes = initial.get(start..start + usize::from(first.ty.bits / 8))?;

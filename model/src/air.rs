@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::agreed::agreed;
-use crate::bits::Row;
+use crate::bits::BitRow;
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::isa::alu::{AluOp, Comparison};
-use crate::path::Check;
+use crate::path::Assumption;
 use crate::program::{Observed, Program, ThreadId};
 use crate::rel::Conventions;
 use crate::unfold::Unfolding;
 use crate::value::{Value, low_bytes};
-use crate::values::{Source, Values, Visit};
+use crate::values::{Source, ValueVisitor, Values};
 
 /// So many values that occur nowhere are tried: one for each of so many reads that depend on
 /// themselves, not on each other.
@@ -71,12 +71,12 @@ impl Air {
     }
 
     /// Calls `visit` for each way the values of `cyclic`, the reads that depend on themselves, can be.
-    pub(crate) fn breathe<R: Row>(
+    pub(crate) fn breathe<R: BitRow>(
         &self,
         u: &Unfolding<'_>,
         sources: &[Source<R>],
         cyclic: &[usize],
-        visit: &mut Visit<'_, R>,
+        visit: &mut ValueVisitor<'_, R>,
     ) -> ControlFlow<()> {
         self.met.set(true);
         let mut known = self.known(u, sources);
@@ -105,7 +105,7 @@ impl Air {
     }
 
     /// The values that occur, apart from what depends on itself.
-    fn known<R: Row>(&self, u: &Unfolding<'_>, sources: &[Source<R>]) -> BTreeSet<Value> {
+    fn known<R: BitRow>(&self, u: &Unfolding<'_>, sources: &[Source<R>]) -> BTreeSet<Value> {
         let mut values = Values::new(u, sources);
         let mut known: BTreeSet<Value> = self.constants.iter().copied().collect();
         for (event, of) in u.events.iter().enumerate() {
@@ -121,14 +121,14 @@ impl Air {
         known
     }
 
-    fn suppose<R: Row>(
+    fn suppose<R: BitRow>(
         &self,
         u: &Unfolding<'_>,
         sources: &[Source<R>],
         cyclic: &[usize],
         tried: &[Value],
         supposed: &mut Vec<(usize, Value)>,
-        visit: &mut Visit<'_, R>,
+        visit: &mut ValueVisitor<'_, R>,
     ) -> ControlFlow<()> {
         let mut values = Values::new(u, sources);
         for &(read, value) in supposed.iter() {
@@ -166,7 +166,7 @@ struct Copies<'u, 'k> {
 }
 
 impl Copies<'_, '_> {
-    fn are_all<R: Row>(&mut self, sources: &[Source<R>]) -> bool {
+    fn are_all<R: BitRow>(&mut self, sources: &[Source<R>]) -> bool {
         let u = self.u;
         let whole = self.cyclic.iter().all(|&read| {
             let (slot, end) = u.slots_of[read];
@@ -195,15 +195,15 @@ impl Copies<'_, '_> {
             })
     }
 
-    fn is_checked(&mut self, thread: ThreadId, exprs: &Exprs, check: &Check) -> bool {
+    fn is_checked(&mut self, thread: ThreadId, exprs: &Exprs, check: &Assumption) -> bool {
         match check {
-            Check::Truth(..) => {
+            Assumption::Truth(..) => {
                 self.compared.insert(0);
             }
-            Check::Equals(_, value) => {
+            Assumption::Equals(_, value) => {
                 self.compared.insert(*value);
             }
-            Check::NoneOf(_, values) => self.compared.extend(values),
+            Assumption::NoneOf(_, values) => self.compared.extend(values),
         }
         self.is_copy(thread, exprs, check.expr())
     }

@@ -1,6 +1,6 @@
 //! What an engine can do with relations, and the one loop that runs a model over it.
 
-use crate::bits::{self, BitRel, Row};
+use crate::bits::{self, BitRel, BitRow};
 use crate::given::{Chosen, Fixed, Tag};
 use crate::rel::{Constraint, Model, Node, SetId, SetNode};
 
@@ -44,7 +44,7 @@ impl Model {
     }
 
     /// The value of every set, in order.
-    pub fn eval_sets<R: Row>(&self, tag: impl Fn(Tag) -> R) -> Vec<R> {
+    pub fn eval_sets<R: BitRow>(&self, tag: impl Fn(Tag) -> R) -> Vec<R> {
         let mut values: Vec<R> = Vec::with_capacity(self.sets.len());
         for &set in &self.sets {
             let at = |id: SetId| values[usize::from(id.0)];
@@ -63,7 +63,7 @@ impl Model {
 
 impl Constraint {
     /// Whether it holds of a candidate, given the value of every node.
-    pub fn holds<R: Row>(self, nodes: &[BitRel<R>]) -> bool {
+    pub fn holds<R: BitRow>(self, nodes: &[BitRel<R>]) -> bool {
         let rows = &nodes[usize::from(self.node().0)].rows;
         match self {
             Constraint::Empty(_) => bits::is_empty(rows),

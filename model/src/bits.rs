@@ -8,7 +8,7 @@
 use std::fmt::Debug;
 
 /// A set of events, numbered from 0.
-pub trait Row: Copy + Default + Eq + Debug + Send + Sync + 'static {
+pub trait BitRow: Copy + Default + Eq + Debug + Send + Sync + 'static {
     /// How many events fit.
     const BITS: usize;
 
@@ -48,7 +48,7 @@ pub trait Row: Copy + Default + Eq + Debug + Send + Sync + 'static {
 /// The events of a row, ascending.
 pub struct Events<R>(R);
 
-impl<R: Row> Iterator for Events<R> {
+impl<R: BitRow> Iterator for Events<R> {
     type Item = usize;
 
     #[inline]
@@ -64,7 +64,7 @@ impl<R: Row> Iterator for Events<R> {
 
 macro_rules! row_of_integer {
     ($integer:ty) => {
-        impl Row for $integer {
+        impl BitRow for $integer {
             const BITS: usize = <$integer>::BITS as usize;
 
             #[inline]
@@ -126,7 +126,7 @@ impl<const N: usize> Wide<N> {
     }
 }
 
-impl<const N: usize> Row for Wide<N> {
+impl<const N: usize> BitRow for Wide<N> {
     const BITS: usize = 64 * N;
 
     fn single(event: usize) -> Self {
@@ -165,21 +165,21 @@ impl<const N: usize> Row for Wide<N> {
 }
 
 #[inline]
-pub fn or<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
+pub fn or<R: BitRow>(out: &mut [R], a: &[R], b: &[R]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a.or(*b);
     }
 }
 
 #[inline]
-pub fn and<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
+pub fn and<R: BitRow>(out: &mut [R], a: &[R], b: &[R]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a.and(*b);
     }
 }
 
 #[inline]
-pub fn minus<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
+pub fn minus<R: BitRow>(out: &mut [R], a: &[R], b: &[R]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a.minus(*b);
     }
@@ -187,7 +187,7 @@ pub fn minus<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
 
 /// `a ; b`.
 #[inline]
-pub fn seq<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
+pub fn seq<R: BitRow>(out: &mut [R], a: &[R], b: &[R]) {
     for (out, row) in out.iter_mut().zip(a) {
         let mut reached = R::default();
         for middle in row.events() {
@@ -198,7 +198,7 @@ pub fn seq<R: Row>(out: &mut [R], a: &[R], b: &[R]) {
 }
 
 #[inline]
-pub fn inverse<R: Row>(out: &mut [R], a: &[R]) {
+pub fn inverse<R: BitRow>(out: &mut [R], a: &[R]) {
     out.fill(R::default());
     for (from, row) in a.iter().enumerate() {
         for to in row.events() {
@@ -209,7 +209,7 @@ pub fn inverse<R: Row>(out: &mut [R], a: &[R]) {
 
 /// Transitive closure, in place.
 #[inline]
-pub fn close<R: Row>(a: &mut [R]) {
+pub fn close<R: BitRow>(a: &mut [R]) {
     for middle in 0..a.len() {
         let through = a[middle];
         if through.is_empty() {
@@ -224,18 +224,18 @@ pub fn close<R: Row>(a: &mut [R]) {
 }
 
 #[inline]
-pub fn is_empty<R: Row>(a: &[R]) -> bool {
+pub fn is_empty<R: BitRow>(a: &[R]) -> bool {
     a.iter().all(|row| row.is_empty())
 }
 
 #[inline]
-pub fn is_irreflexive<R: Row>(a: &[R]) -> bool {
+pub fn is_irreflexive<R: BitRow>(a: &[R]) -> bool {
     a.iter().enumerate().all(|(event, row)| !row.has(event))
 }
 
 /// Whether there is no cycle: takes away events without a successor until none is left.
 #[inline]
-pub fn is_acyclic<R: Row>(a: &[R]) -> bool {
+pub fn is_acyclic<R: BitRow>(a: &[R]) -> bool {
     let mut left = R::default();
     for (event, row) in a.iter().enumerate() {
         if !row.is_empty() {
@@ -265,7 +265,7 @@ pub struct BitRel<R> {
     pub rows: Vec<R>,
 }
 
-impl<R: Row> BitRel<R> {
+impl<R: BitRow> BitRel<R> {
     pub fn empty(events: usize) -> Self {
         BitRel { rows: vec![R::default(); events] }
     }
@@ -351,7 +351,7 @@ impl<R: Row> BitRel<R> {
 mod tests {
     use super::*;
 
-    fn chain<R: Row>(events: usize) -> BitRel<R> {
+    fn chain<R: BitRow>(events: usize) -> BitRel<R> {
         let mut relation = BitRel::empty(events);
         for event in 1..events {
             relation.insert(event - 1, event);
@@ -359,7 +359,7 @@ mod tests {
         relation
     }
 
-    fn closure_of_a_chain<R: Row>(events: usize) {
+    fn closure_of_a_chain<R: BitRow>(events: usize) {
         let closed = chain::<R>(events).plus();
         assert_eq!(closed.pairs().count(), events * (events - 1) / 2);
         assert!(is_acyclic(&closed.rows));

@@ -5,7 +5,7 @@
 //! Readings (R…) are choices that `docs/readings.md` gives reasons for.
 
 use crate::given::{Chosen, Fixed, Tag};
-use crate::rel::{Builder, Constraint, Conventions, Meaning, Model};
+use crate::rel::{Builder, Constraint, Conventions, FlagMeaning, Model};
 
 /// What a release store heads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -117,6 +117,6 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     let together = inclusive & overlap_completely & (atomic * atomic);
     let race = conflict - together - (happens_before | happens_before.inverse());
     let race = m.name_rel(None, "race", race);
-    m.flag(None, "data-race", race, Meaning::Undefined("data-race"));
+    m.flag(None, "data-race", race, FlagMeaning::Undefined("data-race"));
     m.finish()
 }

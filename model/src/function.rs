@@ -27,10 +27,10 @@ pub struct Function {
     pub kernel: bool,
     pub parameters: Vec<Parameter>,
     /// Memory that the module declares and the function names.
-    pub variables: Vec<Variable>,
-    pub rows: Vec<Row>,
+    pub variables: Vec<FunctionVariable>,
+    pub rows: Vec<FunctionLine>,
     /// What registers of the column hold in the beginning; all others hold nothing that is used.
-    pub initial: Vec<(String, Initial)>,
+    pub initial: Vec<(String, EntryValue)>,
     /// The register that it returns, and its bits.
     pub result: Option<(String, u16)>,
     /// What was assumed on the way.
@@ -51,7 +51,7 @@ pub struct Parameter {
 
 /// Memory with a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Variable {
+pub struct FunctionVariable {
     pub name: String,
     pub space: Space,
     pub bytes: u32,
@@ -59,7 +59,7 @@ pub struct Variable {
 
 /// One cell of the column.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Row {
+pub struct FunctionLine {
     /// An instruction, labels (`L0:`) and guard (`@p`) before it.
     pub cell: String,
     /// Where it is in the file, from 1.
@@ -72,7 +72,7 @@ pub struct Row {
 
 /// What a register holds in the beginning.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Initial {
+pub enum EntryValue {
     /// The parameter of this index.
     Parameter(usize),
     Value(u64),

@@ -10,7 +10,7 @@ mod misuse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{BarrierUse, EventKind, Resource};
-use crate::path::{End, Path};
+use crate::path::{Path, PathEnd};
 use crate::scope::Placement;
 use crate::unfold::{Ends, UnfoldLimit};
 
@@ -52,19 +52,19 @@ const MAX_STEPS: usize = 200_000;
 
 /// One barrier of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Key {
+struct BarrierKey {
     /// The first thread of the CTA or cluster.
     group: u8,
     resource: Resource,
 }
 
 #[derive(Clone, Copy)]
-struct Step {
+struct BarrierStep {
     /// Index in the path.
     event: u16,
     line: u16,
     kind: EventKind,
-    key: Key,
+    key: BarrierKey,
     used: BarrierUse,
 }
 
@@ -93,7 +93,7 @@ pub fn groupings(
     placements: &[Placement],
     ends: Ends<'_>,
 ) -> Result<Groupings, UnfoldLimit> {
-    let steps: Vec<Vec<Step>> =
+    let steps: Vec<Vec<BarrierStep>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none = Generations::none(paths);
     if steps.iter().all(Vec::is_empty) {
@@ -102,12 +102,12 @@ pub fn groupings(
     let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
     let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
     let diverged = misuse::divergences(paths, &steps, same_warp);
-    let mut run = Run {
+    let mut run = ArrivalSearch {
         steps: &steps,
         placements,
         every_order: counted || !diverged.is_empty(),
         diverged,
-        exits: paths.iter().map(|path| !matches!(path.end, End::Spins { .. })).collect(),
+        exits: paths.iter().map(|path| !matches!(path.end, PathEnd::Spins { .. })).collect(),
         complete: BTreeSet::new(),
         waiting: BTreeSet::new(),
         misused: BTreeSet::new(),
@@ -115,7 +115,7 @@ pub fn groupings(
         budget: MAX_STEPS,
         ends,
     };
-    let state = State {
+    let state = ArrivalState {
         position: vec![0; steps.len()],
         waiting: vec![None; steps.len()],
         barriers: BTreeMap::new(),
@@ -124,7 +124,7 @@ pub fn groupings(
         exited: Vec::new(),
     };
     run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key));
-    let state = State { exited: run.exits_unseen(), ..state };
+    let state = ArrivalState { exited: run.exits_unseen(), ..state };
     run.explore(state)?;
     Ok(Groupings {
         complete: run.complete.into_iter().collect(),
@@ -133,7 +133,7 @@ pub fn groupings(
     })
 }
 
-fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Step> {
+fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<BarrierStep> {
     let here = placements[thread];
     let first = |same: &dyn Fn(Placement) -> bool| {
         let index = placements.iter().position(|&p| same(p)).unwrap_or(thread);
@@ -150,8 +150,8 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Ste
                 Resource::Cluster => first(&|p| p.same_cluster(here)),
             };
             let event = u16::try_from(event).expect("a path has few events");
-            let key = Key { group, resource: used.resource };
-            Some(Step { event, line: of.line, kind: of.kind, key, used })
+            let key = BarrierKey { group, resource: used.resource };
+            Some(BarrierStep { event, line: of.line, kind: of.kind, key, used })
         })
         .collect()
 }
@@ -168,18 +168,18 @@ struct Open {
 }
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct State {
+struct ArrivalState {
     position: Vec<usize>,
     /// The generation each thread's latest arrival at a barrier belongs to, while it waits.
-    waiting: Vec<Option<(Key, u32)>>,
-    barriers: BTreeMap<Key, Open>,
+    waiting: Vec<Option<(BarrierKey, u32)>>,
+    barriers: BTreeMap<BarrierKey, Open>,
     joined: Generations,
     next: u32,
     /// Whether each thread has exited; where that makes no difference, from the start.
     exited: Vec<bool>,
 }
 
-impl State {
+impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
@@ -187,8 +187,8 @@ impl State {
     }
 }
 
-struct Run<'a> {
-    steps: &'a [Vec<Step>],
+struct ArrivalSearch<'a> {
+    steps: &'a [Vec<BarrierStep>],
     placements: &'a [Placement],
     /// Whether the order of arrivals makes a difference.
     every_order: bool,
@@ -198,13 +198,13 @@ struct Run<'a> {
     complete: BTreeSet<Generations>,
     waiting: BTreeSet<Waiting>,
     misused: BTreeSet<Misuse>,
-    seen: BTreeSet<State>,
+    seen: BTreeSet<ArrivalState>,
     budget: usize,
     ends: Ends<'a>,
 }
 
-impl Run<'_> {
-    fn explore(&mut self, start: State) -> Result<(), UnfoldLimit> {
+impl ArrivalSearch<'_> {
+    fn explore(&mut self, start: ArrivalState) -> Result<(), UnfoldLimit> {
         let mut pending = vec![start];
         while let Some(mut state) = pending.pop() {
             self.budget = self.budget.checked_sub(1).ok_or(UnfoldLimit::Barriers)?;
@@ -262,13 +262,13 @@ impl Run<'_> {
     }
 
     /// The wait that a thread is not let through, when nothing moves any more.
-    fn stands_at(&self, state: &State, thread: usize) -> Option<u16> {
+    fn stands_at(&self, state: &ArrivalState, thread: usize) -> Option<u16> {
         let passed = state.position[thread];
         let entered = state.waiting[thread].map(|_| self.steps[thread][passed - 1].event);
         entered.or_else(|| self.steps[thread].get(passed).map(|step| step.event))
     }
 
-    fn can_arrive(&self, state: &State, thread: usize) -> bool {
+    fn can_arrive(&self, state: &ArrivalState, thread: usize) -> bool {
         state.waiting[thread].is_none()
             && self.steps[thread]
                 .get(state.position[thread])
@@ -276,11 +276,11 @@ impl Run<'_> {
     }
 
     /// Whether a thread is at its end, and may exit now or later.
-    fn can_exit(&self, state: &State, thread: usize) -> bool {
+    fn can_exit(&self, state: &ArrivalState, thread: usize) -> bool {
         !state.exited[thread] && self.is_at_end(state, thread)
     }
 
-    fn is_at_end(&self, state: &State, thread: usize) -> bool {
+    fn is_at_end(&self, state: &ArrivalState, thread: usize) -> bool {
         let left = &self.steps[thread][state.position[thread]..];
         left.is_empty() && state.waiting[thread].is_none() && self.exits[thread]
     }
@@ -288,7 +288,7 @@ impl Run<'_> {
     /// For each thread, whether nothing depends on when it exits: the order of arrivals makes no
     /// difference, or it is in no group with a barrier that waits for exits.
     fn exits_unseen(&self) -> Vec<bool> {
-        let waits = |step: &Step| step.used.count.is_none() && !step.is_peers();
+        let waits = |step: &BarrierStep| step.used.count.is_none() && !step.is_peers();
         let seen = |thread: usize| {
             let mut all = self.steps.iter().flatten();
             all.any(|step| waits(step) && self.belongs(thread, step.key))
@@ -296,7 +296,7 @@ impl Run<'_> {
         (0..self.steps.len()).map(|thread| !self.every_order || !seen(thread)).collect()
     }
 
-    fn arrive(&self, state: &mut State, thread: usize) {
+    fn arrive(&self, state: &mut ArrivalState, thread: usize) {
         let step = self.steps[thread][state.position[thread]];
         let next = &mut state.next;
         let open = state.barriers.entry(step.key).or_insert_with(|| {
@@ -311,13 +311,13 @@ impl Run<'_> {
     }
 
     /// Completes what can be completed and lets waits through, until nothing moves.
-    fn settle(&self, state: &mut State) {
+    fn settle(&self, state: &mut ArrivalState) {
         loop {
             let mut moved = false;
             for thread in 0..self.steps.len() {
                 moved |= self.start_wait(state, thread);
             }
-            let complete: Vec<Key> = state
+            let complete: Vec<BarrierKey> = state
                 .barriers
                 .iter()
                 .filter(|(key, open)| self.is_complete(state, **key, open))
@@ -334,7 +334,7 @@ impl Run<'_> {
     }
 
     /// Moves a thread onto its wait, and through it if its generation has completed.
-    fn start_wait(&self, state: &mut State, thread: usize) -> bool {
+    fn start_wait(&self, state: &mut ArrivalState, thread: usize) -> bool {
         let Some(step) = self.steps[thread].get(state.position[thread]) else { return false };
         if step.kind != EventKind::Wait || state.waiting[thread].is_some() {
             return false;
@@ -354,14 +354,14 @@ impl Run<'_> {
 
     /// What the wait that a thread stands at is for: the thread's arrival at the barrier, after
     /// which it has not waited there.
-    fn arrival(&self, state: &State, thread: usize) -> Option<Step> {
+    fn arrival(&self, state: &ArrivalState, thread: usize) -> Option<BarrierStep> {
         let (before, rest) = self.steps[thread].split_at(state.position[thread]);
         let key = rest.first()?.key;
         let last = before.iter().rev().find(|step| step.key == key)?;
         (last.kind == EventKind::Arrive).then_some(*last)
     }
 
-    fn is_complete(&self, state: &State, key: Key, open: &Open) -> bool {
+    fn is_complete(&self, state: &ArrivalState, key: BarrierKey, open: &Open) -> bool {
         if open.passed || open.arrived.is_empty() {
             return false;
         }
@@ -383,7 +383,7 @@ impl Run<'_> {
         })
     }
 
-    fn last_arrival(&self, state: &State, key: Key, open: &Open) -> Step {
+    fn last_arrival(&self, state: &ArrivalState, key: BarrierKey, open: &Open) -> BarrierStep {
         let last = usize::from(*open.arrived.last().expect("somebody arrived"));
         *self.steps[last][..state.position[last]]
             .iter()
@@ -393,11 +393,11 @@ impl Run<'_> {
     }
 
     /// How many threads of the test could take part.
-    fn members(&self, key: Key) -> u64 {
+    fn members(&self, key: BarrierKey) -> u64 {
         (0..self.steps.len()).filter(|&thread| self.belongs(thread, key)).count() as u64
     }
 
-    fn belongs(&self, thread: usize, key: Key) -> bool {
+    fn belongs(&self, thread: usize, key: BarrierKey) -> bool {
         let (here, there) = (self.placements[thread], self.placements[usize::from(key.group)]);
         match key.resource {
             Resource::Cta { .. } => here.same_cta(there),
@@ -405,7 +405,7 @@ impl Run<'_> {
         }
     }
 
-    fn complete(&self, state: &mut State, key: Key) {
+    fn complete(&self, state: &mut ArrivalState, key: BarrierKey) {
         let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
         let open = state.barriers.get_mut(&key).expect("the barrier is open");
         for waiting in &mut state.waiting {

@@ -10,10 +10,10 @@ mod semantic;
 mod spin;
 mod state;
 
-use self::address::Use;
+use self::address::AddressUse;
 use self::barrier::cluster_barrier;
-use self::state::{Head, State, proxy_tag, scope_tag};
-use crate::agreed::Agreed;
+use self::state::{LoopHead, PathState, proxy_tag, scope_tag};
+use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::given::Tag;
@@ -22,34 +22,36 @@ use crate::isa::fence::{FenceOrder, ProxyFence};
 use crate::isa::{Guard, Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
 use crate::live::Liveness;
-use crate::program::{Initial, Program, ThreadId};
+use crate::program::{InitialValue, Program, ThreadId};
 use crate::rel::Conventions;
 use crate::unfold::{Ends, UnfoldLimit};
 use crate::value::{self, Value};
 
 /// What a path assumes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum Assumption {
     /// Zero is false.
     Truth(ExprId, bool),
     Equals(ExprId, Value),
     NoneOf(ExprId, Vec<Value>),
 }
 
-impl Check {
+impl Assumption {
     /// The value that it is about.
     pub fn expr(&self) -> ExprId {
         match self {
-            Check::Truth(expr, _) | Check::Equals(expr, _) | Check::NoneOf(expr, _) => *expr,
+            Assumption::Truth(expr, _)
+            | Assumption::Equals(expr, _)
+            | Assumption::NoneOf(expr, _) => *expr,
         }
     }
 
     /// Whether it holds where its expression has this value.
     pub fn holds(&self, value: Value) -> bool {
         match self {
-            Check::Truth(_, expected) => (value != 0) == *expected,
-            Check::Equals(_, expected) => value == *expected,
-            Check::NoneOf(_, values) => !values.contains(&value),
+            Assumption::Truth(_, expected) => (value != 0) == *expected,
+            Assumption::Equals(_, expected) => value == *expected,
+            Assumption::NoneOf(_, values) => !values.contains(&value),
         }
     }
 
@@ -57,11 +59,11 @@ impl Check {
     /// many low bits of it are compared.
     pub fn equates(&self, exprs: &Exprs) -> Option<(u16, Value, u16)> {
         match self {
-            Check::Truth(expr, expected) => equality(exprs, *expr, *expected),
-            Check::Equals(expr, value) => {
+            Assumption::Truth(expr, expected) => equality(exprs, *expr, *expected),
+            Assumption::Equals(expr, value) => {
                 exprs.as_read(*expr).map(|read| (read, *value, value::BITS))
             }
-            Check::NoneOf(..) => None,
+            Assumption::NoneOf(..) => None,
         }
     }
 }
@@ -84,7 +86,7 @@ fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, Value, 
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum PathEnd {
     Finished,
     /// The loop bound was reached.
     Cut,
@@ -111,18 +113,18 @@ pub enum End {
 pub struct Path {
     pub exprs: Exprs,
     pub events: Vec<PathEvent>,
-    pub checks: Vec<Check>,
+    pub checks: Vec<Assumption>,
     /// The value of each register at the end.
     pub registers: Vec<ExprId>,
-    pub end: End,
+    pub end: PathEnd,
     /// Whether a branch or a guard led the thread past an aligned barrier.
     pub passed_over: bool,
 }
 
 impl Path {
     /// As far as its first `events` events, with another end.
-    pub(crate) fn until(&self, events: usize, end: End) -> Path {
-        let known = |check: &&Check| {
+    pub(crate) fn until(&self, events: usize, end: PathEnd) -> Path {
+        let known = |check: &&Assumption| {
             let mut known = true;
             self.exprs.leaves(check.expr(), &mut |leaf| match leaf {
                 Expr::Read(of) | Expr::Reduced(of) => known &= usize::from(of) < events,
@@ -174,7 +176,7 @@ const MAX_STEPS: u16 = 4096;
 pub fn paths(
     program: &Program,
     layout: &Layout,
-    agreed: &[Option<Agreed>],
+    agreed: &[Option<RaceFreeVariable>],
     thread: ThreadId,
     conventions: Conventions,
     bound: u32,
@@ -198,13 +200,13 @@ pub fn paths(
         .registers
         .iter()
         .map(|register| match register.initial {
-            Initial::Value(value) => exprs.constant(value),
-            Initial::Address { variable, thread } => {
+            InitialValue::Value(value) => exprs.constant(value),
+            InitialValue::Address { variable, thread } => {
                 exprs.constant(layout.address(variable, thread).into())
             }
         })
         .collect();
-    walk.pending.push(State {
+    walk.pending.push(PathState {
         pc: 0,
         step: 0,
         exprs,
@@ -242,12 +244,11 @@ pub fn paths(
 }
 
 /// About how many bytes a state takes.
-fn bytes(state: &State) -> usize {
-    let heads = state
-        .heads
-        .iter()
-        .map(|head| size_of::<Head>() + size_of_val(&*head.registers) + size_of_val(&*head.taint));
-    size_of::<State>()
+fn bytes(state: &PathState) -> usize {
+    let heads = state.heads.iter().map(|head| {
+        size_of::<LoopHead>() + size_of_val(&*head.registers) + size_of_val(&*head.taint)
+    });
+    size_of::<PathState>()
         + state.exprs.bytes()
         + size_of_val(&*state.registers)
         + size_of_val(&*state.taint)
@@ -265,8 +266,8 @@ struct Walk<'a> {
     bound: u32,
     live: Liveness,
     /// For each variable, what its accesses agree on; nothing where no loop asks.
-    agreed: &'a [Option<Agreed>],
-    pending: Vec<State>,
+    agreed: &'a [Option<RaceFreeVariable>],
+    pending: Vec<PathState>,
     done: Vec<Path>,
 }
 
@@ -278,11 +279,11 @@ enum Next {
 }
 
 impl Walk<'_> {
-    fn run(&mut self, mut state: State) -> Result<(), PathLimit> {
+    fn run(&mut self, mut state: PathState) -> Result<(), PathLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
         loop {
             if state.pc >= lines {
-                self.finish(state, End::Finished);
+                self.finish(state, PathEnd::Finished);
                 return Ok(());
             }
             if state.events.len() + 8 > MAX_EVENTS {
@@ -295,7 +296,7 @@ impl Walk<'_> {
                 let (registers, taint) = (state.registers.clone(), state.taint.clone());
                 let events = state.events.len();
                 let (line, passed_over) = (state.pc, state.passed_over);
-                state.heads.push(Head { line, registers, taint, events, passed_over });
+                state.heads.push(LoopHead { line, registers, taint, events, passed_over });
             }
             if let Next::Stop = self.step(&mut state) {
                 return Ok(());
@@ -304,12 +305,12 @@ impl Walk<'_> {
         }
     }
 
-    fn finish(&mut self, state: State, end: End) {
-        let State { exprs, events, checks, registers, passed_over, .. } = state;
+    fn finish(&mut self, state: PathState, end: PathEnd) {
+        let PathState { exprs, events, checks, registers, passed_over, .. } = state;
         self.done.push(Path { exprs, events, checks, registers, end, passed_over });
     }
 
-    fn step(&mut self, state: &mut State) -> Next {
+    fn step(&mut self, state: &mut PathState) -> Next {
         let program = self.program;
         let line = &program.threads[usize::from(self.thread.0)].lines[state.pc];
         let mut guard_taint = 0;
@@ -331,21 +332,21 @@ impl Walk<'_> {
                 return self.jump(state, branch.target);
             }
             Instruction::Load(load) => {
-                let use_ = Use::of_load(load);
+                let use_ = AddressUse::of_load(load);
                 let Some(address) = self.address(state, load.address, &use_) else {
                     return Next::Stop;
                 };
                 Self::load(state, load, address, guard_taint);
             }
             Instruction::Store(store) => {
-                let use_ = Use::of_store(store);
+                let use_ = AddressUse::of_store(store);
                 let Some(address) = self.address(state, store.address, &use_) else {
                     return Next::Stop;
                 };
                 self.store(state, store, address, guard_taint);
             }
             Instruction::Atomic(atomic) => {
-                let use_ = Use::of_atomic(atomic);
+                let use_ = AddressUse::of_atomic(atomic);
                 let Some(address) = self.address(state, atomic.address, &use_) else {
                     return Next::Stop;
                 };
@@ -392,21 +393,21 @@ impl Walk<'_> {
     }
 
     /// Whether a guarded instruction is executed; forks where that depends on a read.
-    fn executes(&mut self, state: &mut State, guard: Guard) -> bool {
+    fn executes(&mut self, state: &mut PathState, guard: Guard) -> bool {
         let predicate = state.registers[usize::from(guard.predicate.0)];
         if let Some(value) = state.truth(predicate) {
             return value != guard.negated;
         }
         let mut skipped = state.clone();
-        skipped.checks.push(Check::Truth(predicate, guard.negated));
+        skipped.checks.push(Assumption::Truth(predicate, guard.negated));
         self.skip(&mut skipped, state.taint[usize::from(guard.predicate.0)]);
         self.pending.push(skipped);
-        state.checks.push(Check::Truth(predicate, !guard.negated));
+        state.checks.push(Assumption::Truth(predicate, !guard.negated));
         true
     }
 
     /// Whether a branch with a comparison of its own is taken; forks where that depends on a read.
-    fn takes(&mut self, state: &mut State, branch: &Branch) -> bool {
+    fn takes(&mut self, state: &mut PathState, branch: &Branch) -> bool {
         let Some((comparison, a, b)) = branch.condition else { return true };
         let (a, b) = (self.operand(state, a), self.operand(state, b));
         state.ctrl |= a.1 | b.1;
@@ -415,17 +416,17 @@ impl Walk<'_> {
             return value;
         }
         let mut other = state.clone();
-        other.checks.push(Check::Truth(holds, false));
+        other.checks.push(Assumption::Truth(holds, false));
         self.note_branch(&mut other, branch.target, false);
         other.pc += 1;
         other.step += 1;
         self.pending.push(other);
-        state.checks.push(Check::Truth(holds, true));
+        state.checks.push(Assumption::Truth(holds, true));
         true
     }
 
     /// Passes over a guarded instruction; what it would have written now depends on its guard.
-    fn skip(&self, state: &mut State, guard_taint: Mask) {
+    fn skip(&self, state: &mut PathState, guard_taint: Mask) {
         let line = &self.program.threads[usize::from(self.thread.0)].lines[state.pc];
         if let Instruction::Branch(branch) = &line.instruction {
             state.ctrl |= guard_taint;
@@ -439,7 +440,7 @@ impl Walk<'_> {
         state.pc += 1;
     }
 
-    fn operand(&self, state: &mut State, operand: Operand) -> (ExprId, Mask) {
+    fn operand(&self, state: &mut PathState, operand: Operand) -> (ExprId, Mask) {
         match operand {
             Operand::Reg(Reg(register)) => {
                 (state.registers[usize::from(register)], state.taint[usize::from(register)])
@@ -451,8 +452,8 @@ impl Walk<'_> {
         }
     }
 
-    fn fault(&mut self, state: State, reason: &'static str) {
+    fn fault(&mut self, state: PathState, reason: &'static str) {
         let line = u16::try_from(state.pc).expect("a thread has few lines");
-        self.finish(state, End::Fault { reason, line });
+        self.finish(state, PathEnd::Fault { reason, line });
     }
 }

@@ -50,14 +50,14 @@ pub struct Thread {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Register {
     pub name: String,
-    pub initial: Initial,
+    pub initial: InitialValue,
     /// The widest type an instruction of the thread writes it with, in bits: comparisons in
     /// conditions look at so many low bits. 1 for a predicate.
     pub bits: u16,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Initial {
+pub enum InitialValue {
     Value(Value),
     /// The address of a variable, as `thread` sees it: a `.shared` one is a location per CTA.
     Address {
@@ -110,7 +110,7 @@ impl Program {
             Operand::Imm(_) => None,
             Operand::Reg(register) => {
                 let of = &self.threads[usize::from(thread.0)];
-                let Initial::Address { variable, thread } =
+                let InitialValue::Address { variable, thread } =
                     of.registers[usize::from(register.0)].initial
                 else {
                     return None;
@@ -126,8 +126,8 @@ impl Program {
         let mut all: Vec<Value> = self.constants.clone();
         for thread in &self.threads {
             all.extend(thread.registers.iter().filter_map(|r| match r.initial {
-                Initial::Value(value) => Some(value),
-                Initial::Address { .. } => None,
+                InitialValue::Value(value) => Some(value),
+                InitialValue::Address { .. } => None,
             }));
             for line in &thread.lines {
                 all.extend(line.instruction.operands().filter_map(|o| match o {

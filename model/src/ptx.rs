@@ -5,7 +5,7 @@
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{Coherence, Dependencies, Exits, FailedCas, PatternLocation, Readings};
-use crate::rel::{Builder, Conventions, Meaning, Model, Rel};
+use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
 
 /// The built-in model.
@@ -259,33 +259,33 @@ pub fn under(readings: Readings) -> Model {
         Some(section::MIXED_SIZE_RACES),
         "mixed-size-race",
         race - overlap_completely,
-        Meaning::Undefined("mixed-size-race"),
+        FlagMeaning::Undefined("mixed-size-race"),
     );
     m.flag(
         Some(section::CONFLICT_AND_RACES),
         "data-race",
         race & overlap_completely,
-        Meaning::Report,
+        FlagMeaning::Report,
     );
     // 8.1: loads through the non-coherent path are outside the model. Reading R12.
     m.flag(
         Some(section::LD_GLOBAL_NC),
         "non-coherent-read-of-written-data",
         location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)),
-        Meaning::Undefined("non-coherent-read-of-written-data"),
+        FlagMeaning::Undefined("non-coherent-read-of-written-data"),
     );
     // Data that is read-only is written by nobody. Reading R35.
     m.flag(
         Some(section::LDU),
         "uniform-read-of-written-data",
         location_overlap & (m.tag(Tag::UniformRead) * (write - init)),
-        Meaning::Undefined("uniform-read-of-written-data"),
+        FlagMeaning::Undefined("uniform-read-of-written-data"),
     );
     m.flag(
         Some(section::LD),
         "readonly-proxy-read-of-written-data",
         location_overlap & (m.tag(Tag::ReadonlyRead) * (write - init)),
-        Meaning::Undefined("readonly-proxy-read-of-written-data"),
+        FlagMeaning::Undefined("readonly-proxy-read-of-written-data"),
     );
     m.finish()
 }

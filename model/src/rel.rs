@@ -50,11 +50,11 @@ pub struct Definition {
     pub name: String,
     /// `None` in an imported model.
     pub section: Option<Section>,
-    pub body: Body,
+    pub body: DefinitionBody,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Body {
+pub enum DefinitionBody {
     Set(SetId),
     Rel(NodeId),
 }
@@ -94,7 +94,7 @@ pub struct Order {
 
 /// What a raised flag means; a flag forbids nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Meaning {
+pub enum FlagMeaning {
     /// The program is outside the model, for this reason, if an execution raises the flag.
     Undefined(&'static str),
     /// Worth knowing.
@@ -107,7 +107,7 @@ pub struct Flag {
     pub section: Option<Section>,
     /// Raised when not empty.
     pub node: NodeId,
-    pub meaning: Meaning,
+    pub meaning: FlagMeaning,
 }
 
 /// What a model takes a program to do, apart from its axioms.
@@ -153,7 +153,7 @@ impl Model {
 
     /// The definition whose body is this node.
     pub fn definition_of(&self, node: NodeId) -> Option<&Definition> {
-        self.definitions.iter().find(|definition| definition.body == Body::Rel(node))
+        self.definitions.iter().find(|definition| definition.body == DefinitionBody::Rel(node))
     }
 
     /// Moves what the program fixes before what is chosen, so that what an order relates stands
@@ -180,7 +180,7 @@ impl Model {
         };
         self.nodes = first.iter().chain(&rest).map(node).collect();
         for definition in &mut self.definitions {
-            if let Body::Rel(node) = &mut definition.body {
+            if let DefinitionBody::Rel(node) = &mut definition.body {
                 *node = to(*node);
             }
         }
@@ -310,14 +310,14 @@ impl Builder {
     }
 
     pub fn name_rel<'m>(&'m self, section: Option<Section>, name: &str, body: Rel<'m>) -> Rel<'m> {
-        let body_of = Body::Rel(body.id);
+        let body_of = DefinitionBody::Rel(body.id);
         let definition = Definition { name: name.to_owned(), section, body: body_of };
         self.inner.borrow_mut().model.definitions.push(definition);
         body
     }
 
     pub fn name_set<'m>(&'m self, section: Option<Section>, name: &str, body: Set<'m>) -> Set<'m> {
-        let body_of = Body::Set(body.id);
+        let body_of = DefinitionBody::Set(body.id);
         let definition = Definition { name: name.to_owned(), section, body: body_of };
         self.inner.borrow_mut().model.definitions.push(definition);
         body
@@ -351,7 +351,13 @@ impl Builder {
         self.axiom(Some(section), name, Constraint::Acyclic(relation.id));
     }
 
-    pub fn flag(&self, section: Option<Section>, name: &str, relation: Rel<'_>, meaning: Meaning) {
+    pub fn flag(
+        &self,
+        section: Option<Section>,
+        name: &str,
+        relation: Rel<'_>,
+        meaning: FlagMeaning,
+    ) {
         let flag = Flag { name: name.to_owned(), section, node: relation.id, meaning };
         self.inner.borrow_mut().model.flags.push(flag);
     }

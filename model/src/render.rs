@@ -11,12 +11,12 @@ use std::fmt::Write;
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::FailedCas;
-use crate::rel::{Body, Constraint, Meaning, Model, Node, SetNode};
+use crate::rel::{Constraint, DefinitionBody, FlagMeaning, Model, Node, SetNode};
 use crate::section::{REVISION, Section};
 
-pub(crate) use names::Names;
+pub(crate) use names::CatNames;
 use names::identifier;
-use tree::{Place, Sign, Tree};
+use tree::{OperandPosition, Sign, Tree};
 
 /// No line of a printed model is longer, names permitting.
 const WIDTH: usize = 100;
@@ -124,41 +124,46 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("writing to a string succeeds");
 }
 
-enum Kind {
+enum CatStatementKind {
     Let(String),
     Order(Chosen),
     /// The test, and the name of the axiom.
     Axiom(&'static str, String),
-    Flag(String, Meaning),
+    Flag(String, FlagMeaning),
 }
 
-struct Statement {
-    kind: Kind,
+struct CatStatement {
+    kind: CatStatementKind,
     tree: Tree,
 }
 
-impl Statement {
+impl CatStatement {
     fn in_cat(&self, width: usize) -> String {
-        let free = |head: &str, tail: &str| self.tree.statement(Place::Free, head, tail, width);
+        let free =
+            |head: &str, tail: &str| self.tree.statement(OperandPosition::Free, head, tail, width);
         match &self.kind {
-            Kind::Let(name) => free(&format!("let {name} ="), ""),
-            Kind::Order(chosen) => {
+            CatStatementKind::Let(name) => free(&format!("let {name} ="), ""),
+            CatStatementKind::Order(chosen) => {
                 let tail = format!(" \\ ({chosen} | {chosen}^-1) as {chosen}-relates");
-                self.tree.statement(Place::Left(Sign::Minus), "empty", &tail, width)
+                self.tree.statement(OperandPosition::Left(Sign::Minus), "empty", &tail, width)
             }
-            Kind::Axiom(test, name) => free(test, &format!(" as {name}")),
-            Kind::Flag(name, _) => free("flag ~empty", &format!(" as {name}")),
+            CatStatementKind::Axiom(test, name) => free(test, &format!(" as {name}")),
+            CatStatementKind::Flag(name, _) => free("flag ~empty", &format!(" as {name}")),
         }
     }
 
     fn in_words(&self, width: usize) -> String {
-        let free = |head: &str| self.tree.statement(Place::Free, head, "", width);
+        let free = |head: &str| self.tree.statement(OperandPosition::Free, head, "", width);
         match &self.kind {
-            Kind::Let(name) => free(&format!("{name} =")),
-            Kind::Order(chosen) => free(&format!("order {chosen} relates, one way or the other,")),
-            Kind::Axiom(test, name) => free(&format!("axiom {name}: {test}")),
-            Kind::Flag(name, Meaning::Report) => free(&format!("report {name}: not empty")),
-            Kind::Flag(name, Meaning::Undefined(_)) => {
+            CatStatementKind::Let(name) => free(&format!("{name} =")),
+            CatStatementKind::Order(chosen) => {
+                free(&format!("order {chosen} relates, one way or the other,"))
+            }
+            CatStatementKind::Axiom(test, name) => free(&format!("axiom {name}: {test}")),
+            CatStatementKind::Flag(name, FlagMeaning::Report) => {
+                free(&format!("report {name}: not empty"))
+            }
+            CatStatementKind::Flag(name, FlagMeaning::Undefined(_)) => {
                 free(&format!("undefined, {name}: not empty"))
             }
         }
@@ -168,32 +173,35 @@ impl Statement {
 impl Tree {
     /// As part of a sentence.
     pub(crate) fn inline(&self) -> String {
-        self.flat(Place::Free)
+        self.flat(OperandPosition::Free)
     }
 }
 
 impl Model {
     /// Everything that the model says, in an order in which every name is defined before its use.
-    fn statements(&self) -> impl Iterator<Item = (Option<Section>, Statement)> {
-        let mut names = Names::new(self);
+    fn statements(&self) -> impl Iterator<Item = (Option<Section>, CatStatement)> {
+        let mut names = CatNames::new(self);
         let mut all = Vec::new();
         for definition in &self.definitions {
             let tree = match definition.body {
-                Body::Set(set) if names.sets.contains_key(&set) => names.set(set),
-                Body::Set(set) => names.opened_set(set),
-                Body::Rel(node) if names.nodes.contains_key(&node) => names.node(node),
-                Body::Rel(node) => names.opened_node(node),
+                DefinitionBody::Set(set) if names.sets.contains_key(&set) => names.set(set),
+                DefinitionBody::Set(set) => names.opened_set(set),
+                DefinitionBody::Rel(node) if names.nodes.contains_key(&node) => names.node(node),
+                DefinitionBody::Rel(node) => names.opened_node(node),
             };
             let name = names.define(&definition.name, definition.body);
-            all.push((definition.section, Statement { kind: Kind::Let(name), tree }));
+            all.push((
+                definition.section,
+                CatStatement { kind: CatStatementKind::Let(name), tree },
+            ));
         }
         let nothing = |node| {
             matches!(self.node(node), Node::Identity(set)
             if self.sets[usize::from(set.0)] == SetNode::Empty)
         };
         for order in self.orders.iter().filter(|order| !nothing(order.relates)) {
-            let kind = Kind::Order(order.chosen);
-            all.push((order.section, Statement { kind, tree: names.node(order.relates) }));
+            let kind = CatStatementKind::Order(order.chosen);
+            all.push((order.section, CatStatement { kind, tree: names.node(order.relates) }));
         }
         for axiom in &self.axioms {
             let test = match axiom.constraint {
@@ -201,20 +209,20 @@ impl Model {
                 Constraint::Irreflexive(_) => "irreflexive",
                 Constraint::Acyclic(_) => "acyclic",
             };
-            let kind = Kind::Axiom(test, identifier(&axiom.name));
+            let kind = CatStatementKind::Axiom(test, identifier(&axiom.name));
             let tree = names.node(axiom.constraint.node());
-            all.push((axiom.section, Statement { kind, tree }));
+            all.push((axiom.section, CatStatement { kind, tree }));
         }
         for flag in &self.flags {
-            let kind = Kind::Flag(identifier(&flag.name), flag.meaning);
-            all.push((flag.section, Statement { kind, tree: names.node(flag.node) }));
+            let kind = CatStatementKind::Flag(identifier(&flag.name), flag.meaning);
+            all.push((flag.section, CatStatement { kind, tree: names.node(flag.node) }));
         }
         all.into_iter()
     }
 
     /// The statements, those of one section that follow each other together.
-    fn by_section(&self) -> Vec<(Option<Section>, Vec<Statement>)> {
-        let mut groups: Vec<(Option<Section>, Vec<Statement>)> = Vec::new();
+    fn by_section(&self) -> Vec<(Option<Section>, Vec<CatStatement>)> {
+        let mut groups: Vec<(Option<Section>, Vec<CatStatement>)> = Vec::new();
         for (section, statement) in self.statements() {
             match groups.last_mut() {
                 Some((last, group)) if *last == section => group.push(statement),

@@ -1,6 +1,6 @@
 //! The relations that an unfolding fixes: what [`Tag`] and [`Fixed`] mean.
 
-use crate::bits::{BitRel, Row};
+use crate::bits::{BitRel, BitRow};
 use crate::event::{EventKind, Mask};
 use crate::given::{Fixed, Tag};
 use crate::memory::Extent;
@@ -15,7 +15,7 @@ pub struct EventStructure<'u, R> {
     fixed: Vec<BitRel<R>>,
 }
 
-impl<'u, R: Row> EventStructure<'u, R> {
+impl<'u, R: BitRow> EventStructure<'u, R> {
     /// The unfolding has at most `R::BITS` events.
     pub fn new(unfolding: &'u Unfolding<'u>) -> EventStructure<'u, R> {
         let mut tags = vec![R::default(); Tag::ALL.len()];
@@ -42,7 +42,7 @@ impl<'u, R: Row> EventStructure<'u, R> {
 }
 
 /// The one place that gives each fixed relation its meaning.
-fn relation<R: Row>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
+fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
     match fixed {
         Fixed::Po => program_order(u),
         Fixed::SameCta => placed(u, Scope::Cta),
@@ -69,7 +69,7 @@ fn relation<R: Row>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
 }
 
 /// 8.9.1. Total within a thread, but for the elements of one vector access (reading R14).
-fn program_order<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+fn program_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut po = BitRel::empty(u.events.len());
     for (thread, path) in u.paths.iter().enumerate() {
         let first = u.first[thread];
@@ -93,7 +93,7 @@ fn program_order<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
 }
 
 /// Events of threads that share a CTA, cluster or GPU; each with itself too.
-fn placed<R: Row>(u: &Unfolding<'_>, scope: Scope) -> BitRel<R> {
+fn placed<R: BitRow>(u: &Unfolding<'_>, scope: Scope) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     let threads = u.paths.len();
     let placement = |thread: usize| -> Placement { u.program.threads[thread].placement };
@@ -118,7 +118,7 @@ fn virtual_ranges(a: &Event<'_>, b: &Event<'_>, related: fn(Extent, Extent) -> b
     if a.thread.is_some() && b.thread.is_some() { related(x.va, y.va) } else { related(x.pa, y.pa) }
 }
 
-fn accesses<R: Row>(
+fn accesses<R: BitRow>(
     u: &Unfolding<'_>,
     related: impl Fn(&Event<'_>, &Event<'_>) -> bool,
 ) -> BitRel<R> {
@@ -137,7 +137,7 @@ fn accesses<R: Row>(
     relation
 }
 
-fn rmw<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+fn rmw<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (event, of) in u.events.iter().enumerate().filter(|(_, event)| event.is_read()) {
         if let (Some(thread), Some(write)) = (of.thread, of.of.and_then(|of| of.rmw)) {
@@ -149,7 +149,7 @@ fn rmw<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// From the reads in `mask` of each event to the event. What depends on the result of a `bar.red`
 /// depends on the predicates of all who take part.
-fn dependencies<R: Row>(
+fn dependencies<R: BitRow>(
     u: &Unfolding<'_>,
     mask: impl Fn(&crate::event::PathEvent) -> Mask,
 ) -> BitRel<R> {
@@ -172,7 +172,7 @@ fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
     let mut pending = vec![(thread, mask)];
     let mut waits = Vec::new();
     while let Some((thread, mask)) = pending.pop() {
-        for index in Row::events(mask) {
+        for index in BitRow::events(mask) {
             let index = u16::try_from(index).expect("a path has few events");
             let event = u.event_of(thread, index);
             if u.events[event].is_read() {
@@ -192,13 +192,13 @@ fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
     reads
 }
 
-fn barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+fn barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     generation_pairs(u, |event| !u.is_cluster_barrier(event))
 }
 
 /// Reading R28: a relaxed arrival orders nothing by itself; the releasing fences before it do, if
 /// their scope includes the waiting thread.
-fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+fn cluster_barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation: BitRel<R> = generation_pairs(u, |event| u.is_cluster_barrier(event));
     for arrival in 0..u.events.len() {
         let relaxed = u.events[arrival].of.and_then(|of| of.barrier).is_some_and(|b| b.relaxed);
@@ -229,7 +229,7 @@ fn cluster_barrier<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// Reading R49: from reads before the exit of a thread to the writes that wait for that exit, through
 /// however many barriers.
-fn exited<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
+fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let events = u.events.len();
     let mut relation = BitRel::empty(events);
     if u.exits.is_empty() {
@@ -258,7 +258,7 @@ fn exited<R: Row>(u: &Unfolding<'_>) -> BitRel<R> {
 }
 
 /// Arrivals and waits of one generation.
-fn generation_pairs<R: Row>(u: &Unfolding<'_>, of: impl Fn(usize) -> bool) -> BitRel<R> {
+fn generation_pairs<R: BitRow>(u: &Unfolding<'_>, of: impl Fn(usize) -> bool) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     let kind = |event: usize| u.events[event].of.map(|of| of.kind);
     for arrival in 0..u.events.len() {
@@ -282,7 +282,7 @@ fn waits(u: &Unfolding<'_>, generation: u32) -> impl Iterator<Item = usize> {
 }
 
 /// The writes that cover all of `cell`.
-pub fn writes_of<R: Row>(u: &Unfolding<'_>, cell: Extent) -> R {
+pub fn writes_of<R: BitRow>(u: &Unfolding<'_>, cell: Extent) -> R {
     let mut writes = R::default();
     for (index, event) in u.events.iter().enumerate() {
         if event.is_write() && event.bytes().contains(cell) {

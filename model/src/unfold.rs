@@ -12,7 +12,7 @@ use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::given::Tag;
 use crate::layout::Layout;
 use crate::memory::Extent;
-use crate::path::{self, Check, End, Path, PathLimit};
+use crate::path::{self, Assumption, Path, PathEnd, PathLimit};
 use crate::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
 use crate::rel::Conventions;
 use crate::scope::Placement;
@@ -94,10 +94,10 @@ impl<'p> Unfolded<'p> {
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
             let before = list.len();
-            list.retain(|path| path.end != End::Cut);
+            list.retain(|path| path.end != PathEnd::Cut);
             bound_reached |= list.len() != before;
             let (spins, others): (Vec<Path>, Vec<Path>) =
-                list.into_iter().partition(|path| matches!(path.end, End::Spins { .. }));
+                list.into_iter().partition(|path| matches!(path.end, PathEnd::Spins { .. }));
             paths.push(others);
             spinning.push(spins);
         }
@@ -131,7 +131,7 @@ impl<'p> Unfolded<'p> {
         let lists: Vec<Vec<&Path>> =
             all.map(|(ends, spins)| ends.iter().chain(spins).collect()).collect();
         self.combine(&lists, &mut |paths, placements| {
-            let spins = paths.iter().any(|path| matches!(path.end, End::Spins { .. }));
+            let spins = paths.iter().any(|path| matches!(path.end, PathEnd::Spins { .. }));
             if spins { self.grouped(paths, placements, visit) } else { Ok(true) }
         })
     }
@@ -215,7 +215,7 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
     }
     let before = |path: &Path, at: u16| {
         let line = path.events[usize::from(at)].line;
-        path.until(at.into(), End::Waits { line })
+        path.until(at.into(), PathEnd::Waits { line })
     };
     let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| before(path, at))).collect();
     (cut, generations)
@@ -225,8 +225,8 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
 fn misused(paths: &[&Path], misuse: Misuse) -> (Vec<Path>, Generations) {
     let Misuse { thread, line, reason, reached, generations } = misuse;
     let cut = paths.iter().zip(reached).enumerate().map(|(other, (path, reached))| {
-        let fault = End::Fault { reason: reason.text(), line };
-        path.until(reached, if other == thread { fault } else { End::Finished })
+        let fault = PathEnd::Fault { reason: reason.text(), line };
+        path.until(reached, if other == thread { fault } else { PathEnd::Finished })
     });
     (cut.collect(), generations)
 }
@@ -345,9 +345,9 @@ impl<'u> Unfolding<'u> {
         let stuck = threads.filter_map(|(thread, path)| {
             let thread = ThreadId(thread);
             match path.end {
-                End::Finished | End::Cut | End::Fault { .. } => None,
-                End::Waits { line } => Some(Stuck { thread, line, why: Stays::Waits }),
-                End::Spins { from, line } => {
+                PathEnd::Finished | PathEnd::Cut | PathEnd::Fault { .. } => None,
+                PathEnd::Waits { line } => Some(Stuck { thread, line, why: Stays::Waits }),
+                PathEnd::Spins { from, line } => {
                     let mut last = path.events[usize::from(from)..].iter();
                     let read = last.find(|event| event.tags.has(Tag::Read));
                     let line = read.map_or(line, |read| read.line);
@@ -361,15 +361,18 @@ impl<'u> Unfolding<'u> {
     /// Whether some thread never ends: an execution then has no outcome.
     pub fn is_stuck(&self) -> bool {
         let mut paths = self.paths.iter();
-        paths.any(|path| matches!(path.end, End::Waits { .. } | End::Spins { .. }))
+        paths.any(|path| matches!(path.end, PathEnd::Waits { .. } | PathEnd::Spins { .. }))
     }
 
     /// Whether `read` is repeated for ever: it returns what nothing overwrites (reading R50).
     pub fn repeats(&self, read: usize) -> bool {
         self.place(read).is_some_and(|(thread, index)| {
             match self.paths[usize::from(thread.0)].end {
-                End::Spins { from, .. } => index >= usize::from(from),
-                End::Finished | End::Cut | End::Waits { .. } | End::Fault { .. } => false,
+                PathEnd::Spins { from, .. } => index >= usize::from(from),
+                PathEnd::Finished
+                | PathEnd::Cut
+                | PathEnd::Waits { .. }
+                | PathEnd::Fault { .. } => false,
             }
         })
     }
@@ -377,10 +380,12 @@ impl<'u> Unfolding<'u> {
     /// Whether each thread runs to its end as it may; otherwise why one does not, and where.
     pub fn fault(&self) -> Option<(ThreadId, u16, &'static str)> {
         let faults = self.paths.iter().enumerate().find_map(|(thread, path)| match path.end {
-            End::Fault { reason, line } => {
+            PathEnd::Fault { reason, line } => {
                 Some((ThreadId(u8::try_from(thread).expect("few threads")), line, reason))
             }
-            End::Finished | End::Cut | End::Waits { .. } | End::Spins { .. } => None,
+            PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {
+                None
+            }
         });
         faults.or_else(|| self.diverged.map(|(thread, line)| (thread, line, DIVERGED)))
     }
@@ -397,7 +402,7 @@ impl<'u> Unfolding<'u> {
     }
 
     /// The checks of all paths, with their threads.
-    pub fn checks(&self) -> impl Iterator<Item = (ThreadId, &'u Check)> + '_ {
+    pub fn checks(&self) -> impl Iterator<Item = (ThreadId, &'u Assumption)> + '_ {
         self.paths.iter().enumerate().flat_map(|(thread, path)| {
             let thread = ThreadId(u8::try_from(thread).expect("a test has few threads"));
             path.checks.iter().map(move |check| (thread, check))

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use crate::air::Air;
-use crate::bits::Row;
+use crate::bits::BitRow;
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
 use crate::isa::bar::Reduction;
 use crate::memory::Extent;
-use crate::path::Check;
+use crate::path::Assumption;
 use crate::program::{Observed, ThreadId};
 use crate::unfold::Unfolding;
 use crate::value::{Value, little_endian, low_bits, low_bytes};
@@ -38,7 +38,7 @@ pub struct Values<'a, R> {
     memo: Vec<Memo>,
 }
 
-impl<'a, R: Row> Values<'a, R> {
+impl<'a, R: BitRow> Values<'a, R> {
     /// `sources` has one entry for each slot.
     pub fn new(unfolding: &'a Unfolding<'a>, sources: &'a [Source<R>]) -> Values<'a, R> {
         Values::reusing(unfolding, sources, Vec::new())
@@ -162,7 +162,7 @@ impl<'a, R: Row> Values<'a, R> {
     }
 
     /// Whether what a path assumes holds; `None` if that is not known yet.
-    pub fn check(&mut self, thread: ThreadId, check: &Check) -> Option<bool> {
+    pub fn check(&mut self, thread: ThreadId, check: &Assumption) -> Option<bool> {
         self.eval(thread, check.expr()).map(|value| check.holds(value))
     }
 
@@ -182,7 +182,7 @@ impl<'a, R: Row> Values<'a, R> {
 }
 
 /// Receives one way the values of a candidate can be; breaking ends the search.
-pub type Visit<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) -> ControlFlow<()> + 'v;
+pub type ValueVisitor<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) -> ControlFlow<()> + 'v;
 
 /// More mixtures of the bytes of several writes than are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -193,11 +193,11 @@ const MOST_MIXTURES: usize = 1 << 22;
 
 /// Calls `visit` for each way the values of a candidate can be: usually one; more for torn reads,
 /// none when a path's checks fail. Values that depend on themselves are those that `air` has.
-pub fn valuations<R: Row>(
+pub fn valuations<R: BitRow>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     air: &Air,
-    visit: &mut Visit<'_, R>,
+    visit: &mut ValueVisitor<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let torn = (0..sources.len())
         .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
@@ -219,12 +219,12 @@ pub fn valuations<R: Row>(
 
 /// Chooses the bytes of one torn slot: every mixture that needs all of its writes. A mixture that
 /// fewer writes give is a candidate with fewer edges, and so allowed whenever this one is.
-fn tear<R: Row>(
+fn tear<R: BitRow>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
     air: &Air,
-    visit: &mut Visit<'_, R>,
+    visit: &mut ValueVisitor<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let cell = u.slots[slot].cell;
     let written: Option<Vec<Value>> = {
@@ -247,12 +247,12 @@ fn tear<R: Row>(
 
 /// Fixes another torn slot first. Torn reads whose values depend on each other in a circle have no
 /// value here: No-Thin-Air forbids them, and where it does not, that is said.
-fn defer<R: Row>(
+fn defer<R: BitRow>(
     u: &Unfolding<'_>,
     sources: &mut [Source<R>],
     slot: usize,
     air: &Air,
-    visit: &mut Visit<'_, R>,
+    visit: &mut ValueVisitor<'_, R>,
 ) -> Result<ControlFlow<()>, Crowded> {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
     for other in (0..sources.len()).filter(|&other| other != slot) {
@@ -290,7 +290,7 @@ fn mixtures(written: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
 /// The values that `bytes` of memory can end with: of each cell, a write that no other follows in
 /// coherence order. Whole writes where all accesses to the cell are of the cell, else byte by byte
 /// (reading R22). `co` has one row for each event.
-pub fn final_values<R: Row>(
+pub fn final_values<R: BitRow>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],

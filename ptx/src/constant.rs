@@ -1,10 +1,10 @@
 //! Constant expressions (`#constant-expressions`): offsets, and numbers as operands.
 
 use super::lex;
-use super::parse::{Lost, Parser, Read};
+use super::parse::{Lost, ParseResult, Parser};
 use super::statement::integer;
 use text::cursor::short;
-use text::report::Report;
+use text::report::Diagnostics;
 
 /// What a constant is: an integer, or a float, whose value nobody asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"],
 
 /// The value of a constant expression that was read before.
 pub(super) fn value(text: &str) -> Option<i64> {
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     match Parser::new(text, &mut report).constant() {
         Ok(Constant::Integer(value)) => Some(value),
         Ok(Constant::Float) | Err(Lost) => None,
@@ -31,12 +31,12 @@ pub(super) fn value(text: &str) -> Option<i64> {
 impl Parser<'_, '_> {
     /// Whether a constant begins here.
     pub(super) fn starts_constant(&self) -> bool {
-        self.token.kind == lex::Kind::Number
+        self.token.kind == lex::TokenKind::Number
             || self.word() == "WARP_SZ"
             || ["-", "+", "~", "("].iter().any(|sign| self.is(sign))
     }
 
-    pub(super) fn constant(&mut self) -> Read<Constant> {
+    pub(super) fn constant(&mut self) -> ParseResult<Constant> {
         self.binary(0, DEEPEST)
     }
 
@@ -53,7 +53,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn binary(&mut self, level: usize, room: usize) -> Read<Constant> {
+    fn binary(&mut self, level: usize, room: usize) -> ParseResult<Constant> {
         if level == LEVELS.len() {
             return self.unary(room);
         }
@@ -73,7 +73,7 @@ impl Parser<'_, '_> {
         Ok(left)
     }
 
-    fn unary(&mut self, room: usize) -> Read<Constant> {
+    fn unary(&mut self, room: usize) -> ParseResult<Constant> {
         let Some(room) = room.checked_sub(1) else {
             let message = format!("a constant is nested {DEEPEST} deep at most");
             self.report.error("nesting", self.token.at, message);
@@ -107,7 +107,7 @@ impl Parser<'_, '_> {
             self.bump();
             return Ok(Constant::Integer(32));
         }
-        if self.token.kind != lex::Kind::Number {
+        if self.token.kind != lex::TokenKind::Number {
             return Err(self.expected("a number"));
         }
         let at = self.bump().at;

@@ -5,39 +5,39 @@
 use crate::rule::{Breach, Edit, Spot};
 
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// An instruction in pieces, each with its place.
-pub struct Written<'a> {
+pub struct InstructionPieces<'a> {
     pub text: &'a str,
-    pub at: Bytes,
+    pub at: ByteSpan,
     /// `@p`
-    pub guard: Option<Bytes>,
+    pub guard: Option<ByteSpan>,
     /// The opcode first, without dots.
-    pub parts: Vec<Bytes>,
-    pub operands: Vec<Piece>,
+    pub parts: Vec<ByteSpan>,
+    pub operands: Vec<OperandPiece>,
 }
 
 /// An operand.
-pub struct Piece {
+pub struct OperandPiece {
     /// Without the suffix `.unified`.
-    pub at: Bytes,
+    pub at: ByteSpan,
     pub shape: PieceShape,
 }
 
 pub enum PieceShape {
     Scalar,
-    Lanes(Vec<Bytes>),
-    Address { unified: Option<Bytes> },
+    Lanes(Vec<ByteSpan>),
+    Address { unified: Option<ByteSpan> },
 }
 
-impl Written<'_> {
-    fn name_end(&self) -> Bytes {
+impl InstructionPieces<'_> {
+    fn name_end(&self) -> ByteSpan {
         self.parts.last().map_or(self.at, |part| part.after())
     }
 
     /// Where a breach is.
-    pub fn place(&self, spot: Spot) -> Bytes {
+    pub fn place(&self, spot: Spot) -> ByteSpan {
         let operand = |index: usize| self.operands.get(index);
         match spot {
             Spot::Part(position) => {
@@ -45,7 +45,7 @@ impl Written<'_> {
             }
             Spot::Operand(index) => operand(index).map_or(self.name_end(), |piece| piece.at),
             Spot::Lane(index, lane) => match operand(index) {
-                Some(Piece { at, shape: PieceShape::Lanes(lanes) }) => {
+                Some(OperandPiece { at, shape: PieceShape::Lanes(lanes) }) => {
                     lanes.get(lane).copied().unwrap_or(*at)
                 }
                 Some(piece) => piece.at,
@@ -139,7 +139,7 @@ impl Written<'_> {
         written.join(", ")
     }
 
-    fn operand(&self, piece: &Piece, fix: &[Edit]) -> String {
+    fn operand(&self, piece: &OperandPiece, fix: &[Edit]) -> String {
         let written = piece.at.of(self.text);
         let PieceShape::Address { unified } = piece.shape else { return written.to_owned() };
         let said = fix.iter().find_map(|edit| match edit {
@@ -151,9 +151,9 @@ impl Written<'_> {
     }
 }
 
-impl Piece {
+impl OperandPiece {
     /// With the suffix `.unified`.
-    fn end(&self) -> Bytes {
+    fn end(&self) -> ByteSpan {
         match self.shape {
             PieceShape::Address { unified: Some(unified) } => unified,
             PieceShape::Address { unified: None } | PieceShape::Scalar | PieceShape::Lanes(_) => {

@@ -12,7 +12,7 @@ impl Parser<'_, '_> {
         let start = self.bump().at;
         self.module.versioned = true;
         let at = self.token.at;
-        let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::Kind::Number);
+        let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::TokenKind::Number);
         if let Some(isa) = isa {
             self.module.isa.get_or_insert((isa, start.to(at)));
             self.bump();
@@ -30,7 +30,9 @@ impl Parser<'_, '_> {
             let at = self.token.at;
             match Target::parse(self.word()) {
                 Some(target) => drop(self.module.target.get_or_insert((target, start.to(at)))),
-                None if self.word().starts_with("sm_") || self.token.kind != lex::Kind::Word => {
+                None if self.word().starts_with("sm_")
+                    || self.token.kind != lex::TokenKind::Word =>
+                {
                     self.report
                         .error("target", at, format!("`{}` is no target", short(self.word())))
                         .help(".target sm_90");
@@ -38,7 +40,7 @@ impl Parser<'_, '_> {
                 // `texmode_independent`, `debug`
                 None => {}
             }
-            if self.token.kind != lex::Kind::Word {
+            if self.token.kind != lex::TokenKind::Word {
                 return self.skip_to_directive();
             }
             self.bump();
@@ -72,10 +74,10 @@ impl Parser<'_, '_> {
         while self.is(",") {
             self.bump();
             // `function_name` and `inlined_at`.
-            if self.token.kind == lex::Kind::Word {
+            if self.token.kind == lex::TokenKind::Word {
                 let attribute = self.word();
                 self.bump();
-                if attribute == "function_name" && self.token.kind == lex::Kind::Word {
+                if attribute == "function_name" && self.token.kind == lex::TokenKind::Word {
                     self.bump();
                     if self.eat("+") {
                         self.bump();
@@ -88,17 +90,19 @@ impl Parser<'_, '_> {
     }
 
     fn debug_values(&mut self) {
-        while matches!(self.token.kind, lex::Kind::Number | lex::Kind::Text) {
+        while matches!(self.token.kind, lex::TokenKind::Number | lex::TokenKind::Text) {
             self.bump();
         }
     }
 
     /// `.maxntid 128, 1, 1 .pragma "nounroll";`, up to a body or to what follows a prototype.
     pub(super) fn performance_directives(&mut self) {
-        while self.token.kind == lex::Kind::Dotted && !begins_declaration(self.word()) {
+        while self.token.kind == lex::TokenKind::Dotted && !begins_declaration(self.word()) {
             let pragma = self.word() == ".pragma";
             self.bump();
-            while matches!(self.token.kind, lex::Kind::Number | lex::Kind::Text) || self.is(",") {
+            while matches!(self.token.kind, lex::TokenKind::Number | lex::TokenKind::Text)
+                || self.is(",")
+            {
                 self.bump();
             }
             if pragma {
@@ -119,7 +123,7 @@ impl Parser<'_, '_> {
             } else if self.is(")") {
                 depth = depth.saturating_sub(1);
             } else if depth == 0
-                && self.token.kind == lex::Kind::Dotted
+                && self.token.kind == lex::TokenKind::Dotted
                 && begins_declaration(self.word())
             {
                 return;
@@ -130,7 +134,7 @@ impl Parser<'_, '_> {
 
     /// Goes past what is left of a directive that could not be read.
     fn skip_to_directive(&mut self) {
-        while !self.at_end() && self.token.kind != lex::Kind::Dotted {
+        while !self.at_end() && self.token.kind != lex::TokenKind::Dotted {
             self.bump();
         }
     }

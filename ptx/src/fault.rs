@@ -1,26 +1,26 @@
 //! Qualifiers that no rule can make sense of: unknown, of no use to the instruction, or there twice.
 
-use crate::qualifier::{Fault, Kind, QUALIFIERS};
+use crate::qualifier::{BadQualifier, QUALIFIERS, QualifierKind};
 
-use crate::correction::Written;
+use crate::correction::InstructionPieces;
 use crate::rule::Edit;
 use crate::shape::Opcode;
 use model::section::{self, Section};
 use text::cursor::short;
-use text::report::{Draft, Report};
+use text::report::{DiagnosticBuilder, Diagnostics};
 
 /// Reports one; `accepts` is what the instruction has a use for.
 pub fn tell<'r>(
-    report: &'r mut Report,
-    written: &Written<'_>,
-    fault: Fault,
-    accepts: &[Kind],
-) -> &'r mut Draft {
+    report: &'r mut Diagnostics,
+    written: &InstructionPieces<'_>,
+    fault: BadQualifier,
+    accepts: &[QualifierKind],
+) -> &'r mut DiagnosticBuilder {
     let name = |position: usize| written.parts[position].of(written.text);
     let opcode = name(0);
     let without = |position| written.corrected(&[Edit::Remove(position)]);
     match fault {
-        Fault::Unknown { position } => {
+        BadQualifier::Unknown { position } => {
             let name = name(position);
             let known = QUALIFIERS
                 .iter()
@@ -28,7 +28,7 @@ pub fn tell<'r>(
                 .map(|(name, _)| *name);
             let vector = name.strip_prefix('v').is_some_and(|n| n.parse::<u8>().is_ok());
             let near = scope_of_other_languages(name)
-                .filter(|_| accepts.contains(&Kind::Scope))
+                .filter(|_| accepts.contains(&QualifierKind::Scope))
                 .or_else(|| space_of_other_languages(name))
                 .or_else(|| report.nearest(name, known).filter(|_| !vector));
             let help = match near {
@@ -52,7 +52,7 @@ pub fn tell<'r>(
                 .section_if(page(opcode))
                 .help(help)
         }
-        Fault::Foreign { position, kind } => report
+        BadQualifier::Foreign { position, kind } => report
             .error(
                 "qualifier",
                 written.parts[position],
@@ -61,7 +61,7 @@ pub fn tell<'r>(
             .note(format!("`.{}` has no meaning here", name(position)))
             .section_if(page(opcode))
             .help(without(position)),
-        Fault::Repeated { first, second, kind } => report
+        BadQualifier::Repeated { first, second, kind } => report
             .error(
                 "qualifier-twice",
                 written.parts[second],

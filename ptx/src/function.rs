@@ -5,13 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::version::Function as Kind;
+use crate::version::FunctionKind as Kind;
 use model::isa::SpaceQualifier;
 use model::memory::Space;
 
 use super::symbols::is_special;
-use super::{Instruction, Module, Operand, syntax};
-use model::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
+use super::{Instruction, Module, PrintedOperand, syntax};
+use model::function::{
+    EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refused,
+};
 
 /// What does nothing to memory, to values or to control.
 const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "discard", "pmevent"];
@@ -20,18 +22,18 @@ const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "disc
 const UNSIZED: u32 = 128;
 
 /// A function that is being read.
-struct Reader<'m, 'a> {
+struct FunctionReader<'m, 'a> {
     module: &'m Module<'a>,
     function: &'m syntax::Function,
-    globals: &'m BTreeMap<&'a str, syntax::Variable>,
+    globals: &'m BTreeMap<&'a str, syntax::VariableDeclaration>,
     notes: Vec<String>,
     parameters: Vec<Parameter>,
     /// The first name of a result.
     result: Option<(&'a str, u16)>,
     returned: bool,
-    variables: Vec<Variable>,
-    initial: BTreeMap<String, Initial>,
-    rows: Vec<Row>,
+    variables: Vec<FunctionVariable>,
+    initial: BTreeMap<String, EntryValue>,
+    rows: Vec<FunctionLine>,
     /// Of the instruction that is read.
     line: usize,
 }
@@ -78,7 +80,7 @@ impl<'a> Module<'a> {
         &self,
         index: usize,
         function: &syntax::Function,
-        globals: &BTreeMap<&'a str, syntax::Variable>,
+        globals: &BTreeMap<&'a str, syntax::VariableDeclaration>,
     ) -> Result<Function, Refused> {
         let line = self.line_of(function.name.start as usize);
         if let Some(at) = function.shadowed {
@@ -89,7 +91,7 @@ impl<'a> Module<'a> {
             return Err(Refused { line, why: "addresses of 32 bits are not covered".to_owned() });
         }
         let kernel = function.kind == Kind::Kernel;
-        let mut reader = Reader {
+        let mut reader = FunctionReader {
             module: self,
             function,
             globals,
@@ -106,10 +108,14 @@ impl<'a> Module<'a> {
         reader.signature(kernel).map_err(refuse(line))?;
         let labels = self.labels(index);
         let mut labels = labels.iter().peekable();
-        let mut before = |reader: &mut Reader<'_, '_>, index: usize| {
+        let mut before = |reader: &mut FunctionReader<'_, '_>, index: usize| {
             while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
                 let cell = format!("{}:", plain(label));
-                reader.rows.push(Row { cell, line: reader.line, ..Row::default() });
+                reader.rows.push(FunctionLine {
+                    cell,
+                    line: reader.line,
+                    ..FunctionLine::default()
+                });
             }
         };
         let mut count = 0;
@@ -139,8 +145,8 @@ impl<'a> Module<'a> {
     }
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn declared(&self, range: syntax::Range) -> &[syntax::Variable] {
+impl<'a> FunctionReader<'_, 'a> {
+    fn declared(&self, range: syntax::Range) -> &[syntax::VariableDeclaration] {
         range.of(&self.module.tree.variables)
     }
 
@@ -168,7 +174,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn push(&mut self, cell: String) {
-        self.rows.push(Row { cell, line: self.line, ..Row::default() });
+        self.rows.push(FunctionLine { cell, line: self.line, ..FunctionLine::default() });
     }
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), String> {
@@ -197,7 +203,7 @@ impl<'a> Reader<'_, 'a> {
         }
         let blank = if operands.is_empty() { "" } else { " " };
         let name = if opcode == "ret" { "ret".to_owned() } else { instruction.name.clone() };
-        self.rows.push(Row {
+        self.rows.push(FunctionLine {
             cell: format!("{guard}{name}{blank}{operands}"),
             line: self.line,
             volatile: instruction.memory && (part("volatile") || part("mmio")),
@@ -215,13 +221,15 @@ impl<'a> Reader<'_, 'a> {
     ) -> Result<(), String> {
         let refused = || format!("`{}` is not covered", instruction.text);
         let address = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Address { base: Some(base), offset: 0, .. } => Some(base.to_string()),
-            Operand::Address { .. } | Operand::Scalar(_) | Operand::Vector(_) => None,
+            PrintedOperand::Address { base: Some(base), offset: 0, .. } => Some(base.to_string()),
+            PrintedOperand::Address { .. }
+            | PrintedOperand::Scalar(_)
+            | PrintedOperand::Vector(_) => None,
         });
         let address = address.ok_or_else(refused)?;
         let value = instruction.operands.iter().find_map(|operand| match operand {
-            Operand::Scalar(scalar) => Some(scalar.to_string()),
-            Operand::Address { .. } | Operand::Vector(_) => None,
+            PrintedOperand::Scalar(scalar) => Some(scalar.to_string()),
+            PrintedOperand::Address { .. } | PrintedOperand::Vector(_) => None,
         });
         let value = value.ok_or_else(refused)?;
         // A constant is stored as it stands, without what says that it has no sign.
@@ -252,7 +260,7 @@ impl<'a> Reader<'_, 'a> {
             return Err(refused());
         }
         let from = format!("param_{index}");
-        self.initial.insert(from.clone(), Initial::Parameter(index));
+        self.initial.insert(from.clone(), EntryValue::Parameter(index));
         let cell = match (ty.chars().next(), bits) {
             (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
             (_, 8) => format!("cvt.u16.u8 {value}, {from}"),
@@ -295,7 +303,7 @@ impl<'a> Reader<'_, 'a> {
                 let special = name.trim_start_matches('%');
                 let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
                 let register = format!("special_{}", plain(&full));
-                self.initial.insert(register.clone(), Initial::Special(full));
+                self.initial.insert(register.clone(), EntryValue::Special(full));
                 out.push_str(&register);
                 continue;
             }
@@ -333,7 +341,7 @@ impl<'a> Reader<'_, 'a> {
             if found.bytes.is_none() {
                 self.notes.push(format!("`{name}` is taken to have {UNSIZED} bytes"));
             }
-            self.variables.push(Variable { name: plain(name), space, bytes });
+            self.variables.push(FunctionVariable { name: plain(name), space, bytes });
         }
         Ok(Some(plain(name)))
     }

@@ -1,9 +1,9 @@
 //! Tokens of PTX, one at a time: a module may have ten million of them, so none is kept.
 
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A name, `%` and `$` included.
     Word,
     /// What starts with a digit: `0x1f`, `0f3F800000`, `1.5e3`.
@@ -19,8 +19,8 @@ pub(crate) enum Kind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) at: Bytes,
+    pub(crate) kind: TokenKind,
+    pub(crate) at: ByteSpan,
 }
 
 /// What is wrong with a token.
@@ -85,7 +85,7 @@ impl<'a> Lexer<'a> {
 
     /// Goes past blanks and comments; what is wrong with a comment is returned. One without an end
     /// is the rest of the file.
-    fn blank(&mut self) -> Option<(Flaw, Bytes)> {
+    fn blank(&mut self) -> Option<(Flaw, ByteSpan)> {
         loop {
             self.skip(BLANK);
             match (self.byte(0), self.byte(1)) {
@@ -93,14 +93,14 @@ impl<'a> Lexer<'a> {
                     let start = self.at;
                     self.line();
                     if self.byte(0) == b'\r' && self.byte(1) != b'\n' && self.byte(1) != 0 {
-                        return Some((Flaw::CommentReturn, Bytes::new(start, self.at)));
+                        return Some((Flaw::CommentReturn, ByteSpan::new(start, self.at)));
                     }
                 }
                 (b'/', b'*') => {
                     let start = self.at;
                     let Some(length) = self.text[start + 2..].find("*/") else {
                         self.at = self.text.len();
-                        return Some((Flaw::OpenComment, Bytes::new(start, start + 2)));
+                        return Some((Flaw::OpenComment, ByteSpan::new(start, start + 2)));
                     };
                     self.at = start + 2 + length + 2;
                 }
@@ -116,22 +116,22 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; what is no token is handed to `flaw` and left out.
-    pub(crate) fn next(&mut self, flaw: &mut impl FnMut(Flaw, Bytes)) -> Token {
+    pub(crate) fn next(&mut self, flaw: &mut impl FnMut(Flaw, ByteSpan)) -> Token {
         loop {
             while let Some((which, at)) = self.blank() {
                 flaw(which, at);
             }
             let start = self.at;
             let Some(&first) = self.text.as_bytes().get(start) else {
-                return Token { kind: Kind::End, at: Bytes::new(start, start) };
+                return Token { kind: TokenKind::End, at: ByteSpan::new(start, start) };
             };
             let class = CLASS[usize::from(first)];
             let kind = if class & START != 0 {
                 self.skip(WORD);
-                Kind::Word
+                TokenKind::Word
             } else if class & DIGIT != 0 {
                 self.number();
-                Kind::Number
+                TokenKind::Number
             } else if first == b'.' && CLASS[usize::from(self.byte(1))] & WORD != 0 {
                 self.at += 1;
                 self.skip(WORD);
@@ -142,7 +142,7 @@ impl<'a> Lexer<'a> {
                     self.at += 2;
                     self.skip(WORD);
                 }
-                Kind::Dotted
+                TokenKind::Dotted
             } else if first == b'"' {
                 let rest = &self.text.as_bytes()[start + 1..];
                 let mut length = 0;
@@ -151,27 +151,27 @@ impl<'a> Lexer<'a> {
                 }
                 if rest.get(length) == Some(&b'"') {
                     self.at = start + 1 + length + 1;
-                    Kind::Text
+                    TokenKind::Text
                 } else {
                     self.line();
-                    flaw(Flaw::OpenText, Bytes::new(start, start + 1));
+                    flaw(Flaw::OpenText, ByteSpan::new(start, start + 1));
                     continue;
                 }
             } else if first == b':' && self.byte(1) == b':' {
                 self.at += 2;
-                Kind::Sign
+                TokenKind::Sign
             } else if first.is_ascii_graphic() {
                 self.at += 1;
-                Kind::Sign
+                TokenKind::Sign
             } else {
                 // A run of what has no place in PTX is one flaw.
                 let rest = &self.text[start..];
                 let strange = |c: char| !c.is_ascii_graphic() && !c.is_ascii_whitespace();
                 self.at += rest.find(|c| !strange(c)).unwrap_or(rest.len());
-                flaw(Flaw::Character, Bytes::new(start, self.at));
+                flaw(Flaw::Character, ByteSpan::new(start, self.at));
                 continue;
             };
-            return Token { kind, at: Bytes::new(start, self.at) };
+            return Token { kind, at: ByteSpan::new(start, self.at) };
         }
     }
 
@@ -199,11 +199,11 @@ impl<'a> Lexer<'a> {
 mod tests {
     use super::*;
 
-    fn all(text: &str) -> (Vec<(Kind, &str)>, Vec<Flaw>) {
+    fn all(text: &str) -> (Vec<(TokenKind, &str)>, Vec<Flaw>) {
         let (mut lexer, mut tokens, mut flaws) = (Lexer::new(text), Vec::new(), Vec::new());
         loop {
             let token = lexer.next(&mut |flaw, _| flaws.push(flaw));
-            if token.kind == Kind::End {
+            if token.kind == TokenKind::End {
                 return (tokens, flaws);
             }
             tokens.push((token.kind, token.at.of(text)));
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn qualifiers_are_dotted_and_hold_together() {
-        use Kind::{Dotted, Number, Sign, Word};
+        use TokenKind::{Dotted, Number, Sign, Word};
         assert_eq!(
             all("ld.param::entry.L2::64B.b32 %r1, [a+-4];").0,
             [
@@ -247,9 +247,9 @@ mod tests {
         assert_eq!(all("a /* b").1, [Flaw::OpenComment]);
         assert_eq!(
             all("a \"b\nc"),
-            (vec![(Kind::Word, "a"), (Kind::Word, "c")], vec![Flaw::OpenText])
+            (vec![(TokenKind::Word, "a"), (TokenKind::Word, "c")], vec![Flaw::OpenText])
         );
         assert_eq!(all("a é∧ b").1, [Flaw::Character]);
-        assert_eq!(all("// x\n/* y */ z").0, [(Kind::Word, "z")]);
+        assert_eq!(all("// x\n/* y */ z").0, [(TokenKind::Word, "z")]);
     }
 }

@@ -26,9 +26,9 @@ mod symbols;
 mod syntax;
 pub mod version;
 
-pub use lint::Options;
-pub use print::{Operand, Scalar};
-pub use single::{Piece, Single, excerpt, instruction, other};
+pub use lint::LintOptions;
+pub use print::{PrintedOperand, PrintedScalar};
+pub use single::{FunctionPiece, ParsedInstruction, excerpt, instruction, other};
 pub use symbols::is_special;
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ use crate::shape::Opcode;
 
 use syntax::OperandKind;
 use text::diagnostic::{Diagnostic, Severity};
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// What is said of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -66,14 +66,14 @@ impl Linted {
 }
 
 /// Reads a module and asks each memory instruction its rules. `path` is for the messages.
-pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
+pub fn lint(path: &str, bytes: &[u8], options: LintOptions) -> Linted {
     let text = match text::decode(path, bytes) {
         Ok(text) => text,
         Err(diagnostics) => {
             return Linted { diagnostics, unreadable: true, unread: true, ..Linted::default() };
         }
     };
-    let mut report = Report::of_many();
+    let mut report = Diagnostics::of_many();
     let module = parse::Parser::new(text, &mut report).module();
     let unreadable = report.count() > module.undeclared;
     let mut linter =
@@ -87,10 +87,10 @@ pub fn lint(path: &str, bytes: &[u8], options: Options) -> Linted {
 /// A module that was read, for whoever wants to know more of it than what is wrong.
 pub struct Module<'a> {
     text: &'a str,
-    tree: syntax::Module,
+    tree: syntax::ModuleSyntax,
 }
 
-/// One instruction of a [`Module`]; displays in one way however it is written, without its `;`.
+/// One instruction of a [`ModuleSyntax`]; displays in one way however it is written, without its `;`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
     /// With its guard, without its `;`.
@@ -107,7 +107,7 @@ pub struct Instruction<'a> {
     /// What it reads, its guard apart.
     pub uses: Vec<&'a str>,
     /// Of memory instructions only; what stands behind the name of any other is not looked into.
-    pub operands: Vec<Operand<'a>>,
+    pub operands: Vec<PrintedOperand<'a>>,
     /// Behind the name.
     rest: &'a str,
 }
@@ -118,7 +118,7 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
         Ok(text) => text,
         Err(diagnostics) => return (None, diagnostics),
     };
-    let mut report = Report::of_many();
+    let mut report = Diagnostics::of_many();
     let tree = parse::Parser::new(text, &mut report).module();
     (Some(Module { text, tree }), report.finish(path, text))
 }
@@ -188,11 +188,11 @@ impl<'a> Module<'a> {
         }
     }
 
-    fn memory(&self, memory: &syntax::Memory) -> Instruction<'a> {
+    fn memory(&self, memory: &syntax::MemoryInstruction) -> Instruction<'a> {
         let (mut defines, mut uses) = (Vec::new(), Vec::new());
         let writes = memory.opcode.is_load() || memory.opcode == Opcode::Atom;
         for (index, operand) in memory.operands.of(&self.tree.operands).iter().enumerate() {
-            let mut add = |value: syntax::Scalar, at: Bytes| {
+            let mut add = |value: syntax::Scalar, at: ByteSpan| {
                 use syntax::Scalar::{Foreign, Special, Symbol, Unknown};
                 if matches!(value, Symbol(_) | Special | Foreign | Unknown) {
                     let list = if index == 0 && writes { &mut defines } else { &mut uses };
@@ -206,7 +206,7 @@ impl<'a> Module<'a> {
                     let text = operand.at.of(self.text);
                     let name = text.split('+').next().unwrap_or(text).trim_end();
                     let end = operand.at.start as usize + name.len();
-                    add(value, Bytes::new(operand.at.start as usize, end));
+                    add(value, ByteSpan::new(operand.at.start as usize, end));
                 }
                 OperandKind::Address(address) => add(address.base, address.base_at),
                 OperandKind::Vector(range) => {
@@ -279,7 +279,7 @@ mod tests {
                 "ret None [] []",
             ]
         );
-        assert_eq!(lint("m.ptx", MODULE.as_bytes(), Options::default()).diagnostics, []);
+        assert_eq!(lint("m.ptx", MODULE.as_bytes(), LintOptions::default()).diagnostics, []);
     }
 
     fn codes(body: &str) -> Vec<&'static str> {
@@ -287,7 +287,7 @@ mod tests {
             ".version 9.4\n.target sm_120\n.address_size 64\n.global .u32 g;\n.entry k() {{\n\
              .reg .b64 a; .reg .b32 r<9>;\n{body}\n}}\n"
         );
-        let linted = lint("m.ptx", text.as_bytes(), Options::default());
+        let linted = lint("m.ptx", text.as_bytes(), LintOptions::default());
         linted.diagnostics.iter().map(|diagnostic| diagnostic.code).collect()
     }
 
@@ -308,7 +308,7 @@ mod tests {
         // Which tables of targets a function has is not known here.
         assert_eq!(codes("brx.idx r1, TABLE;"), [""; 0]);
         let newer = MODULE.replace("8.7", "99.0").replace("mov.u32", "mov.zz");
-        let linted = lint("m.ptx", newer.as_bytes(), Options::default());
+        let linted = lint("m.ptx", newer.as_bytes(), LintOptions::default());
         assert_eq!((linted.errors(), linted.warnings()), (0, 1));
     }
 

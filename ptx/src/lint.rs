@@ -5,25 +5,29 @@ use std::collections::BTreeMap;
 use crate::fences::{self, Spelling};
 use crate::modifier::{self, Wrong};
 use crate::opcode;
-use crate::qualifier::{Fault, Kind, Qualifiers};
-use crate::rule::{Breach, By, Edit, Rule};
+use crate::qualifier::{BadQualifier, QualifierKind, Qualifiers};
+use crate::rule::{Authority, Breach, Edit, Rule};
 use crate::rules;
-use crate::shape::{Base, Form, Lanes, Opcode, Place, Shape, Value};
-use crate::version::{Function, PtxIsa, Setting, Target};
+use crate::shape::{
+    AddressBase, AddressShape, InstructionForm, Lanes, Opcode, OperandShape, ValueShape,
+};
+use crate::version::{FunctionKind, PtxIsa, RuleContext, Target};
 use model::isa::{Type, TypeKind};
 use model::section;
 
 use super::constant;
-use super::syntax::{Memory, Module, Opaque, Operand, OperandKind, Scalar, Statement, Symbol};
-use crate::correction::{Piece, PieceShape, Written};
+use super::syntax::{
+    MemoryInstruction, ModuleSyntax, Opaque, Operand, OperandKind, Scalar, Statement, Symbol,
+};
+use crate::correction::{InstructionPieces, OperandPiece, PieceShape};
 use crate::fault;
 use text::cursor::short;
 use text::diagnostic::Severity;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// Whose word counts, and for what version and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Options {
+pub struct LintOptions {
     /// In the place of the file's `.version`.
     pub isa: Option<PtxIsa>,
     /// In the place of the file's `.target`.
@@ -33,19 +37,21 @@ pub struct Options {
 }
 
 /// How bad it is to break a rule. What only one of the two says is a warning where the other counts.
-pub(super) fn severity(by: By, strict: bool) -> Severity {
+pub(super) fn severity(by: Authority, strict: bool) -> Severity {
     match (by, strict) {
-        (By::Both, _) | (By::Ptxas, false) | (By::Document, true) => Severity::Error,
-        (By::Document, false) | (By::Ptxas, true) => Severity::Warning,
+        (Authority::Both, _) | (Authority::Ptxas, false) | (Authority::Document, true) => {
+            Severity::Error
+        }
+        (Authority::Document, false) | (Authority::Ptxas, true) => Severity::Warning,
     }
 }
 
 /// What is said of a rule that only one of the two has.
-fn who(by: By) -> Option<&'static str> {
+fn who(by: Authority) -> Option<&'static str> {
     match by {
-        By::Both => None,
-        By::Document => Some("the document says so, and ptxas accepts it"),
-        By::Ptxas => Some("ptxas says so, and the document does not"),
+        Authority::Both => None,
+        Authority::Document => Some("the document says so, and ptxas accepts it"),
+        Authority::Ptxas => Some("ptxas says so, and the document does not"),
     }
 }
 
@@ -54,11 +60,11 @@ const FEW: usize = 12;
 
 pub(super) struct Linter<'a, 'r> {
     pub(super) text: &'a str,
-    pub(super) module: &'r Module,
-    pub(super) report: &'r mut Report,
-    pub(super) options: Options,
+    pub(super) module: &'r ModuleSyntax,
+    pub(super) report: &'r mut Diagnostics,
+    pub(super) options: LintOptions,
     /// The operands of one instruction after the other.
-    pub(super) buffer: Vec<Shape>,
+    pub(super) buffer: Vec<OperandShape>,
 }
 
 impl<'a> Linter<'a, '_> {
@@ -97,7 +103,7 @@ impl<'a> Linter<'a, '_> {
         if !self.module.versioned && self.options.isa.is_none() {
             let message = "a module begins with `.version`";
             self.report
-                .error("version-missing", Bytes::default(), message)
+                .error("version-missing", ByteSpan::default(), message)
                 .note("this one has none")
                 .section(section::VERSION)
                 .help(format!(
@@ -138,15 +144,15 @@ impl<'a> Linter<'a, '_> {
                     operand.at,
                     "without `.address_size`, addresses have 32 bits",
                 )
-                .note(who(By::Document).unwrap_or_default())
-                .severity(severity(By::Document, self.options.strict))
+                .note(who(Authority::Document).unwrap_or_default())
+                .severity(severity(Authority::Document, self.options.strict))
                 .section(section::ADDRESS_SIZE)
                 .help("write `.address_size 64` behind `.target`");
         }
     }
 
     /// An opcode that PTX does not have.
-    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &Setting) {
+    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &RuleContext) {
         let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return };
         let name = at.of(self.text);
         if opcode::all().any(|known| known == name) {
@@ -163,7 +169,7 @@ impl<'a> Linter<'a, '_> {
     }
 
     /// A modifier that the instruction does not have.
-    fn modifiers(&mut self, opaque: &Opaque, setting: &Setting) {
+    fn modifiers(&mut self, opaque: &Opaque, setting: &RuleContext) {
         let places = opaque.parts.of(&self.module.parts);
         let parts: Vec<&str> = places.iter().map(|part| part.of(self.text)).collect();
         let Some(fault) = modifier::fault(&parts) else { return };
@@ -233,30 +239,32 @@ impl<'a> Linter<'a, '_> {
         all
     }
 
-    fn part(&self, memory: &Memory, index: usize) -> &'a str {
+    fn part(&self, memory: &MemoryInstruction, index: usize) -> &'a str {
         memory.parts.of(&self.module.parts).get(index).map_or("", |part| part.of(self.text))
     }
 
-    pub(super) fn qualifiers(&self, memory: &Memory) -> (Qualifiers, Vec<Fault>) {
+    pub(super) fn qualifiers(&self, memory: &MemoryInstruction) -> (Qualifiers, Vec<BadQualifier>) {
         let parts = memory.parts.of(&self.module.parts);
         let text = self.text;
         Qualifiers::read(parts[1..].iter().map(|part| part.of(text)), rules::accepts(memory.opcode))
     }
 
     /// The operands as rules see them.
-    pub(super) fn shapes(&self, memory: &Memory) -> impl Iterator<Item = Shape> {
+    pub(super) fn shapes(&self, memory: &MemoryInstruction) -> impl Iterator<Item = OperandShape> {
         let operands = memory.operands.of(&self.module.operands);
         operands.iter().map(|operand| match operand.kind {
             // The address of a variable with a number is a value; ptxas takes it only so.
             OperandKind::Sum(Scalar::Symbol(Symbol::Variable(_))) => {
-                Shape::Value(Value::Register(None))
+                OperandShape::Value(ValueShape::Register(None))
             }
-            OperandKind::Scalar(scalar) | OperandKind::Sum(scalar) => Shape::Value(value(scalar)),
+            OperandKind::Scalar(scalar) | OperandKind::Sum(scalar) => {
+                OperandShape::Value(value(scalar))
+            }
             OperandKind::Vector(range) => {
                 let elements = range.of(&self.module.elements);
-                Shape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
+                OperandShape::Lanes(Lanes::new(elements.iter().map(|element| value(element.value))))
             }
-            OperandKind::Address(address) => Shape::Place(Place {
+            OperandKind::Address(address) => OperandShape::Place(AddressShape {
                 base: base(address.base),
                 offset: address.offset,
                 unified: address.unified.is_some(),
@@ -264,7 +272,7 @@ impl<'a> Linter<'a, '_> {
         })
     }
 
-    pub(super) fn memory(&mut self, memory: &Memory, setting: &Setting) {
+    pub(super) fn memory(&mut self, memory: &MemoryInstruction, setting: &RuleContext) {
         if matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
             && self.other_fence(memory, setting)
         {
@@ -274,7 +282,8 @@ impl<'a> Linter<'a, '_> {
         let outside = qualifiers.outside.map(|at| at.position);
         if !faults.is_empty() || outside.is_some() {
             let written = self.written(memory);
-            let foreign = outside.map(|position| Fault::Foreign { position, kind: Kind::Outside });
+            let foreign = outside
+                .map(|position| BadQualifier::Foreign { position, kind: QualifierKind::Outside });
             for fault in faults.into_iter().chain(foreign) {
                 let other = self.other_way(memory, &written, fault, setting);
                 let draft =
@@ -288,7 +297,7 @@ impl<'a> Linter<'a, '_> {
         let mut shapes = std::mem::take(&mut self.buffer);
         shapes.clear();
         shapes.extend(self.shapes(memory));
-        let form = Form {
+        let form = InstructionForm {
             opcode: memory.opcode,
             q: &qualifiers,
             predicated: memory.guard.is_some(),
@@ -306,12 +315,12 @@ impl<'a> Linter<'a, '_> {
     /// take the first away.
     fn other_way(
         &self,
-        memory: &Memory,
-        written: &Written<'_>,
-        fault: Fault,
-        setting: &Setting,
+        memory: &MemoryInstruction,
+        written: &InstructionPieces<'_>,
+        fault: BadQualifier,
+        setting: &RuleContext,
     ) -> Option<String> {
-        let Fault::Repeated { first, second, .. } = fault else { return None };
+        let BadQualifier::Repeated { first, second, .. } = fault else { return None };
         let [first, second] = [first, second].map(|position| [Edit::Remove(position)]);
         let breaches = |fix| Some(self.broken_by(memory, written, fix, setting)?.len());
         (breaches(&first)? < breaches(&second)?).then(|| written.corrected(&first))
@@ -321,10 +330,10 @@ impl<'a> Linter<'a, '_> {
     /// be told.
     fn broken_by(
         &self,
-        memory: &Memory,
-        written: &Written<'_>,
+        memory: &MemoryInstruction,
+        written: &InstructionPieces<'_>,
         fix: &[Edit],
-        setting: &Setting,
+        setting: &RuleContext,
     ) -> Option<Vec<&'static str>> {
         let parts = written.corrected_parts(fix);
         let opcode = Opcode::named(parts.first()?)?;
@@ -333,30 +342,36 @@ impl<'a> Linter<'a, '_> {
         let mut operands = Vec::new();
         for (index, shape) in self.shapes(memory).enumerate() {
             let shape = match shape {
-                Shape::Place(mut place) => {
+                OperandShape::Place(mut place) => {
                     for edit in fix {
                         if let Edit::SetUnified(unified) = edit {
                             place.unified = *unified;
                         }
                     }
-                    Shape::Place(place)
+                    OperandShape::Place(place)
                 }
-                Shape::Value(_) | Shape::Lanes(_) => match written_operands[index].kind {
-                    OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
-                        Shape::Place(Place { base: base(scalar), offset: 0, unified: false })
+                OperandShape::Value(_) | OperandShape::Lanes(_) => {
+                    match written_operands[index].kind {
+                        OperandKind::Scalar(scalar) if fix.contains(&Edit::Bracket(index)) => {
+                            OperandShape::Place(AddressShape {
+                                base: base(scalar),
+                                offset: 0,
+                                unified: false,
+                            })
+                        }
+                        OperandKind::Scalar(_)
+                        | OperandKind::Sum(_)
+                        | OperandKind::Vector(_)
+                        | OperandKind::Address(_) => shape,
                     }
-                    OperandKind::Scalar(_)
-                    | OperandKind::Sum(_)
-                    | OperandKind::Vector(_)
-                    | OperandKind::Address(_) => shape,
-                },
+                }
             };
             if !fix.contains(&Edit::RemoveOperand(index)) {
                 operands.push(shape);
             }
         }
         let predicated = memory.guard.is_some() && !fix.contains(&Edit::RemoveGuard);
-        let form = Form { opcode, q: &q, predicated, operands: &operands };
+        let form = InstructionForm { opcode, q: &q, predicated, operands: &operands };
         let mut broken: Vec<&str> = faults.iter().map(|_| "qualifier").collect();
         rules::check(&form, setting, |rule, _| broken.push(rule.code));
         Some(broken)
@@ -364,7 +379,12 @@ impl<'a> Linter<'a, '_> {
 
     /// All the rules that an instruction breaks.
     #[cold]
-    fn broken(&mut self, memory: &Memory, all: &[(&'static Rule, Breach)], setting: &Setting) {
+    fn broken(
+        &mut self,
+        memory: &MemoryInstruction,
+        all: &[(&'static Rule, Breach)],
+        setting: &RuleContext,
+    ) {
         let written = self.written(memory);
         for (rule, breach) in all {
             // What is said to be right must be: it breaks no rule that is kept so far, and not this one.
@@ -396,7 +416,7 @@ impl<'a> Linter<'a, '_> {
     }
 
     /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.
-    fn other_fence(&mut self, memory: &Memory, setting: &Setting) -> bool {
+    fn other_fence(&mut self, memory: &MemoryInstruction, setting: &RuleContext) -> bool {
         let parts = memory.parts.of(&self.module.parts);
         let names = parts[1..].iter().map(|part| part.of(self.text));
         let marks = |name: &str| {
@@ -442,7 +462,7 @@ impl<'a> Linter<'a, '_> {
     }
 
     /// A fence of a tensor map names its address and its size, which is 128 bytes.
-    fn fence_operands(&mut self, memory: &Memory, spelling: &Spelling) {
+    fn fence_operands(&mut self, memory: &MemoryInstruction, spelling: &Spelling) {
         let operands = memory.operands.of(&self.module.operands);
         let section = rules::fence::FENCE_PROXY.section;
         let kinds = match (operands, spelling.operands) {
@@ -470,7 +490,7 @@ impl<'a> Linter<'a, '_> {
         }
     }
 
-    pub(super) fn written(&self, memory: &Memory) -> Written<'a> {
+    pub(super) fn written(&self, memory: &MemoryInstruction) -> InstructionPieces<'a> {
         let operands = memory.operands.of(&self.module.operands);
         let piece = |operand: &Operand| {
             let shape = match operand.kind {
@@ -481,9 +501,9 @@ impl<'a> Linter<'a, '_> {
                 }
                 OperandKind::Address(address) => PieceShape::Address { unified: address.unified },
             };
-            Piece { at: operand.at, shape }
+            OperandPiece { at: operand.at, shape }
         };
-        Written {
+        InstructionPieces {
             text: self.text,
             at: memory.at,
             guard: memory.guard.map(|guard| guard.at),
@@ -498,43 +518,47 @@ fn breach(edit: Edit) -> Breach {
 }
 
 /// What the instructions of a function stand in.
-pub(super) fn setting(module: &Module, options: Options, function: Function) -> Setting {
-    Setting {
+pub(super) fn setting(
+    module: &ModuleSyntax,
+    options: LintOptions,
+    function: FunctionKind,
+) -> RuleContext {
+    RuleContext {
         isa: options.isa.or(module.isa.map(|(isa, _)| isa)).unwrap_or(PtxIsa::NEWEST),
         target: options.target.or(module.target.map(|(target, _)| target)),
         function,
         address_bits: module.address_bits,
-        ..Setting::NEWEST
+        ..RuleContext::NEWEST
     }
 }
 
-fn value(scalar: Scalar) -> Value {
+fn value(scalar: Scalar) -> ValueShape {
     match scalar {
-        Scalar::Sink => Value::Sink,
-        Scalar::Number => Value::Number,
-        Scalar::Float => Value::Float,
-        Scalar::Special => Value::Special,
-        Scalar::Foreign => Value::Register(None),
-        Scalar::Symbol(Symbol::Register(ty)) => Value::Register(Some(ty)),
-        Scalar::Symbol(Symbol::Vector(count, ty)) => Value::Vector(count, ty),
-        Scalar::Symbol(Symbol::Predicate) => Value::Predicate,
-        Scalar::Symbol(Symbol::Variable(_)) => Value::Variable,
-        Scalar::Symbol(Symbol::Other) | Scalar::Unknown => Value::Other,
+        Scalar::Sink => ValueShape::Sink,
+        Scalar::Number => ValueShape::Number,
+        Scalar::Float => ValueShape::Float,
+        Scalar::Special => ValueShape::Special,
+        Scalar::Foreign => ValueShape::Register(None),
+        Scalar::Symbol(Symbol::Register(ty)) => ValueShape::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Vector(count, ty)) => ValueShape::Vector(count, ty),
+        Scalar::Symbol(Symbol::Predicate) => ValueShape::Predicate,
+        Scalar::Symbol(Symbol::Variable(_)) => ValueShape::Variable,
+        Scalar::Symbol(Symbol::Other) | Scalar::Unknown => ValueShape::Other,
     }
 }
 
-fn base(scalar: Scalar) -> Base {
+fn base(scalar: Scalar) -> AddressBase {
     match scalar {
-        Scalar::Number => Base::Number,
-        Scalar::Foreign => Base::Register(None),
-        Scalar::Symbol(Symbol::Register(ty)) => Base::Register(Some(ty)),
-        Scalar::Symbol(Symbol::Variable(variable)) => Base::Variable(variable),
+        Scalar::Number => AddressBase::Number,
+        Scalar::Foreign => AddressBase::Register(None),
+        Scalar::Symbol(Symbol::Register(ty)) => AddressBase::Register(Some(ty)),
+        Scalar::Symbol(Symbol::Variable(variable)) => AddressBase::Variable(variable),
         // A predicate is no address, whatever its width.
         Scalar::Symbol(Symbol::Predicate) | Scalar::Special | Scalar::Float => {
-            Base::Register(Some(Type { kind: TypeKind::Bits, bits: 1 }))
+            AddressBase::Register(Some(Type { kind: TypeKind::Bits, bits: 1 }))
         }
         Scalar::Symbol(Symbol::Vector(..) | Symbol::Other) | Scalar::Sink | Scalar::Unknown => {
-            Base::Other
+            AddressBase::Other
         }
     }
 }

@@ -9,19 +9,21 @@ use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::scope::Scope;
 
-use crate::qualifier::{Order, Qualifiers};
+use crate::qualifier::{OrderQualifier, Qualifiers};
 
 /// What the qualifiers of an `ld` mean; `None` if they break a rule of [`crate::rules::order`].
 pub fn load_order(q: &Qualifiers) -> Option<LoadOrder> {
     match (q.mmio, q.order.map(|o| o.value), q.scope.map(|s| s.value)) {
         (None, None, None) if q.non_coherent.is_some() => Some(LoadOrder::NonCoherent),
-        (None, None | Some(Order::Weak), None) if q.readonly.is_some() => Some(LoadOrder::Readonly),
-        (None, None | Some(Order::Weak), None) => Some(LoadOrder::Weak),
-        (None, Some(Order::Volatile), None) => Some(LoadOrder::Volatile),
-        (None, Some(Order::Relaxed), Some(scope)) => Some(LoadOrder::Relaxed(scope)),
-        (None, Some(Order::Acquire), Some(scope)) => Some(LoadOrder::Acquire(scope)),
-        (Some(_), Some(Order::Relaxed), Some(Scope::Sys)) => Some(LoadOrder::MmioRelaxed),
-        (Some(_), Some(Order::Acquire), Some(Scope::Sys)) => Some(LoadOrder::MmioAcquire),
+        (None, None | Some(OrderQualifier::Weak), None) if q.readonly.is_some() => {
+            Some(LoadOrder::Readonly)
+        }
+        (None, None | Some(OrderQualifier::Weak), None) => Some(LoadOrder::Weak),
+        (None, Some(OrderQualifier::Volatile), None) => Some(LoadOrder::Volatile),
+        (None, Some(OrderQualifier::Relaxed), Some(scope)) => Some(LoadOrder::Relaxed(scope)),
+        (None, Some(OrderQualifier::Acquire), Some(scope)) => Some(LoadOrder::Acquire(scope)),
+        (Some(_), Some(OrderQualifier::Relaxed), Some(Scope::Sys)) => Some(LoadOrder::MmioRelaxed),
+        (Some(_), Some(OrderQualifier::Acquire), Some(Scope::Sys)) => Some(LoadOrder::MmioAcquire),
         (..) => None,
     }
 }
@@ -29,12 +31,12 @@ pub fn load_order(q: &Qualifiers) -> Option<LoadOrder> {
 /// What the qualifiers of an `st` mean; `None` if they break a rule of [`crate::rules::order`].
 pub fn store_order(q: &Qualifiers) -> Option<StoreOrder> {
     match (q.mmio, q.order.map(|o| o.value), q.scope.map(|s| s.value)) {
-        (None, None | Some(Order::Weak), None) => Some(StoreOrder::Weak),
-        (None, Some(Order::Volatile), None) => Some(StoreOrder::Volatile),
-        (None, Some(Order::Relaxed), Some(scope)) => Some(StoreOrder::Relaxed(scope)),
-        (None, Some(Order::Release), Some(scope)) => Some(StoreOrder::Release(scope)),
-        (Some(_), Some(Order::Relaxed), Some(Scope::Sys)) => Some(StoreOrder::MmioRelaxed),
-        (Some(_), Some(Order::Release), Some(Scope::Sys)) => Some(StoreOrder::MmioRelease),
+        (None, None | Some(OrderQualifier::Weak), None) => Some(StoreOrder::Weak),
+        (None, Some(OrderQualifier::Volatile), None) => Some(StoreOrder::Volatile),
+        (None, Some(OrderQualifier::Relaxed), Some(scope)) => Some(StoreOrder::Relaxed(scope)),
+        (None, Some(OrderQualifier::Release), Some(scope)) => Some(StoreOrder::Release(scope)),
+        (Some(_), Some(OrderQualifier::Relaxed), Some(Scope::Sys)) => Some(StoreOrder::MmioRelaxed),
+        (Some(_), Some(OrderQualifier::Release), Some(Scope::Sys)) => Some(StoreOrder::MmioRelease),
         (..) => None,
     }
 }
@@ -43,11 +45,11 @@ pub fn store_order(q: &Qualifiers) -> Option<StoreOrder> {
 /// [`crate::rules::atomic`].
 pub fn atomic(q: &Qualifiers) -> Option<(AtomicOp, AtomicOrder, Scope)> {
     let order = match q.order.map(|order| order.value) {
-        None | Some(Order::Relaxed) => AtomicOrder::Relaxed,
-        Some(Order::Acquire) => AtomicOrder::Acquire,
-        Some(Order::Release) => AtomicOrder::Release,
-        Some(Order::AcqRel) => AtomicOrder::AcqRel,
-        Some(Order::Weak | Order::Volatile | Order::Sc) => return None,
+        None | Some(OrderQualifier::Relaxed) => AtomicOrder::Relaxed,
+        Some(OrderQualifier::Acquire) => AtomicOrder::Acquire,
+        Some(OrderQualifier::Release) => AtomicOrder::Release,
+        Some(OrderQualifier::AcqRel) => AtomicOrder::AcqRel,
+        Some(OrderQualifier::Weak | OrderQualifier::Volatile | OrderQualifier::Sc) => return None,
     };
     Some((q.op?.value, order, q.scope.map_or(Scope::Gpu, |scope| scope.value)))
 }
@@ -56,11 +58,13 @@ pub fn atomic(q: &Qualifiers) -> Option<(AtomicOp, AtomicOrder, Scope)> {
 /// rule of [`crate::rules::fence`].
 pub fn fence(q: &Qualifiers) -> Option<Fence> {
     let order = match q.order.map(|order| order.value) {
-        None | Some(Order::AcqRel) => FenceOrder::AcqRel,
-        Some(Order::Sc) => FenceOrder::Sc,
-        Some(Order::Acquire) => FenceOrder::Acquire,
-        Some(Order::Release) => FenceOrder::Release,
-        Some(Order::Weak | Order::Volatile | Order::Relaxed) => return None,
+        None | Some(OrderQualifier::AcqRel) => FenceOrder::AcqRel,
+        Some(OrderQualifier::Sc) => FenceOrder::Sc,
+        Some(OrderQualifier::Acquire) => FenceOrder::Acquire,
+        Some(OrderQualifier::Release) => FenceOrder::Release,
+        Some(OrderQualifier::Weak | OrderQualifier::Volatile | OrderQualifier::Relaxed) => {
+            return None;
+        }
     };
     Some(Fence { order, scope: q.scope?.value })
 }

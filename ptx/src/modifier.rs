@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// What follows an opcode: the operation, where it has several, and what may stand behind it.
-struct Row {
+struct ModifierRow {
     /// The opcode and its operation, `cp.async.bulk`; several that have the same modifiers are
     /// separated by blanks.
     heads: &'static str,
@@ -68,47 +68,53 @@ const GEOMETRY: &str = "1d 2d 3d a1d a2d cube acube 2dms a2dms";
 
 const VIDEO: &str = "u32 s32 sat add min max";
 
-const ROWS: &[Row] = &[
-    Row {
+const ROWS: &[ModifierRow] = &[
+    ModifierRow {
         heads: "mbarrier.init mbarrier.check_layout",
         words: &["b64 shared shared::cta layout::v0 layout::v1"],
     },
-    Row { heads: "mbarrier.inval", words: &["b64 shared shared::cta"] },
-    Row { heads: "mbarrier.pending_count", words: &["b64 layout::v0 layout::v1"] },
-    Row {
+    ModifierRow { heads: "mbarrier.inval", words: &["b64 shared shared::cta"] },
+    ModifierRow { heads: "mbarrier.pending_count", words: &["b64 layout::v0 layout::v1"] },
+    ModifierRow {
         heads: "mbarrier.expect_tx mbarrier.complete_tx",
         words: &[SHARED, ORDERS, MULTICAST, "b64"],
     },
-    Row {
+    ModifierRow {
         heads: "mbarrier.arrive mbarrier.arrive_drop",
         // Public code writes `.expect_copy` and `.nosleep`, which the document does not have.
         words: &[SHARED, ORDERS, MULTICAST, "b64 expect_tx noComplete expect_copy"],
     },
-    Row {
+    ModifierRow {
         heads: "mbarrier.test_wait mbarrier.try_wait",
         words: &[SHARED, ORDERS, "b64 parity phase_type::* nosleep"],
     },
-    Row { heads: "cp.async", words: &["ca cg global", SHARED, CACHE] },
-    Row { heads: "cp.async.commit_group cp.async.wait_all cp.async.wait_group", words: &[] },
-    Row { heads: "cp.async.mbarrier.arrive", words: &["noinc b64", SHARED] },
-    Row {
+    ModifierRow { heads: "cp.async", words: &["ca cg global", SHARED, CACHE] },
+    ModifierRow {
+        heads: "cp.async.commit_group cp.async.wait_all cp.async.wait_group",
+        words: &[],
+    },
+    ModifierRow { heads: "cp.async.mbarrier.arrive", words: &["noinc b64", SHARED] },
+    ModifierRow {
         heads: "cp.async.bulk cp.async.bulk.tensor cp.async.bulk.prefetch \
             cp.async.bulk.prefetch.tensor",
         words: &["L2 global b128", SHARED, COMPLETION, MULTICAST, TENSOR, GROUPS, CACHE, ORDERS],
     },
-    Row { heads: "cp.async.bulk.commit_group", words: &[] },
-    Row { heads: "cp.async.bulk.wait_group", words: &["read"] },
-    Row {
+    ModifierRow { heads: "cp.async.bulk.commit_group", words: &[] },
+    ModifierRow { heads: "cp.async.bulk.wait_group", words: &["read"] },
+    ModifierRow {
         heads: "cp.reduce.async.bulk cp.reduce.async.bulk.tensor",
         words: &["global noftz", SHARED, COMPLETION, TENSOR, CACHE, ORDERS, REDUCTIONS, TYPES],
     },
-    Row { heads: "wgmma.fence wgmma.commit_group wgmma.wait_group", words: &["sync aligned"] },
-    Row { heads: "wgmma.mma_async", words: &[SHAPES, TYPES, NARROW, "sp and popc"] },
-    Row {
+    ModifierRow {
+        heads: "wgmma.fence wgmma.commit_group wgmma.wait_group",
+        words: &["sync aligned"],
+    },
+    ModifierRow { heads: "wgmma.mma_async", words: &[SHAPES, TYPES, NARROW, "sp and popc"] },
+    ModifierRow {
         heads: "tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit",
         words: &["sync aligned b32 exclusive", SHARED, GROUPS],
     },
-    Row {
+    ModifierRow {
         heads: "tcgen05.ld tcgen05.st",
         words: &[
             "sync aligned red min max abs NaN pack::16b unpack::16b spcompress",
@@ -116,12 +122,12 @@ const ROWS: &[Row] = &[
             TYPES,
         ],
     },
-    Row {
+    ModifierRow {
         heads: "tcgen05.wait::ld tcgen05.wait::st tcgen05.fence::before_thread_sync \
             tcgen05.fence::after_thread_sync",
         words: &["sync aligned"],
     },
-    Row {
+    ModifierRow {
         heads: "tcgen05.cp tcgen05.shift",
         words: &[
             "down b8x16 b6x16_p32 b4x16_p64 warpx2::02_13 warpx2::01_23 warpx4",
@@ -129,29 +135,29 @@ const ROWS: &[Row] = &[
             GROUPS,
         ],
     },
-    Row {
+    ModifierRow {
         heads: "tcgen05.mma",
         words: &["ws ashift collector::* decompress::lut::b", SCALED, GROUPS],
     },
-    Row {
+    ModifierRow {
         heads: "tcgen05.commit",
         words: &["mbarrier::arrive::one b64 sync_restrict::*", SHARED, MULTICAST, GROUPS],
     },
-    Row { heads: "griddepcontrol.launch_dependents griddepcontrol.wait", words: &[] },
-    Row {
+    ModifierRow { heads: "griddepcontrol.launch_dependents griddepcontrol.wait", words: &[] },
+    ModifierRow {
         heads: "clusterlaunchcontrol.try_cancel",
         words: &["async b128", SHARED, COMPLETION, MULTICAST],
     },
-    Row {
+    ModifierRow {
         heads: "clusterlaunchcontrol.query_cancel",
         words: &[
             "is_canceled get_first_ctaid get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z",
             "pred b32 b128 v4",
         ],
     },
-    Row { heads: "tex", words: &["base level grad", GEOMETRY, VECTORS, TYPES] },
-    Row { heads: "tld4", words: &["r g b a", GEOMETRY, VECTORS, TYPES] },
-    Row {
+    ModifierRow { heads: "tex", words: &["base level grad", GEOMETRY, VECTORS, TYPES] },
+    ModifierRow { heads: "tld4", words: &["r g b a", GEOMETRY, VECTORS, TYPES] },
+    ModifierRow {
         heads: "txq suq",
         words: &[
             "b32 level width height depth channel_data_type channel_order normalized_coords",
@@ -159,16 +165,19 @@ const ROWS: &[Row] = &[
             "filter_mode addr_mode_0 addr_mode_1 addr_mode_2",
         ],
     },
-    Row {
+    ModifierRow {
         heads: "suld.b suld.p",
         words: &["ca cg cs cv clamp trap zero", GEOMETRY, VECTORS, TYPES],
     },
-    Row {
+    ModifierRow {
         heads: "sust.b sust.p",
         words: &["wb cg cs wt clamp trap zero", GEOMETRY, VECTORS, TYPES],
     },
-    Row { heads: "sured.b sured.p", words: &["clamp trap zero", REDUCTIONS, GEOMETRY, TYPES] },
-    Row {
+    ModifierRow {
+        heads: "sured.b sured.p",
+        words: &["clamp trap zero", REDUCTIONS, GEOMETRY, TYPES],
+    },
+    ModifierRow {
         heads: "ldmatrix stmatrix movmatrix",
         words: &[
             "sync aligned m#n# x1 x2 x4 trans b8x16 b6x16_p32 b4x16_p64",
@@ -177,12 +186,12 @@ const ROWS: &[Row] = &[
             NARROW,
         ],
     },
-    Row {
+    ModifierRow {
         heads: "wmma.load wmma.store wmma.mma",
         words: &["a b c d global and xor popc", SHARED, SHAPES, ROUNDING, TYPES, NARROW],
     },
-    Row { heads: "mma", words: &["and xor popc", SHAPES, SCALED, ROUNDING, TYPES, NARROW] },
-    Row {
+    ModifierRow { heads: "mma", words: &["and xor popc", SHAPES, SCALED, ROUNDING, TYPES, NARROW] },
+    ModifierRow {
         heads: "tensormap.replace",
         words: &[
             "tile global_address rank box_dim global_dim global_stride element_stride elemtype",
@@ -190,11 +199,11 @@ const ROWS: &[Row] = &[
             SHARED,
         ],
     },
-    Row {
+    ModifierRow {
         heads: "tensormap.cp_fenceproxy",
         words: &["tensormap::generic sync aligned global", SHARED, ORDERS],
     },
-    Row {
+    ModifierRow {
         heads: "multimem.ld_reduce multimem.st multimem.red",
         words: &[
             "global async acc::f16 acc::f32",
@@ -207,71 +216,74 @@ const ROWS: &[Row] = &[
             CACHE,
         ],
     },
-    Row {
+    ModifierRow {
         heads: "multimem.cp.async.bulk multimem.cp.reduce.async.bulk",
         words: &["global noftz", SHARED, COMPLETION, CACHE, ORDERS, REDUCTIONS, TYPES],
     },
-    Row {
+    ModifierRow {
         heads: "prefetch prefetchu",
         words: &["L1 L1::32B L2 L2::evict_last L2::evict_normal tensormap valid_addr", SPACES],
     },
-    Row {
+    ModifierRow {
         heads: "applypriority.async.bulk applypriority.async.bulk.tensor",
         words: &["bulk_group global L2::evict_normal", TENSOR],
     },
-    Row { heads: "discard applypriority", words: &["L2 L2::evict_normal global"] },
-    Row {
+    ModifierRow { heads: "discard applypriority", words: &["L2 L2::evict_normal global"] },
+    ModifierRow {
         heads: "createpolicy.fractional createpolicy.range createpolicy.cvt",
         words: &[
             "global L2 L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged b64",
         ],
     },
-    Row { heads: "shfl", words: &["sync up down bfly idx b32 b64"] },
-    Row { heads: "vote.sync vote", words: &["all any uni ballot pred b32"] },
-    Row { heads: "match.all match.any", words: &["sync b32 b64"] },
-    Row { heads: "activemask fns", words: &["b32"] },
-    Row { heads: "redux", words: &["sync abs NaN", REDUCTIONS, TYPES] },
-    Row { heads: "elect.sync", words: &[] },
-    Row { heads: "bra call ret", words: &["uni"] },
-    Row { heads: "brx.idx", words: &["uni"] },
-    Row { heads: "exit trap brkpt", words: &[] },
-    Row { heads: "pmevent", words: &["mask"] },
-    Row { heads: "nanosleep", words: &["u32"] },
-    Row { heads: "setmaxnreg.inc setmaxnreg.dec", words: &["sync aligned u32"] },
-    Row { heads: "alloca stacksave stackrestore", words: &["u32 u64"] },
-    Row { heads: "istypep", words: &["texref samplerref surfref"] },
-    Row { heads: "mapa getctarank", words: &["u32 u64", SHARED] },
-    Row {
+    ModifierRow { heads: "shfl", words: &["sync up down bfly idx b32 b64"] },
+    ModifierRow { heads: "vote.sync vote", words: &["all any uni ballot pred b32"] },
+    ModifierRow { heads: "match.all match.any", words: &["sync b32 b64"] },
+    ModifierRow { heads: "activemask fns", words: &["b32"] },
+    ModifierRow { heads: "redux", words: &["sync abs NaN", REDUCTIONS, TYPES] },
+    ModifierRow { heads: "elect.sync", words: &[] },
+    ModifierRow { heads: "bra call ret", words: &["uni"] },
+    ModifierRow { heads: "brx.idx", words: &["uni"] },
+    ModifierRow { heads: "exit trap brkpt", words: &[] },
+    ModifierRow { heads: "pmevent", words: &["mask"] },
+    ModifierRow { heads: "nanosleep", words: &["u32"] },
+    ModifierRow { heads: "setmaxnreg.inc setmaxnreg.dec", words: &["sync aligned u32"] },
+    ModifierRow { heads: "alloca stacksave stackrestore", words: &["u32 u64"] },
+    ModifierRow { heads: "istypep", words: &["texref samplerref surfref"] },
+    ModifierRow { heads: "mapa getctarank", words: &["u32 u64", SHARED] },
+    ModifierRow {
         heads: "bar.sync bar.arrive bar.red bar.cta.sync bar.cta.arrive bar.cta.red barrier.sync \
             barrier.arrive barrier.red barrier.cta.sync barrier.cta.arrive barrier.cta.red",
         words: &["aligned popc and or u32 pred"],
     },
-    Row { heads: "bar.warp.sync", words: &[] },
-    Row { heads: "barrier.cluster.arrive", words: &["release relaxed aligned"] },
-    Row { heads: "barrier.cluster.wait", words: &["acquire aligned"] },
-    Row { heads: "add sub", words: &["sat cc ftz", ROUNDING, TYPES, PACKED] },
-    Row { heads: "addc subc", words: &["cc", TYPES] },
-    Row { heads: "mul mad", words: &["hi lo wide sat cc ftz", ROUNDING, TYPES, PACKED] },
-    Row { heads: "mul24 mad24 madc", words: &["hi lo sat cc", TYPES] },
-    Row { heads: "fma", words: &["sat ftz relu oob", ROUNDING, TYPES, PACKED] },
-    Row { heads: "div rcp sqrt rsqrt", words: &["approx full ftz", ROUNDING, TYPES] },
-    Row { heads: "sin cos lg2 ex2 tanh", words: &["approx ftz", TYPES] },
-    Row { heads: "abs neg", words: &["ftz", TYPES] },
-    Row { heads: "min max", words: &["relu ftz NaN xorsign abs", TYPES] },
-    Row { heads: "rem sad popc clz brev bfe bfi copysign", words: &[TYPES] },
-    Row { heads: "bfind", words: &["shiftamt", TYPES] },
-    Row { heads: "bmsk szext", words: &["clamp wrap", TYPES] },
-    Row { heads: "dp4a", words: &["u32 s32"] },
-    Row { heads: "dp2a", words: &["hi lo u32 s32"] },
-    Row { heads: "testp", words: &["finite infinite number notanumber normal subnormal", TYPES] },
-    Row { heads: "set setp", words: &[COMPARISONS, TYPES] },
-    Row { heads: "selp slct", words: &["ftz", TYPES] },
-    Row { heads: "and or xor not cnot shl shr", words: &[TYPES] },
-    Row { heads: "mov", words: &[VECTORS, TYPES] },
-    Row { heads: "lop3", words: &["and or", TYPES] },
-    Row { heads: "shf", words: &["l r clamp wrap", TYPES] },
-    Row { heads: "prmt", words: &["f4e b4e rc8 ecl ecr rc16", TYPES] },
-    Row {
+    ModifierRow { heads: "bar.warp.sync", words: &[] },
+    ModifierRow { heads: "barrier.cluster.arrive", words: &["release relaxed aligned"] },
+    ModifierRow { heads: "barrier.cluster.wait", words: &["acquire aligned"] },
+    ModifierRow { heads: "add sub", words: &["sat cc ftz", ROUNDING, TYPES, PACKED] },
+    ModifierRow { heads: "addc subc", words: &["cc", TYPES] },
+    ModifierRow { heads: "mul mad", words: &["hi lo wide sat cc ftz", ROUNDING, TYPES, PACKED] },
+    ModifierRow { heads: "mul24 mad24 madc", words: &["hi lo sat cc", TYPES] },
+    ModifierRow { heads: "fma", words: &["sat ftz relu oob", ROUNDING, TYPES, PACKED] },
+    ModifierRow { heads: "div rcp sqrt rsqrt", words: &["approx full ftz", ROUNDING, TYPES] },
+    ModifierRow { heads: "sin cos lg2 ex2 tanh", words: &["approx ftz", TYPES] },
+    ModifierRow { heads: "abs neg", words: &["ftz", TYPES] },
+    ModifierRow { heads: "min max", words: &["relu ftz NaN xorsign abs", TYPES] },
+    ModifierRow { heads: "rem sad popc clz brev bfe bfi copysign", words: &[TYPES] },
+    ModifierRow { heads: "bfind", words: &["shiftamt", TYPES] },
+    ModifierRow { heads: "bmsk szext", words: &["clamp wrap", TYPES] },
+    ModifierRow { heads: "dp4a", words: &["u32 s32"] },
+    ModifierRow { heads: "dp2a", words: &["hi lo u32 s32"] },
+    ModifierRow {
+        heads: "testp",
+        words: &["finite infinite number notanumber normal subnormal", TYPES],
+    },
+    ModifierRow { heads: "set setp", words: &[COMPARISONS, TYPES] },
+    ModifierRow { heads: "selp slct", words: &["ftz", TYPES] },
+    ModifierRow { heads: "and or xor not cnot shl shr", words: &[TYPES] },
+    ModifierRow { heads: "mov", words: &[VECTORS, TYPES] },
+    ModifierRow { heads: "lop3", words: &["and or", TYPES] },
+    ModifierRow { heads: "shf", words: &["l r clamp wrap", TYPES] },
+    ModifierRow { heads: "prmt", words: &["f4e b4e rc8 ecl ecr rc16", TYPES] },
+    ModifierRow {
         heads: "cvt",
         words: &[
             "ftz sat relu satfinite rna rs pzo pack scaled::n1::ue8m0 scaled::n2::ue8m0",
@@ -282,21 +294,21 @@ const ROWS: &[Row] = &[
             PACKED,
         ],
     },
-    Row { heads: "cvta", words: &["to u32 u64", SPACES] },
-    Row { heads: "isspacep", words: &[SPACES] },
-    Row {
+    ModifierRow { heads: "cvta", words: &["to u32 u64", SPACES] },
+    ModifierRow { heads: "isspacep", words: &[SPACES] },
+    ModifierRow {
         heads: "vadd vsub vabsdiff vmin vmax vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2 vadd4 vsub4 \
             vavrg4 vabsdiff4 vmin4 vmax4",
         words: &[VIDEO],
     },
-    Row { heads: "vshl vshr", words: &["clamp wrap", VIDEO] },
-    Row { heads: "vmad", words: &["po shr7 shr15", VIDEO] },
-    Row { heads: "vset vset2 vset4", words: &["eq ne lt le gt ge lo ls hi hs", VIDEO] },
-    Row {
+    ModifierRow { heads: "vshl vshr", words: &["clamp wrap", VIDEO] },
+    ModifierRow { heads: "vmad", words: &["po shr7 shr15", VIDEO] },
+    ModifierRow { heads: "vset vset2 vset4", words: &["eq ne lt le gt ge lo ls hi hs", VIDEO] },
+    ModifierRow {
         heads: "st.async red.async",
         words: &["mmio global", SHARED, COMPLETION, ORDERS, REDUCTIONS, VECTORS, TYPES],
     },
-    Row { heads: "st.bulk", words: &["weak", SHARED] },
+    ModifierRow { heads: "st.bulk", words: &["weak", SHARED] },
 ];
 
 /// How a part of a name is wrong.
@@ -311,7 +323,7 @@ pub enum Wrong {
 
 /// What is wrong with the name of an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Fault {
+pub struct BadModifier {
     /// Which part it is.
     pub position: usize,
     pub wrong: Wrong,
@@ -322,18 +334,18 @@ pub struct Fault {
 }
 
 /// An instruction as its row has it: the parts that say which one it is.
-struct Head {
+struct OpcodeHead {
     parts: Vec<&'static str>,
-    row: &'static Row,
+    row: &'static ModifierRow,
 }
 
 /// The instructions of each opcode: a module may ask for millions.
-static HEADS: LazyLock<HashMap<&str, Vec<Head>>> = LazyLock::new(|| {
-    let mut heads: HashMap<&str, Vec<Head>> = HashMap::new();
+static HEADS: LazyLock<HashMap<&str, Vec<OpcodeHead>>> = LazyLock::new(|| {
+    let mut heads: HashMap<&str, Vec<OpcodeHead>> = HashMap::new();
     for row in ROWS {
         for head in row.heads.split_whitespace() {
             let parts: Vec<&str> = head.split('.').collect();
-            heads.entry(parts[0]).or_default().push(Head { parts, row });
+            heads.entry(parts[0]).or_default().push(OpcodeHead { parts, row });
         }
     }
     heads
@@ -341,9 +353,10 @@ static HEADS: LazyLock<HashMap<&str, Vec<Head>>> = LazyLock::new(|| {
 
 /// The first part that the instruction does not have, opcode first; `None` too for an opcode of which
 /// the modifiers are not known here.
-pub fn fault(parts: &[&str]) -> Option<Fault> {
+pub fn fault(parts: &[&str]) -> Option<BadModifier> {
     let heads = HEADS.get(parts.first()?)?;
-    let shared = |head: &Head| head.parts.iter().zip(parts).take_while(|(a, b)| a == b).count();
+    let shared =
+        |head: &OpcodeHead| head.parts.iter().zip(parts).take_while(|(a, b)| a == b).count();
     // What heads that begin with so many of the parts have behind them.
     let next = |from: usize| {
         let longer = heads.iter().filter(move |head| shared(head) == from);
@@ -356,9 +369,9 @@ pub fn fault(parts: &[&str]) -> Option<Fault> {
         known.sort_unstable();
         known.dedup();
         return Some(if longest < parts.len() {
-            Fault { position: longest, wrong: Wrong::Operation, head: longest, known }
+            BadModifier { position: longest, wrong: Wrong::Operation, head: longest, known }
         } else {
-            Fault { position: longest - 1, wrong: Wrong::Bare, head: longest, known }
+            BadModifier { position: longest - 1, wrong: Wrong::Bare, head: longest, known }
         });
     };
     let behind = head.parts.len();
@@ -371,7 +384,7 @@ pub fn fault(parts: &[&str]) -> Option<Fault> {
     }
     known.sort_unstable();
     known.dedup();
-    Some(Fault { position: behind + at, wrong: Wrong::Modifier, head: behind, known })
+    Some(BadModifier { position: behind + at, wrong: Wrong::Modifier, head: behind, known })
 }
 
 /// Whether a part is this word, in which each `#` is a number and a `*` at the end any rest.
@@ -404,7 +417,7 @@ mod tests {
     use crate::opcode;
     use crate::shape::Opcode;
 
-    fn of(name: &str) -> Option<Fault> {
+    fn of(name: &str) -> Option<BadModifier> {
         fault(&name.split('.').collect::<Vec<_>>())
     }
 

@@ -1,7 +1,7 @@
 //! The opcodes of PTX that the model has no events for: known, so that they are no typing mistake.
 
 /// Opcodes that the model leaves out.
-struct Group {
+struct UnmodelledOpcodes {
     /// As the subject of "are outside this model".
     what: &'static str,
     /// Whether they access memory or order accesses: then the linter has rules to ask that it does
@@ -10,8 +10,8 @@ struct Group {
     opcodes: &'static [&'static str],
 }
 
-const OUTSIDE: &[Group] = &[
-    Group {
+const OUTSIDE: &[UnmodelledOpcodes] = &[
+    UnmodelledOpcodes {
         what: "asynchronous operations and mbarriers",
         memory: true,
         opcodes: &[
@@ -24,7 +24,7 @@ const OUTSIDE: &[Group] = &[
             "fabric",
         ],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "texture, surface and matrix accesses",
         memory: true,
         opcodes: &[
@@ -39,39 +39,47 @@ const OUTSIDE: &[Group] = &[
             "tensormap",
         ],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "queries of textures and surfaces, and matrix operations on registers",
         memory: false,
         opcodes: &["txq", "suq", "movmatrix", "mma", "spcompress", "spdecompress"],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "multimem and read-only accesses, prefetches and cache control",
         memory: true,
         opcodes: &["multimem", "prefetch", "prefetchu", "discard", "applypriority"],
     },
-    Group { what: "cache eviction policies", memory: false, opcodes: &["createpolicy"] },
-    Group {
+    UnmodelledOpcodes {
+        what: "cache eviction policies",
+        memory: false,
+        opcodes: &["createpolicy"],
+    },
+    UnmodelledOpcodes {
         what: "operations of a warp",
         memory: false,
         opcodes: &["shfl", "vote", "match", "activemask", "redux", "elect", "fns"],
     },
-    Group { what: "calls, and branches by a table", memory: false, opcodes: &["brx", "call"] },
-    Group {
+    UnmodelledOpcodes {
+        what: "calls, and branches by a table",
+        memory: false,
+        opcodes: &["brx", "call"],
+    },
+    UnmodelledOpcodes {
         what: "traps, breakpoints, pauses and events of performance counters",
         memory: false,
         opcodes: &["trap", "brkpt", "nanosleep", "pmevent"],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "changes of the number of registers, and of the stack",
         memory: false,
         opcodes: &["setmaxnreg", "alloca", "stacksave", "stackrestore"],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "address conversions",
         memory: false,
         opcodes: &["istypep", "mapa", "getctarank"],
     },
-    Group {
+    UnmodelledOpcodes {
         what: "this arithmetic",
         memory: false,
         opcodes: &[
@@ -141,7 +149,7 @@ pub fn outside(opcode: &str) -> Option<&'static str> {
     group(opcode).map(|group| group.what)
 }
 
-fn group(opcode: &str) -> Option<&'static Group> {
+fn group(opcode: &str) -> Option<&'static UnmodelledOpcodes> {
     OUTSIDE.iter().find(|group| group.opcodes.contains(&opcode))
 }
 

@@ -1,30 +1,30 @@
 //! From tokens to a module: directives, declarations, functions and their statements.
 
 use crate::qualifier::Qualifier;
-use crate::shape::{Declared, Role};
-use crate::version::Function as Kind;
+use crate::shape::{Role, VariableShape};
+use crate::version::FunctionKind as Kind;
 use model::isa::{SpaceQualifier, Type};
 
 use super::lex::{self, Flaw, Lexer, Token};
 use super::symbols::Symbols;
-use super::syntax::{Function, Module, Range, Statement, Symbol, Variable};
+use super::syntax::{Function, ModuleSyntax, Range, Statement, Symbol, VariableDeclaration};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 pub(super) struct Parser<'a, 'r> {
     lexer: Lexer<'a>,
     pub(super) token: Token,
     /// The end of the token before.
-    pub(super) last: Bytes,
-    pub(super) report: &'r mut Report,
-    pub(super) module: Module,
+    pub(super) last: ByteSpan,
+    pub(super) report: &'r mut Diagnostics,
+    pub(super) module: ModuleSyntax,
     pub(super) symbols: Symbols<'a>,
     /// One instruction without its module: names are declared elsewhere, and `;` may be missing.
     pub(super) alone: bool,
     /// Instructions without their module: those of other kinds are kept unread.
     pub(super) excerpt: bool,
     /// Of the function that is read: a register that hides another one.
-    shadowed: Option<Bytes>,
+    shadowed: Option<ByteSpan>,
     /// How many blocks of its body are open.
     depth: usize,
     /// A comment that ends with a carriage return was reported.
@@ -34,7 +34,7 @@ pub(super) struct Parser<'a, 'r> {
 /// Something that was no good was reported; the statement is given up.
 pub(super) struct Lost;
 
-pub(super) type Read<T> = Result<T, Lost>;
+pub(super) type ParseResult<T> = Result<T, Lost>;
 
 /// So many registers of a range are looked up in the blocks around it.
 const SHADOWS: u32 = 1024;
@@ -43,10 +43,10 @@ const SHADOWS: u32 = 1024;
 const DEEPEST: usize = 10_000;
 
 impl<'a, 'r> Parser<'a, 'r> {
-    pub(super) fn new(text: &'a str, report: &'r mut Report) -> Parser<'a, 'r> {
-        let nowhere = Bytes::default();
-        let token = Token { kind: lex::Kind::End, at: nowhere };
-        let (module, symbols) = (Module::default(), Symbols::default());
+    pub(super) fn new(text: &'a str, report: &'r mut Diagnostics) -> Parser<'a, 'r> {
+        let nowhere = ByteSpan::default();
+        let token = Token { kind: lex::TokenKind::End, at: nowhere };
+        let (module, symbols) = (ModuleSyntax::default(), Symbols::default());
         let lexer = Lexer::new(text);
         let mut parser = Parser {
             lexer,
@@ -89,8 +89,8 @@ impl<'a, 'r> Parser<'a, 'r> {
 
     pub(super) fn is(&self, sign: &str) -> bool {
         // A sign is one character or `::`: its first byte and its length tell it.
-        let Bytes { start, end } = self.token.at;
-        self.token.kind == lex::Kind::Sign
+        let ByteSpan { start, end } = self.token.at;
+        self.token.kind == lex::TokenKind::Sign
             && (end - start) as usize == sign.len()
             && self.text().as_bytes().get(start as usize) == sign.as_bytes().first()
     }
@@ -104,7 +104,7 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     pub(super) fn at_end(&self) -> bool {
-        self.token.kind == lex::Kind::End
+        self.token.kind == lex::TokenKind::End
     }
 
     /// Whether the current token follows the one before without a blank.
@@ -167,9 +167,9 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.bump();
     }
 
-    pub(super) fn module(mut self) -> Module {
+    pub(super) fn module(mut self) -> ModuleSyntax {
         while !self.at_end() {
-            if self.token.kind == lex::Kind::Dotted {
+            if self.token.kind == lex::TokenKind::Dotted {
                 self.directive();
             } else if self.is("@") || self.is("#") {
                 // `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
@@ -231,7 +231,7 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     /// What follows the state space: attributes, a type, and names up to `;`. `None` is `.reg`.
-    fn declaration(&mut self, space: Option<SpaceQualifier>) -> Read<()> {
+    fn declaration(&mut self, space: Option<SpaceQualifier>) -> ParseResult<()> {
         let mut what = Attributes::default();
         self.attributes(&mut what)?;
         loop {
@@ -246,8 +246,8 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     /// One name, with the extents and the value that follow it.
-    fn declared(&mut self, space: Option<SpaceQualifier>, what: Attributes) -> Read<()> {
-        if self.token.kind != lex::Kind::Word {
+    fn declared(&mut self, space: Option<SpaceQualifier>, what: Attributes) -> ParseResult<()> {
+        if self.token.kind != lex::TokenKind::Word {
             return Err(self.expected("a name"));
         }
         let name = self.bump().at;
@@ -301,15 +301,21 @@ impl<'a, 'r> Parser<'a, 'r> {
         if let Some(space) = space {
             let bytes = count.zip(what.ty).and_then(|(count, ty)| count.checked_mul(ty.bytes()));
             let points_to = what.points_to;
-            self.module.variables.push(Variable { name, space, bytes, initialized, points_to });
+            self.module.variables.push(VariableDeclaration {
+                name,
+                space,
+                bytes,
+                initialized,
+                points_to,
+            });
         }
         Ok(())
     }
 
     /// `.align 16 .attribute(.unified(1,2)) .v4 .f32`, in any order.
-    fn attributes(&mut self, what: &mut Attributes) -> Read<()> {
+    fn attributes(&mut self, what: &mut Attributes) -> ParseResult<()> {
         let mut pointed = false;
-        while self.token.kind == lex::Kind::Dotted {
+        while self.token.kind == lex::TokenKind::Dotted {
             let name = &self.word()[1..];
             self.bump();
             match (name, Qualifier::named(name)) {
@@ -382,21 +388,21 @@ impl<'a, 'r> Parser<'a, 'r> {
     fn signature(
         &mut self,
         space: SpaceQualifier,
-        name: &mut Option<Bytes>,
+        name: &mut Option<ByteSpan>,
         results: &mut usize,
-    ) -> Read<()> {
+    ) -> ParseResult<()> {
         if self.is("(") {
             self.parameters(space, Role::Result)?;
         }
         *results = self.module.variables.len();
-        while self.token.kind == lex::Kind::Dotted {
+        while self.token.kind == lex::TokenKind::Dotted {
             // `.attribute(.unified(1, 2))`
             self.bump();
             if self.is("(") {
                 self.skip_balanced("(", ")");
             }
         }
-        if self.token.kind != lex::Kind::Word {
+        if self.token.kind != lex::TokenKind::Word {
             return Err(self.expected("the name of a function"));
         }
         let at = self.bump().at;
@@ -409,11 +415,11 @@ impl<'a, 'r> Parser<'a, 'r> {
         Ok(())
     }
 
-    fn parameters(&mut self, space: SpaceQualifier, role: Role) -> Read<()> {
+    fn parameters(&mut self, space: SpaceQualifier, role: Role) -> ParseResult<()> {
         self.bump();
         while !self.eat(")") {
             let register = self.word() == ".reg";
-            if self.token.kind != lex::Kind::Dotted {
+            if self.token.kind != lex::TokenKind::Dotted {
                 return Err(self.expected("a parameter or `)`"));
             }
             self.bump();
@@ -432,19 +438,19 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     /// The statements up to the `}` that closes the function.
-    fn body(&mut self, open: Bytes) -> Vec<Statement> {
+    fn body(&mut self, open: ByteSpan) -> Vec<Statement> {
         let mut statements = Vec::new();
         self.depth = 0;
         loop {
             match self.token.kind {
-                lex::Kind::End => {
+                lex::TokenKind::End => {
                     self.report
                         .error("function-end", open, "this function has no end")
                         .note("opened here")
                         .help("close it with `}`");
                     break;
                 }
-                lex::Kind::Dotted
+                lex::TokenKind::Dotted
                     if matches!(
                         self.word(),
                         ".entry" | ".func" | ".visible" | ".version" | ".target"
@@ -457,8 +463,8 @@ impl<'a, 'r> Parser<'a, 'r> {
                         .help("close it with `}`");
                     break;
                 }
-                lex::Kind::Dotted => self.declaration_or_other(),
-                lex::Kind::Sign if self.is("{") => {
+                lex::TokenKind::Dotted => self.declaration_or_other(),
+                lex::TokenKind::Sign if self.is("{") => {
                     self.bump();
                     self.depth += 1;
                     if self.depth > DEEPEST {
@@ -469,7 +475,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                         self.symbols.open();
                     }
                 }
-                lex::Kind::Sign if self.is("}") => {
+                lex::TokenKind::Sign if self.is("}") => {
                     self.bump();
                     if self.depth == 0 {
                         return statements;
@@ -477,14 +483,15 @@ impl<'a, 'r> Parser<'a, 'r> {
                     self.depth -= 1;
                     self.symbols.close();
                 }
-                lex::Kind::Sign if self.is(";") => drop(self.bump()),
-                lex::Kind::Sign if self.is("#") => self.skip_line(),
-                lex::Kind::Word | lex::Kind::Sign | lex::Kind::Number | lex::Kind::Text => {
-                    match self.statement() {
-                        Ok(statement) => statements.push(statement),
-                        Err(Lost) => self.give_up(),
-                    }
-                }
+                lex::TokenKind::Sign if self.is(";") => drop(self.bump()),
+                lex::TokenKind::Sign if self.is("#") => self.skip_line(),
+                lex::TokenKind::Word
+                | lex::TokenKind::Sign
+                | lex::TokenKind::Number
+                | lex::TokenKind::Text => match self.statement() {
+                    Ok(statement) => statements.push(statement),
+                    Err(Lost) => self.give_up(),
+                },
             }
         }
         for _ in 0..std::mem::take(&mut self.depth) {
@@ -500,7 +507,7 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 }
 
-fn tell(report: &mut Report, flaw: Flaw, at: Bytes) {
+fn tell(report: &mut Diagnostics, flaw: Flaw, at: ByteSpan) {
     match flaw {
         Flaw::OpenComment => report
             .error("comment-end", at, "this comment has no end")
@@ -549,7 +556,7 @@ impl Attributes {
             (_, role) => role,
         };
         let natural = self.ty.map_or(1, |ty| ty.bytes() * elements);
-        Symbol::Variable(Declared {
+        Symbol::Variable(VariableShape {
             space,
             unified: self.unified,
             role,

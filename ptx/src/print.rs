@@ -5,39 +5,43 @@ use std::fmt;
 
 use super::Instruction;
 use super::lex::{self, Lexer};
-use super::syntax::{self, Memory, Module, OperandKind};
-use text::report::Bytes;
+use super::syntax::{self, MemoryInstruction, ModuleSyntax, OperandKind};
+use text::report::ByteSpan;
 
 /// A register, a number, a name or `_`, without blanks.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Scalar<'a>(Vec<&'a str>);
+pub struct PrintedScalar<'a>(Vec<&'a str>);
 
 /// An operand of a memory instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Operand<'a> {
-    Scalar(Scalar<'a>),
-    Vector(Vec<Scalar<'a>>),
+pub enum PrintedOperand<'a> {
+    Scalar(PrintedScalar<'a>),
+    Vector(Vec<PrintedScalar<'a>>),
     Address {
         /// `None` where the address is a number, which is then the offset.
-        base: Option<Scalar<'a>>,
+        base: Option<PrintedScalar<'a>>,
         /// In bytes.
         offset: i64,
         unified: bool,
     },
 }
 
-pub(super) fn operands<'a>(text: &'a str, module: &Module, memory: &Memory) -> Vec<Operand<'a>> {
+pub(super) fn operands<'a>(
+    text: &'a str,
+    module: &ModuleSyntax,
+    memory: &MemoryInstruction,
+) -> Vec<PrintedOperand<'a>> {
     let operands = memory.operands.of(&module.operands).iter();
     operands
         .map(|operand| match operand.kind {
             OperandKind::Scalar(_) | OperandKind::Sum(_) => {
-                Operand::Scalar(scalar(text, operand.at))
+                PrintedOperand::Scalar(scalar(text, operand.at))
             }
             OperandKind::Vector(range) => {
                 let elements = range.of(&module.elements).iter();
-                Operand::Vector(elements.map(|element| scalar(text, element.at)).collect())
+                PrintedOperand::Vector(elements.map(|element| scalar(text, element.at)).collect())
             }
-            OperandKind::Address(address) => Operand::Address {
+            OperandKind::Address(address) => PrintedOperand::Address {
                 base: (address.base != syntax::Scalar::Number)
                     .then(|| scalar(text, address.base_at)),
                 offset: address.offset,
@@ -54,30 +58,30 @@ fn tokens(text: &str) -> impl Iterator<Item = (bool, &str)> {
         let token = lexer.next(&mut |_, _| {});
         let blank = token.at.start > end;
         end = token.at.end;
-        (token.kind != lex::Kind::End).then(|| (blank, token.at.of(text)))
+        (token.kind != lex::TokenKind::End).then(|| (blank, token.at.of(text)))
     })
 }
 
-fn scalar(text: &str, at: Bytes) -> Scalar<'_> {
-    Scalar(tokens(at.of(text)).map(|(_, token)| token).collect())
+fn scalar(text: &str, at: ByteSpan) -> PrintedScalar<'_> {
+    PrintedScalar(tokens(at.of(text)).map(|(_, token)| token).collect())
 }
 
-impl fmt::Display for Scalar<'_> {
+impl fmt::Display for PrintedScalar<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|token| f.write_str(token))
     }
 }
 
-impl fmt::Display for Operand<'_> {
+impl fmt::Display for PrintedOperand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Operand::Scalar(scalar) => scalar.fmt(f),
-            Operand::Vector(elements) => {
+            PrintedOperand::Scalar(scalar) => scalar.fmt(f),
+            PrintedOperand::Vector(elements) => {
                 f.write_str("{")?;
                 separated(f, elements)?;
                 f.write_str("}")
             }
-            Operand::Address { base, offset, unified } => {
+            PrintedOperand::Address { base, offset, unified } => {
                 match (base, offset) {
                     (Some(base), 0) => write!(f, "[{base}]")?,
                     (Some(base), offset) => write!(f, "[{base}+{offset}]")?,

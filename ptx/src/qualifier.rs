@@ -20,13 +20,13 @@ pub enum Dialect {
 
 /// A value, and the position of the part that gives it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct At<T> {
+pub struct Positioned<T> {
     pub value: T,
     pub position: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
+pub enum OrderQualifier {
     Weak,
     Volatile,
     Relaxed,
@@ -36,17 +36,17 @@ pub enum Order {
     Sc,
 }
 
-impl Order {
+impl OrderQualifier {
     /// As PTX spells it, without the dot.
     pub fn name(self) -> &'static str {
         match self {
-            Order::Weak => "weak",
-            Order::Volatile => "volatile",
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::Sc => "sc",
+            OrderQualifier::Weak => "weak",
+            OrderQualifier::Volatile => "volatile",
+            OrderQualifier::Relaxed => "relaxed",
+            OrderQualifier::Acquire => "acquire",
+            OrderQualifier::Release => "release",
+            OrderQualifier::AcqRel => "acq_rel",
+            OrderQualifier::Sc => "sc",
         }
     }
 }
@@ -69,7 +69,7 @@ pub enum CacheOperator {
 /// One dot-separated part of an instruction, understood by its name alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Qualifier {
-    Order(Order),
+    Order(OrderQualifier),
     Mmio,
     Scope(Scope),
     /// `.gl` of `membar`.
@@ -99,7 +99,7 @@ pub enum Qualifier {
 
 /// What sort of thing a [`Qualifier`] says; an instruction takes at most one of each.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Kind {
+pub enum QualifierKind {
     Order,
     Mmio,
     Scope,
@@ -119,26 +119,26 @@ pub enum Kind {
     Outside,
 }
 
-impl Kind {
+impl QualifierKind {
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Order => "memory order",
-            Kind::Mmio => "`.mmio`",
-            Kind::Scope => "scope",
-            Kind::GpuLevel => "level",
-            Kind::Space => "state space",
-            Kind::Op => "operation",
-            Kind::Type => "type",
-            Kind::Vector => "vector size",
-            Kind::NonCoherent => "`.nc`",
-            Kind::Cache => "cache operator",
-            Kind::Level1 => "L1 eviction priority",
-            Kind::Level2 => "L2 eviction priority",
-            Kind::Prefetch => "prefetch size",
-            Kind::Policy => "cache policy",
-            Kind::Readonly => "`.proxy::readonly`",
-            Kind::NoFlush => "`.noftz`",
-            Kind::Outside => "qualifier",
+            QualifierKind::Order => "memory order",
+            QualifierKind::Mmio => "`.mmio`",
+            QualifierKind::Scope => "scope",
+            QualifierKind::GpuLevel => "level",
+            QualifierKind::Space => "state space",
+            QualifierKind::Op => "operation",
+            QualifierKind::Type => "type",
+            QualifierKind::Vector => "vector size",
+            QualifierKind::NonCoherent => "`.nc`",
+            QualifierKind::Cache => "cache operator",
+            QualifierKind::Level1 => "L1 eviction priority",
+            QualifierKind::Level2 => "L2 eviction priority",
+            QualifierKind::Prefetch => "prefetch size",
+            QualifierKind::Policy => "cache policy",
+            QualifierKind::Readonly => "`.proxy::readonly`",
+            QualifierKind::NoFlush => "`.noftz`",
+            QualifierKind::Outside => "qualifier",
         }
     }
 }
@@ -151,13 +151,13 @@ const ASYNC: Qualifier = Qualifier::Outside("an asynchronous operation");
 
 /// Every qualifier that some instruction of the model's takes or could take, without the dot.
 pub const QUALIFIERS: &[(&str, Qualifier)] = &[
-    ("weak", Qualifier::Order(Order::Weak)),
-    ("volatile", Qualifier::Order(Order::Volatile)),
-    ("relaxed", Qualifier::Order(Order::Relaxed)),
-    ("acquire", Qualifier::Order(Order::Acquire)),
-    ("release", Qualifier::Order(Order::Release)),
-    ("acq_rel", Qualifier::Order(Order::AcqRel)),
-    ("sc", Qualifier::Order(Order::Sc)),
+    ("weak", Qualifier::Order(OrderQualifier::Weak)),
+    ("volatile", Qualifier::Order(OrderQualifier::Volatile)),
+    ("relaxed", Qualifier::Order(OrderQualifier::Relaxed)),
+    ("acquire", Qualifier::Order(OrderQualifier::Acquire)),
+    ("release", Qualifier::Order(OrderQualifier::Release)),
+    ("acq_rel", Qualifier::Order(OrderQualifier::AcqRel)),
+    ("sc", Qualifier::Order(OrderQualifier::Sc)),
     ("mmio", Qualifier::Mmio),
     ("cta", Qualifier::Scope(Scope::Cta)),
     ("cluster", Qualifier::Scope(Scope::Cluster)),
@@ -254,25 +254,25 @@ impl Qualifier {
         found.map(|(_, qualifier)| *qualifier)
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> QualifierKind {
         match self {
-            Qualifier::Order(_) => Kind::Order,
-            Qualifier::Mmio => Kind::Mmio,
-            Qualifier::Scope(_) => Kind::Scope,
-            Qualifier::GpuLevel => Kind::GpuLevel,
-            Qualifier::Space(_) => Kind::Space,
-            Qualifier::Op(_) => Kind::Op,
-            Qualifier::Type(_) => Kind::Type,
-            Qualifier::Vector(_) => Kind::Vector,
-            Qualifier::NonCoherent => Kind::NonCoherent,
-            Qualifier::Cache(_) => Kind::Cache,
-            Qualifier::Level1 => Kind::Level1,
-            Qualifier::Level2 => Kind::Level2,
-            Qualifier::Prefetch(_) => Kind::Prefetch,
-            Qualifier::Policy => Kind::Policy,
-            Qualifier::Readonly => Kind::Readonly,
-            Qualifier::NoFlush => Kind::NoFlush,
-            Qualifier::Outside(_) => Kind::Outside,
+            Qualifier::Order(_) => QualifierKind::Order,
+            Qualifier::Mmio => QualifierKind::Mmio,
+            Qualifier::Scope(_) => QualifierKind::Scope,
+            Qualifier::GpuLevel => QualifierKind::GpuLevel,
+            Qualifier::Space(_) => QualifierKind::Space,
+            Qualifier::Op(_) => QualifierKind::Op,
+            Qualifier::Type(_) => QualifierKind::Type,
+            Qualifier::Vector(_) => QualifierKind::Vector,
+            Qualifier::NonCoherent => QualifierKind::NonCoherent,
+            Qualifier::Cache(_) => QualifierKind::Cache,
+            Qualifier::Level1 => QualifierKind::Level1,
+            Qualifier::Level2 => QualifierKind::Level2,
+            Qualifier::Prefetch(_) => QualifierKind::Prefetch,
+            Qualifier::Policy => QualifierKind::Policy,
+            Qualifier::Readonly => QualifierKind::Readonly,
+            Qualifier::NoFlush => QualifierKind::NoFlush,
+            Qualifier::Outside(_) => QualifierKind::Outside,
         }
     }
 }
@@ -280,44 +280,44 @@ impl Qualifier {
 /// The qualifiers of one instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Qualifiers {
-    pub order: Option<At<Order>>,
-    pub mmio: Option<At<()>>,
-    pub scope: Option<At<Scope>>,
-    pub gpu_level: Option<At<()>>,
-    pub space: Option<At<SpaceQualifier>>,
-    pub op: Option<At<AtomicOp>>,
-    pub ty: Option<At<Type>>,
-    pub vector: Option<At<u8>>,
-    pub non_coherent: Option<At<()>>,
-    pub cache: Option<At<CacheOperator>>,
-    pub level1: Option<At<()>>,
-    pub level2: Option<At<()>>,
+    pub order: Option<Positioned<OrderQualifier>>,
+    pub mmio: Option<Positioned<()>>,
+    pub scope: Option<Positioned<Scope>>,
+    pub gpu_level: Option<Positioned<()>>,
+    pub space: Option<Positioned<SpaceQualifier>>,
+    pub op: Option<Positioned<AtomicOp>>,
+    pub ty: Option<Positioned<Type>>,
+    pub vector: Option<Positioned<u8>>,
+    pub non_coherent: Option<Positioned<()>>,
+    pub cache: Option<Positioned<CacheOperator>>,
+    pub level1: Option<Positioned<()>>,
+    pub level2: Option<Positioned<()>>,
     /// In bytes.
-    pub prefetch: Option<At<u16>>,
-    pub policy: Option<At<()>>,
-    pub readonly: Option<At<()>>,
-    pub no_flush: Option<At<()>>,
-    pub outside: Option<At<&'static str>>,
+    pub prefetch: Option<Positioned<u16>>,
+    pub policy: Option<Positioned<()>>,
+    pub readonly: Option<Positioned<()>>,
+    pub no_flush: Option<Positioned<()>>,
+    pub outside: Option<Positioned<&'static str>>,
     /// How many parts there are, the opcode included: the position of one more.
     pub end: usize,
 }
 
 /// A part that cannot be taken, before any rule is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum BadQualifier {
     Unknown {
         position: usize,
     },
     /// Known, but of no use to this instruction.
     Foreign {
         position: usize,
-        kind: Kind,
+        kind: QualifierKind,
     },
     /// A second one of its kind.
     Repeated {
         first: usize,
         second: usize,
-        kind: Kind,
+        kind: QualifierKind,
     },
 }
 
@@ -325,22 +325,22 @@ impl Qualifiers {
     /// Sorts the parts after the opcode by kind; `accepts` is what the instruction has a use for.
     pub fn read<'a>(
         parts: impl IntoIterator<Item = &'a str>,
-        accepts: &[Kind],
-    ) -> (Qualifiers, Vec<Fault>) {
+        accepts: &[QualifierKind],
+    ) -> (Qualifiers, Vec<BadQualifier>) {
         let mut read = Qualifiers { end: 1, ..Qualifiers::default() };
         let mut faults = Vec::new();
         for (index, part) in parts.into_iter().enumerate() {
             let position = index + 1;
             read.end = position + 1;
             let Some(qualifier) = Qualifier::named(part) else {
-                faults.push(Fault::Unknown { position });
+                faults.push(BadQualifier::Unknown { position });
                 continue;
             };
             let kind = qualifier.kind();
-            if kind != Kind::Outside && !accepts.contains(&kind) {
-                faults.push(Fault::Foreign { position, kind });
+            if kind != QualifierKind::Outside && !accepts.contains(&kind) {
+                faults.push(BadQualifier::Foreign { position, kind });
             } else if let Some(first) = read.add(qualifier, position) {
-                faults.push(Fault::Repeated { first, second: position, kind });
+                faults.push(BadQualifier::Repeated { first, second: position, kind });
             }
         }
         (read, faults)
@@ -348,9 +348,9 @@ impl Qualifiers {
 
     /// The position of an earlier qualifier of the same kind, if there is one.
     fn add(&mut self, qualifier: Qualifier, position: usize) -> Option<usize> {
-        fn set<T>(slot: &mut Option<At<T>>, value: T, position: usize) -> Option<usize> {
+        fn set<T>(slot: &mut Option<Positioned<T>>, value: T, position: usize) -> Option<usize> {
             if slot.is_none() {
-                *slot = Some(At { value, position });
+                *slot = Some(Positioned { value, position });
                 return None;
             }
             slot.as_ref().map(|earlier| earlier.position)
@@ -406,9 +406,14 @@ mod tests {
 
     #[test]
     fn a_second_scope_is_a_fault() {
-        let (read, faults) =
-            Qualifiers::read(["relaxed", "gpu", "cta"], &[Kind::Order, Kind::Scope]);
-        assert_eq!(read.scope, Some(At { value: Scope::Gpu, position: 2 }));
-        assert_eq!(faults, [Fault::Repeated { first: 2, second: 3, kind: Kind::Scope }]);
+        let (read, faults) = Qualifiers::read(
+            ["relaxed", "gpu", "cta"],
+            &[QualifierKind::Order, QualifierKind::Scope],
+        );
+        assert_eq!(read.scope, Some(Positioned { value: Scope::Gpu, position: 2 }));
+        assert_eq!(
+            faults,
+            [BadQualifier::Repeated { first: 2, second: 3, kind: QualifierKind::Scope }]
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::shape::Form;
-use crate::version::{PtxIsa, Setting};
+use crate::shape::InstructionForm;
+use crate::version::{PtxIsa, RuleContext};
 use model::section::Section;
 
 /// A sentence of the document that an instruction can contradict.
@@ -12,13 +12,13 @@ pub struct Rule {
     pub code: &'static str,
     pub section: Section,
     pub text: &'static str,
-    pub by: By,
+    pub by: Authority,
 }
 
 /// Who says so. The document and NVIDIA's assembler `ptxas` differ here and there
 /// (`docs/ptxas-differences.md`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum By {
+pub enum Authority {
     Both,
     /// `ptxas` accepts what breaks the rule.
     Document,
@@ -28,9 +28,9 @@ pub enum By {
 
 /// A rule, and how to see that it is broken.
 #[derive(Clone, Copy)]
-pub struct Check {
+pub struct RuleCheck {
     pub rule: &'static Rule,
-    pub broken: fn(&Form<'_>, &Setting) -> Option<Breach>,
+    pub broken: fn(&InstructionForm<'_>, &RuleContext) -> Option<Breach>,
 }
 
 /// A place in an instruction.

@@ -56,7 +56,7 @@ impl Opcode {
 
 /// What stands where a register or a constant can stand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Value {
+pub enum ValueShape {
     /// `None` where registers are not declared.
     Register(Option<Type>),
     /// A register declared with `.v2` or `.v4`: so many elements of a type.
@@ -82,14 +82,14 @@ pub const LANES: usize = 8;
 /// `{r0, _, r2, r3}`
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
-    values: [Value; LANES],
+    values: [ValueShape; LANES],
     /// How many are written, which may be more than are kept.
     pub count: usize,
 }
 
 impl Lanes {
-    pub fn new(values: impl IntoIterator<Item = Value>) -> Lanes {
-        let mut lanes = Lanes { values: [Value::Other; LANES], count: 0 };
+    pub fn new(values: impl IntoIterator<Item = ValueShape>) -> Lanes {
+        let mut lanes = Lanes { values: [ValueShape::Other; LANES], count: 0 };
         for value in values {
             if let Some(slot) = lanes.values.get_mut(lanes.count) {
                 *slot = value;
@@ -99,16 +99,16 @@ impl Lanes {
         lanes
     }
 
-    pub fn values(&self) -> &[Value] {
+    pub fn values(&self) -> &[ValueShape] {
         &self.values[..self.count.min(LANES)]
     }
 }
 
 /// What an address starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
+pub enum AddressBase {
     Register(Option<Type>),
-    Variable(Declared),
+    Variable(VariableShape),
     Number,
     /// Something that was reported already, or that has a meaning unknown here.
     Other,
@@ -130,7 +130,7 @@ pub enum Role {
 
 /// A variable as it is declared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Declared {
+pub struct VariableShape {
     /// Never `Generic`, `Param` or `SharedCluster`.
     pub space: SpaceQualifier,
     /// Whether it has the attribute `.unified`.
@@ -142,8 +142,8 @@ pub struct Declared {
 
 /// `[x+4].unified`
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    pub base: Base,
+pub struct AddressShape {
+    pub base: AddressBase,
     /// In bytes; for an immediate address, the address.
     pub offset: i64,
     pub unified: bool,
@@ -151,23 +151,23 @@ pub struct Place {
 
 /// One operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
-    Value(Value),
+pub enum OperandShape {
+    Value(ValueShape),
     Lanes(Lanes),
-    Place(Place),
+    Place(AddressShape),
 }
 
 /// A whole instruction.
 #[derive(Clone, Copy, Debug)]
-pub struct Form<'a> {
+pub struct InstructionForm<'a> {
     pub opcode: Opcode,
     pub q: &'a Qualifiers,
     /// Whether it has a guard.
     pub predicated: bool,
-    pub operands: &'a [Shape],
+    pub operands: &'a [OperandShape],
 }
 
-impl Form<'_> {
+impl InstructionForm<'_> {
     /// Where the address is among the operands.
     pub fn place_index(&self) -> usize {
         match self.opcode {
@@ -176,23 +176,23 @@ impl Form<'_> {
         }
     }
 
-    pub fn place(&self) -> Option<&Place> {
+    pub fn place(&self) -> Option<&AddressShape> {
         match self.operands.get(self.place_index()) {
-            Some(Shape::Place(place)) => Some(place),
+            Some(OperandShape::Place(place)) => Some(place),
             _ => None,
         }
     }
 
     /// The variable that is accessed, where the address names one.
-    pub fn variable(&self) -> Option<Declared> {
+    pub fn variable(&self) -> Option<VariableShape> {
         match self.place()?.base {
-            Base::Variable(variable) => Some(variable),
-            Base::Register(_) | Base::Number | Base::Other => None,
+            AddressBase::Variable(variable) => Some(variable),
+            AddressBase::Register(_) | AddressBase::Number | AddressBase::Other => None,
         }
     }
 
     /// The operands that hold data, with their indices: not the address, not the policy.
-    pub fn data(&self) -> impl Iterator<Item = (usize, &Shape)> {
+    pub fn data(&self) -> impl Iterator<Item = (usize, &OperandShape)> {
         let (address, end) = (self.place_index(), self.data_end());
         self.operands.iter().enumerate().take(end).filter(move |(index, _)| *index != address)
     }
@@ -225,8 +225,9 @@ impl Form<'_> {
 
     /// Whether a load or a store says that it is more than weak.
     pub fn is_strong(&self) -> bool {
-        use crate::qualifier::Order;
-        self.q.mmio.is_some() || self.q.order.is_some_and(|order| order.value != Order::Weak)
+        use crate::qualifier::OrderQualifier;
+        self.q.mmio.is_some()
+            || self.q.order.is_some_and(|order| order.value != OrderQualifier::Weak)
     }
 
     /// Whether this is `ld.global.nc`, which has a section of its own.

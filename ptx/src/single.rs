@@ -5,19 +5,19 @@
 
 use crate::fences::{self, Spelling};
 use crate::qualifier::Qualifiers;
-use crate::shape::{Form, Opcode, Shape};
-use crate::version::{Function, Setting};
+use crate::shape::{InstructionForm, Opcode, OperandShape};
+use crate::version::{FunctionKind, RuleContext};
 
-use super::lint::{Linter, Options, setting};
+use super::lint::{LintOptions, Linter, setting};
 use super::parse::Parser;
-use super::print::{self, Operand};
-use super::syntax::{Memory, Module, Statement};
+use super::print::{self, PrintedOperand};
+use super::syntax::{MemoryInstruction, ModuleSyntax, Statement};
 use text::Diagnostic;
-use text::report::Report;
+use text::report::Diagnostics;
 
 /// What was read.
 #[derive(Clone, Debug)]
-pub struct Single<'a> {
+pub struct ParsedInstruction<'a> {
     /// From the guard to the last operand.
     pub text: &'a str,
     pub opcode: Opcode,
@@ -27,17 +27,17 @@ pub struct Single<'a> {
     /// A fence of proxies, of a state space or of an operation: its qualifiers mean nothing alone.
     pub spelling: Option<&'static Spelling>,
     pub predicated: bool,
-    operands: Vec<Shape>,
+    operands: Vec<OperandShape>,
     /// The operands as they are written.
-    pub arguments: Vec<Operand<'a>>,
+    pub arguments: Vec<PrintedOperand<'a>>,
     /// What is wrong with it; without an error in here, it keeps all rules.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Single<'_> {
+impl ParsedInstruction<'_> {
     /// The instruction as rules see it.
-    pub fn form(&self) -> Form<'_> {
-        Form {
+    pub fn form(&self) -> InstructionForm<'_> {
+        InstructionForm {
             opcode: self.opcode,
             q: &self.qualifiers,
             predicated: self.predicated,
@@ -51,10 +51,10 @@ impl Single<'_> {
 pub fn instruction<'a>(
     path: &str,
     text: &'a str,
-    options: Options,
-) -> Result<Single<'a>, Vec<Diagnostic>> {
+    options: LintOptions,
+) -> Result<ParsedInstruction<'a>, Vec<Diagnostic>> {
     let text = text::decode(path, text.as_bytes())?;
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     let mut parser = Parser::new(text, &mut report);
     parser.alone = true;
     let read = parser.single();
@@ -64,14 +64,18 @@ pub fn instruction<'a>(
         return Err(report.finish(path, text));
     };
     let single = judged(text, &module, &memory, options, &mut report);
-    Ok(Single { diagnostics: report.finish(path, text), ..single })
+    Ok(ParsedInstruction { diagnostics: report.finish(path, text), ..single })
 }
 
 /// Reads one instruction of another kind, of which the operands are not looked into: what is wrong
 /// with its name; or why it is no instruction.
-pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+pub fn other(
+    path: &str,
+    text: &str,
+    options: LintOptions,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let text = text::decode(path, text.as_bytes())?;
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     let mut parser = Parser::new(text, &mut report);
     (parser.alone, parser.excerpt) = (true, true);
     let read = parser.single();
@@ -79,7 +83,7 @@ pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>
     let Some(Statement::Opaque(opaque)) = read.filter(|_| report.count() == 0) else {
         return Err(report.finish(path, text));
     };
-    let setting = setting(&module, options, Function::Unknown);
+    let setting = setting(&module, options, FunctionKind::Unknown);
     let mut linter =
         Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
     linter.opcode(&opaque, &setting);
@@ -89,13 +93,13 @@ pub fn other(path: &str, text: &str, options: Options) -> Result<Vec<Diagnostic>
 /// One of several: what is wrong with it is in the report.
 fn judged<'a>(
     text: &'a str,
-    module: &Module,
-    memory: &Memory,
-    options: Options,
-    report: &mut Report,
-) -> Single<'a> {
+    module: &ModuleSyntax,
+    memory: &MemoryInstruction,
+    options: LintOptions,
+    report: &mut Diagnostics,
+) -> ParsedInstruction<'a> {
     let address_bits = Some(64);
-    let setting = Setting { address_bits, ..setting(module, options, Function::Unknown) };
+    let setting = RuleContext { address_bits, ..setting(module, options, FunctionKind::Unknown) };
     let mut linter = Linter { text, module, report, options, buffer: Vec::new() };
     linter.memory(memory, &setting);
     let (qualifiers, _) = linter.qualifiers(memory);
@@ -105,7 +109,7 @@ fn judged<'a>(
     let spelling = matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
         .then(|| fences::spelled(&parts.iter().copied()))
         .flatten();
-    Single {
+    ParsedInstruction {
         text: memory.at.of(text),
         opcode: memory.opcode,
         parts,
@@ -120,9 +124,9 @@ fn judged<'a>(
 
 /// A piece of a function.
 #[derive(Clone, Debug)]
-pub enum Piece<'a> {
+pub enum FunctionPiece<'a> {
     Label(&'a str),
-    Memory(Box<Single<'a>>),
+    Memory(Box<ParsedInstruction<'a>>),
     /// An instruction of another kind, of which the operands are not looked into.
     Other {
         opcode: &'a str,
@@ -137,10 +141,10 @@ pub enum Piece<'a> {
 pub fn excerpt<'a>(
     path: &str,
     text: &'a str,
-    options: Options,
-) -> Result<(Vec<Piece<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    options: LintOptions,
+) -> Result<(Vec<FunctionPiece<'a>>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let text = text::decode(path, text.as_bytes())?;
-    let mut report = Report::default();
+    let mut report = Diagnostics::default();
     let mut parser = Parser::new(text, &mut report);
     (parser.alone, parser.excerpt) = (true, true);
     let mut statements = Vec::new();
@@ -163,11 +167,11 @@ pub fn excerpt<'a>(
         return Err(report.finish(path, text));
     }
     let pieces = statements.iter().map(|statement| match statement {
-        Statement::Label(at) => Piece::Label(at.of(text)),
+        Statement::Label(at) => FunctionPiece::Label(at.of(text)),
         Statement::Memory(memory) => {
-            Piece::Memory(Box::new(judged(text, &module, memory, options, &mut report)))
+            FunctionPiece::Memory(Box::new(judged(text, &module, memory, options, &mut report)))
         }
-        Statement::Opaque(opaque) => Piece::Other {
+        Statement::Opaque(opaque) => FunctionPiece::Other {
             opcode: opaque.parts.of(&module.parts).first().map_or("", |part| part.of(text)),
             text: opaque.at.of(text),
             guarded: opaque.guard.is_some(),
@@ -202,7 +206,7 @@ mod tests {
     use super::*;
 
     fn codes(text: &str) -> Vec<&'static str> {
-        let diagnostics = match instruction("i", text, Options::default()) {
+        let diagnostics = match instruction("i", text, LintOptions::default()) {
             Ok(single) => single.diagnostics,
             Err(diagnostics) => diagnostics,
         };
@@ -225,7 +229,7 @@ mod tests {
 
     #[test]
     fn what_breaks_a_rule_is_read_all_the_same() {
-        let single = instruction("i", "ld.relaxed.u32 r, [a]", Options::default());
+        let single = instruction("i", "ld.relaxed.u32 r, [a]", LintOptions::default());
         let single = single.expect("it can be read");
         assert_eq!(single.opcode, Opcode::Ld);
         assert_eq!(single.parts, ["relaxed", "u32"]);
@@ -236,21 +240,21 @@ mod tests {
     fn an_excerpt_is_read_piece_by_piece() {
         let text = "ld.global.u32 %r1, [%rd1] ; $L1: ; add.s32 %r3, %r1, 1; \
             atom.global.cas.b32 %r2, [%rd1], %r1, %r3 ; @%p1 bra $L1 ; call.uni (retval0),";
-        let (pieces, diagnostics) = excerpt("i", text, Options::default()).expect("it is PTX");
+        let (pieces, diagnostics) = excerpt("i", text, LintOptions::default()).expect("it is PTX");
         assert_eq!(diagnostics, []);
         let shown: Vec<&str> = pieces
             .iter()
             .map(|piece| match piece {
-                Piece::Label(label) => label,
-                Piece::Memory(single) => single.opcode.name(),
-                Piece::Other { opcode, .. } => opcode,
+                FunctionPiece::Label(label) => label,
+                FunctionPiece::Memory(single) => single.opcode.name(),
+                FunctionPiece::Other { opcode, .. } => opcode,
             })
             .collect();
         assert_eq!(shown, ["ld", "$L1", "add", "atom", "bra", "call"]);
-        let wrong = excerpt("i", "fence.sc; ld.u32 r, [a]", Options::default()).expect("read");
+        let wrong = excerpt("i", "fence.sc; ld.u32 r, [a]", LintOptions::default()).expect("read");
         assert_eq!(wrong.1[0].code, "fence-scope-missing");
-        assert!(excerpt("i", "ld.u32 r, [a", Options::default()).is_err());
-        assert!(excerpt("i", "ret; }", Options::default()).is_err());
+        assert!(excerpt("i", "ld.u32 r, [a", LintOptions::default()).is_err());
+        assert!(excerpt("i", "ret; }", LintOptions::default()).is_err());
     }
 
     #[test]

@@ -4,20 +4,20 @@ use crate::shape::Opcode;
 
 use super::constant::Constant;
 use super::lex;
-use super::parse::{Lost, Parser, Read};
+use super::parse::{Lost, ParseResult, Parser};
 use super::symbols::is_special;
 use super::syntax::{
-    Address, Element, Guard, Memory, Named, Opaque, Operand, OperandKind, Range, Scalar, Statement,
-    Symbol,
+    AddressOperand, Element, Guard, MemoryInstruction, NameUse, Opaque, Operand, OperandKind,
+    Range, Scalar, Statement, Symbol,
 };
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 impl Parser<'_, '_> {
-    pub(super) fn statement(&mut self) -> Read<Statement> {
+    pub(super) fn statement(&mut self) -> ParseResult<Statement> {
         let start = self.token.at;
         let guard = self.guard()?;
-        if self.token.kind != lex::Kind::Word {
+        if self.token.kind != lex::TokenKind::Word {
             return Err(self.expected("an instruction"));
         }
         let opcode = self.bump().at;
@@ -27,9 +27,9 @@ impl Parser<'_, '_> {
         }
         let first = self.module.parts.len();
         self.module.parts.push(opcode);
-        while self.token.kind == lex::Kind::Dotted {
-            let Bytes { start, end } = self.bump().at;
-            self.module.parts.push(Bytes { start: start + 1, end });
+        while self.token.kind == lex::TokenKind::Dotted {
+            let ByteSpan { start, end } = self.bump().at;
+            self.module.parts.push(ByteSpan { start: start + 1, end });
         }
         let parts = Range::new(first, self.module.parts.len());
         let text = self.text();
@@ -63,11 +63,11 @@ impl Parser<'_, '_> {
         let operands = self.operands()?;
         let at = start.to(self.last);
         self.semicolon()?;
-        Ok(Statement::Memory(Memory { opcode, at, guard, parts, operands }))
+        Ok(Statement::Memory(MemoryInstruction { opcode, at, guard, parts, operands }))
     }
 
     /// An instruction of which only the opcode is wanted.
-    fn unread(&mut self, start: Bytes, guard: Option<Guard>, parts: Range) -> Statement {
+    fn unread(&mut self, start: ByteSpan, guard: Option<Guard>, parts: Range) -> Statement {
         let mut at = start.to(self.last);
         while !self.at_end() && !self.is(";") {
             at = at.to(self.bump().at);
@@ -122,21 +122,21 @@ impl Parser<'_, '_> {
     }
 
     /// The end of the statement, whose `;` was taken.
-    fn last_of(&self, start: Bytes) -> Bytes {
+    fn last_of(&self, start: ByteSpan) -> ByteSpan {
         if self.last.start > start.start {
-            Bytes { start: start.start, end: self.last.start }
+            ByteSpan { start: start.start, end: self.last.start }
         } else {
             start
         }
     }
 
-    fn guard(&mut self) -> Read<Option<Guard>> {
+    fn guard(&mut self) -> ParseResult<Option<Guard>> {
         if !self.is("@") {
             return Ok(None);
         }
         let open = self.bump().at;
         let negated = self.eat("!");
-        if self.token.kind != lex::Kind::Word {
+        if self.token.kind != lex::TokenKind::Word {
             return Err(self.expected("a predicate"));
         }
         let name = self.bump().at;
@@ -163,7 +163,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn semicolon(&mut self) -> Read<()> {
+    fn semicolon(&mut self) -> ParseResult<()> {
         if self.eat(";") {
             return Ok(());
         }
@@ -184,7 +184,7 @@ impl Parser<'_, '_> {
     }
 
     /// The operands of a memory instruction, up to the `;`.
-    fn operands(&mut self) -> Read<Range> {
+    fn operands(&mut self) -> ParseResult<Range> {
         let first = self.module.operands.len();
         if !self.is(";") && !self.at_end() && !self.is("}") {
             loop {
@@ -219,7 +219,7 @@ impl Parser<'_, '_> {
     }
 
     /// What is no source is a destination or an address.
-    fn operand(&mut self, source: bool) -> Read<Operand> {
+    fn operand(&mut self, source: bool) -> ParseResult<Operand> {
         let open = self.token.at;
         if self.eat("[") {
             return self.address(open);
@@ -252,11 +252,11 @@ impl Parser<'_, '_> {
     }
 
     /// `a[2]`, `a[%r1]`: an element of an array (`#arrays-as-operands`).
-    fn indexed(&mut self, base: Scalar, base_at: Bytes) -> Read<Operand> {
+    fn indexed(&mut self, base: Scalar, base_at: ByteSpan) -> ParseResult<Operand> {
         self.bump();
         if self.starts_constant() {
             self.constant()?;
-        } else if self.token.kind == lex::Kind::Word {
+        } else if self.token.kind == lex::TokenKind::Word {
             self.name();
         } else {
             return Err(self.expected("an index"));
@@ -265,12 +265,12 @@ impl Parser<'_, '_> {
             return Err(self.expected("`]`"));
         }
         // Which element it is decides no rule: they are aligned as the first one is.
-        let address = Address { base, base_at, offset: 0, unified: None };
+        let address = AddressOperand { base, base_at, offset: 0, unified: None };
         Ok(Operand { at: base_at.to(self.last), kind: OperandKind::Address(address) })
     }
 
     /// What follows `{`.
-    fn vector(&mut self, open: Bytes) -> Read<Operand> {
+    fn vector(&mut self, open: ByteSpan) -> ParseResult<Operand> {
         let first = self.module.elements.len();
         let mut count = 0;
         loop {
@@ -295,7 +295,7 @@ impl Parser<'_, '_> {
         Ok(Operand { at: open.to(self.last), kind: OperandKind::Vector(range) })
     }
 
-    fn scalar(&mut self) -> Read<(Scalar, Bytes)> {
+    fn scalar(&mut self) -> ParseResult<(Scalar, ByteSpan)> {
         let start = self.token.at;
         if self.starts_constant() {
             let value = match self.constant()? {
@@ -304,7 +304,7 @@ impl Parser<'_, '_> {
             };
             return Ok((value, start.to(self.last)));
         }
-        if self.token.kind != lex::Kind::Word {
+        if self.token.kind != lex::TokenKind::Word {
             return Err(self.expected("an operand"));
         }
         self.hyphen()?;
@@ -313,7 +313,7 @@ impl Parser<'_, '_> {
     }
 
     /// `cache-policy`, as the syntax lines of the document have it, is no name.
-    fn hyphen(&mut self) -> Read<()> {
+    fn hyphen(&mut self) -> ParseResult<()> {
         let rest = &self.text()[self.token.at.end as usize..];
         let rest = rest.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphabetic));
         let Some(rest) = rest else { return Ok(()) };
@@ -321,7 +321,7 @@ impl Parser<'_, '_> {
         let length = rest.find(|c| !letter(c)).unwrap_or(rest.len());
         let second = &rest[..length];
         let name = format!("{}_{}", short(self.word()), short(second));
-        let end = Bytes::new(0, self.token.at.end as usize + 1 + length);
+        let end = ByteSpan::new(0, self.token.at.end as usize + 1 + length);
         self.report
             .error("syntax", self.token.at.to(end), "a name has no `-`")
             .note("a name has letters, digits, `_`, `$` and `%`")
@@ -333,7 +333,7 @@ impl Parser<'_, '_> {
     fn name(&mut self) -> Scalar {
         let at = self.bump().at;
         let name = at.of(self.text());
-        let component = self.token.kind == lex::Kind::Dotted
+        let component = self.token.kind == lex::TokenKind::Dotted
             && self.adjacent()
             && matches!(self.word(), ".x" | ".y" | ".z" | ".w" | ".r" | ".g" | ".b" | ".a");
         if component {
@@ -355,7 +355,7 @@ impl Parser<'_, '_> {
     }
 
     #[cold]
-    fn undeclared(&mut self, name: &str, at: Bytes, ty: &str) {
+    fn undeclared(&mut self, name: &str, at: ByteSpan, ty: &str) {
         self.module.undeclared += 1;
         let worth = self.report.is_worth(self.symbols.count());
         let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
@@ -369,7 +369,7 @@ impl Parser<'_, '_> {
     }
 
     /// What follows `[`.
-    fn address(&mut self, open: Bytes) -> Read<Operand> {
+    fn address(&mut self, open: ByteSpan) -> ParseResult<Operand> {
         let base_at = self.token.at;
         let mut offset = 0;
         let base = if self.starts_constant() {
@@ -378,7 +378,7 @@ impl Parser<'_, '_> {
                 Constant::Float => return Err(self.expected("an integer as address")),
             }
             Scalar::Number
-        } else if self.token.kind == lex::Kind::Word {
+        } else if self.token.kind == lex::TokenKind::Word {
             self.name()
         } else {
             return Err(self.expected("a variable, a register or a number"));
@@ -387,7 +387,7 @@ impl Parser<'_, '_> {
         if self.is("-") && base != Scalar::Number {
             let sign = self.token.at;
             let number = self.peek();
-            let help = (number.kind == lex::Kind::Number).then(|| {
+            let help = (number.kind == lex::TokenKind::Number).then(|| {
                 format!(
                     "[{}+-{}]",
                     short(base_at.of(self.text())),
@@ -421,14 +421,14 @@ impl Parser<'_, '_> {
             return Err(self.expected("`]`"));
         }
         let end = self.last;
-        let unified = (self.token.kind == lex::Kind::Dotted && self.word() == ".unified")
+        let unified = (self.token.kind == lex::TokenKind::Dotted && self.word() == ".unified")
             .then(|| self.bump().at);
-        let kind = OperandKind::Address(Address { base, base_at, offset, unified });
+        let kind = OperandKind::Address(AddressOperand { base, base_at, offset, unified });
         Ok(Operand { at: open.to(end), kind })
     }
 
     /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
-    fn names(&mut self, parts: Range) -> Read<Range> {
+    fn names(&mut self, parts: Range) -> ParseResult<Range> {
         let text = self.text();
         let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
         let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
@@ -439,19 +439,19 @@ impl Parser<'_, '_> {
         let mut depth = 0_usize;
         loop {
             match self.token.kind {
-                lex::Kind::End => {
+                lex::TokenKind::End => {
                     self.report.error("semicolon", self.last.after(), "`;` is missing");
                     break;
                 }
-                lex::Kind::Word => {
+                lex::TokenKind::Word => {
                     let at = self.bump().at;
                     // The name of the function that is called is no register.
                     let function = called && depth == 0;
                     if !function && at.of(text) != "_" {
-                        self.module.names.push(Named { at, defined: defines });
+                        self.module.names.push(NameUse { at, defined: defines });
                     }
                 }
-                lex::Kind::Sign => {
+                lex::TokenKind::Sign => {
                     let sign = self.bump().at.of(text);
                     match sign {
                         "{" | "[" | "(" => depth += 1,
@@ -466,7 +466,9 @@ impl Parser<'_, '_> {
                         _ => {}
                     }
                 }
-                lex::Kind::Number | lex::Kind::Dotted | lex::Kind::Text => drop(self.bump()),
+                lex::TokenKind::Number | lex::TokenKind::Dotted | lex::TokenKind::Text => {
+                    self.bump();
+                }
             }
         }
         Ok(Range::new(first, self.module.names.len()))

@@ -3,37 +3,37 @@
 //! Everything refers to the text by byte ranges. Memory instructions are read operand by operand;
 //! all others are kept as they stand, with the names they define and use.
 
-use crate::shape::{Declared, Opcode};
-use crate::version::{Function as Kind, PtxIsa, Target};
+use crate::shape::{Opcode, VariableShape};
+use crate::version::{FunctionKind as Kind, PtxIsa, Target};
 use model::isa::{SpaceQualifier, Type};
 
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// One file.
 #[derive(Debug, Default)]
-pub(crate) struct Module {
-    pub(crate) isa: Option<(PtxIsa, Bytes)>,
+pub(crate) struct ModuleSyntax {
+    pub(crate) isa: Option<(PtxIsa, ByteSpan)>,
     /// Whether there is a `.version`, one that can be read or not.
     pub(crate) versioned: bool,
-    pub(crate) target: Option<(Target, Bytes)>,
+    pub(crate) target: Option<(Target, ByteSpan)>,
     /// 32 or 64; `None` where the module does not say.
     pub(crate) address_bits: Option<u16>,
     pub(crate) functions: Vec<Function>,
     /// Parts of all instructions, opcodes included; an instruction has a range of them.
-    pub(crate) parts: Vec<Bytes>,
+    pub(crate) parts: Vec<ByteSpan>,
     /// Operands of all memory instructions.
     pub(crate) operands: Vec<Operand>,
     /// Elements of all vectors.
     pub(crate) elements: Vec<Element>,
     /// What all other instructions define and use.
-    pub(crate) names: Vec<Named>,
+    pub(crate) names: Vec<NameUse>,
     /// All that has a name and is memory, in the order of the text.
-    pub(crate) variables: Vec<Variable>,
+    pub(crate) variables: Vec<VariableDeclaration>,
     /// How many names of memory instructions are declared nowhere: reported, and no trouble to read.
     pub(crate) undeclared: usize,
 }
 
-/// A part of one of the lists of a [`Module`].
+/// A part of one of the lists of a [`ModuleSyntax`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Range {
     pub(crate) start: u32,
@@ -53,8 +53,8 @@ impl Range {
 
 /// A declaration of memory: a variable, a parameter, or the result of a function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Variable {
-    pub(crate) name: Bytes,
+pub(crate) struct VariableDeclaration {
+    pub(crate) name: ByteSpan,
     pub(crate) space: SpaceQualifier,
     /// Of all elements; none where it is not written as numbers.
     pub(crate) bytes: Option<u32>,
@@ -67,21 +67,21 @@ pub(crate) struct Variable {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) kind: Kind,
-    pub(crate) name: Bytes,
-    /// In [`Module::variables`], as the two that follow.
+    pub(crate) name: ByteSpan,
+    /// In [`ModuleSyntax::variables`], as the two that follow.
     pub(crate) results: Range,
     pub(crate) parameters: Range,
     /// What its body declares.
     pub(crate) variables: Range,
     /// A register of a block that has the name of another one around it.
-    pub(crate) shadowed: Option<Bytes>,
+    pub(crate) shadowed: Option<ByteSpan>,
     pub(crate) statements: Vec<Statement>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Statement {
-    Label(Bytes),
-    Memory(Memory),
+    Label(ByteSpan),
+    Memory(MemoryInstruction),
     Opaque(Opaque),
 }
 
@@ -89,17 +89,17 @@ pub(crate) enum Statement {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Guard {
     /// From the sign to the name.
-    pub(crate) at: Bytes,
-    pub(crate) name: Bytes,
+    pub(crate) at: ByteSpan,
+    pub(crate) name: ByteSpan,
     pub(crate) negated: bool,
 }
 
 /// An instruction whose rules are checked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct MemoryInstruction {
     pub(crate) opcode: Opcode,
     /// From the guard to the last operand.
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     pub(crate) guard: Option<Guard>,
     pub(crate) parts: Range,
     pub(crate) operands: Range,
@@ -108,7 +108,7 @@ pub(crate) struct Memory {
 /// Any other instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opaque {
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     pub(crate) guard: Option<Guard>,
     pub(crate) parts: Range,
     pub(crate) names: Range,
@@ -116,8 +116,8 @@ pub(crate) struct Opaque {
 
 /// A name in an instruction that is kept as it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Named {
-    pub(crate) at: Bytes,
+pub(crate) struct NameUse {
+    pub(crate) at: ByteSpan,
     pub(crate) defined: bool,
 }
 
@@ -127,7 +127,7 @@ pub(crate) enum Symbol {
     Register(Type),
     Vector(u8, Type),
     Predicate,
-    Variable(Declared),
+    Variable(VariableShape),
     /// A function, a texture, a label.
     Other,
 }
@@ -135,7 +135,7 @@ pub(crate) enum Symbol {
 /// An operand of a memory instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Operand {
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     pub(crate) kind: OperandKind,
 }
 
@@ -144,14 +144,14 @@ pub(crate) enum OperandKind {
     Scalar(Scalar),
     /// A name and a number that is added to it.
     Sum(Scalar),
-    /// A range of [`Module::elements`].
+    /// A range of [`ModuleSyntax::elements`].
     Vector(Range),
-    Address(Address),
+    Address(AddressOperand),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Element {
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
     pub(crate) value: Scalar,
 }
 
@@ -172,11 +172,11 @@ pub(crate) enum Scalar {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Address {
+pub(crate) struct AddressOperand {
     pub(crate) base: Scalar,
-    pub(crate) base_at: Bytes,
+    pub(crate) base_at: ByteSpan,
     /// In bytes; for a number as base, the address.
     pub(crate) offset: i64,
     /// The place of the suffix `.unified`.
-    pub(crate) unified: Option<Bytes>,
+    pub(crate) unified: Option<ByteSpan>,
 }

@@ -68,22 +68,22 @@ impl fmt::Display for Target {
 
 /// What an instruction stands in, as far as rules ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct RuleContext {
     pub isa: PtxIsa,
     /// `None` where no target is named: then no rule asks for one.
     pub target: Option<Target>,
-    pub function: Function,
+    pub function: FunctionKind,
     /// 32 or 64, as `.address_size` says; `None` where the module does not say.
     pub address_bits: Option<u16>,
     pub dialect: Dialect,
 }
 
-impl Setting {
+impl RuleContext {
     /// The newest document, and no target.
-    pub const NEWEST: Setting = Setting {
+    pub const NEWEST: RuleContext = RuleContext {
         isa: PtxIsa::NEWEST,
         target: None,
-        function: Function::Unknown,
+        function: FunctionKind::Unknown,
         address_bits: Some(64),
         dialect: Dialect::Ptx,
     };
@@ -91,7 +91,7 @@ impl Setting {
 
 /// What kind of function an instruction is part of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Function {
+pub enum FunctionKind {
     /// `.entry`
     Kernel,
     /// `.func`

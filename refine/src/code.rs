@@ -1,7 +1,7 @@
 //! Code of the machine as a program's lines, each with what the machine does there.
 
-use machine::form::{Form, Lowered};
-use sass::promise::{self, Promise, Promised, Word};
+use machine::form::{LoweredInstruction, MachineOp};
+use sass::promise::{self, OrderingWord, Promise, Promised};
 
 use super::ptx_items::Uncovered;
 use super::step::{Order, Place, Step};
@@ -12,7 +12,7 @@ use super::token::{read, shows_waits};
 pub struct Line {
     /// What it is in a program; of its order the machine knows nothing.
     pub step: Step,
-    pub lowered: Lowered,
+    pub lowered: LoweredInstruction,
     pub text: String,
 }
 
@@ -31,7 +31,7 @@ impl Code {
     pub fn new(text: &str) -> Result<Code, Uncovered> {
         let waits = shows_waits(text);
         let (tokens, left_out) = read(text)?;
-        let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
+        let words: Vec<OrderingWord> = tokens.iter().map(|token| token.word).collect();
         let mut lines = Vec::new();
         for Promised { word, promise, mut lowered } in promise::promised(&words) {
             let step = match promise {
@@ -44,9 +44,9 @@ impl Code {
                 Promise::Access | Promise::AcqRel => {
                     let Some(done) = &tokens[word].access else { continue };
                     if !waits && done.act.shows() {
-                        let access = |form: &Form| matches!(form, Form::Access(_));
+                        let access = |form: &MachineOp| matches!(form, MachineOp::Access(_));
                         let at = lowered.forms.iter().position(access).map_or(0, |at| at + 1);
-                        lowered.forms.insert(at, Form::AcquireWait);
+                        lowered.forms.insert(at, MachineOp::AcquireWait);
                     }
                     Step::access(done.act, Place::Y, Order::Relaxed, done.scope)
                 }

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 use rustc_hash::FxHashMap;
-use sass::lowering::{self, Table};
-use sass::promise::{self, Promise, Promised, Word};
+use sass::lowering::{self, LoweringTable};
+use sass::promise::{self, OrderingWord, Promise, Promised};
 
 use super::inclusion::Machine;
 use super::item::{Done, Item};
@@ -24,7 +24,7 @@ pub fn items(text: &str) -> Result<Vec<Item>, Uncovered> {
 }
 
 fn promised(mut tokens: Vec<Token>, shown: bool) -> Vec<Item> {
-    let words: Vec<Word> = tokens.iter().map(|token| token.word).collect();
+    let words: Vec<OrderingWord> = tokens.iter().map(|token| token.word).collect();
     let mut items: Vec<Item> = Vec::new();
     for Promised { word, promise, .. } in promise::promised(&words) {
         match promise {
@@ -74,7 +74,7 @@ fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
 pub(super) fn sass(
     step: Step,
     machine: Machine,
-    table: Option<&Table>,
+    table: Option<&LoweringTable>,
     remote: bool,
 ) -> Option<String> {
     let mut families = lowering::families().iter().map(|family| &family.table);
@@ -145,7 +145,11 @@ thread_local! {
 }
 
 /// The same of a table other than that which comes with the program.
-pub(super) fn by_table(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step>> {
+pub(super) fn by_table(
+    step: Step,
+    machine: Machine,
+    table: Option<&LoweringTable>,
+) -> Option<Vec<Step>> {
     if table.is_some() {
         return found(step, machine, table);
     }
@@ -154,15 +158,15 @@ pub(super) fn by_table(step: Step, machine: Machine, table: Option<&Table>) -> O
     })
 }
 
-fn found(step: Step, machine: Machine, table: Option<&Table>) -> Option<Vec<Step>> {
+fn found(step: Step, machine: Machine, table: Option<&LoweringTable>) -> Option<Vec<Step>> {
     if !matches!(step, Step::Access { .. } | Step::Fence { .. }) {
         return Some(vec![step]);
     }
     let text = sass(step, machine, table, false)?;
     let mut tokens = tokens(&text).ok()?;
-    let invalidates = tokens.iter().any(|token| token.word == Word::Invalidate);
+    let invalidates = tokens.iter().any(|token| token.word == OrderingWord::Invalidate);
     if machine.waits && acquires(step) && !invalidates {
-        tokens.push(Word::Wait.into());
+        tokens.push(OrderingWord::Wait.into());
     }
     let place =
         if let Step::Access { at, act, .. } = step { (at, act) } else { (Place::Y, Act::Load) };

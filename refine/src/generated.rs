@@ -15,7 +15,7 @@ use super::inclusion::{BOUND, Judge, Outcome};
 use super::mapping;
 use super::program::{Numbered, Width, program};
 use super::step::{Act, Order, Place, Step, line};
-use engine::Seen;
+use engine::ExecutionFacts;
 
 /// What the operations of a program are at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,7 +178,7 @@ fn outcomes(
     program: &Program,
 ) -> Result<Option<BTreeSet<Outcome>>, &'static str> {
     let mut all = BTreeSet::new();
-    let mut seen = Seen::default();
+    let mut seen = ExecutionFacts::default();
     let visit = &mut |outcome: &[_], _: &dyn Fn() -> engine::witness::Witness| {
         all.insert(outcome.into());
         ControlFlow::Continue(())

@@ -19,7 +19,7 @@ use super::program::{Numbered, Width};
 use super::run::Runs;
 use super::side::{Key, Side, shown};
 use super::step::{Act, Step};
-use engine::{Engine, Limits, MEMORY, Seen};
+use engine::{Engine, ExecutionFacts, Limits, MEMORY};
 
 /// Which language the source is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -132,7 +132,7 @@ pub struct Judge<'a> {
     /// PTX by the letter; none where tearing is assumed away.
     pub torn: Option<&'a Model>,
     /// What lowers contexts, where it is not the table that comes with the program.
-    pub partners: Option<&'a lowering::Table>,
+    pub partners: Option<&'a lowering::LoweringTable>,
     pub patience: Patience,
     answers: BTreeMap<Question, Answer>,
     source: Option<Known>,
@@ -376,7 +376,7 @@ impl<'a> Judge<'a> {
 
     fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
         let mut outcomes = BTreeSet::new();
-        let mut seen = Seen::default();
+        let mut seen = ExecutionFacts::default();
         let limits = self.patience.limits(BOUND);
         let model = self.model(side.question.language, torn);
         let program = side.source();
@@ -401,7 +401,7 @@ impl<'a> Judge<'a> {
     ) -> Result<Option<Outcome>, &'static str> {
         let mut extra = None;
         let limits = self.patience.limits(BOUND);
-        let mut seen = Seen::default();
+        let mut seen = ExecutionFacts::default();
         let visit = &mut |outcome: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if allowed.contains(outcome) {
                 return ControlFlow::Continue(());
@@ -428,7 +428,7 @@ impl<'a> Judge<'a> {
             alone.axioms.retain(|other| other.name == axiom.name);
             let mut possible = false;
             let limits = self.patience.limits(BOUND);
-            let mut seen = Seen::default();
+            let mut seen = ExecutionFacts::default();
             let result =
                 self.engine.outcomes(&alone, source, &limits, &mut seen, &mut |found, _| {
                     possible |= found == outcome;

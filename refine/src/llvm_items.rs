@@ -1,6 +1,6 @@
 //! LLVM IR as steps, and what is to be checked of its values.
 
-use llvm::{self, Access, Barrier, Instruction, Kind, Operation, RmwOp};
+use llvm::{self, Access, AccessKind, BarrierCall, Instruction, Operation, RmwOp};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
@@ -55,7 +55,7 @@ impl Space {
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the source")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    pub kind: Kind,
+    pub kind: AccessKind,
     pub ty: llvm::Type,
     pub bytes: u32,
     pub space: Space,
@@ -93,10 +93,10 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
             }
             Operation::Fence { order, scope } => source.fence(*order, scope),
             Operation::Barrier(barrier) => source.steps.push(match barrier {
-                Barrier::Cta => Step::Barrier,
-                Barrier::ClusterArrive => Step::ClusterArrive { relaxed: false },
-                Barrier::ClusterArriveRelaxed => Step::ClusterArrive { relaxed: true },
-                Barrier::ClusterWait => Step::ClusterWait,
+                BarrierCall::Cta => Step::Barrier,
+                BarrierCall::ClusterArrive => Step::ClusterArrive { relaxed: false },
+                BarrierCall::ClusterArriveRelaxed => Step::ClusterArrive { relaxed: true },
+                BarrierCall::ClusterWait => Step::ClusterWait,
             }),
             Operation::Pure => {}
             Operation::Unsupported(what) => return Err(format!("`{what}` is not covered")),
@@ -132,16 +132,16 @@ impl Source {
         }
     }
 
-    fn fence(&mut self, order: llvm::Order, scope: &str) {
+    fn fence(&mut self, order: llvm::AtomicOrdering, scope: &str) {
         let alone = scope == "singlethread";
         let scope = self.scope(scope);
         let order = match order {
-            llvm::Order::Acquire => FenceOrder::Acquire,
-            llvm::Order::Release => FenceOrder::Release,
-            llvm::Order::SeqCst => FenceOrder::Sc,
-            llvm::Order::AcqRel | llvm::Order::Unordered | llvm::Order::Monotonic => {
-                FenceOrder::AcqRel
-            }
+            llvm::AtomicOrdering::Acquire => FenceOrder::Acquire,
+            llvm::AtomicOrdering::Release => FenceOrder::Release,
+            llvm::AtomicOrdering::SeqCst => FenceOrder::Sc,
+            llvm::AtomicOrdering::AcqRel
+            | llvm::AtomicOrdering::Unordered
+            | llvm::AtomicOrdering::Monotonic => FenceOrder::AcqRel,
         };
         // It orders nothing that another thread could tell.
         if !alone {
@@ -168,16 +168,16 @@ impl Source {
             | Order::SeqCst => {}
         }
         let act = match access.kind {
-            Kind::Load => Act::Load,
-            Kind::Store => Act::Store,
-            Kind::Rmw(_) => Act::Swap,
-            Kind::CmpXchg { failure, .. } => Act::CompareExchange(Some(match failure {
-                llvm::Order::Acquire => Failure::Acquire,
-                llvm::Order::SeqCst => Failure::SeqCst,
-                llvm::Order::Unordered
-                | llvm::Order::Monotonic
-                | llvm::Order::Release
-                | llvm::Order::AcqRel => Failure::Relaxed,
+            AccessKind::Load => Act::Load,
+            AccessKind::Store => Act::Store,
+            AccessKind::Rmw(_) => Act::Swap,
+            AccessKind::CmpXchg { failure, .. } => Act::CompareExchange(Some(match failure {
+                llvm::AtomicOrdering::Acquire => Failure::Acquire,
+                llvm::AtomicOrdering::SeqCst => Failure::SeqCst,
+                llvm::AtomicOrdering::Unordered
+                | llvm::AtomicOrdering::Monotonic
+                | llvm::AtomicOrdering::Release
+                | llvm::AtomicOrdering::AcqRel => Failure::Relaxed,
             })),
         };
         self.steps.push(Step::access(act, Place::Y, order, scope));
@@ -195,14 +195,14 @@ impl Source {
     }
 }
 
-fn ordering(order: llvm::Order) -> Order {
+fn ordering(order: llvm::AtomicOrdering) -> Order {
     match order {
-        llvm::Order::Unordered => Order::Unordered,
-        llvm::Order::Monotonic => Order::Relaxed,
-        llvm::Order::Acquire => Order::Acquire,
-        llvm::Order::Release => Order::Release,
-        llvm::Order::AcqRel => Order::AcqRel,
-        llvm::Order::SeqCst => Order::SeqCst,
+        llvm::AtomicOrdering::Unordered => Order::Unordered,
+        llvm::AtomicOrdering::Monotonic => Order::Relaxed,
+        llvm::AtomicOrdering::Acquire => Order::Acquire,
+        llvm::AtomicOrdering::Release => Order::Release,
+        llvm::AtomicOrdering::AcqRel => Order::AcqRel,
+        llvm::AtomicOrdering::SeqCst => Order::SeqCst,
     }
 }
 

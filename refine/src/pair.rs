@@ -1,6 +1,6 @@
 //! Accesses of source and target in pairs, by their place (reading J3): what differs in value, and what is left to ask.
 
-use llvm::Kind;
+use llvm::AccessKind;
 use model::scope::Scope;
 
 use super::asked::{Asked, Prepared};
@@ -54,9 +54,9 @@ pub fn compared(source: &Source, target: Lowered, assumptions: Assumptions) -> R
         }
     }
     let target = steps(&items, |done, index| match (source.accesses[index].kind, done.act) {
-        (Kind::Rmw(_), Act::CompareExchange(_)) => Act::Swap,
-        (Kind::Store, _) if done.act != Act::Store => Act::Overwrite,
-        (Kind::Load, Act::CompareExchange(_)) => Act::Probe,
+        (AccessKind::Rmw(_), Act::CompareExchange(_)) => Act::Swap,
+        (AccessKind::Store, _) if done.act != Act::Store => Act::Overwrite,
+        (AccessKind::Load, Act::CompareExchange(_)) => Act::Probe,
         (_, act) => act,
     });
     let code = machine.clone().and_then(|code| code.matched(&target));
@@ -153,8 +153,9 @@ fn pieces(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
         end += i64::from(bytes);
         next
     });
-    let plain =
-        !access.volatile && !access.atomic && matches!(access.kind, Kind::Load | Kind::Store);
+    let plain = !access.volatile
+        && !access.atomic
+        && matches!(access.kind, AccessKind::Load | AccessKind::Store);
     if !(plain && tiles && end == i64::from(access.bytes) && parts.iter().all(alike)) {
         return;
     }

@@ -9,7 +9,7 @@ use model::isa::ld::{Load, LoadOrder};
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Proxy, Space, Variable, VariableId};
-use model::program::{Initial, Observed, Program, Register, Thread, ThreadId};
+use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
@@ -135,7 +135,7 @@ pub fn share(program: &mut Program) {
     let first = program.threads[0].placement;
     for thread in program.threads.iter_mut().filter(|t| !t.placement.same_cta(first)) {
         let register = Reg(u16::try_from(thread.registers.len()).expect("a question is short"));
-        let initial = Initial::Address { variable: y, thread: ThreadId(0) };
+        let initial = InitialValue::Address { variable: y, thread: ThreadId(0) };
         thread.registers.push(Register { name: "y".to_owned(), initial, bits: 64 });
         for line in &mut thread.lines {
             let address = match &mut line.instruction {
@@ -178,7 +178,7 @@ impl Writer {
     fn register(&mut self, bits: u16) -> Reg {
         let register = Reg(u16::try_from(self.registers.len()).expect("a question is short"));
         let name = format!("r{}", register.0);
-        self.registers.push(Register { name, initial: Initial::Value(0), bits });
+        self.registers.push(Register { name, initial: InitialValue::Value(0), bits });
         register
     }
 

@@ -3,7 +3,7 @@
 use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::scope::Scope;
 use ptx::shape::Opcode;
-use ptx::{Operand, Piece, Single};
+use ptx::{FunctionPiece, ParsedInstruction, PrintedOperand};
 
 use super::item::{Done, Item};
 use super::step::{Act, Order, Step};
@@ -21,24 +21,26 @@ const PURE: &[&str] = &[
 ];
 
 /// Reads the pieces; loops are taken together.
-pub fn items(pieces: &[Piece<'_>]) -> Result<Vec<Item>, Uncovered> {
+pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<Item>, Uncovered> {
     let mut items = Vec::new();
     for piece in pieces {
         match piece {
-            Piece::Label(name) => items.push(Item::Label((*name).to_owned())),
-            Piece::Memory(single) => items.push(memory(single)?),
-            Piece::Other { opcode: "bra", text, guarded } => {
+            FunctionPiece::Label(name) => items.push(Item::Label((*name).to_owned())),
+            FunctionPiece::Memory(single) => items.push(memory(single)?),
+            FunctionPiece::Other { opcode: "bra", text, guarded } => {
                 let to = text.split_whitespace().last().unwrap_or("").to_owned();
                 items.push(Item::Branch { to, guarded: *guarded });
             }
-            Piece::Other { opcode: "bar" | "barrier", text, guarded: false } => {
+            FunctionPiece::Other { opcode: "bar" | "barrier", text, guarded: false } => {
                 items.push(Item::Step(barrier(text)?));
             }
-            Piece::Other { opcode: "call", .. } => {
+            FunctionPiece::Other { opcode: "call", .. } => {
                 return Err(Uncovered("it calls a function that is not shown".to_owned()));
             }
-            Piece::Other { opcode, .. } if PURE.contains(opcode) => {}
-            Piece::Other { text, .. } => return Err(Uncovered(format!("`{text}` is not covered"))),
+            FunctionPiece::Other { opcode, .. } if PURE.contains(opcode) => {}
+            FunctionPiece::Other { text, .. } => {
+                return Err(Uncovered(format!("`{text}` is not covered")));
+            }
         }
     }
     loops(items)
@@ -63,7 +65,7 @@ fn barrier(text: &str) -> Result<Step, Uncovered> {
     }
 }
 
-fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
+fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
     let uncovered = |what: &str| Uncovered(format!("`{}`: {what}", single.text));
     let q = &single.qualifiers;
     if single.predicated {
@@ -86,10 +88,10 @@ fn memory(single: &Single<'_>) -> Result<Item, Uncovered> {
     let operand =
         |index: usize| single.arguments.get(index).map_or(String::new(), ToString::to_string);
     let address = single.arguments.iter().find_map(|operand| match operand {
-        Operand::Address { base, offset, .. } => {
+        PrintedOperand::Address { base, offset, .. } => {
             Some((base.as_ref().map_or(String::new(), ToString::to_string), *offset))
         }
-        Operand::Scalar(_) | Operand::Vector(_) => None,
+        PrintedOperand::Scalar(_) | PrintedOperand::Vector(_) => None,
     });
     let (base, offset) = address.ok_or_else(|| uncovered("it has no address"))?;
     let mut done = Done {

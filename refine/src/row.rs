@@ -1,6 +1,6 @@
 //! One lowering: both sides read, in whatever language they are in.
 
-use ptx::Options;
+use ptx::LintOptions;
 use ptx::version::Target;
 use text::Diagnostic;
 use text::diagnostic;
@@ -115,7 +115,7 @@ pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<Item>, String> {
 }
 
 fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
-    let options = Options { target: Some(arch), ..Options::default() };
+    let options = LintOptions { target: Some(arch), ..LintOptions::default() };
     let (pieces, diagnostics) = ptx::excerpt(side, text, options)
         .map_err(|d| found(Verdict::Invalid, format!("the {side} is no PTX: {}", first(&d))))?;
     let broken = diagnostics.iter().filter(|d| d.severity == diagnostic::Severity::Error);

@@ -89,7 +89,7 @@ pub fn judge(table: &Table, setting: &Setting<'_>, progress: &dyn Progress) -> V
 pub fn judge_by(
     table: &Table,
     setting: &Setting<'_>,
-    partners: Option<&lowering::Table>,
+    partners: Option<&lowering::LoweringTable>,
     progress: &dyn Progress,
 ) -> (Vec<Finding>, usize) {
     let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use machine::form::{self, Form, Lowered};
+use machine::form::{self, LoweredInstruction, MachineOp};
 use machine::{Machine, Options, Step as Taken};
 use model::memory::Home;
 use model::program::Program;
@@ -81,7 +81,7 @@ impl Runs {
 /// A program on the machine, and where the threads and memory are.
 struct Loaded {
     program: Program,
-    lowered: Vec<Vec<Lowered>>,
+    lowered: Vec<Vec<LoweredInstruction>>,
 }
 
 impl Judge<'_> {
@@ -188,15 +188,15 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
                         line.text.clone_from(&of_code.text);
                         of_code.lowered.clone()
                     }
-                    (None, Step::Guard) => Lowered::default(),
+                    (None, Step::Guard) => LoweredInstruction::default(),
                     (None, step) => {
                         let remote = remote && at_y(step);
                         let by = side.partners.filter(|_| numbered.row.is_none());
                         let text = contract::sass(step, machine, by, remote)?;
                         let mut lowered = sequence(&line.instruction, &text).ok()?;
                         let shows = matches!(step, Step::Access { act, .. } if act.shows());
-                        if granted && shows && !lowered.forms.contains(&Form::AcquireWait) {
-                            lowered.forms.push(Form::AcquireWait);
+                        if granted && shows && !lowered.forms.contains(&MachineOp::AcquireWait) {
+                            lowered.forms.push(MachineOp::AcquireWait);
                         }
                         lowered
                     }

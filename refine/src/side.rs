@@ -3,7 +3,7 @@
 use model::program::{Observed, Program};
 use model::scope::Scope;
 use model::value::Value;
-use sass::lowering::Table;
+use sass::lowering::LoweringTable;
 
 use super::context::{Context, Slot};
 use super::inclusion::{Language, Question};
@@ -28,7 +28,7 @@ pub(super) struct Side<'a> {
     pub(super) question: &'a Question,
     pub(super) context: &'a Context,
     /// What lowers the context, where it is not the table that comes with the program.
-    pub(super) partners: Option<&'a Table>,
+    pub(super) partners: Option<&'a LoweringTable>,
 }
 
 impl Side<'_> {

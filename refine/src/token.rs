@@ -1,11 +1,11 @@
 //! Names of the machine's instructions as what they are to memory.
 
-use machine::form::{Form, Level};
+use machine::form::{AccessLevel, MachineOp};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 use sass::form;
-use sass::promise::{self, Word};
+use sass::promise::{self, OrderingWord};
 
 use super::item::Done;
 use super::ptx_items::Uncovered;
@@ -13,37 +13,37 @@ use super::step::{Act, Order};
 
 /// An instruction, as far as order asks.
 pub(super) struct Token {
-    pub(super) word: Word,
+    pub(super) word: OrderingWord,
     /// What an access does, and promises.
     pub(super) access: Option<Box<Done>>,
 }
 
-impl From<Word> for Token {
-    fn from(word: Word) -> Token {
+impl From<OrderingWord> for Token {
+    fn from(word: OrderingWord) -> Token {
         Token { word, access: None }
     }
 }
 
 impl Token {
-    fn of_access(level: Level, done: Done) -> Token {
-        let word = Word::Access { level, atomic: done.op.is_some() };
+    fn of_access(level: AccessLevel, done: Done) -> Token {
+        let word = OrderingWord::Access { level, atomic: done.op.is_some() };
         Token { word, access: Some(Box::new(done)) }
     }
 
     /// As the machine's run says it.
     pub(super) fn text(&self) -> String {
         let text = match self.word {
-            Word::Access { .. } => self.access.as_ref().map_or("", |done| &done.text),
-            Word::Membar { sc, reach } => {
+            OrderingWord::Access { .. } => self.access.as_ref().map_or("", |done| &done.text),
+            OrderingWord::Membar { sc, reach } => {
                 let kind = if sc { "SC" } else { "ALL" };
                 let scope = promise::reach(reach).name().to_uppercase();
                 return format!("MEMBAR.{kind}.{scope}");
             }
-            Word::Invalidate => "CCTL.IVALL",
-            Word::Wait => "a wait for its loads",
-            Word::Bar => "BAR.SYNC",
-            Word::ClusterArrive => "UCGABAR_ARV",
-            Word::ClusterWait => "UCGABAR_WAIT",
+            OrderingWord::Invalidate => "CCTL.IVALL",
+            OrderingWord::Wait => "a wait for its loads",
+            OrderingWord::Bar => "BAR.SYNC",
+            OrderingWord::ClusterArrive => "UCGABAR_ARV",
+            OrderingWord::ClusterWait => "UCGABAR_WAIT",
         };
         text.to_owned()
     }
@@ -99,12 +99,15 @@ enum Local<'a> {
 
 impl<'a> Local<'a> {
     /// Whether an access belongs to that behind the atomics before it.
-    fn takes(&mut self, name: &'a str, level: Level, done: &Done, before: &[Token]) -> bool {
+    fn takes(&mut self, name: &'a str, level: AccessLevel, done: &Done, before: &[Token]) -> bool {
         let mut accesses = before.iter().rev().filter_map(|token| token.access.as_ref());
         let atomic = accesses.find(|done| done.op.is_some());
         let generic = |done: &Done| done.space == SpaceQualifier::Generic;
         let alike = atomic.is_some_and(|atomic| {
-            generic(atomic) && generic(done) && level == Level::Weak && atomic.bytes == done.bytes
+            generic(atomic)
+                && generic(done)
+                && level == AccessLevel::Weak
+                && atomic.bytes == done.bytes
         });
         *self = match (*self, done.act) {
             (Local::None, Act::Load) if alike => Local::Loaded(name),
@@ -141,11 +144,11 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
         let forms = form::forms(name)
             .map_err(|unknown| Uncovered(format!("`{}` is not covered", unknown.0)))?;
         if words.any(|word| word.starts_with("&req=")) {
-            tokens.push(Word::Wait.into());
+            tokens.push(OrderingWord::Wait.into());
         }
         for form in forms {
-            let Form::Access(level) = form else {
-                tokens.extend(Word::of(form, false).map(Token::from));
+            let MachineOp::Access(level) = form else {
+                tokens.extend(OrderingWord::of(form, false).map(Token::from));
                 continue;
             };
             let done = done(name, level)?;
@@ -184,7 +187,7 @@ fn begin_of_loops(mut tokens: Vec<Token>) -> Vec<Token> {
     tokens
 }
 
-fn done(name: &str, level: Level) -> Result<Done, Uncovered> {
+fn done(name: &str, level: AccessLevel) -> Result<Done, Uncovered> {
     let mut parts = name.split('.');
     let opcode = parts.next().unwrap_or("");
     let modifiers: Vec<&str> = parts.collect();
@@ -225,7 +228,7 @@ fn done(name: &str, level: Level) -> Result<Done, Uncovered> {
         offset: 0,
         defines: String::new(),
         stores: String::new(),
-        read_only: level == Level::ReadOnly && space != SpaceQualifier::Const,
+        read_only: level == AccessLevel::ReadOnly && space != SpaceQualifier::Const,
         looped: has("SPIN").then_some(true),
     })
 }

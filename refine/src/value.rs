@@ -1,7 +1,7 @@
 //! Whether an access of the target does to values what the source's does: width, space, operation.
 //! Reading J19: this comes before anything is run.
 
-use llvm::{Kind, RmwOp};
+use llvm::{AccessKind, RmwOp};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::value::{Value, low_bits};
@@ -49,17 +49,17 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
             .push("what the loop computes is not shown: it is taken for the source's operation");
     }
     match (source.kind, target.act) {
-        (Kind::Load, Act::Load)
-        | (Kind::Store, Act::Store)
-        | (Kind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
-        (Kind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
+        (AccessKind::Load, Act::Load)
+        | (AccessKind::Store, Act::Store)
+        | (AccessKind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
+        (AccessKind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
             agreed.notes.push(
                 "a load by a compare-exchange, taken to be of a value by itself; it may write",
             );
         }
-        (Kind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
-        (Kind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
-        (Kind::Rmw(op), Act::Swap | Act::Overwrite | Act::Reduce) => {
+        (AccessKind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
+        (AccessKind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
+        (AccessKind::Rmw(op), Act::Swap | Act::Overwrite | Act::Reduce) => {
             let found = target.op.expect("an atomic has an operation");
             operation(op, source, found, target)?;
             if op == RmwOp::Sub {
@@ -71,12 +71,12 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
     Ok(agreed)
 }
 
-fn name(kind: Kind) -> &'static str {
+fn name(kind: AccessKind) -> &'static str {
     match kind {
-        Kind::Load => "load",
-        Kind::Store => "store",
-        Kind::Rmw(op) => operation_name(op),
-        Kind::CmpXchg { .. } => "compare-exchange",
+        AccessKind::Load => "load",
+        AccessKind::Store => "store",
+        AccessKind::Rmw(op) => operation_name(op),
+        AccessKind::CmpXchg { .. } => "compare-exchange",
     }
 }
 

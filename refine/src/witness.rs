@@ -1,7 +1,7 @@
 //! A refutation as litmus tests: the source's thread in its context, where the outcome is forbidden,
 //! and the target's, where it is allowed.
 
-use litmus::print::Source;
+use litmus::print::TestText;
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::program::{Observed, Program};
@@ -45,7 +45,7 @@ impl Witness<'_> {
             Language::Cxx => "CXX",
             Language::Ptx => "PTX",
         };
-        let mut source = Source::new(language, name);
+        let mut source = TestText::new(language, name);
         source.declare(Place::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
         source.columns(&columns);
         let all = self.program.observed.iter().zip(self.outcome);

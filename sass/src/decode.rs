@@ -12,7 +12,7 @@ use super::encode;
 
 /// Why a word has no text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Unknown {
+pub enum DecodeError {
     /// Not one or two hexadecimal numbers of 64 bits.
     NotHexadecimal,
     /// This many 64-bit words, where the target's instructions have another number.
@@ -25,42 +25,42 @@ pub enum Unknown {
     Target,
 }
 
-impl Unknown {
+impl DecodeError {
     pub fn reason(self) -> &'static str {
         match self {
-            Unknown::NotHexadecimal => "not one or two hexadecimal words of 64 bits",
-            Unknown::Length(1) => "one word, where the target has two for an instruction",
-            Unknown::Length(_) => "two words, where the target has one for an instruction",
-            Unknown::OtherOpcode => "not the opcode of LDG",
-            Unknown::Illegal => "no valid instruction of the target",
-            Unknown::Target => "the encodings of this target are not known",
+            DecodeError::NotHexadecimal => "not one or two hexadecimal words of 64 bits",
+            DecodeError::Length(1) => "one word, where the target has two for an instruction",
+            DecodeError::Length(_) => "two words, where the target has one for an instruction",
+            DecodeError::OtherOpcode => "not the opcode of LDG",
+            DecodeError::Illegal => "no valid instruction of the target",
+            DecodeError::Target => "the encodings of this target are not known",
         }
     }
 }
 
 /// Reads `0xeed4…`, or two words, the lower one first.
-fn words(line: &str) -> Result<Vec<u64>, Unknown> {
+fn words(line: &str) -> Result<Vec<u64>, DecodeError> {
     let word = |text: &str| {
         let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
         let fits =
             (1..=16).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
         if fits {
-            u64::from_str_radix(digits, 16).map_err(|_| Unknown::NotHexadecimal)
+            u64::from_str_radix(digits, 16).map_err(|_| DecodeError::NotHexadecimal)
         } else {
-            Err(Unknown::NotHexadecimal)
+            Err(DecodeError::NotHexadecimal)
         }
     };
     let words: Vec<u64> = line.split_whitespace().map(word).collect::<Result<_, _>>()?;
-    if matches!(words.len(), 1 | 2) { Ok(words) } else { Err(Unknown::NotHexadecimal) }
+    if matches!(words.len(), 1 | 2) { Ok(words) } else { Err(DecodeError::NotHexadecimal) }
 }
 
 /// The text of one `LDG`, given as its words in hexadecimal.
-pub fn line(line: &str, target: Target) -> Result<String, Unknown> {
+pub fn line(line: &str, target: Target) -> Result<String, DecodeError> {
     let words = words(line)?;
     let short = match target.sm {
         50 | 52 | 53 | 60..=62 => true,
         70 | 72 | 75 | 80 | 86..=90 | 100..=121 => false,
-        _ => return Err(Unknown::Target),
+        _ => return Err(DecodeError::Target),
     };
     match (&words[..], short) {
         (&[word], true) => maxwell(Bits(word.into())),
@@ -68,7 +68,7 @@ pub fn line(line: &str, target: Target) -> Result<String, Unknown> {
             let bits = Bits(u128::from(low) | u128::from(high) << 64);
             if target.sm < 80 { volta(bits, target.sm) } else { ampere(bits, target.sm) }
         }
-        (words, _) => Err(Unknown::Length(words.len())),
+        (words, _) => Err(DecodeError::Length(words.len())),
     }
 }
 
@@ -159,21 +159,21 @@ fn source(field: usize) -> String {
 }
 
 /// `sm_50` to `sm_62`: words of 64 bits.
-fn maxwell(bits: Bits) -> Result<String, Unknown> {
+fn maxwell(bits: Bits) -> Result<String, DecodeError> {
     let word = u64::try_from(bits.0).expect("one word has 64 bits");
-    encode::load(word).map(|ldg| encode::text(&ldg)).ok_or(Unknown::OtherOpcode)
+    encode::load(word).map(|ldg| encode::text(&ldg)).ok_or(DecodeError::OtherOpcode)
 }
 
 /// `sm_70`, `sm_72` and `sm_75`.
-fn volta(bits: Bits, sm: u16) -> Result<String, Unknown> {
+fn volta(bits: Bits, sm: u16) -> Result<String, DecodeError> {
     let turing = sm >= 75;
     let uniform = match bits.at(0, 12) {
         0x381 => false,
         0x981 if turing => true,
-        _ => return Err(Unknown::OtherOpcode),
+        _ => return Err(DecodeError::OtherOpcode),
     };
     if turing && (bits.is_set(91) != uniform || uniform && !bits.is_set(90)) {
-        return Err(Unknown::Illegal);
+        return Err(DecodeError::Illegal);
     }
     let extended = if bits.is_set(72) { "E" } else { "" };
     let prefetch = if turing { ["", "LTC64B", "LTC128B", "INVALID3"][bits.at(68, 2)] } else { "" };
@@ -226,7 +226,7 @@ const ORDERS: [&str; 16] = [
 const PREFETCH: [&str; 4] = ["", "LTC64B", "LTC128B", "LTC256B"];
 
 /// `sm_80` on.
-fn ampere(bits: Bits, sm: u16) -> Result<String, Unknown> {
+fn ampere(bits: Bits, sm: u16) -> Result<String, DecodeError> {
     let guard = guard(bits.at(12, 4));
     let to = register(bits.at(16, 8));
     let evict = EVICT[bits.at(84, 3)];
@@ -234,14 +234,14 @@ fn ampere(bits: Bits, sm: u16) -> Result<String, Unknown> {
     let size = if bits.at(73, 3) == 7 { "INVALID7" } else { SIZES[bits.at(73, 3)] };
     let prefetch = PREFETCH[bits.at(68, 2)];
     match bits.at(0, 12) {
-        0x381 if bits.is_set(91) => Err(Unknown::Illegal),
+        0x381 if bits.is_set(91) => Err(DecodeError::Illegal),
         0x381 => {
             let extended = if bits.is_set(72) { "E" } else { "" };
             let name = name(&[extended, evict, prefetch, size, order]);
             let (status, place) = (sparse(bits), address(bits, 24, 40));
             Ok(format!("{guard}{name} {status}{to}, {place}{}", source(bits.at(64, 4))))
         }
-        0x981 if !bits.is_set(90) || !bits.is_set(91) => Err(Unknown::Illegal),
+        0x981 if !bits.is_set(90) || !bits.is_set(91) => Err(DecodeError::Illegal),
         0x981 => {
             let extended = if bits.is_set(72) { "E" } else { "???0" };
             let name = name(&[extended, evict, prefetch, size, order]);
@@ -249,8 +249,8 @@ fn ampere(bits: Bits, sm: u16) -> Result<String, Unknown> {
             let place = descriptor(bits, sm, described, bits.signed(40, 24));
             Ok(format!("{guard}{name} {}{to}, {place}{}", sparse(bits), source(bits.at(64, 4))))
         }
-        0x97e if sm < 100 => Err(Unknown::OtherOpcode),
-        0x97e if !bits.is_set(91) || bits.at(73, 3) < 4 => Err(Unknown::Illegal),
+        0x97e if sm < 100 => Err(DecodeError::OtherOpcode),
+        0x97e if !bits.is_set(91) || bits.at(73, 3) < 4 => Err(DecodeError::Illegal),
         // 256 bits to two groups of registers; the size field holds the prefetch size here.
         0x97e => {
             let level2 = ["EFL2", "ENL2", "ELL2", "INVALID3"][bits.at(81, 2)];
@@ -264,7 +264,7 @@ fn ampere(bits: Bits, sm: u16) -> Result<String, Unknown> {
             };
             Ok(format!("{guard}{name} {more}, {to}, {place}{}{lanes}", source(bits.at(87, 4))))
         }
-        _ => Err(Unknown::OtherOpcode),
+        _ => Err(DecodeError::OtherOpcode),
     }
 }
 
@@ -284,7 +284,7 @@ fn descriptor(bits: Bits, sm: u16, described: bool, bytes: i64) -> String {
 mod tests {
     use super::*;
 
-    fn decoded(sm: u16, words: &str) -> Result<String, Unknown> {
+    fn decoded(sm: u16, words: &str) -> Result<String, DecodeError> {
         line(words, Target { sm, variant: None })
     }
 
@@ -323,11 +323,11 @@ mod tests {
 
     #[test]
     fn what_is_no_load_has_a_reason() {
-        assert_eq!(decoded(50, "0xee55e00004070204"), Err(Unknown::OtherOpcode));
-        assert_eq!(decoded(90, "0x0000000404057981 0x000e2200045ef910"), Err(Unknown::Illegal));
-        assert_eq!(decoded(90, "0x0000000404057981"), Err(Unknown::Length(1)));
-        assert_eq!(decoded(90, "LDG"), Err(Unknown::NotHexadecimal));
-        assert_eq!(decoded(90, ""), Err(Unknown::NotHexadecimal));
-        assert_eq!(decoded(30, "0x0"), Err(Unknown::Target));
+        assert_eq!(decoded(50, "0xee55e00004070204"), Err(DecodeError::OtherOpcode));
+        assert_eq!(decoded(90, "0x0000000404057981 0x000e2200045ef910"), Err(DecodeError::Illegal));
+        assert_eq!(decoded(90, "0x0000000404057981"), Err(DecodeError::Length(1)));
+        assert_eq!(decoded(90, "LDG"), Err(DecodeError::NotHexadecimal));
+        assert_eq!(decoded(90, ""), Err(DecodeError::NotHexadecimal));
+        assert_eq!(decoded(30, "0x0"), Err(DecodeError::Target));
     }
 }

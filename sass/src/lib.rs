@@ -22,4 +22,4 @@ pub mod uses;
 
 pub use listing::listing;
 pub use parse::instructions;
-pub use single::{Options, Single, instruction};
+pub use single::{CheckedInstruction, ReadOptions, instruction};

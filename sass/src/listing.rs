@@ -4,10 +4,10 @@
 //! instructions alone, one a line, is a listing of one function without a name.
 
 use super::parse;
-use super::single::{self, Options};
+use super::single::{self, ReadOptions};
 use super::syntax::Instruction;
 use text::diagnostic::Diagnostic;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// What a file lists.
 #[derive(Debug, Default)]
@@ -27,11 +27,11 @@ pub struct Function<'a> {
     pub name: &'a str,
     /// Where it begins in the file, from 1.
     pub line: usize,
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<ListingLine<'a>>,
 }
 
 #[derive(Debug)]
-pub struct Line<'a> {
+pub struct ListingLine<'a> {
     /// In the file, from 1.
     pub number: usize,
     /// In the function, if the listing shows it.
@@ -44,9 +44,9 @@ pub struct Line<'a> {
 
 /// Reads a listing; `path` is for the messages. With an architecture, its rules are asked.
 pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> {
-    let mut reader = Reader {
+    let mut reader = ListingReader {
         text,
-        report: Report::of_many(),
+        report: Diagnostics::of_many(),
         listing: Listing::default(),
         labels: Vec::new(),
         bare: is_bare(text),
@@ -56,10 +56,10 @@ pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> 
     };
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        reader.line(index + 1, Bytes::new(start, start + line.len()));
+        reader.line(index + 1, ByteSpan::new(start, start + line.len()));
         start += line.len();
     }
-    let Reader { report, mut listing, .. } = reader;
+    let ListingReader { report, mut listing, .. } = reader;
     listing.functions.retain(|function| !function.lines.is_empty());
     listing.diagnostics = report.finish(path, text);
     listing
@@ -88,9 +88,9 @@ fn words(line: &str) -> impl Iterator<Item = u64> + '_ {
     comments.filter_map(|inside| u64::from_str_radix(inside.trim().strip_prefix("0x")?, 16).ok())
 }
 
-struct Reader<'a> {
+struct ListingReader<'a> {
     text: &'a str,
-    report: Report,
+    report: Diagnostics,
     listing: Listing<'a>,
     /// In front of the next instruction.
     labels: Vec<&'a str>,
@@ -103,12 +103,12 @@ struct Reader<'a> {
     arch: Option<u16>,
 }
 
-impl<'a> Reader<'a> {
-    fn line(&mut self, number: usize, at: Bytes) {
+impl<'a> ListingReader<'a> {
+    fn line(&mut self, number: usize, at: ByteSpan) {
         let whole = at.of(self.text);
         let line = whole.trim();
         let start = at.start as usize + (whole.len() - whole.trim_start().len());
-        let here = Bytes::new(start, start + line.len());
+        let here = ByteSpan::new(start, start + line.len());
         if line.is_empty() || self.heading(number, line) || self.data {
             return;
         }
@@ -170,8 +170,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The instructions of a line: one, or two in braces where two are issued at once.
-    fn instructions(&mut self, number: usize, address: Option<u64>, at: Bytes, skip: usize) {
-        let mut part = Bytes { start: at.start + u32::try_from(skip).unwrap_or(0), ..at };
+    fn instructions(&mut self, number: usize, address: Option<u64>, at: ByteSpan, skip: usize) {
+        let mut part = ByteSpan { start: at.start + u32::try_from(skip).unwrap_or(0), ..at };
         let body = part.of(self.text);
         let inner = body.trim_start();
         if inner.starts_with('{') && !inner.starts_with("{&") && !inner.starts_with("{?") {
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         let all = parse::read(self.text, part, &mut self.report);
         self.listing.unread += self.report.count() - before;
         if self.arch.is_some() {
-            let options = Options { sm: self.arch, registers: None };
+            let options = ReadOptions { sm: self.arch, registers: None };
             for instruction in &all {
                 single::check(instruction, options, &mut self.report);
             }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         for instruction in all {
             let labels = std::mem::take(&mut self.labels);
             let words = found.clone();
-            function.lines.push(Line { number, address, labels, instruction, words });
+            function.lines.push(ListingLine { number, address, labels, instruction, words });
         }
     }
 }

@@ -1,24 +1,24 @@
 //! A litmus test lowered by a table: what each of its lines becomes on the machine.
 
 use machine::Refusal;
-use machine::form::{Family, Lowered};
+use machine::form::{Family, LoweredInstruction};
 use model::isa::atom::AtomicOp;
 use model::isa::bar::Barrier;
 use model::isa::{Instruction, Type, TypeKind};
 use model::program::{Program, ThreadId};
 use ptx::qualifier::Qualifier;
 
-use super::form::{self, Unknown};
-use crate::lowering::Table;
+use super::form::{self, UnknownInstruction};
+use crate::lowering::LoweringTable;
 
 /// A table, and the target that its rows are asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Lowering<'t> {
-    pub table: &'t Table,
+    pub table: &'t LoweringTable,
     pub sm: u16,
     pub family: Family,
     /// What the lines of a test in SASS do, which no table is asked for.
-    pub direct: Option<&'t [Vec<Lowered>]>,
+    pub direct: Option<&'t [Vec<LoweredInstruction>]>,
 }
 
 impl Lowering<'_> {
@@ -30,7 +30,7 @@ impl Lowering<'_> {
     }
 
     /// What each line of each thread becomes.
-    pub fn program(&self, program: &Program) -> Result<Vec<Vec<Lowered>>, Refusal> {
+    pub fn program(&self, program: &Program) -> Result<Vec<Vec<LoweredInstruction>>, Refusal> {
         if let Some(direct) = self.direct {
             return Self::direct(program, direct);
         }
@@ -52,7 +52,10 @@ impl Lowering<'_> {
     }
 
     /// A test in SASS says what its lines do; what nobody has looked at does nothing that is known.
-    fn direct(program: &Program, direct: &[Vec<Lowered>]) -> Result<Vec<Vec<Lowered>>, Refusal> {
+    fn direct(
+        program: &Program,
+        direct: &[Vec<LoweredInstruction>],
+    ) -> Result<Vec<Vec<LoweredInstruction>>, Refusal> {
         match program.unsupported() {
             Some((thread, line, why)) => {
                 Err(Refusal::Lowering { thread, line, why: why.to_owned() })
@@ -62,10 +65,10 @@ impl Lowering<'_> {
     }
 
     /// What one line becomes: by its row, if it has to do with memory.
-    fn line(&self, instruction: &Instruction, text: &str) -> Result<Lowered, String> {
+    fn line(&self, instruction: &Instruction, text: &str) -> Result<LoweredInstruction, String> {
         match instruction {
             Instruction::Alu(_) | Instruction::Cvta(_) | Instruction::Branch(_) => {
-                return Ok(Lowered::default());
+                return Ok(LoweredInstruction::default());
             }
             Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
                 return Err(LATE.to_owned());
@@ -81,7 +84,7 @@ impl Lowering<'_> {
         }
         let sass = self.text(instruction, text).ok_or_else(|| self.no_row(instruction, text))?;
         form::sequence(instruction, &sass)
-            .map_err(|Unknown(name)| format!("the machine has no `{name}`"))
+            .map_err(|UnknownInstruction(name)| format!("the machine has no `{name}`"))
     }
 
     /// That there is no row, and the instruction that is most like this one and has one.

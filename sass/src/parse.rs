@@ -4,28 +4,28 @@
 //! it stands, unless its instruction accesses memory: then there is a rule for it to break.
 
 use super::opcode;
-use super::scan::Scan;
+use super::scan::Scanner;
 use super::syntax::{
-    Annotation, AnnotationKind, Atom, Guard, Indexed, Instruction, Operand, OperandKind, Register,
-    Term, Value, Word,
+    AddressTerm, Annotation, AnnotationKind, Atom, Guard, Indexed, Instruction, Name, Operand,
+    OperandKind, Register, Value,
 };
 use text::cursor::short;
 use text::diagnostic::Diagnostic;
-use text::report::{Bytes, Report, Reported};
+use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// The instructions of a text, or all that is wrong with it. `path` is for the messages.
 pub fn instructions<'a>(
     path: &str,
     text: &'a str,
 ) -> Result<Vec<Instruction<'a>>, Vec<Diagnostic>> {
-    let mut report = Report::default();
-    let all = read(text, Bytes::new(0, text.len()), &mut report);
+    let mut report = Diagnostics::default();
+    let all = read(text, ByteSpan::new(0, text.len()), &mut report);
     if report.count() == 0 { Ok(all) } else { Err(report.finish(path, text)) }
 }
 
 /// The instructions in a part of a text.
-pub fn read<'a>(text: &'a str, part: Bytes, report: &mut Report) -> Vec<Instruction<'a>> {
-    let mut scan = Scan::new(text, part);
+pub fn read<'a>(text: &'a str, part: ByteSpan, report: &mut Diagnostics) -> Vec<Instruction<'a>> {
+    let mut scan = Scanner::new(text, part);
     let mut all = Vec::new();
     loop {
         scan.blank();
@@ -38,7 +38,7 @@ pub fn read<'a>(text: &'a str, part: Bytes, report: &mut Report) -> Vec<Instruct
         match (Parser { scan: &mut scan, report, depth: 0 }).instruction() {
             Ok(one) => all.push(one),
             // One error for a line; what follows on the next may be sound.
-            Err(Reported) => {
+            Err(ErrorReported) => {
                 scan.run(|c| !matches!(c, ';' | '\n'));
             }
         }
@@ -46,14 +46,14 @@ pub fn read<'a>(text: &'a str, part: Bytes, report: &mut Report) -> Vec<Instruct
 }
 
 /// What is no value: where, and what was expected.
-struct Unread {
-    at: Bytes,
+struct ParseError {
+    at: ByteSpan,
     expected: &'static str,
 }
 
 struct Parser<'s, 'a> {
-    scan: &'s mut Scan<'a>,
-    report: &'s mut Report,
+    scan: &'s mut Scanner<'a>,
+    report: &'s mut Diagnostics,
     /// Brackets around the value that is read.
     depth: usize,
 }
@@ -62,17 +62,17 @@ struct Parser<'s, 'a> {
 const DEEPEST: usize = 16;
 
 impl<'a> Parser<'_, 'a> {
-    fn expected(&mut self, what: &str, help: &str) -> Reported {
+    fn expected(&mut self, what: &str, help: &str) -> ErrorReported {
         let found = match self.scan.peek() {
             None | Some('\n') => "the line ends here".to_owned(),
             Some(c) => format!("`{}` stands here", c.escape_debug()),
         };
         let at = self.scan.here();
         self.report.error("syntax", at, format!("expected {what}")).note(found).help(help);
-        Reported
+        ErrorReported
     }
 
-    fn instruction(&mut self) -> Result<Instruction<'a>, Reported> {
+    fn instruction(&mut self) -> Result<Instruction<'a>, ErrorReported> {
         let start = self.scan.at;
         let guard = self.guard()?;
         self.scan.blank();
@@ -85,7 +85,7 @@ impl<'a> Parser<'_, 'a> {
             if text.is_empty() {
                 return Err(self.expected("a modifier behind the dot", "LDG.E.64 R2, [R4]"));
             }
-            modifiers.push(Word { text, at: self.scan.since(start) });
+            modifiers.push(Name { text, at: self.scan.since(start) });
         }
         let mut last = self.scan.at;
         let operands = self.operands(opcode.text, &mut last)?;
@@ -105,11 +105,11 @@ impl<'a> Parser<'_, 'a> {
             return Err(self.expected(what, "LDG.E R2, [R4] ;"));
         }
         self.scan.eat(";");
-        let at = Bytes::new(start, last);
+        let at = ByteSpan::new(start, last);
         Ok(Instruction { guard, opcode, modifiers, operands, annotations, at })
     }
 
-    fn guard(&mut self) -> Result<Option<Guard>, Reported> {
+    fn guard(&mut self) -> Result<Option<Guard>, ErrorReported> {
         let start = self.scan.at;
         if !self.scan.eat("@") {
             return Ok(None);
@@ -125,12 +125,12 @@ impl<'a> Parser<'_, 'a> {
             let at = self.scan.since(name_at);
             let message = format!("`{}` is no predicate", short(name));
             self.report.error("guard", at, message).note("expected P0 to P6, or PT").help("@!P0");
-            return Err(Reported);
+            return Err(ErrorReported);
         };
         Ok(Some(Guard { negated, predicate, at: self.scan.since(start) }))
     }
 
-    fn opcode(&mut self) -> Result<Word<'a>, Reported> {
+    fn opcode(&mut self) -> Result<Name<'a>, ErrorReported> {
         let start = self.scan.at;
         // What `nvdisasm` prints for words that are no instruction.
         let word = if self.scan.eat("(illegal)") {
@@ -139,13 +139,17 @@ impl<'a> Parser<'_, 'a> {
             self.scan.word()
         };
         match word {
-            Some(text) => Ok(Word { text, at: self.scan.since(start) }),
+            Some(text) => Ok(Name { text, at: self.scan.since(start) }),
             None => Err(self.expected("an opcode", "LDG.E R2, [R4]")),
         }
     }
 
     /// All operands; `last` is where they end.
-    fn operands(&mut self, opcode: &str, last: &mut usize) -> Result<Vec<Operand<'a>>, Reported> {
+    fn operands(
+        &mut self,
+        opcode: &str,
+        last: &mut usize,
+    ) -> Result<Vec<Operand<'a>>, ErrorReported> {
         let mut operands = Vec::new();
         self.scan.blank();
         if self.scan.ends() || self.scan.annotates() {
@@ -162,7 +166,7 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn operand(&mut self, opcode: &str) -> Result<Operand<'a>, Reported> {
+    fn operand(&mut self, opcode: &str) -> Result<Operand<'a>, ErrorReported> {
         let before = *self.scan;
         // An operand that cannot be read may end within brackets.
         self.depth = 0;
@@ -177,7 +181,7 @@ impl<'a> Parser<'_, 'a> {
                 if behind.ends() || behind.annotates() || matches!(behind.peek(), Some(',' | '}')) {
                     return Ok(Operand { kind, at });
                 }
-                Unread { at: behind.here(), expected: "`,` or the end of the instruction" }
+                ParseError { at: behind.here(), expected: "`,` or the end of the instruction" }
             }
             Err(unread) => unread,
         };
@@ -186,7 +190,7 @@ impl<'a> Parser<'_, 'a> {
                 .error("syntax", unread.at, format!("expected {}", unread.expected))
                 .note("this operand cannot be read")
                 .help("operands are as R2, -0x10, c[0x0][0x160], [R4+0x10], desc[UR4][R4.64+0x10]");
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         *self.scan = before;
         if !self.scan.balanced() {
@@ -194,7 +198,7 @@ impl<'a> Parser<'_, 'a> {
                 .error("syntax", before.here(), "a bracket of this operand is not closed")
                 .note("opened here or behind")
                 .help("[R4], c[0x0][0x160], {3,2}");
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         let text = self.scan.text[before.at..self.scan.at].trim_end();
         self.scan.at = before.at + text.len();
@@ -204,15 +208,15 @@ impl<'a> Parser<'_, 'a> {
         Ok(Operand { kind: OperandKind::Opaque(text), at: self.scan.since(before.at) })
     }
 
-    fn kind(&mut self) -> Result<OperandKind<'a>, Unread> {
+    fn kind(&mut self) -> Result<OperandKind<'a>, ParseError> {
         let start = self.scan.at;
         if self.scan.eat("`(") {
             let label = self.scan.run(|c| !matches!(c, ')' | '\n' | ';'));
             if self.scan.eat(")") {
                 return Ok(OperandKind::Label(label));
             }
-            return Err(Unread {
-                at: Bytes::new(start, start + 2),
+            return Err(ParseError {
+                at: ByteSpan::new(start, start + 2),
                 expected: "a label, as `(.L_x_1)",
             });
         }
@@ -230,12 +234,12 @@ impl<'a> Parser<'_, 'a> {
                 return Ok(OperandKind::List(all));
             }
             if !self.scan.eat(",") {
-                return Err(Unread { at: self.scan.here(), expected: "`,` or `}`" });
+                return Err(ParseError { at: self.scan.here(), expected: "`,` or `}`" });
             }
         }
     }
 
-    fn value(&mut self) -> Result<Value<'a>, Unread> {
+    fn value(&mut self) -> Result<Value<'a>, ParseError> {
         let signs = self.scan.run(|c| matches!(c, '-' | '+' | '~' | '!'));
         let open = self.scan.here();
         let absolute = self.scan.eat("|");
@@ -244,26 +248,26 @@ impl<'a> Parser<'_, 'a> {
         let mut outer = Vec::new();
         if absolute {
             if !self.scan.eat("|") {
-                return Err(Unread { at: open, expected: "a second `|`" });
+                return Err(ParseError { at: open, expected: "a second `|`" });
             }
             outer = self.suffixes()?;
         }
         Ok(Value { signs, absolute, atom, suffixes, outer })
     }
 
-    fn suffixes(&mut self) -> Result<Vec<&'a str>, Unread> {
+    fn suffixes(&mut self) -> Result<Vec<&'a str>, ParseError> {
         let mut all = Vec::new();
         while self.scan.eat(".") {
             let suffix = self.scan.run(super::scan::is_word);
             if suffix.is_empty() {
-                return Err(Unread { at: self.scan.here(), expected: "a name behind the dot" });
+                return Err(ParseError { at: self.scan.here(), expected: "a name behind the dot" });
             }
             all.push(suffix);
         }
         Ok(all)
     }
 
-    fn atom(&mut self) -> Result<Atom<'a>, Unread> {
+    fn atom(&mut self) -> Result<Atom<'a>, ParseError> {
         if let Some(number) = self.scan.number() {
             let named =
                 number.value.is_none() && number.text.bytes().all(|b| b.is_ascii_alphanumeric());
@@ -274,7 +278,7 @@ impl<'a> Parser<'_, 'a> {
             return self.indexed(name).map(Atom::Indexed);
         }
         if name.is_empty() {
-            return Err(Unread {
+            return Err(ParseError {
                 at: self.scan.here(),
                 expected: "a register, a number or an address",
             });
@@ -282,10 +286,10 @@ impl<'a> Parser<'_, 'a> {
         Ok(Register::named(name).map_or(Atom::Name(name), Atom::Register))
     }
 
-    fn indexed(&mut self, name: &'a str) -> Result<Indexed<'a>, Unread> {
+    fn indexed(&mut self, name: &'a str) -> Result<Indexed<'a>, ParseError> {
         let mut brackets = Vec::new();
         if self.depth == DEEPEST {
-            return Err(Unread {
+            return Err(ParseError {
                 at: self.scan.here(),
                 expected: "no more than 16 brackets within each other",
             });
@@ -296,7 +300,7 @@ impl<'a> Parser<'_, 'a> {
             loop {
                 self.scan.blank();
                 if self.scan.eat("]") && terms.is_empty() {
-                    return Err(Unread {
+                    return Err(ParseError {
                         at: self.scan.here(),
                         expected: "an address in the brackets",
                     });
@@ -307,10 +311,10 @@ impl<'a> Parser<'_, 'a> {
                 let negative = self.scan.eat("-");
                 self.scan.blank();
                 if !terms.is_empty() && !plus && !negative {
-                    return Err(Unread { at: self.scan.here(), expected: "`+`, `-` or `]`" });
+                    return Err(ParseError { at: self.scan.here(), expected: "`+`, `-` or `]`" });
                 }
                 let value = self.value()?;
-                terms.push(Term { negative, value, at: self.scan.since(start) });
+                terms.push(AddressTerm { negative, value, at: self.scan.since(start) });
                 self.scan.blank();
                 if self.scan.eat("]") {
                     break;
@@ -322,7 +326,7 @@ impl<'a> Parser<'_, 'a> {
         Ok(Indexed { name, brackets })
     }
 
-    fn annotation(&mut self) -> Result<Annotation<'a>, Reported> {
+    fn annotation(&mut self) -> Result<Annotation<'a>, ErrorReported> {
         let start = self.scan.at;
         let braced = self.scan.eat("{");
         let inside = self.scan.at;
@@ -335,7 +339,7 @@ impl<'a> Parser<'_, 'a> {
         } else {
             self.scan.eat("&");
             let name = self.scan.run(|c| c.is_ascii_alphabetic());
-            let name_at = Bytes::new(inside, self.scan.at);
+            let name_at = ByteSpan::new(inside, self.scan.at);
             if !self.scan.eat("=") {
                 self.scan.eat("_");
             }
@@ -347,7 +351,7 @@ impl<'a> Parser<'_, 'a> {
                     self.report
                         .error("annotation", name_at, format!("there is no annotation `&{}`", short(name)))
                         .help("an instruction waits with `&req={0,1}`, and sets with `&rd=0` and `&wr=1`");
-                    return Err(Reported);
+                    return Err(ErrorReported);
                 }
             }
         };
@@ -379,7 +383,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     /// A set of scoreboards: a mask of six bits, or their numbers in braces.
-    fn scoreboards(&mut self) -> Result<u8, Reported> {
+    fn scoreboards(&mut self) -> Result<u8, ErrorReported> {
         if !self.scan.eat("{") {
             return self.small(0x3f, "a mask of six scoreboards", "&req={0,1}");
         }
@@ -397,18 +401,18 @@ impl<'a> Parser<'_, 'a> {
         }
     }
 
-    fn scoreboard(&mut self) -> Result<u8, Reported> {
+    fn scoreboard(&mut self) -> Result<u8, ErrorReported> {
         self.small(5, "the number of a scoreboard, 0 to 5", "&wr=0")
     }
 
-    fn small(&mut self, most: u8, what: &str, help: &str) -> Result<u8, Reported> {
+    fn small(&mut self, most: u8, what: &str, help: &str) -> Result<u8, ErrorReported> {
         let start = self.scan.at;
         let Some(number) = self.scan.number() else { return Err(self.expected(what, help)) };
         let value = number.value.and_then(|value| u8::try_from(value).ok());
         value.filter(|value| *value <= most).ok_or_else(|| {
             let message = format!("`{}` is not {what}", short(number.text));
             self.report.error("annotation", self.scan.since(start), message).help(help);
-            Reported
+            ErrorReported
         })
     }
 }

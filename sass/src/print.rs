@@ -3,7 +3,7 @@
 use std::fmt::{self, Display, Formatter};
 
 use super::syntax::{
-    Annotation, Atom, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
+    AddressTerm, Annotation, Atom, Guard, Indexed, Instruction, Operand, OperandKind, Value,
 };
 
 impl Display for Instruction<'_> {
@@ -74,7 +74,7 @@ impl Display for Indexed<'_> {
     }
 }
 
-impl Display for Term<'_> {
+impl Display for AddressTerm<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", if self.negative { "-" } else { "" }, self.value)
     }

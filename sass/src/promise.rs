@@ -7,7 +7,7 @@
 
 mod table;
 
-use machine::form::{Form, Level, Lowered, Reach};
+use machine::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 
@@ -15,16 +15,16 @@ pub use table::table;
 
 /// A word, as far as it matters to the order of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Word {
+pub enum OrderingWord {
     Access {
-        level: Level,
+        level: AccessLevel,
         /// Whether it reads and writes at once.
         atomic: bool,
     },
     Membar {
         /// `.SC`, not `.ALL`.
         sc: bool,
-        reach: Reach,
+        reach: MembarScope,
     },
     /// `CCTL.IVALL`
     Invalidate,
@@ -61,105 +61,109 @@ pub struct Promised {
     pub word: usize,
     pub promise: Promise,
     /// What the machine does there; nothing where another promise has it.
-    pub lowered: Lowered,
+    pub lowered: LoweredInstruction,
 }
 
 /// The scope that the level of a strong access promises; `None` of a weak one. Shared memory is one array.
-pub fn scope(level: Level) -> Option<Scope> {
+pub fn scope(level: AccessLevel) -> Option<Scope> {
     match level {
-        Level::Weak | Level::ReadOnly => None,
-        Level::Sm => Some(Scope::Cta),
-        Level::Gpu => Some(Scope::Gpu),
-        Level::Sys | Level::Own => Some(Scope::Sys),
+        AccessLevel::Weak | AccessLevel::ReadOnly => None,
+        AccessLevel::Sm => Some(Scope::Cta),
+        AccessLevel::Gpu => Some(Scope::Gpu),
+        AccessLevel::Sys | AccessLevel::Own => Some(Scope::Sys),
     }
 }
 
 /// The scope that a load or a store promises, by its level and modifiers (reading S3): cache operators order
 /// nothing, though the machine passes by L1 for them.
-pub fn scope_of_access(level: Level, has: impl Fn(&str) -> bool) -> Option<Scope> {
+pub fn scope_of_access(level: AccessLevel, has: impl Fn(&str) -> bool) -> Option<Scope> {
     let operator = !has("STRONG") && (has("CG") || has("LU"));
     scope(level).filter(|_| !operator)
 }
 
 /// The scope of a fence.
-pub fn reach(reach: Reach) -> Scope {
+pub fn reach(reach: MembarScope) -> Scope {
     match reach {
-        Reach::Cta => Scope::Cta,
-        Reach::Gpu => Scope::Gpu,
-        Reach::Sys => Scope::Sys,
+        MembarScope::Cta => Scope::Cta,
+        MembarScope::Gpu => Scope::Gpu,
+        MembarScope::Sys => Scope::Sys,
     }
 }
 
-impl Word {
+impl OrderingWord {
     /// The words of an instruction that does this; `None` where no text shows what it does.
-    pub fn of(form: Form, atomic: bool) -> Option<Word> {
+    pub fn of(form: MachineOp, atomic: bool) -> Option<OrderingWord> {
         Some(match form {
-            Form::Access(level) => Word::Access { level, atomic },
-            Form::Membar(reach) => Word::Membar { sc: true, reach },
-            Form::MembarAll(reach) => Word::Membar { sc: false, reach },
-            Form::Invalidate => Word::Invalidate,
-            Form::AcquireWait => return None,
-            Form::Bar => Word::Bar,
-            Form::ClusterArrive => Word::ClusterArrive,
-            Form::ClusterWait => Word::ClusterWait,
+            MachineOp::Access(level) => OrderingWord::Access { level, atomic },
+            MachineOp::Membar(reach) => OrderingWord::Membar { sc: true, reach },
+            MachineOp::MembarAll(reach) => OrderingWord::Membar { sc: false, reach },
+            MachineOp::Invalidate => OrderingWord::Invalidate,
+            MachineOp::AcquireWait => return None,
+            MachineOp::Bar => OrderingWord::Bar,
+            MachineOp::ClusterArrive => OrderingWord::ClusterArrive,
+            MachineOp::ClusterWait => OrderingWord::ClusterWait,
         })
     }
 
     /// What may stand between the parts of one fence.
     fn is_of_fences(self) -> bool {
-        matches!(self, Word::Membar { .. } | Word::Invalidate | Word::Wait)
+        matches!(self, OrderingWord::Membar { .. } | OrderingWord::Invalidate | OrderingWord::Wait)
     }
 }
 
 /// The words of fences right behind the first `from` words, and right before.
-fn behind(words: &[Word], from: usize) -> impl Iterator<Item = (usize, Word)> {
+fn behind(words: &[OrderingWord], from: usize) -> impl Iterator<Item = (usize, OrderingWord)> {
     let all = words.iter().copied().enumerate().skip(from);
     all.take_while(|(_, word)| word.is_of_fences())
 }
 
-fn before(words: &[Word], until: usize) -> impl Iterator<Item = (usize, Word)> {
+fn before(words: &[OrderingWord], until: usize) -> impl Iterator<Item = (usize, OrderingWord)> {
     let all = words.iter().copied().enumerate().take(until).rev();
     all.take_while(|(_, word)| word.is_of_fences())
 }
 
-fn invalidates(words: &[Word], from: usize) -> Option<usize> {
-    behind(words, from).find(|(_, word)| *word == Word::Invalidate).map(|(index, _)| index)
+fn invalidates(words: &[OrderingWord], from: usize) -> Option<usize> {
+    behind(words, from).find(|(_, word)| *word == OrderingWord::Invalidate).map(|(index, _)| index)
 }
 
 /// Reading C16: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
-fn unit(words: &[Word], at: usize) -> Option<(usize, usize, Reach)> {
-    let Word::Access { level, atomic: true } = words[at] else { return None };
-    if level == Level::Own {
+fn unit(words: &[OrderingWord], at: usize) -> Option<(usize, usize, MembarScope)> {
+    let OrderingWord::Access { level, atomic: true } = words[at] else { return None };
+    if level == AccessLevel::Own {
         return None;
     }
     let scope = scope(level)?;
     let membars = before(words, at).filter_map(|(index, word)| {
-        if let Word::Membar { reach, .. } = word { Some((reach, index)) } else { None }
+        if let OrderingWord::Membar { reach, .. } = word { Some((reach, index)) } else { None }
     });
     let (farthest, membar) = membars.max()?;
     // An atomic that goes farther than its fence is more than the two are together.
-    let whole = farthest > Reach::Cta && scope <= reach(farthest);
+    let whole = farthest > MembarScope::Cta && scope <= reach(farthest);
     whole.then_some((membar, invalidates(words, at + 1)?, farthest))
 }
 
 /// What each word of a sequence promises, in order. The words are of one thread, one after the other: no branch
 /// leads between them.
-pub fn promised(words: &[Word]) -> Vec<Promised> {
-    let units: Vec<Option<(usize, usize, Reach)>> =
+pub fn promised(words: &[OrderingWord]) -> Vec<Promised> {
+    let units: Vec<Option<(usize, usize, MembarScope)>> =
         (0..words.len()).map(|at| unit(words, at)).collect();
     let in_unit =
         |at: usize| units.iter().flatten().any(|&(membar, last, _)| [membar, last].contains(&at));
     let mut all = Vec::new();
     for (at, &word) in words.iter().enumerate() {
-        let mut add = |promise: Promise, forms: &[Form]| {
+        let mut add = |promise: Promise, forms: &[MachineOp]| {
             let forms = if in_unit(at) { Vec::new() } else { forms.to_vec() };
-            all.push(Promised { word: at, promise, lowered: Lowered { forms, fused: None } });
+            all.push(Promised {
+                word: at,
+                promise,
+                lowered: LoweredInstruction { forms, fused: None },
+            });
         };
         match word {
-            Word::Membar { sc, reach: far } => {
+            OrderingWord::Membar { sc, reach: far } => {
                 let order = if sc { FenceOrder::Sc } else { FenceOrder::AcqRel };
-                let form = if sc { Form::Membar(far) } else { Form::MembarAll(far) };
-                if far == Reach::Cta || invalidates(words, at + 1).is_some() {
+                let form = if sc { MachineOp::Membar(far) } else { MachineOp::MembarAll(far) };
+                if far == MembarScope::Cta || invalidates(words, at + 1).is_some() {
                     add(Promise::Fence(order, reach(far)), &[form]);
                 } else {
                     // It waits for the thread's own loads, and drops no lines.
@@ -167,25 +171,25 @@ pub fn promised(words: &[Word]) -> Vec<Promised> {
                     add(Promise::Fence(order, Scope::Cta), &[]);
                 }
             }
-            Word::Invalidate => {
-                add(Promise::Fence(FenceOrder::Acquire, Scope::Sys), &[Form::Invalidate]);
+            OrderingWord::Invalidate => {
+                add(Promise::Fence(FenceOrder::Acquire, Scope::Sys), &[MachineOp::Invalidate]);
             }
-            Word::Wait => {
-                add(Promise::Fence(FenceOrder::Acquire, Scope::Cta), &[Form::AcquireWait]);
+            OrderingWord::Wait => {
+                add(Promise::Fence(FenceOrder::Acquire, Scope::Cta), &[MachineOp::AcquireWait]);
             }
-            Word::Bar => add(Promise::Bar, &[Form::Bar]),
-            Word::ClusterArrive => add(Promise::ClusterArrive, &[Form::ClusterArrive]),
-            Word::ClusterWait => {
+            OrderingWord::Bar => add(Promise::Bar, &[MachineOp::Bar]),
+            OrderingWord::ClusterArrive => add(Promise::ClusterArrive, &[MachineOp::ClusterArrive]),
+            OrderingWord::ClusterWait => {
                 let acquires = invalidates(words, at + 1).is_some();
-                add(Promise::ClusterWait { acquires }, &[Form::ClusterWait]);
+                add(Promise::ClusterWait { acquires }, &[MachineOp::ClusterWait]);
             }
-            Word::Access { level, .. } => match units[at] {
-                None => add(Promise::Access, &[Form::Access(level)]),
+            OrderingWord::Access { level, .. } => match units[at] {
+                None => add(Promise::Access, &[MachineOp::Access(level)]),
                 Some((membar, _, far)) => {
-                    let sc = matches!(words[membar], Word::Membar { sc: true, .. });
-                    let first = if sc { Form::Membar(far) } else { Form::MembarAll(far) };
-                    let forms = vec![first, Form::Access(level), Form::Invalidate];
-                    let lowered = Lowered { forms, fused: Some(far) };
+                    let sc = matches!(words[membar], OrderingWord::Membar { sc: true, .. });
+                    let first = if sc { MachineOp::Membar(far) } else { MachineOp::MembarAll(far) };
+                    let forms = vec![first, MachineOp::Access(level), MachineOp::Invalidate];
+                    let lowered = LoweredInstruction { forms, fused: Some(far) };
                     all.push(Promised { word: at, promise: Promise::AcqRel, lowered });
                 }
             },
@@ -198,19 +202,21 @@ pub fn promised(words: &[Word]) -> Vec<Promised> {
 mod tests {
     use super::*;
 
-    fn membars() -> impl Iterator<Item = Word> {
+    fn membars() -> impl Iterator<Item = OrderingWord> {
         [false, true].into_iter().flat_map(|sc| {
-            [Reach::Cta, Reach::Gpu, Reach::Sys].map(|reach| Word::Membar { sc, reach })
+            [MembarScope::Cta, MembarScope::Gpu, MembarScope::Sys]
+                .map(|reach| OrderingWord::Membar { sc, reach })
         })
     }
 
-    fn alphabet() -> Vec<Word> {
+    fn alphabet() -> Vec<OrderingWord> {
         let accesses = [
-            Word::Access { level: Level::Weak, atomic: false },
-            Word::Access { level: Level::Gpu, atomic: true },
-            Word::Access { level: Level::Sys, atomic: true },
+            OrderingWord::Access { level: AccessLevel::Weak, atomic: false },
+            OrderingWord::Access { level: AccessLevel::Gpu, atomic: true },
+            OrderingWord::Access { level: AccessLevel::Sys, atomic: true },
         ];
-        let rest = [Word::Invalidate, Word::ClusterArrive, Word::ClusterWait];
+        let rest =
+            [OrderingWord::Invalidate, OrderingWord::ClusterArrive, OrderingWord::ClusterWait];
         membars().chain(accesses).chain(rest).collect()
     }
 
@@ -231,7 +237,7 @@ mod tests {
     }
 
     /// The promises between one word that is no fence and the next, and those of these words.
-    fn parts(words: &[Word]) -> Vec<Vec<Promise>> {
+    fn parts(words: &[OrderingWord]) -> Vec<Vec<Promise>> {
         let mut all = vec![Vec::new()];
         for Promised { promise, .. } in promised(words) {
             if matches!(promise, Promise::Fence(..)) {
@@ -243,7 +249,7 @@ mod tests {
         all
     }
 
-    fn keeps_all(more: &[Word], less: &[Word]) -> bool {
+    fn keeps_all(more: &[OrderingWord], less: &[OrderingWord]) -> bool {
         let (more, less) = (parts(more), parts(less));
         more.len() == less.len()
             && more.iter().zip(&less).all(|(more, less)| {
@@ -256,21 +262,21 @@ mod tests {
         let alphabet = alphabet();
         let mut sequences = vec![Vec::new()];
         for length in 0..4 {
-            let longest = sequences.iter().filter(|one: &&Vec<Word>| one.len() == length);
+            let longest = sequences.iter().filter(|one: &&Vec<OrderingWord>| one.len() == length);
             let longer = longest
                 .flat_map(|one| alphabet.iter().map(move |&word| [&one[..], &[word]].concat()));
-            let longer: Vec<Vec<Word>> = longer.collect();
+            let longer: Vec<Vec<OrderingWord>> = longer.collect();
             sequences.extend(longer);
         }
         for words in &sequences {
             for at in 0..=words.len() {
-                for word in membars().chain([Word::Invalidate]) {
+                for word in membars().chain([OrderingWord::Invalidate]) {
                     let longer = [&words[..at], &[word], &words[at..]].concat();
                     assert!(keeps_all(&longer, words), "{longer:?}\n{words:?}");
                 }
-                let Some(&Word::Membar { sc, reach }) = words.get(at) else { continue };
+                let Some(&OrderingWord::Membar { sc, reach }) = words.get(at) else { continue };
                 for wider in membars() {
-                    let Word::Membar { sc: more, reach: far } = wider else { continue };
+                    let OrderingWord::Membar { sc: more, reach: far } = wider else { continue };
                     if more >= sc && far >= reach {
                         let changed = [&words[..at], &[wider], &words[at + 1..]].concat();
                         assert!(keeps_all(&changed, words), "{changed:?}\n{words:?}");
@@ -282,37 +288,43 @@ mod tests {
 
     #[test]
     fn an_atomic_is_one_unit_with_the_words_around_it() {
-        let membar = |reach| Word::Membar { sc: false, reach };
-        let atomic = |level| Word::Access { level, atomic: true };
-        let whole =
-            |words: &[Word]| promised(words).iter().any(|one| one.promise == Promise::AcqRel);
-        let (gpu, sys) = (Reach::Gpu, Reach::Sys);
-        assert!(whole(&[membar(gpu), atomic(Level::Gpu), Word::Invalidate]));
-        assert!(whole(&[membar(sys), atomic(Level::Gpu), Word::Invalidate]));
-        assert!(whole(&[membar(gpu), Word::Invalidate, atomic(Level::Gpu), Word::Invalidate]));
-        assert!(!whole(&[membar(gpu), atomic(Level::Sys), Word::Invalidate]));
-        assert!(!whole(&[membar(gpu), atomic(Level::Own), Word::Invalidate]));
-        assert!(!whole(&[membar(gpu), atomic(Level::Gpu)]));
-        assert!(!whole(&[atomic(Level::Gpu), Word::Invalidate]));
-        let weak = Word::Access { level: Level::Weak, atomic: false };
-        assert!(!whole(&[membar(gpu), weak, atomic(Level::Gpu), Word::Invalidate]));
+        let membar = |reach| OrderingWord::Membar { sc: false, reach };
+        let atomic = |level| OrderingWord::Access { level, atomic: true };
+        let whole = |words: &[OrderingWord]| {
+            promised(words).iter().any(|one| one.promise == Promise::AcqRel)
+        };
+        let (gpu, sys) = (MembarScope::Gpu, MembarScope::Sys);
+        assert!(whole(&[membar(gpu), atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
+        assert!(whole(&[membar(sys), atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
+        assert!(whole(&[
+            membar(gpu),
+            OrderingWord::Invalidate,
+            atomic(AccessLevel::Gpu),
+            OrderingWord::Invalidate
+        ]));
+        assert!(!whole(&[membar(gpu), atomic(AccessLevel::Sys), OrderingWord::Invalidate]));
+        assert!(!whole(&[membar(gpu), atomic(AccessLevel::Own), OrderingWord::Invalidate]));
+        assert!(!whole(&[membar(gpu), atomic(AccessLevel::Gpu)]));
+        assert!(!whole(&[atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
+        let weak = OrderingWord::Access { level: AccessLevel::Weak, atomic: false };
+        assert!(!whole(&[membar(gpu), weak, atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
     }
 
     #[test]
     fn every_form_is_done_once() {
         let words = [
-            Word::Membar { sc: false, reach: Reach::Gpu },
-            Word::Access { level: Level::Gpu, atomic: true },
-            Word::Invalidate,
-            Word::ClusterWait,
+            OrderingWord::Membar { sc: false, reach: MembarScope::Gpu },
+            OrderingWord::Access { level: AccessLevel::Gpu, atomic: true },
+            OrderingWord::Invalidate,
+            OrderingWord::ClusterWait,
         ];
-        let forms: Vec<Form> =
+        let forms: Vec<MachineOp> =
             promised(&words).into_iter().flat_map(|one| one.lowered.forms).collect();
         let all = [
-            Form::MembarAll(Reach::Gpu),
-            Form::Access(Level::Gpu),
-            Form::Invalidate,
-            Form::ClusterWait,
+            MachineOp::MembarAll(MembarScope::Gpu),
+            MachineOp::Access(AccessLevel::Gpu),
+            MachineOp::Invalidate,
+            MachineOp::ClusterWait,
         ];
         assert_eq!(forms, all);
     }

@@ -5,14 +5,18 @@ use machine::form::Family;
 
 use super::modifier::{self, Clash};
 use super::opcode::{Class, class};
-use super::syntax::{Atom, File, Instruction, Operand, OperandKind, Register, Word};
+use super::syntax::{Atom, Instruction, Name, Operand, OperandKind, Register, RegisterFile};
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 
 /// Tells all that is wrong with an instruction of the machine's memory; others are not asked.
-pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, report: &mut Report) {
+pub(super) fn check(
+    instruction: &Instruction<'_>,
+    family: Option<Family>,
+    report: &mut Diagnostics,
+) {
     registers(instruction, report);
     let Some(class) = class(instruction.opcode.text) else {
         misspelt(instruction, report);
@@ -22,7 +26,7 @@ pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, repor
         return sources(instruction, report);
     }
     let Some(known) = modifier::known(class) else { return };
-    let mut rules = Rules { instruction, family, report };
+    let mut rules = RuleChecker { instruction, family, report };
     if rules.modifiers(known) && rules.one_of_each() {
         rules.scope(class);
     }
@@ -30,7 +34,7 @@ pub(super) fn check(instruction: &Instruction<'_>, family: Option<Family>, repor
 }
 
 /// Registers that no machine has.
-fn registers(instruction: &Instruction<'_>, report: &mut Report) {
+fn registers(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     if let Some(guard) = instruction.guard {
         register(guard.predicate, guard.at, report);
     }
@@ -47,7 +51,7 @@ fn registers(instruction: &Instruction<'_>, report: &mut Report) {
     }
 }
 
-fn one_operand(operand: &Operand<'_>, report: &mut Report) {
+fn one_operand(operand: &Operand<'_>, report: &mut Diagnostics) {
     if let Some(one) = operand.register() {
         register(one, operand.at, report);
     }
@@ -59,7 +63,7 @@ fn one_operand(operand: &Operand<'_>, report: &mut Report) {
     }
 }
 
-fn register(register: Register, at: Bytes, report: &mut Report) {
+fn register(register: Register, at: ByteSpan, report: &mut Diagnostics) {
     let last = register.file.last();
     if register.number <= Some(last) {
         return;
@@ -74,7 +78,7 @@ fn register(register: Register, at: Bytes, report: &mut Report) {
 
 /// What arithmetic reads: it has a destination and a source at the least, and more where it is known
 /// to.
-fn sources(instruction: &Instruction<'_>, report: &mut Report) {
+fn sources(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     let (opcode, all) = (instruction.opcode, &instruction.operands);
     let (fewest, form) = match opcode.text {
         "VOTE" | "VOTEU" => return,
@@ -100,7 +104,7 @@ fn sources(instruction: &Instruction<'_>, report: &mut Report) {
 }
 
 /// An opcode that nobody knows with the letters of one that the machine has.
-fn misspelt(instruction: &Instruction<'_>, report: &mut Report) {
+fn misspelt(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     let letters = |name: &str| {
         let mut all = name.to_ascii_uppercase().into_bytes();
         all.sort_unstable();
@@ -116,13 +120,13 @@ fn misspelt(instruction: &Instruction<'_>, report: &mut Report) {
     }
 }
 
-struct Rules<'r, 'a> {
+struct RuleChecker<'r, 'a> {
     instruction: &'r Instruction<'a>,
     family: Option<Family>,
-    report: &'r mut Report,
+    report: &'r mut Diagnostics,
 }
 
-impl Rules<'_, '_> {
+impl RuleChecker<'_, '_> {
     fn with(&self, index: usize, name: &str) -> String {
         let mut names: Vec<&str> = self.instruction.modifiers.iter().map(|m| m.text).collect();
         names[index] = name;
@@ -176,7 +180,7 @@ impl Rules<'_, '_> {
     }
 
     /// Whether the target has a modifier.
-    fn target(&mut self, word: &Word<'_>) {
+    fn target(&mut self, word: &Name<'_>) {
         let Some(family) = self.family else { return };
         let old = matches!(word.text, "CA" | "CG" | "CI" | "CS" | "CV" | "WT" | "GL" | "IVALLD");
         let new = matches!(word.text, "STRONG" | "MMIO" | "CONSTANT" | "EF" | "EL" | "EU" | "NA");
@@ -281,7 +285,7 @@ impl Rules<'_, '_> {
         if fits || all.is_empty() && class != Class::Membar && self.is_name_alone() {
             return;
         }
-        let at: Bytes = match (all.first(), all.last()) {
+        let at: ByteSpan = match (all.first(), all.last()) {
             (Some(first), Some(last)) => first.at.to(last.at),
             _ => opcode.at,
         };
@@ -318,7 +322,7 @@ fn new_as_old(name: &str) -> &'static str {
     }
 }
 
-fn is_of(operand: &Operand<'_>, files: &[File]) -> bool {
+fn is_of(operand: &Operand<'_>, files: &[RegisterFile]) -> bool {
     operand.register().is_some_and(|register| files.contains(&register.file))
 }
 
@@ -326,7 +330,7 @@ fn is_address(operand: &Operand<'_>) -> bool {
     operand.indexed().is_some_and(super::syntax::Indexed::is_memory)
 }
 
-const PREDICATES: &[File] = &[File::Predicate, File::UniformPredicate];
+const PREDICATES: &[RegisterFile] = &[RegisterFile::Predicate, RegisterFile::UniformPredicate];
 
 /// `{Ps,} Rd, {Rd2,} [address] {, P} {, lanes}`
 fn load(all: &[Operand<'_>]) -> bool {
@@ -335,23 +339,23 @@ fn load(all: &[Operand<'_>]) -> bool {
     let status = to.first().is_some_and(|first| is_of(first, PREDICATES));
     let to = &to[usize::from(status)..];
     (1..=2).contains(&to.len())
-        && to.iter().all(|one| is_of(one, &[File::General]))
+        && to.iter().all(|one| is_of(one, &[RegisterFile::General]))
         && rest.len() <= 2
 }
 
 fn store(all: &[Operand<'_>]) -> bool {
     let Some((first, rest)) = all.split_first() else { return false };
-    is_address(first) && (1..=3).contains(&rest.len()) && is_of(&rest[0], &[File::General])
+    is_address(first) && (1..=3).contains(&rest.len()) && is_of(&rest[0], &[RegisterFile::General])
 }
 
 fn atomic(all: &[Operand<'_>]) -> bool {
     let Some(place) = all.iter().position(is_address) else { return false };
-    (1..=2).contains(&place) && is_of(&all[place - 1], &[File::General])
+    (1..=2).contains(&place) && is_of(&all[place - 1], &[RegisterFile::General])
 }
 
 /// `Rd, c[0x0][0x160]`
 fn constant(all: &[Operand<'_>]) -> bool {
     let [to, from] = all else { return false };
     let place = from.indexed().is_some_and(|indexed| matches!(indexed.name, "c" | "cx"));
-    place && is_of(to, &[File::General, File::Uniform])
+    place && is_of(to, &[RegisterFile::General, RegisterFile::Uniform])
 }

@@ -1,11 +1,11 @@
 //! A place in the text of SASS, and the small pieces that are read there.
 
-use super::syntax::Number;
-use text::report::Bytes;
+use super::syntax::NumberLiteral;
+use text::report::ByteSpan;
 
 /// Cheap to copy, to look ahead.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scan<'a> {
+pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     /// Where the text to be read ends.
@@ -16,9 +16,9 @@ pub(super) fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-impl<'a> Scan<'a> {
-    pub(super) fn new(text: &'a str, range: Bytes) -> Scan<'a> {
-        Scan { text, at: range.start as usize, end: range.end as usize }
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str, range: ByteSpan) -> Scanner<'a> {
+        Scanner { text, at: range.start as usize, end: range.end as usize }
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -29,12 +29,12 @@ impl<'a> Scan<'a> {
         self.rest().chars().next()
     }
 
-    pub(super) fn since(&self, start: usize) -> Bytes {
-        Bytes::new(start, self.at)
+    pub(super) fn since(&self, start: usize) -> ByteSpan {
+        ByteSpan::new(start, self.at)
     }
 
-    pub(super) fn here(&self) -> Bytes {
-        Bytes::new(self.at, self.at + self.peek().map_or(0, char::len_utf8))
+    pub(super) fn here(&self) -> ByteSpan {
+        ByteSpan::new(self.at, self.at + self.peek().map_or(0, char::len_utf8))
     }
 
     pub(super) fn eat(&mut self, sign: &str) -> bool {
@@ -93,7 +93,7 @@ impl<'a> Scan<'a> {
     }
 
     /// What begins with a digit: `0x1f`, `12`, `1.5e-05`, and names like `2D`, which have no value.
-    pub(super) fn number(&mut self) -> Option<Number<'a>> {
+    pub(super) fn number(&mut self) -> Option<NumberLiteral<'a>> {
         if !self.peek().is_some_and(|c| c.is_ascii_digit()) {
             return None;
         }
@@ -101,7 +101,7 @@ impl<'a> Scan<'a> {
         self.run(is_word);
         let hexadecimal =
             self.text[start..].starts_with("0x") || self.text[start..].starts_with("0X");
-        let digit = |scan: &Scan<'_>, ahead: usize| {
+        let digit = |scan: &Scanner<'_>, ahead: usize| {
             scan.rest().as_bytes().get(ahead).is_some_and(u8::is_ascii_digit)
         };
         if self.peek() == Some('.') && digit(self, 1) && !hexadecimal {
@@ -114,7 +114,7 @@ impl<'a> Scan<'a> {
             self.run(is_word);
         }
         let text = &self.text[start..self.at];
-        Some(Number { text, value: integer(text) })
+        Some(NumberLiteral { text, value: integer(text) })
     }
 
     /// Goes to the `,` or the end that is outside all brackets; whether all of them are closed.

@@ -7,11 +7,11 @@ use super::ldg::Ldg;
 use super::syntax::Instruction;
 use super::{parse, rules, spa5};
 use text::diagnostic::Diagnostic;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// What an instruction is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Options {
+pub struct ReadOptions {
     /// The number behind `sm_`; without one, whatever has the modifiers that are written.
     pub sm: Option<u16>,
     /// How many registers the shader has.
@@ -20,7 +20,7 @@ pub struct Options {
 
 /// An instruction that could be read.
 #[derive(Clone, Debug)]
-pub struct Single<'a> {
+pub struct CheckedInstruction<'a> {
     pub instruction: Instruction<'a>,
     /// Which machines it is of, as far as that is asked for or shows.
     pub family: Option<Family>,
@@ -34,9 +34,9 @@ pub struct Single<'a> {
 pub fn instruction<'a>(
     path: &str,
     text: &'a str,
-    options: Options,
-) -> Result<Single<'a>, Vec<Diagnostic>> {
-    let mut report = Report::default();
+    options: ReadOptions,
+) -> Result<CheckedInstruction<'a>, Vec<Diagnostic>> {
+    let mut report = Diagnostics::default();
     if let Some(at) = ptx(text) {
         report
             .error("ptx", at, format!("`{}` is an instruction of PTX", at.of(text)))
@@ -44,9 +44,9 @@ pub fn instruction<'a>(
             .help("`causeway ptx explain` reads it");
         return Err(report.finish(path, text));
     }
-    let mut all = parse::read(text, Bytes::new(0, text.len()), &mut report);
+    let mut all = parse::read(text, ByteSpan::new(0, text.len()), &mut report);
     if report.count() == 0 && all.len() != 1 {
-        let at = all.get(1).map_or(Bytes::new(0, 0), |second| second.at);
+        let at = all.get(1).map_or(ByteSpan::new(0, 0), |second| second.at);
         let note = if all.is_empty() { "there is none" } else { "this is another one" };
         report
             .error("one-instruction", at, "one instruction is expected")
@@ -56,11 +56,11 @@ pub fn instruction<'a>(
     let one = all.pop().filter(|_| report.count() == 0);
     let Some(instruction) = one else { return Err(report.finish(path, text)) };
     let (family, ldg) = check(&instruction, options, &mut report);
-    Ok(Single { instruction, family, ldg, diagnostics: report.finish(path, text) })
+    Ok(CheckedInstruction { instruction, family, ldg, diagnostics: report.finish(path, text) })
 }
 
 /// The opcode, if the text begins with one of PTX.
-fn ptx(text: &str) -> Option<Bytes> {
+fn ptx(text: &str) -> Option<ByteSpan> {
     let mut rest = text.trim_start();
     if rest.starts_with('@') {
         rest = rest.find(char::is_whitespace).map_or("", |end| rest[end..].trim_start());
@@ -71,14 +71,14 @@ fn ptx(text: &str) -> Option<Bytes> {
     let modifier = rest[length..].strip_prefix('.').unwrap_or_default();
     let found = opcode::all().any(|known| known == &rest[..length])
         && !modifier.starts_with(|c: char| c.is_ascii_uppercase());
-    found.then(|| Bytes::new(start, start + length))
+    found.then(|| ByteSpan::new(start, start + length))
 }
 
 /// Asks an instruction its rules.
 pub fn check(
     instruction: &Instruction<'_>,
-    options: Options,
-    report: &mut Report,
+    options: ReadOptions,
+    report: &mut Diagnostics,
 ) -> (Option<Family>, Option<Ldg>) {
     let family = match options.sm {
         Some(sm) => Family::of(sm),

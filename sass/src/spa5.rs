@@ -6,11 +6,11 @@
 
 use super::ldg::{Cache, Ldg, Size};
 use super::syntax::{
-    Atom, File, Indexed, Instruction, Operand, OperandKind, Register, Term, Value,
+    AddressTerm, Atom, Indexed, Instruction, Operand, OperandKind, Register, RegisterFile, Value,
 };
 use text::cursor::short;
 use text::diagnostic::Severity;
-use text::report::{Bytes, Report, Reported};
+use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// What stands where in the order of modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,10 +43,10 @@ const MODIFIERS: &[(&str, Rank)] = &[
 pub(crate) fn read(
     instruction: &Instruction<'_>,
     registers: Option<u8>,
-    report: &mut Report,
+    report: &mut Diagnostics,
 ) -> Option<Ldg> {
     let before = report.count();
-    let mut rules = Rules { instruction, report };
+    let mut rules = Spa5Checker { instruction, report };
     let guard = rules.guard();
     let (extended, cache, size) = rules.modifiers();
     let (status, rest) = rules.status();
@@ -59,15 +59,15 @@ pub(crate) fn read(
     (!broken).then_some(ldg)
 }
 
-struct Rules<'r, 'a> {
+struct Spa5Checker<'r, 'a> {
     instruction: &'r Instruction<'a>,
-    report: &'r mut Report,
+    report: &'r mut Diagnostics,
 }
 
-impl<'r, 'a> Rules<'r, 'a> {
+impl<'r, 'a> Spa5Checker<'r, 'a> {
     fn guard(&mut self) -> (u8, bool) {
         let Some(guard) = self.instruction.guard else { return (7, false) };
-        if guard.predicate.file != File::Predicate || guard.predicate.number > Some(6) {
+        if guard.predicate.file != RegisterFile::Predicate || guard.predicate.number > Some(6) {
             let shown = guard.predicate;
             self.report
                 .error("ldg-guard", guard.at, format!("the guard is P0 to P6, or PT, not {shown}"))
@@ -155,7 +155,9 @@ impl<'r, 'a> Rules<'r, 'a> {
         let Some((first, rest)) = all.split_first() else { return (None, all) };
         match first.register() {
             Some(register) if register.file.is_of_predicates() => {
-                if !is_plain(first) || register.file != File::Predicate || register.number > Some(6)
+                if !is_plain(first)
+                    || register.file != RegisterFile::Predicate
+                    || register.number > Some(6)
                 {
                     self.report
                         .error("ldg-status", first.at, "the status is P0 to P6, or PT")
@@ -197,7 +199,7 @@ impl<'r, 'a> Rules<'r, 'a> {
     }
 
     fn destination(&mut self, to: &Operand<'_>, size: Size) -> u8 {
-        let register = to.register().filter(|register| register.file == File::General);
+        let register = to.register().filter(|register| register.file == RegisterFile::General);
         let Some(register) = register.filter(|_| is_plain(to)) else {
             self.report
                 .error("ldg-destination", to.at, "what is loaded goes to a register")
@@ -225,7 +227,7 @@ impl<'r, 'a> Rules<'r, 'a> {
     }
 
     /// The number of a register, 255 for `RZ`.
-    fn general(&mut self, register: Register, at: Bytes) -> u8 {
+    fn general(&mut self, register: Register, at: ByteSpan) -> u8 {
         if register.number > Some(254) {
             self.report
                 .error("ldg-register", at, format!("there are R0 to R254, and no {register}"))
@@ -234,7 +236,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         number(register, 255)
     }
 
-    fn address_form(&mut self, at: Bytes, note: &str) {
+    fn address_form(&mut self, at: ByteSpan, note: &str) {
         self.report
             .error("ldg-address", at, "an address is [Ra + offset], [Ra - offset] or [address]")
             .note(note)
@@ -244,7 +246,7 @@ impl<'r, 'a> Rules<'r, 'a> {
     fn address(
         &mut self,
         indexed: &Indexed<'_>,
-        at: Bytes,
+        at: ByteSpan,
         extended: bool,
         sparse: bool,
     ) -> (u8, u32) {
@@ -268,13 +270,13 @@ impl<'r, 'a> Rules<'r, 'a> {
         (base.unwrap_or(255), offset)
     }
 
-    fn base(&mut self, base: &Term<'_>, extended: bool) -> Result<u8, Reported> {
+    fn base(&mut self, base: &AddressTerm<'_>, extended: bool) -> Result<u8, ErrorReported> {
         let plain = |value: &Value<'_>| value.signs.is_empty() && !value.absolute;
         let register = match base.value.atom {
-            Atom::Register(register) if register.file == File::General => register,
+            Atom::Register(register) if register.file == RegisterFile::General => register,
             Atom::Register(_) | Atom::Number(_) | Atom::Indexed(_) | Atom::Name(_) => {
                 self.address_form(base.at, "expected R0 to R254, or RZ");
-                return Err(Reported);
+                return Err(ErrorReported);
             }
         };
         if base.negative || !plain(&base.value) || !base.value.suffixes.is_empty() {
@@ -284,7 +286,7 @@ impl<'r, 'a> Rules<'r, 'a> {
                 "`.E` says that the address has two registers, and nothing stands behind the first"
             };
             self.address_form(base.at, note);
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         let number = self.general(register, base.at);
         if extended && number != 255 && (!number.is_multiple_of(2) || number == 254) {
@@ -297,7 +299,7 @@ impl<'r, 'a> Rules<'r, 'a> {
         Ok(number)
     }
 
-    fn offset(&mut self, offset: &Term<'_>, absolute: bool, sparse: bool) -> u32 {
+    fn offset(&mut self, offset: &AddressTerm<'_>, absolute: bool, sparse: bool) -> u32 {
         let value = match (&offset.value.atom, offset.value.signs) {
             (Atom::Number(number), "" | "-") if offset.value.suffixes.is_empty() => number.value,
             _ => None,

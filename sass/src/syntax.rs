@@ -5,27 +5,27 @@
 
 use std::fmt;
 
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
     pub guard: Option<Guard>,
     /// `LDG`
-    pub opcode: Word<'a>,
+    pub opcode: Name<'a>,
     /// `E`, `64`, `STRONG`, `GPU`
-    pub modifiers: Vec<Word<'a>>,
+    pub modifiers: Vec<Name<'a>>,
     pub operands: Vec<Operand<'a>>,
     pub annotations: Vec<Annotation<'a>>,
     /// From the guard to the last annotation.
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 /// A name, with its place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Word<'a> {
+pub struct Name<'a> {
     pub text: &'a str,
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 /// `@P0`, `@!UP1`, `@!PT`.
@@ -33,12 +33,12 @@ pub struct Word<'a> {
 pub struct Guard {
     pub negated: bool,
     pub predicate: Register,
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 /// Which registers a number counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum File {
+pub enum RegisterFile {
     /// `R0`, `RZ`
     General,
     /// `UR0`, `URZ`
@@ -56,14 +56,14 @@ pub enum File {
 /// A register; without a number, the one that is always zero, or true.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Register {
-    pub file: File,
+    pub file: RegisterFile,
     pub number: Option<u16>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Operand<'a> {
     pub kind: OperandKind<'a>,
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,7 +94,7 @@ pub struct Value<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Atom<'a> {
     Register(Register),
-    Number(Number<'a>),
+    Number(NumberLiteral<'a>),
     Indexed(Indexed<'a>),
     /// `SR_TID`, `2D`, `PR`: a name that is no register.
     Name(&'a str),
@@ -102,7 +102,7 @@ pub enum Atom<'a> {
 
 /// A number as it is written, and as an integer if it is one that has 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Number<'a> {
+pub struct NumberLiteral<'a> {
     pub text: &'a str,
     pub value: Option<u64>,
 }
@@ -111,15 +111,15 @@ pub struct Number<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Indexed<'a> {
     pub name: &'a str,
-    pub brackets: Vec<Vec<Term<'a>>>,
+    pub brackets: Vec<Vec<AddressTerm<'a>>>,
 }
 
 /// A summand of an address.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Term<'a> {
+pub struct AddressTerm<'a> {
     pub negative: bool,
     pub value: Value<'a>,
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 /// What an instruction waits for, sets, and how it is scheduled, as text of SPA 5.0 has it.
@@ -129,7 +129,7 @@ pub struct Annotation<'a> {
     /// As written, without braces around the whole.
     pub text: &'a str,
     pub braced: bool,
-    pub at: Bytes,
+    pub at: ByteSpan,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -169,7 +169,7 @@ impl<'a> Operand<'a> {
     }
 
     /// The number that the operand is, where it is one.
-    pub fn number(&self) -> Option<&Number<'a>> {
+    pub fn number(&self) -> Option<&NumberLiteral<'a>> {
         match &self.kind {
             OperandKind::Value(Value { atom: Atom::Number(number), .. }) => Some(number),
             OperandKind::Value(_)
@@ -198,16 +198,16 @@ impl Indexed<'_> {
     }
 }
 
-impl File {
+impl RegisterFile {
     /// What its registers begin with, and the one without a number.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
-            File::General => ("R", "RZ"),
-            File::Uniform => ("UR", "URZ"),
-            File::Predicate => ("P", "PT"),
-            File::UniformPredicate => ("UP", "UPT"),
-            File::Barrier => ("B", ""),
-            File::Scoreboard => ("SB", ""),
+            RegisterFile::General => ("R", "RZ"),
+            RegisterFile::Uniform => ("UR", "URZ"),
+            RegisterFile::Predicate => ("P", "PT"),
+            RegisterFile::UniformPredicate => ("UP", "UPT"),
+            RegisterFile::Barrier => ("B", ""),
+            RegisterFile::Scoreboard => ("SB", ""),
         }
     }
 
@@ -215,31 +215,31 @@ impl File {
     pub fn last(self) -> u16 {
         match self {
             // Before sm_100 there are 63 of the uniform ones.
-            File::General | File::Uniform => 254,
-            File::Predicate | File::UniformPredicate => 6,
-            File::Barrier => 15,
-            File::Scoreboard => 5,
+            RegisterFile::General | RegisterFile::Uniform => 254,
+            RegisterFile::Predicate | RegisterFile::UniformPredicate => 6,
+            RegisterFile::Barrier => 15,
+            RegisterFile::Scoreboard => 5,
         }
     }
 
-    const ALL: [File; 6] = [
-        File::General,
-        File::Uniform,
-        File::Predicate,
-        File::UniformPredicate,
-        File::Barrier,
-        File::Scoreboard,
+    const ALL: [RegisterFile; 6] = [
+        RegisterFile::General,
+        RegisterFile::Uniform,
+        RegisterFile::Predicate,
+        RegisterFile::UniformPredicate,
+        RegisterFile::Barrier,
+        RegisterFile::Scoreboard,
     ];
 
     pub fn is_of_predicates(self) -> bool {
-        matches!(self, File::Predicate | File::UniformPredicate)
+        matches!(self, RegisterFile::Predicate | RegisterFile::UniformPredicate)
     }
 }
 
 impl Register {
     /// The register of this name.
     pub fn named(name: &str) -> Option<Register> {
-        File::ALL.into_iter().find_map(|file| {
+        RegisterFile::ALL.into_iter().find_map(|file| {
             let (prefix, none) = file.names();
             if name == none && !none.is_empty() {
                 return Some(Register { file, number: None });

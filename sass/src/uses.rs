@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::opcode::{Class, class};
-use super::syntax::{Atom, File, Indexed, Instruction, Operand, OperandKind, Register};
+use super::syntax::{Atom, Indexed, Instruction, Operand, OperandKind, Register, RegisterFile};
 
 /// Registers that hold something: `RZ` and `PT` are none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -33,7 +33,7 @@ impl Instruction<'_> {
             } else if let Some(register) = operand.register() {
                 let count = if register.file.is_of_predicates() { 1 } else { width };
                 if index < results
-                    && let Some(counts) = halves.filter(|_| register.file == File::General)
+                    && let Some(counts) = halves.filter(|_| register.file == RegisterFile::General)
                 {
                     let count = counts.get(half).copied().unwrap_or(0);
                     add(&mut all.writes, register, u16::try_from(count).unwrap_or(0));
@@ -151,7 +151,7 @@ impl Instruction<'_> {
                 let Atom::Register(register) = term.value.atom else { continue };
                 let suffixes = &term.value.suffixes;
                 let extended =
-                    self.has("E") && suffixes.is_empty() && register.file == File::General;
+                    self.has("E") && suffixes.is_empty() && register.file == RegisterFile::General;
                 let pair = descriptor || extended || suffixes.contains(&"64");
                 add(reads, register, if pair { 2 } else { 1 });
             }

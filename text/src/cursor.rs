@@ -2,8 +2,8 @@
 
 use model::value::Value;
 
-use crate::lex::{self, Kind, Token};
-use crate::report::{Bytes, Report};
+use crate::lex::{self, Token, TokenKind};
+use crate::report::{ByteSpan, Diagnostics};
 
 /// What is read next of some tokens of a file.
 #[derive(Clone, Copy)]
@@ -12,12 +12,12 @@ pub struct Cursor<'a> {
     tokens: &'a [Token],
     next: usize,
     /// Where the tokens would go on.
-    end: Bytes,
+    end: ByteSpan,
 }
 
 impl<'a> Cursor<'a> {
     /// `end` is the place that errors at the end point to.
-    pub fn new(text: &'a str, tokens: &'a [Token], end: Bytes) -> Cursor<'a> {
+    pub fn new(text: &'a str, tokens: &'a [Token], end: ByteSpan) -> Cursor<'a> {
         Cursor { text, tokens, next: 0, end }
     }
 
@@ -34,7 +34,7 @@ impl<'a> Cursor<'a> {
         self.tokens.get(self.next + ahead).map_or("", |token| token.at.of(self.text))
     }
 
-    pub fn kind_at(&self, ahead: usize) -> Option<Kind> {
+    pub fn kind_at(&self, ahead: usize) -> Option<TokenKind> {
         self.tokens.get(self.next + ahead).map(|token| token.kind)
     }
 
@@ -45,24 +45,24 @@ impl<'a> Cursor<'a> {
     }
 
     /// The place of the next token, or of the end.
-    pub fn here(&self) -> Bytes {
+    pub fn here(&self) -> ByteSpan {
         self.peek().map_or(self.end, |token| token.at)
     }
 
     /// The place of the token before the next one.
-    pub fn previous(&self) -> Bytes {
+    pub fn previous(&self) -> ByteSpan {
         self.next.checked_sub(1).map_or(self.here(), |last| self.tokens[last].at)
     }
 
     /// From the next token to the last.
-    pub fn rest_at(&self) -> Bytes {
+    pub fn rest_at(&self) -> ByteSpan {
         let here = self.here();
-        let nothing = Bytes { end: here.start, ..here };
+        let nothing = ByteSpan { end: here.start, ..here };
         self.rest().last().map_or(nothing, |last| here.to(last.at))
     }
 
     /// Where the tokens would go on.
-    pub fn end(&self) -> Bytes {
+    pub fn end(&self) -> ByteSpan {
         self.end
     }
 
@@ -75,13 +75,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes past the next token if it is `text`.
-    pub fn eat(&mut self, text: &str) -> Option<Bytes> {
+    pub fn eat(&mut self, text: &str) -> Option<ByteSpan> {
         if self.is(text) { self.advance().map(|token| token.at) } else { None }
     }
 
-    pub fn word(&mut self) -> Option<(&'a str, Bytes)> {
+    pub fn word(&mut self) -> Option<(&'a str, ByteSpan)> {
         match self.peek() {
-            Some(Token { kind: Kind::Word, at }) => {
+            Some(Token { kind: TokenKind::Word, at }) => {
                 self.next += 1;
                 Some((at.of(self.text), at))
             }
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of up to 64 bits, as instructions have them; otherwise as [`Self::value`].
-    pub fn number(&mut self, report: &mut Report) -> Option<(u64, Bytes)> {
+    pub fn number(&mut self, report: &mut Diagnostics) -> Option<(u64, ByteSpan)> {
         let (value, at) = self.value(report)?;
         let signed = i64::try_from(value.cast_signed()).map(i64::cast_unsigned);
         let number = u64::try_from(value).or(signed).unwrap_or_else(|_| {
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
         Some((number, at))
     }
 
-    fn unreadable(&self, at: Bytes, why: &str, report: &mut Report) {
+    fn unreadable(&self, at: ByteSpan, why: &str, report: &mut Diagnostics) {
         let mut shown: String = at.of(self.text).chars().take(30).collect();
         if shown.len() < at.of(self.text).len() {
             shown.push('…');
@@ -116,9 +116,9 @@ impl<'a> Cursor<'a> {
 
     /// A number with its sign, in two's complement; `None` if there is none. One that cannot be
     /// read is reported and taken as 0.
-    pub fn value(&mut self, report: &mut Report) -> Option<(Value, Bytes)> {
+    pub fn value(&mut self, report: &mut Diagnostics) -> Option<(Value, ByteSpan)> {
         let negative = self.is("-");
-        if self.kind_at(usize::from(negative)) != Some(Kind::Number) {
+        if self.kind_at(usize::from(negative)) != Some(TokenKind::Number) {
             return None;
         }
         let start = self.here();
@@ -135,12 +135,16 @@ impl<'a> Cursor<'a> {
         Some((if negative { value.wrapping_neg() } else { value }, at))
     }
 
-    pub fn number_value(&mut self, report: &mut Report) -> Option<u64> {
+    pub fn number_value(&mut self, report: &mut Diagnostics) -> Option<u64> {
         self.number(report).map(|(value, _)| value)
     }
 
     /// Reports that something else was expected here.
-    pub fn expected<'r>(&self, what: &str, report: &'r mut Report) -> &'r mut crate::report::Draft {
+    pub fn expected<'r>(
+        &self,
+        what: &str,
+        report: &'r mut Diagnostics,
+    ) -> &'r mut crate::report::DiagnosticBuilder {
         let message = match self.peek() {
             Some(token) => format!("`{}` where {what} is expected", short(token.at.of(self.text))),
             None => format!("{what} is missing"),

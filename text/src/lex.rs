@@ -2,10 +2,10 @@
 
 use model::value::Value;
 
-use crate::report::{Bytes, Report};
+use crate::report::{ByteSpan, Diagnostics};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum TokenKind {
     /// A name, `%` and `$` included.
     Word,
     /// Anything that starts with a digit; see [`number`].
@@ -15,14 +15,14 @@ pub enum Kind {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Token {
-    pub kind: Kind,
-    pub at: Bytes,
+    pub kind: TokenKind,
+    pub at: ByteSpan,
 }
 
 impl Token {
     /// Whether it is this punctuation.
     pub fn is(self, text: &str, sign: &str) -> bool {
-        matches!(self.kind, Kind::Punctuation(_)) && self.at.of(text) == sign
+        matches!(self.kind, TokenKind::Punctuation(_)) && self.at.of(text) == sign
     }
 }
 
@@ -33,7 +33,7 @@ const PUNCTUATION: &[&str] = &[
 ];
 
 /// The end of what is neither token nor error at `at`: blanks and comments, which may nest.
-pub fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
+pub fn skip_blank(text: &str, mut at: usize, report: &mut Diagnostics) -> usize {
     loop {
         let rest = &text[at..];
         let blank = rest.len() - rest.trim_start().len();
@@ -50,7 +50,7 @@ pub fn skip_blank(text: &str, mut at: usize, report: &mut Report) -> usize {
 }
 
 /// Where the comment that begins at `start` ends.
-pub fn comment_end(text: &str, start: usize, report: &mut Report) -> usize {
+pub fn comment_end(text: &str, start: usize, report: &mut Diagnostics) -> usize {
     let all = text.as_bytes();
     let (mut at, mut depth) = (start + 2, 1_usize);
     while at < all.len() {
@@ -70,7 +70,7 @@ pub fn comment_end(text: &str, start: usize, report: &mut Report) -> usize {
         }
     }
     report
-        .error("comment-end", Bytes::new(start, start + 2), "this comment has no end")
+        .error("comment-end", ByteSpan::new(start, start + 2), "this comment has no end")
         .note("opened here")
         .help("close it with `*)`");
     all.len()
@@ -88,7 +88,7 @@ fn continues_word(c: char) -> bool {
 const SASS: &[&str] = &["`", "?"];
 
 /// The tokens of `text` from byte `at` on; those of SASS too, if it has them.
-pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Report) -> Vec<Token> {
+pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Diagnostics) -> Vec<Token> {
     let more = if sass { SASS } else { &[] };
     let mut tokens = Vec::new();
     loop {
@@ -97,25 +97,25 @@ pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Report) -> Vec
         let Some(first) = rest.chars().next() else { return tokens };
         let run = |of: fn(char) -> bool| rest.find(|c| !of(c)).unwrap_or(rest.len());
         let (kind, length) = if first.is_ascii_digit() {
-            (Kind::Number, run(continues_word))
+            (TokenKind::Number, run(continues_word))
         } else if starts_word(first) {
-            (Kind::Word, run(continues_word))
+            (TokenKind::Word, run(continues_word))
         } else if let Some(sign) =
             PUNCTUATION.iter().chain(more).find(|sign| rest.starts_with(**sign))
         {
-            (Kind::Punctuation(sign), sign.len())
+            (TokenKind::Punctuation(sign), sign.len())
         } else {
             let length = rest
                 .find(|c: char| c.is_whitespace() || c.is_ascii_alphanumeric())
                 .unwrap_or(rest.len())
                 .max(first.len_utf8());
             report
-                .error("character", Bytes::new(at, at + length), unexpected_character(first))
+                .error("character", ByteSpan::new(at, at + length), unexpected_character(first))
                 .help_if(instead(first).map(str::to_owned));
             at += length;
             continue;
         };
-        tokens.push(Token { kind, at: Bytes::new(at, at + length) });
+        tokens.push(Token { kind, at: ByteSpan::new(at, at + length) });
         at += length;
     }
 }
@@ -142,7 +142,7 @@ fn instead(c: char) -> Option<&'static str> {
     }
 }
 
-/// The value of a [`Kind::Number`], as PTX and herd both read it, or why there is none.
+/// The value of a [`TokenKind::Number`], as PTX and herd both read it, or why there is none.
 pub fn number(text: &str) -> Result<Value, &'static str> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.strip_suffix('u').unwrap_or(&lower);
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<&str> {
-        let mut report = Report::default();
+        let mut report = Diagnostics::default();
         let tokens = tokens(text, 0, false, &mut report);
         assert_eq!(report.count(), 0);
         tokens.iter().map(|token| token.at.of(text)).collect()

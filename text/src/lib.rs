@@ -1,7 +1,7 @@
 //! Text that is judged: tokens, places in a file, and diagnostics.
 //!
 //! Every reader of files (litmus tests, `.cat` models, PTX, SASS, LLVM IR, tables of lowerings) collects what is
-//! wrong with its input in a [`report::Report`], by byte ranges, and [`report::Report::finish`] turns that into
+//! wrong with its input in a [`report::Diagnostics`], by byte ranges, and [`report::Diagnostics::finish`] turns that into
 //! [`Diagnostic`]s with lines, columns and excerpts.
 
 pub mod cursor;
@@ -10,15 +10,15 @@ pub mod lex;
 pub mod report;
 
 pub use diagnostic::Diagnostic;
-use report::{Bytes, Report};
+use report::{ByteSpan, Diagnostics};
 
 /// Larger files are refused: no input of a checker of memory models needs them. In bytes.
 pub const LARGEST: usize = 64 << 20;
 
 /// Decodes a file as UTF-8, or reports why it cannot.
 pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic>> {
-    let mut report = Report::default();
-    let nothing = Bytes::default();
+    let mut report = Diagnostics::default();
+    let nothing = ByteSpan::default();
     if bytes.len() > LARGEST {
         report.error("size", nothing, format!("the file has more than {} MiB", LARGEST >> 20));
         return Err(report.finish(path, ""));
@@ -29,7 +29,7 @@ pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic
             let first = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
             let valid = result.err().map_or(bytes.len(), |error| error.valid_up_to()).min(first);
             let before = std::str::from_utf8(&bytes[..valid]).unwrap_or("");
-            let at = Bytes::new(before.len(), before.len());
+            let at = ByteSpan::new(before.len(), before.len());
             let byte = bytes.get(valid).copied().unwrap_or(0);
             report
                 .error(

@@ -6,95 +6,95 @@ use crate::diagnostic::{Diagnostic, Excerpt, Label, Severity, Span};
 
 /// A range of bytes of the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Bytes {
+pub struct ByteSpan {
     pub start: u32,
     pub end: u32,
 }
 
-impl Bytes {
+impl ByteSpan {
     /// The lengths of files are checked before anything is read.
-    pub fn new(start: usize, end: usize) -> Bytes {
+    pub fn new(start: usize, end: usize) -> ByteSpan {
         let narrow = |n: usize| u32::try_from(n).expect("a file has less than 4 GiB");
-        Bytes { start: narrow(start), end: narrow(end) }
+        ByteSpan { start: narrow(start), end: narrow(end) }
     }
 
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
 
-    pub fn to(self, last: Bytes) -> Bytes {
-        Bytes { start: self.start, end: last.end.max(self.end) }
+    pub fn to(self, last: ByteSpan) -> ByteSpan {
+        ByteSpan { start: self.start, end: last.end.max(self.end) }
     }
 
     /// Without the blanks around it.
-    pub fn trimmed(self, text: &str) -> Bytes {
+    pub fn trimmed(self, text: &str) -> ByteSpan {
         let inside = self.of(text);
         let start = self.start as usize + inside.len() - inside.trim_start().len();
-        Bytes::new(start, start + inside.trim().len())
+        ByteSpan::new(start, start + inside.trim().len())
     }
 
     /// The part of `text` that `inside`, a part of it, is.
-    pub fn within(text: &str, inside: &str) -> Bytes {
+    pub fn within(text: &str, inside: &str) -> ByteSpan {
         let start = inside.as_ptr() as usize - text.as_ptr() as usize;
-        Bytes::new(start, start + inside.len())
+        ByteSpan::new(start, start + inside.len())
     }
 
     /// The place just behind.
-    pub fn after(self) -> Bytes {
-        Bytes { start: self.end, end: self.end }
+    pub fn after(self) -> ByteSpan {
+        ByteSpan { start: self.end, end: self.end }
     }
 }
 
 /// In the place of something that was no good, and was reported.
 #[derive(Clone, Copy, Debug)]
-pub struct Reported;
+pub struct ErrorReported;
 
 /// An error whose place is still in bytes.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct DiagnosticBuilder {
     code: &'static str,
     message: String,
-    at: Bytes,
+    at: ByteSpan,
     note: String,
-    labels: Vec<(Bytes, String)>,
+    labels: Vec<(ByteSpan, String)>,
     section: Option<Section>,
     help: Option<String>,
     severity: Severity,
 }
 
-impl Draft {
-    pub fn severity(&mut self, severity: Severity) -> &mut Draft {
+impl DiagnosticBuilder {
+    pub fn severity(&mut self, severity: Severity) -> &mut DiagnosticBuilder {
         self.severity = severity;
         self
     }
 
     /// What stands at the place of the error.
-    pub fn note(&mut self, note: impl Into<String>) -> &mut Draft {
+    pub fn note(&mut self, note: impl Into<String>) -> &mut DiagnosticBuilder {
         self.note = note.into();
         self
     }
 
-    pub fn label(&mut self, at: Bytes, text: impl Into<String>) -> &mut Draft {
+    pub fn label(&mut self, at: ByteSpan, text: impl Into<String>) -> &mut DiagnosticBuilder {
         self.labels.push((at, text.into()));
         self
     }
 
-    pub fn section(&mut self, section: Section) -> &mut Draft {
+    pub fn section(&mut self, section: Section) -> &mut DiagnosticBuilder {
         self.section = Some(section);
         self
     }
 
-    pub fn section_if(&mut self, section: Option<Section>) -> &mut Draft {
+    pub fn section_if(&mut self, section: Option<Section>) -> &mut DiagnosticBuilder {
         self.section = section;
         self
     }
 
-    pub fn help(&mut self, help: impl Into<String>) -> &mut Draft {
+    pub fn help(&mut self, help: impl Into<String>) -> &mut DiagnosticBuilder {
         self.help = Some(help.into());
         self
     }
 
-    pub fn help_if(&mut self, help: Option<String>) -> &mut Draft {
+    pub fn help_if(&mut self, help: Option<String>) -> &mut DiagnosticBuilder {
         self.help = help;
         self
     }
@@ -115,34 +115,34 @@ const KEPT_OF_MANY: usize = 100_000;
 const PATIENCE: usize = 2_000_000;
 
 #[derive(Debug)]
-pub struct Report {
-    drafts: Vec<Draft>,
-    dropped: Option<Box<Draft>>,
+pub struct Diagnostics {
+    drafts: Vec<DiagnosticBuilder>,
+    dropped: Option<Box<DiagnosticBuilder>>,
     count: usize,
     kept: usize,
     /// How many more names are compared with wrong ones.
     patience: usize,
 }
 
-impl Default for Report {
-    fn default() -> Report {
-        Report { drafts: Vec::new(), dropped: None, count: 0, kept: KEPT, patience: PATIENCE }
+impl Default for Diagnostics {
+    fn default() -> Diagnostics {
+        Diagnostics { drafts: Vec::new(), dropped: None, count: 0, kept: KEPT, patience: PATIENCE }
     }
 }
 
-impl Report {
+impl Diagnostics {
     /// For a file that may be large.
-    pub fn of_many() -> Report {
-        Report { kept: KEPT_OF_MANY, ..Report::default() }
+    pub fn of_many() -> Diagnostics {
+        Diagnostics { kept: KEPT_OF_MANY, ..Diagnostics::default() }
     }
 
     pub fn error(
         &mut self,
         code: &'static str,
-        at: Bytes,
+        at: ByteSpan,
         message: impl Into<String>,
-    ) -> &mut Draft {
-        let draft = Draft {
+    ) -> &mut DiagnosticBuilder {
+        let draft = DiagnosticBuilder {
             code,
             message: message.into(),
             at,
@@ -194,10 +194,10 @@ impl Report {
         if dropped > 0 {
             let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
             let message = format!("{dropped} more errors in this file");
-            self.drafts.push(Draft {
+            self.drafts.push(DiagnosticBuilder {
                 code: "too-many-errors",
                 message,
-                at: Bytes { start: end, end },
+                at: ByteSpan { start: end, end },
                 note: String::new(),
                 labels: Vec::new(),
                 section: None,
@@ -211,9 +211,9 @@ impl Report {
     }
 }
 
-impl Draft {
+impl DiagnosticBuilder {
     fn finish(self, path: &str, text: &str, places: &Places) -> Diagnostic {
-        let all: Vec<Bytes> =
+        let all: Vec<ByteSpan> =
             std::iter::once(self.at).chain(self.labels.iter().map(|label| label.0)).collect();
         let mut lines: Vec<usize> = all.iter().map(|at| places.place(at.start).line).collect();
         lines.sort_unstable();
@@ -246,7 +246,7 @@ impl Draft {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct SourcePosition {
     offset: u32,
     line: usize,
     column: usize,
@@ -254,10 +254,10 @@ struct Place {
 }
 
 /// Lines and columns of all the offsets that errors speak of, found in one pass over the text.
-struct Places(Vec<Place>);
+struct Places(Vec<SourcePosition>);
 
 impl Places {
-    fn new(text: &str, drafts: &[Draft]) -> Places {
+    fn new(text: &str, drafts: &[DiagnosticBuilder]) -> Places {
         let mut offsets: Vec<u32> = drafts
             .iter()
             .flat_map(|d| std::iter::once(d.at.start).chain(d.labels.iter().map(|l| l.0.start)))
@@ -277,18 +277,18 @@ impl Places {
                 }
             }
             at = offset as usize;
-            places.push(Place { offset, line, column, line_start });
+            places.push(SourcePosition { offset, line, column, line_start });
         }
         Places(places)
     }
 
-    fn place(&self, offset: u32) -> Place {
+    fn place(&self, offset: u32) -> SourcePosition {
         let found = self.0.binary_search_by_key(&offset, |place| place.offset);
         self.0[found.expect("every offset of an error was placed")]
     }
 
     /// A range over several lines is marked on its first.
-    fn span(&self, text: &str, at: Bytes) -> Span {
+    fn span(&self, text: &str, at: ByteSpan) -> Span {
         let place = self.place(at.start);
         let end = (at.end as usize).min(line_end(text, at.start as usize));
         let length =
@@ -297,7 +297,7 @@ impl Places {
     }
 
     /// The line around `at`, cut where it is long; what would not print is replaced.
-    fn excerpt(&self, text: &str, at: Bytes) -> Excerpt {
+    fn excerpt(&self, text: &str, at: ByteSpan) -> Excerpt {
         let place = self.place(at.start);
         let start = at.start as usize;
         let back: Vec<char> = text[place.line_start..start].chars().rev().take(SHOWN).collect();
@@ -390,9 +390,9 @@ mod tests {
     #[test]
     fn columns_count_characters() {
         let text = "é x\n  y";
-        let mut report = Report::default();
-        report.error("a", Bytes { start: 3, end: 4 }, "x");
-        report.error("b", Bytes { start: 7, end: 8 }, "y");
+        let mut report = Diagnostics::default();
+        report.error("a", ByteSpan { start: 3, end: 4 }, "x");
+        report.error("b", ByteSpan { start: 7, end: 8 }, "y");
         let found = report.finish("p", text);
         assert_eq!(found[0].span, Span { line: 1, column: 3, length: 1 });
         assert_eq!(found[1].span, Span { line: 2, column: 3, length: 1 });
@@ -401,8 +401,8 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_around_the_error() {
         let text = format!("{}!{}", "a".repeat(5000), "b".repeat(5000));
-        let mut report = Report::default();
-        report.error("a", Bytes { start: 5000, end: 5001 }, "x");
+        let mut report = Diagnostics::default();
+        report.error("a", ByteSpan { start: 5000, end: 5001 }, "x");
         let found = report.finish("p", &text);
         assert_eq!(found[0].excerpts[0].cut, (true, true));
         assert!(found[0].to_string().len() < 500);

@@ -2,7 +2,7 @@
 
 use model::bits::BitRel;
 use model::given::Fixed;
-use model::rel::Body;
+use model::rel::DefinitionBody;
 
 use crate::read;
 use crate::world::World;
@@ -61,6 +61,7 @@ fn recursion_is_the_least_fixed_point() {
 #[test]
 fn the_recursion_of_the_peer_is_the_closure_of_the_model() {
     let model = read("let a = po let rec r = a | (r; rmw; r) let s = a ; (rmw ; a)* acyclic s");
-    let bodies: Vec<Body> = model.definitions.iter().map(|definition| definition.body).collect();
+    let bodies: Vec<DefinitionBody> =
+        model.definitions.iter().map(|definition| definition.body).collect();
     assert_eq!(bodies[1], bodies[2]);
 }

@@ -3,7 +3,7 @@
 use model::algebra::Algebra;
 use model::bits::BitRel;
 use model::given::{Chosen, Fixed, Tag};
-use model::rel::{Body, Model, NodeId, SetId};
+use model::rel::{DefinitionBody, Model, NodeId, SetId};
 
 /// Small relations for every given name.
 pub(crate) struct World {
@@ -57,8 +57,8 @@ impl World {
     pub(crate) fn value_of(&self, model: &Model, name: &str) -> BitRel<u64> {
         let definition = model.definitions.iter().find(|definition| definition.name == name);
         match definition.expect("it is defined").body {
-            Body::Rel(node) => self.values(model)[usize::from(node.0)].clone(),
-            Body::Set(_) => panic!("a set"),
+            DefinitionBody::Rel(node) => self.values(model)[usize::from(node.0)].clone(),
+            DefinitionBody::Set(_) => panic!("a set"),
         }
     }
 }

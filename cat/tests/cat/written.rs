@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::rel::{Body, Constraint, Model, Node, NodeId, SetId, SetNode};
+use model::rel::{Constraint, DefinitionBody, Model, Node, NodeId, SetId, SetNode};
 
 /// Numbers for the sets and relations of several models: those that are written alike have one.
 #[derive(Default)]
@@ -56,8 +56,10 @@ impl Written {
         let at = |id: NodeId| nodes[usize::from(id.0)];
         let mut lines = vec![format!("{} {:?}", model.name, model.conventions)];
         lines.extend(model.definitions.iter().map(|definition| match definition.body {
-            Body::Set(set) => format!("{} = set {}", definition.name, sets[usize::from(set.0)]),
-            Body::Rel(node) => format!("{} = {}", definition.name, at(node)),
+            DefinitionBody::Set(set) => {
+                format!("{} = set {}", definition.name, sets[usize::from(set.0)])
+            }
+            DefinitionBody::Rel(node) => format!("{} = {}", definition.name, at(node)),
         }));
         let orders = model.orders.iter();
         lines.extend(orders.map(|order| format!("{} relates {}", order.chosen, at(order.relates))));

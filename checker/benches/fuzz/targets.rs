@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use ::ptx::version::Target as Machine;
 use checker::lower::report::Baseline;
 use engine::explore::{self, explore};
-use engine::{ENGINES, Limits, Seen};
+use engine::{ENGINES, ExecutionFacts, Limits};
 use litmus::format::{Unformatted, format};
 use litmus::{Dialect, Test};
 use sass::lower::Lowering;
 use sass::lowering;
-use sass::{self, Options};
+use sass::{self, ReadOptions};
 
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
@@ -154,7 +154,7 @@ fn spa5(bytes: &[u8]) -> Result<(), String> {
     let text = text(bytes);
     let target = Machine::parse("sm_50").ok_or("there is sm_50")?;
     for line in text.lines() {
-        let options = Options { sm: Some(50), registers: Some(32) };
+        let options = ReadOptions { sm: Some(50), registers: Some(32) };
         match sass::instruction("f", line, options) {
             Ok(single) => inside(&single.diagnostics, line.as_bytes())?,
             Err(all) => errors(&all, line.as_bytes())?,
@@ -200,7 +200,7 @@ fn engines(bytes: &[u8]) -> Result<(), String> {
     let mut all = Vec::new();
     for engine in ENGINES {
         let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
-        let (mut seen, mut outcomes) = (Seen::default(), BTreeSet::new());
+        let (mut seen, mut outcomes) = (ExecutionFacts::default(), BTreeSet::new());
         let visit = &mut |outcome: &[_], _: &dyn Fn() -> _| {
             outcomes.insert(outcome.to_vec());
             ControlFlow::Continue(())
@@ -227,7 +227,7 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     let Some(test) = sound(bytes).filter(|test| test.dialect != Dialect::Cxx) else {
         return Ok(());
     };
-    let own = test.sass.as_ref().and_then(litmus::Sass::lowering);
+    let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
     for lowering in [own, Lowering::of(90), Lowering::of(50)].into_iter().flatten() {
         let limits = explore::Limits {
             memory: 16 << 20,

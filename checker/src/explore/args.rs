@@ -1,7 +1,7 @@
 //! The machine as the command line describes it.
 
 use clap::{Args, ValueEnum};
-use machine::{Home, Options, Reduce, Rule};
+use machine::{Home, MachineRule, Options, Reduce};
 
 /// What kind of machine: the readings C1 to C18 that are choices.
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -42,7 +42,7 @@ pub struct MachineArgs {
     pub reduce: Reduction,
     /// Break one rule of the machine, as R4, to see what it is for
     #[arg(long, value_name = "RULE", value_parser = rule)]
-    pub without: Option<Rule>,
+    pub without: Option<MachineRule>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -97,10 +97,12 @@ fn home(text: &str) -> Result<Home, String> {
     text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
 }
 
-fn rule(text: &str) -> Result<Rule, String> {
-    Rule::of(text).ok_or_else(|| {
-        let all: Vec<String> =
-            Rule::ALL.iter().map(|rule| format!("{}: {}", rule.name(), rule.text())).collect();
+fn rule(text: &str) -> Result<MachineRule, String> {
+    MachineRule::of(text).ok_or_else(|| {
+        let all: Vec<String> = MachineRule::ALL
+            .iter()
+            .map(|rule| format!("{}: {}", rule.name(), rule.text()))
+            .collect();
         format!("the rules are\n  {}", all.join("\n  "))
     })
 }

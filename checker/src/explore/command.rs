@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use litmus::Dialect;
 use model::rel::Model;
 use sass::lower::Lowering;
-use sass::lowering::{self, Table};
+use sass::lowering::{self, LoweringTable};
 
 use super::report::{Item, Outcome, Shown, Summary};
 use crate::cli::Explore;
@@ -125,7 +125,7 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
             // A test in SASS is of the machine that it names.
-            let own = test.sass.as_ref().and_then(litmus::Sass::lowering);
+            let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
             let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();
             Outcome::Ran(Box::new(test), machines)
@@ -134,7 +134,7 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
     }
 }
 
-fn read_table(path: &Path) -> Result<Table, String> {
+fn read_table(path: &Path) -> Result<LoweringTable, String> {
     let shown = path.to_string_lossy();
     let text = input::text_that_fits(path, input::is_table)
         .map_err(|error| format!("error: {}: {error}\n", input::shown(path)))?;

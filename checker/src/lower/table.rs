@@ -57,7 +57,7 @@ pub fn report(
 /// Judges every test below the paths; those in another language than the table's are left out and
 /// counted.
 fn tests(
-    (of, table): (&Path, &lowering::Table),
+    (of, table): (&Path, &lowering::LoweringTable),
     paths: &[PathBuf],
     setting: &Setting<'_>,
     reporter: &mut Reporter<'_>,

@@ -3,8 +3,8 @@
 
 use model::isa::SpaceQualifier;
 use model::section;
-use ptx::qualifier::Order;
-use ptx::shape::{Form, Opcode};
+use ptx::qualifier::OrderQualifier;
+use ptx::shape::{InstructionForm, Opcode};
 use ptx::version::PtxIsa;
 
 use super::words::said;
@@ -16,11 +16,11 @@ const UNIFIED: PtxIsa = PtxIsa::new(8, 0);
 const VOLATILE_LOCAL: PtxIsa = PtxIsa::new(9, 1);
 
 /// Where the generic address of an access may point, by what the access says beside.
-pub(super) fn generic(form: &Form<'_>, isa: PtxIsa) -> String {
+pub(super) fn generic(form: &InstructionForm<'_>, isa: PtxIsa) -> String {
     let q = form.q;
     let order = q.order.map(|order| order.value);
     let strong_to = match order {
-        Some(Order::Volatile) if isa >= VOLATILE_LOCAL => "global, shared or local memory",
+        Some(OrderQualifier::Volatile) if isa >= VOLATILE_LOCAL => "global, shared or local memory",
         _ => "global or shared memory",
     };
     let points = match form.opcode {
@@ -31,7 +31,7 @@ pub(super) fn generic(form: &Form<'_>, isa: PtxIsa) -> String {
                 .to_owned()
         }
         Opcode::Ld | Opcode::St | Opcode::Fence | Opcode::Membar => match order {
-            Some(order) if order != Order::Weak => format!("points to {strong_to}"),
+            Some(order) if order != OrderQualifier::Weak => format!("points to {strong_to}"),
             _ if form.opcode == Opcode::St => "points to global, shared or local memory".to_owned(),
             _ if isa < GENERIC_CONST => "points anywhere but to constant memory".to_owned(),
             _ => "may point anywhere".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn generic(form: &Form<'_>, isa: PtxIsa) -> String {
 }
 
 /// Whether something that is written is for global memory alone.
-fn only_global(form: &Form<'_>) -> bool {
+fn only_global(form: &InstructionForm<'_>) -> bool {
     let q = form.q;
     let unified = form.place().is_some_and(|place| place.unified);
     q.mmio.is_some()
@@ -53,7 +53,7 @@ fn only_global(form: &Form<'_>) -> bool {
 }
 
 /// Reading R48: only weak loads can say `.unified`.
-fn may_say_unified(form: &Form<'_>) -> bool {
+fn may_say_unified(form: &InstructionForm<'_>) -> bool {
     form.opcode == Opcode::Ld
         && !form.is_strong()
         && !form.is_non_coherent()
@@ -61,7 +61,7 @@ fn may_say_unified(form: &Form<'_>) -> bool {
 }
 
 /// What follows from `.unified` not being there, where it could be.
-pub(super) fn not_unified(form: &Form<'_>, isa: PtxIsa) -> Option<&'static str> {
+pub(super) fn not_unified(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<&'static str> {
     let missing = may_say_unified(form) && !form.place()?.unified && isa >= UNIFIED;
     missing.then_some(
         "no `.unified` is written behind the address: it is not that of a variable with the \
@@ -70,7 +70,7 @@ pub(super) fn not_unified(form: &Form<'_>, isa: PtxIsa) -> Option<&'static str> 
 }
 
 /// `.unified`, as a part of the instruction.
-pub(super) fn unified(form: &Form<'_>) -> Option<Part> {
+pub(super) fn unified(form: &InstructionForm<'_>) -> Option<Part> {
     form.place()?.unified.then(|| {
         let text = "the address is that of a variable declared with the attribute `.unified`";
         Part { name: "unified".to_owned(), said: said(section::LD, text) }
@@ -78,7 +78,7 @@ pub(super) fn unified(form: &Form<'_>) -> Option<Part> {
 }
 
 /// What the address of a parameter has to be.
-pub(super) fn duties(form: &Form<'_>, meaning: &mut Meaning) {
+pub(super) fn duties(form: &InstructionForm<'_>, meaning: &mut Meaning) {
     let space = form.q.space();
     if !space.is_param() {
         return;

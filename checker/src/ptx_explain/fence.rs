@@ -4,13 +4,13 @@ use model::isa::fence::{Fence, FenceOrder};
 use model::scope::Scope;
 use model::section;
 use ptx::fences::Spelling;
-use ptx::shape::{Form, Opcode};
+use ptx::shape::{InstructionForm, Opcode};
 
 use super::Meaning;
 use super::words::{said, threads};
 
 /// What a `fence` or `membar` means; `None` if its qualifiers break a rule.
-pub(super) fn meaning(form: &Form<'_>) -> Option<Meaning> {
+pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<Meaning> {
     let membar = form.opcode == Opcode::Membar;
     let Fence { order, scope } =
         if membar { ptx::meaning::membar(form.q)? } else { ptx::meaning::fence(form.q)? };

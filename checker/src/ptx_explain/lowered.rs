@@ -1,7 +1,7 @@
 //! What an instruction becomes, family by family: machine instructions, or why ptxas rejects it.
 
-use ptx::Single;
-use ptx::rule::By;
+use ptx::ParsedInstruction;
+use ptx::rule::Authority;
 use ptx::rules::gate;
 use sass::lowering;
 
@@ -26,7 +26,7 @@ pub(super) enum Becomes {
     Unmeasured,
 }
 
-pub(super) fn families(single: &Single<'_>) -> Vec<Lowered> {
+pub(super) fn families(single: &ParsedInstruction<'_>) -> Vec<Lowered> {
     let mut all: Vec<Lowered> = Vec::new();
     for family in lowering::families() {
         for &sm in &family.table.targets {
@@ -46,14 +46,15 @@ pub(super) fn families(single: &Single<'_>) -> Vec<Lowered> {
 }
 
 /// The gate that keeps ptxas from accepting the instruction for a target.
-fn rejected(single: &Single<'_>, sm: u16) -> Option<Becomes> {
+fn rejected(single: &ParsedInstruction<'_>, sm: u16) -> Option<Becomes> {
     if let Some(spelling) = single.spelling {
         let text = format!("this fence requires `sm_{}` or higher", spelling.sm);
         return (spelling.sm > sm)
             .then(|| Becomes::Rejected(said(page(single.opcode, false), text)));
     }
     let needs = gate::needs(&single.form());
-    let missing = needs.iter().filter(|need| need.sm > sm && need.sm_rule.by != By::Document);
+    let missing =
+        needs.iter().filter(|need| need.sm > sm && need.sm_rule.by != Authority::Document);
     let worst = missing.max_by_key(|need| need.sm)?;
     Some(Becomes::Rejected(said(worst.sm_rule.section, worst.sm_rule.text)))
 }

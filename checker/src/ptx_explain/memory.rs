@@ -8,7 +8,7 @@ use model::isa::{Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
 use ptx::qualifier::CacheOperator;
-use ptx::shape::{Form, Opcode, Shape, Value};
+use ptx::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
 use ptx::version::PtxIsa;
 
 use super::promises::{
@@ -19,7 +19,7 @@ use super::words::{bytes, element, page, said, threads};
 use super::{Meaning, Said, address};
 
 /// What a load, store, atomic or reduction means; `None` if its qualifiers break a rule.
-pub(super) fn meaning(form: &Form<'_>, isa: PtxIsa) -> Option<Meaning> {
+pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<Meaning> {
     let access = Access::of(form)?;
     let mut meaning = match form.opcode {
         Opcode::Ld => load(&access, ptx::meaning::load_order(form.q)?),
@@ -45,11 +45,12 @@ pub(super) struct Access {
 }
 
 impl Access {
-    fn of(form: &Form<'_>) -> Option<Access> {
-        let sink = |lanes: &[Value]| lanes.iter().filter(|lane| **lane == Value::Sink).count();
+    fn of(form: &InstructionForm<'_>) -> Option<Access> {
+        let sink =
+            |lanes: &[ValueShape]| lanes.iter().filter(|lane| **lane == ValueShape::Sink).count();
         let sinks = form.data().map(|(_, shape)| match shape {
-            Shape::Lanes(lanes) => sink(lanes.values()),
-            Shape::Value(_) | Shape::Place(_) => 0,
+            OperandShape::Lanes(lanes) => sink(lanes.values()),
+            OperandShape::Value(_) | OperandShape::Place(_) => 0,
         });
         Some(Access {
             ty: form.q.ty?.value,
@@ -255,7 +256,7 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
 }
 
 fn atomic(
-    form: &Form<'_>,
+    form: &InstructionForm<'_>,
     access: &Access,
     (op, order, scope): (AtomicOp, AtomicOrder, Scope),
 ) -> Meaning {
@@ -335,7 +336,7 @@ fn atomic(
 }
 
 /// What is not written, and so has its default.
-fn defaults(form: &Form<'_>, isa: PtxIsa, meaning: &mut Meaning) {
+fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut Meaning) {
     let q = form.q;
     let page = page(form.opcode, form.is_non_coherent());
     let mut says = |section, what: &str| meaning.defaults.push(said(section, what.to_owned()));
@@ -374,7 +375,7 @@ fn defaults(form: &Form<'_>, isa: PtxIsa, meaning: &mut Meaning) {
 }
 
 /// What follows from sizes: alignment, vectors, sinks, wider registers.
-fn shape(form: &Form<'_>, access: &Access, meaning: &mut Meaning) {
+fn shape(form: &InstructionForm<'_>, access: &Access, meaning: &mut Meaning) {
     let whole = access.ty.bytes() * access.elements;
     if whole > 1 {
         meaning.limits.push(said(

@@ -19,7 +19,7 @@ use model::section::{self, Section};
 use ptx::qualifier::Qualifier;
 use ptx::rules::gate::{self, Need};
 use ptx::version::PtxIsa;
-use ptx::{self, Options, Single};
+use ptx::{self, LintOptions, ParsedInstruction};
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
@@ -84,7 +84,8 @@ struct Account {
 
 /// Explains all instructions; the worst of them decides the exit code.
 pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
-    let options = Options { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };
+    let options =
+        LintOptions { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };
     let (mut exit, mut explained) = (Exit::AsExpected, false);
     let instructions: Vec<_> =
         explain.instructions.iter().flat_map(|text| template::instructions(text)).collect();
@@ -143,7 +144,11 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
 }
 
 /// What is said of an instruction, unless it breaks more than a version or a target.
-fn account(single: &Single<'_>, diagnostics: &[Diagnostic], isa: PtxIsa) -> Option<Account> {
+fn account(
+    single: &ParsedInstruction<'_>,
+    diagnostics: &[Diagnostic],
+    isa: PtxIsa,
+) -> Option<Account> {
     let of_setting =
         |one: &&Diagnostic| one.code.starts_with("isa-") || one.code.starts_with("target-");
     let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use litmus::print::Source;
+use litmus::print::TestText;
 use model::section::{self, Section};
 use ptx::opcode;
 use ptx::shape::Opcode;
@@ -69,7 +69,7 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
 /// itself: a branch without its label, say.
 fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
     let line: Vec<&str> = instruction.split_whitespace().collect();
-    let mut source = Source::new("PTX", "one");
+    let mut source = TestText::new("PTX", "one");
     source.columns(&[vec!["P0@cta 0,gpu 0".to_owned(), line.join(" ")]]);
     source.end("exists (true)");
     let test = litmus::parse("instruction", source.to_string().as_bytes()).ok()?;

@@ -6,7 +6,7 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
-use ptx::qualifier::{CacheOperator, Kind, Order, Qualifier};
+use ptx::qualifier::{CacheOperator, OrderQualifier, Qualifier, QualifierKind};
 use ptx::shape::Opcode;
 
 use super::Said;
@@ -29,8 +29,15 @@ pub(super) fn page(opcode: Opcode, non_coherent: bool) -> Section {
 }
 
 /// Whether a qualifier asks for nothing but speed.
-pub(super) fn is_hint(kind: Kind) -> bool {
-    matches!(kind, Kind::Cache | Kind::Level1 | Kind::Level2 | Kind::Prefetch | Kind::Policy)
+pub(super) fn is_hint(kind: QualifierKind) -> bool {
+    matches!(
+        kind,
+        QualifierKind::Cache
+            | QualifierKind::Level1
+            | QualifierKind::Level2
+            | QualifierKind::Prefetch
+            | QualifierKind::Policy
+    )
 }
 
 /// What the qualifier written `name` says on this instruction.
@@ -73,41 +80,43 @@ pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Secti
     }
 }
 
-fn order(opcode: Opcode, order: Order) -> Said {
+fn order(opcode: Opcode, order: OrderQualifier) -> Said {
     let fence = matches!(opcode, Opcode::Fence | Opcode::Membar);
     let page = page(opcode, false);
     match order {
-        Order::Weak => said(section::OPERATION_TYPES, "weak: takes part in no synchronization"),
-        Order::Volatile => said(
+        OrderQualifier::Weak => {
+            said(section::OPERATION_TYPES, "weak: takes part in no synchronization")
+        }
+        OrderQualifier::Volatile => said(
             section::VOLATILE_OPERATION,
             "relaxed at scope `.sys`, and the compiler keeps the number and the order of volatile \
              instructions",
         ),
-        Order::Relaxed => said(
+        OrderQualifier::Relaxed => said(
             section::OPERATION_TYPES,
             "strong, and orders no other access: synchronizes only with the help of fences",
         ),
-        Order::Acquire if fence => {
+        OrderQualifier::Acquire if fence => {
             said(page, "what follows the fence is ordered after what is read before it")
         }
-        Order::Acquire => said(
+        OrderQualifier::Acquire => said(
             section::RELEASE_ACQUIRE_PATTERNS,
             "strong, and what follows it in program order sees what the release that it reads from \
              made visible",
         ),
-        Order::Release if fence => {
+        OrderQualifier::Release if fence => {
             said(page, "what precedes the fence is ordered before what is written after it")
         }
-        Order::Release => said(
+        OrderQualifier::Release => said(
             section::RELEASE_ACQUIRE_PATTERNS,
             "strong, and makes what precedes it in program order visible to whoever acquires it",
         ),
-        Order::AcqRel if fence => said(page, "acquires and releases"),
-        Order::AcqRel => said(
+        OrderQualifier::AcqRel if fence => said(page, "acquires and releases"),
+        OrderQualifier::AcqRel => said(
             section::RELEASE_ACQUIRE_PATTERNS,
             "strong: its read acquires and its write releases",
         ),
-        Order::Sc => said(
+        OrderQualifier::Sc => said(
             section::FENCE_SC_ORDER,
             "acquires and releases, and stands in one order with the other `.sc` fences",
         ),

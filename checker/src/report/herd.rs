@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use litmus::{Quantifier, Test};
 use md5::{Digest, Md5};
-use model::program::Initial;
+use model::program::InitialValue;
 use text::diagnostic::escaped;
 
 use super::{Report, Reported};
@@ -95,7 +95,7 @@ pub fn hash(test: &Test) -> String {
         writeln!(code, "{}@{}", thread.name, thread.placement)
             .expect("writing to a string succeeds");
         for register in &thread.registers {
-            if let Initial::Value(0) = register.initial {
+            if let InitialValue::Value(0) = register.initial {
                 continue;
             }
             initial.push(format!("{}:{}={:?}", thread.name, register.name, register.initial));

@@ -6,9 +6,9 @@ use std::io::{self, Write};
 use machine::form::Family;
 use sass::ldg::Ldg;
 use sass::opcode::{class, is_understood};
-use sass::syntax::{File, Register};
+use sass::syntax::{Register, RegisterFile};
 use sass::uses::Registers;
-use sass::{self, Options, Single, form};
+use sass::{self, CheckedInstruction, ReadOptions, form};
 use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
@@ -38,7 +38,7 @@ struct Account {
 
 /// Explains all instructions; the worst of them decides the exit code.
 pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
-    let options = Options { sm: explain.arch, registers: explain.registers };
+    let options = ReadOptions { sm: explain.arch, registers: explain.registers };
     let mut exit = Exit::AsExpected;
     for (index, text) in explain.instructions.iter().enumerate() {
         let path = match explain.instructions.len() {
@@ -56,7 +56,8 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
             Err(diagnostics) => (None, diagnostics),
         };
         let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
-        let unknown = |single: &Single<'_>| class(single.instruction.opcode.text).is_none();
+        let unknown =
+            |single: &CheckedInstruction<'_>| class(single.instruction.opcode.text).is_none();
         exit = exit.max(match (&single, broken) {
             (None, _) => Exit::BadInput,
             // What an opcode that is not known would have to keep is not known either.
@@ -74,15 +75,15 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-fn account(single: &Single<'_>, options: Options) -> Account {
-    let Single { instruction, family, ldg, .. } = single;
+fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> Account {
+    let CheckedInstruction { instruction, family, ldg, .. } = single;
     let does = form::of(instruction, *family);
     let mut registers = instruction.registers();
     let beyond = |ldg: &Ldg| options.registers.is_some_and(|limit| ldg.is_beyond(limit));
     if let (Some(Registers { reads, .. }), true) =
         (&mut registers, ldg.as_ref().is_some_and(beyond))
     {
-        reads.retain(|register| register.file != File::General);
+        reads.retain(|register| register.file != RegisterFile::General);
     }
     Account {
         is: words::is(instruction, &does),

@@ -4,7 +4,8 @@ use machine::form::Family;
 use sass::ldg::Ldg;
 use sass::opcode::{Class, class, is_understood};
 use sass::syntax::{
-    AnnotationKind, Atom, File, Guard, Indexed, Instruction, Operand, OperandKind, Term, Value,
+    AddressTerm, AnnotationKind, Atom, Guard, Indexed, Instruction, Operand, OperandKind,
+    RegisterFile, Value,
 };
 
 /// A field as it is written, and what it says.
@@ -141,9 +142,9 @@ fn registers(instruction: &Instruction<'_>) -> u16 {
 fn fills(operand: &Operand<'_>, count: u16) -> String {
     let Some(register) = operand.register() else { return operand.to_string() };
     match (register.number, register.file) {
-        (None, File::General) => "RZ, which drops it".to_owned(),
+        (None, RegisterFile::General) => "RZ, which drops it".to_owned(),
         (None, _) => "none, which drops it".to_owned(),
-        (Some(first), File::General | File::Uniform) if count > 1 => {
+        (Some(first), RegisterFile::General | RegisterFile::Uniform) if count > 1 => {
             let prefix = register.file.names().0;
             let all = (first..first.saturating_add(count)).map(|n| format!("{prefix}{n}"));
             all.collect::<Vec<_>>().join(", ")
@@ -198,7 +199,7 @@ fn operand(
             }
             Atom::Register(register) if register.number.is_none() => "zero".to_owned(),
             Atom::Register(register)
-                if matches!(register.file, File::Barrier | File::Scoreboard) =>
+                if matches!(register.file, RegisterFile::Barrier | RegisterFile::Scoreboard) =>
             {
                 "a barrier or a scoreboard".to_owned()
             }
@@ -246,13 +247,13 @@ fn number(ldg: &Ldg, absolute: bool) -> String {
     text
 }
 
-fn summand(term: &Term<'_>, wide: bool) -> String {
+fn summand(term: &AddressTerm<'_>, wide: bool) -> String {
     let Value { atom, suffixes, .. } = &term.value;
     let minus = if term.negative { "minus " } else { "" };
     match atom {
         Atom::Register(register) => {
             let Some(number) = register.number else { return "zero".to_owned() };
-            let general = register.file == File::General;
+            let general = register.file == RegisterFile::General;
             let pair = suffixes.contains(&"64") || general && wide && suffixes.is_empty();
             let prefix = register.file.names().0;
             if pair {

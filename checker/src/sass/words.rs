@@ -1,12 +1,12 @@
 //! The words for what instructions of the machine do to memory.
 
-use machine::form::{Family, Form, Level, Reach};
-use sass::form::Unknown;
+use machine::form::{AccessLevel, Family, MachineOp, MembarScope};
+use sass::form::UnknownInstruction;
 use sass::opcode::{Class, class};
 use sass::syntax::Instruction;
 
 /// What the machine makes of an instruction.
-pub(super) type Does = Result<Option<Form>, Unknown>;
+pub(super) type Does = Result<Option<MachineOp>, UnknownInstruction>;
 
 /// In one sentence.
 pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
@@ -33,9 +33,11 @@ pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
         None => return format!("`{name}` is not a known opcode: {NO_CLAIM}"),
     };
     let level = match does {
-        Ok(Some(Form::Access(level))) => format!(", {}", place(*level)),
-        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => format!(": {}", far(*reach)),
-        Ok(Some(Form::Invalidate)) => ": the L1 of the SM forgets all lines".to_owned(),
+        Ok(Some(MachineOp::Access(level))) => format!(", {}", place(*level)),
+        Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => {
+            format!(": {}", far(*reach))
+        }
+        Ok(Some(MachineOp::Invalidate)) => ": the L1 of the SM forgets all lines".to_owned(),
         Err(_) if is_access(name) => ", which the machine does not have".to_owned(),
         Ok(_) | Err(_) => String::new(),
     };
@@ -80,14 +82,16 @@ pub(super) fn brief(instruction: &Instruction<'_>, does: &Does) -> Option<String
         ) => "",
     };
     Some(match does {
-        Ok(Some(Form::Access(level))) => format!("{kind}, {}", place(*level)),
-        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => format!("waits: {}", far(*reach)),
-        Ok(Some(Form::Invalidate)) => "empties L1".to_owned(),
-        Ok(Some(Form::Bar)) => "barrier of the CTA".to_owned(),
-        Ok(Some(Form::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
-        Ok(Some(Form::ClusterWait)) => "waits at the barrier of the cluster".to_owned(),
+        Ok(Some(MachineOp::Access(level))) => format!("{kind}, {}", place(*level)),
+        Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => {
+            format!("waits: {}", far(*reach))
+        }
+        Ok(Some(MachineOp::Invalidate)) => "empties L1".to_owned(),
+        Ok(Some(MachineOp::Bar)) => "barrier of the CTA".to_owned(),
+        Ok(Some(MachineOp::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
+        Ok(Some(MachineOp::ClusterWait)) => "waits at the barrier of the cluster".to_owned(),
         Ok(None) if class(instruction.opcode.text) == Some(Class::View) => "not known".to_owned(),
-        Ok(Some(Form::AcquireWait) | None) => "does nothing to the order of memory".to_owned(),
+        Ok(Some(MachineOp::AcquireWait) | None) => "does nothing to the order of memory".to_owned(),
         Err(_) => "not on the machine".to_owned(),
     })
 }
@@ -114,22 +118,24 @@ fn to(opcode: &str) -> &'static str {
     }
 }
 
-fn place(level: Level) -> &'static str {
+fn place(level: AccessLevel) -> &'static str {
     match level {
-        Level::Weak => "through L1",
-        Level::Sm => "through L1, strong within the SM",
-        Level::Gpu => "past L1, at L2",
-        Level::Sys => "past L1, at the home of the memory",
-        Level::ReadOnly => "through the read-only path",
-        Level::Own => "in the SM's own memory, at once",
+        AccessLevel::Weak => "through L1",
+        AccessLevel::Sm => "through L1, strong within the SM",
+        AccessLevel::Gpu => "past L1, at L2",
+        AccessLevel::Sys => "past L1, at the home of the memory",
+        AccessLevel::ReadOnly => "through the read-only path",
+        AccessLevel::Own => "in the SM's own memory, at once",
     }
 }
 
-fn far(reach: Reach) -> &'static str {
+fn far(reach: MembarScope) -> &'static str {
     match reach {
-        Reach::Cta => "loads have returned, within the CTA",
-        Reach::Gpu => "loads have returned, and stores of the SM are at L2",
-        Reach::Sys => "loads have returned, and stores of the SM and the GPU are at their home",
+        MembarScope::Cta => "loads have returned, within the CTA",
+        MembarScope::Gpu => "loads have returned, and stores of the SM are at L2",
+        MembarScope::Sys => {
+            "loads have returned, and stores of the SM and the GPU are at their home"
+        }
     }
 }
 
@@ -142,7 +148,7 @@ pub(super) fn memory(
     let kind = class(instruction.opcode.text);
     let mut all: Vec<&str> = Vec::new();
     match does {
-        Ok(Some(Form::Access(level))) => {
+        Ok(Some(MachineOp::Access(level))) => {
             match kind {
                 Some(Class::Load) => all.extend(load(*level)),
                 Some(Class::Store) => all.extend(store(*level)),
@@ -150,27 +156,27 @@ pub(super) fn memory(
             }
             all.push(WAITS);
         }
-        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => all.extend(membar(*reach)),
-        Ok(Some(Form::Invalidate)) => all.extend([
+        Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => all.extend(membar(*reach)),
+        Ok(Some(MachineOp::Invalidate)) => all.extend([
             "waits until the thread's loads have returned; then every line in the L1 of its SM is \
              forgotten, and no load on its way fills one",
             "loads behind it fetch at L2 or further: with a wait for a strong load it makes an acquire",
             "lines of the read-only path stay",
         ]),
-        Ok(Some(Form::Bar)) => all.extend([
+        Ok(Some(MachineOp::Bar)) => all.extend([
             "the thread arrives when its loads have returned, and goes on when all have arrived; \
              `.ARV` does not wait",
             "what was done before it by one thread is seen behind it by all of the CTA; no line is \
              forgotten, since the CTA has one L1",
         ]),
-        Ok(Some(Form::ClusterArrive)) => all.extend([
+        Ok(Some(MachineOp::ClusterArrive)) => all.extend([
             "by itself no order: a release is `MEMBAR.ALL.GPU` before it",
         ]),
-        Ok(Some(Form::ClusterWait)) => all.extend([
+        Ok(Some(MachineOp::ClusterWait)) => all.extend([
             "goes on when all threads of the cluster have arrived",
             "by itself no order: an acquire is `CCTL.IVALL` behind it",
         ]),
-        Ok(Some(Form::AcquireWait) | None) => match kind {
+        Ok(Some(MachineOp::AcquireWait) | None) => match kind {
             Some(Class::View) => all.push("which accesses it orders is not known"),
             Some(Class::Depbar) => all.push(
                 "waits until scoreboards are low enough: what they count, loads or asynchronous \
@@ -208,47 +214,51 @@ const NO_CLAIM: &str = "what it does to memory and registers is not modelled, an
 const WAITS: &str = "issued when the registers that it reads are there; what follows waits for it only \
     where it uses its result, or is a `MEMBAR`, `CCTL.IVALL` or `BAR`";
 
-fn load(level: Level) -> &'static [&'static str] {
+fn load(level: AccessLevel) -> &'static [&'static str] {
     match level {
-        Level::Weak => &[
+        AccessLevel::Weak => &[
             "a line that is in the L1 of its SM answers, however old; another SM's later store does \
              not reach it",
             "on a miss it goes to L2, or to the home of the memory, and its line stays in L1",
             "two of these from one address may return in either order: the newer value first",
         ],
-        Level::Sm => &[
+        AccessLevel::Sm => &[
             "a line that is in the L1 of its SM answers: threads of the SM see each other's stores \
              there, and those of other SMs perhaps late",
             "two from one address return values in the order of the location",
         ],
-        Level::Gpu => &[
+        AccessLevel::Gpu => &[
             "the line in L1 is dropped, and L2 answers: what any SM of the GPU has stored there is seen",
             "from memory of another GPU it may see a store that still waits in its own GPU's link",
             "two from one address return values in the order of the location; accesses of other \
              addresses pass it freely",
         ],
-        Level::Sys => &[
+        AccessLevel::Sys => &[
             "the line in L1 is dropped, and the home of the memory answers: the L2 of the GPU that has \
              it, or the host",
             "two from one address return values in the order of the location; accesses of other \
              addresses pass it freely",
         ],
-        Level::ReadOnly => &[
+        AccessLevel::ReadOnly => &[
             "a line of the read-only path answers, however old: no store drops it, the thread's own \
              neither, and no `CCTL.IVALL`",
             "meant for what nobody writes while the kernel runs; of written data it returns any value \
              that was there",
         ],
-        Level::Own => {
+        AccessLevel::Own => {
             &["the array of the CTA or the thread answers at once: nothing is ever stale"]
         }
     }
 }
 
-fn store(level: Level) -> &'static [&'static str] {
+fn store(level: AccessLevel) -> &'static [&'static str] {
     match level {
-        Level::Own => &["the array of the CTA or the thread has it at once"],
-        Level::ReadOnly | Level::Weak | Level::Sm | Level::Gpu | Level::Sys => &[
+        AccessLevel::Own => &["the array of the CTA or the thread has it at once"],
+        AccessLevel::ReadOnly
+        | AccessLevel::Weak
+        | AccessLevel::Sm
+        | AccessLevel::Gpu
+        | AccessLevel::Sys => &[
             "a line that is in the L1 of its SM is updated: the SM sees it at once",
             "it goes to L2, or to the home of the memory, behind earlier accesses of that address and \
              in no order with those of others; lines in other SMs stay as they are",
@@ -257,10 +267,14 @@ fn store(level: Level) -> &'static [&'static str] {
     }
 }
 
-fn atomic(level: Level) -> &'static [&'static str] {
+fn atomic(level: AccessLevel) -> &'static [&'static str] {
     match level {
-        Level::Own => &["the array of the CTA has it at once, as one step"],
-        Level::ReadOnly | Level::Weak | Level::Sm | Level::Gpu | Level::Sys => &[
+        AccessLevel::Own => &["the array of the CTA has it at once, as one step"],
+        AccessLevel::ReadOnly
+        | AccessLevel::Weak
+        | AccessLevel::Sm
+        | AccessLevel::Gpu
+        | AccessLevel::Sys => &[
             "the line in L1 is dropped, and read and write are one step at L2, or at the home of the \
              memory, whatever its scope",
             "by itself no order with other addresses: `MEMBAR` before it releases, `CCTL.IVALL` behind \
@@ -269,17 +283,17 @@ fn atomic(level: Level) -> &'static [&'static str] {
     }
 }
 
-fn membar(reach: Reach) -> &'static [&'static str] {
+fn membar(reach: MembarScope) -> &'static [&'static str] {
     match reach {
-        Reach::Cta => {
+        MembarScope::Cta => {
             &["waits until the thread's loads have returned: enough for one CTA, which has one L1"]
         }
-        Reach::Gpu => &[
+        MembarScope::Gpu => &[
             "waits until the thread's loads have returned and the stores of its whole SM are at L2, so \
              those that it has seen are there too",
             "lines in L1 stay: an acquire is `CCTL.IVALL` behind it",
         ],
-        Reach::Sys => &[
+        MembarScope::Sys => &[
             "waits until the thread's loads have returned and the stores of its whole SM are at L2, then \
              until those of its GPU are at the home of their memory",
             "lines in L1 stay: an acquire is `CCTL.IVALL` behind it",
@@ -291,21 +305,21 @@ fn membar(reach: Reach) -> &'static [&'static str] {
 pub(super) fn contract(instruction: &Instruction<'_>, does: &Does) -> Option<String> {
     let kind = class(instruction.opcode.text)?;
     let mut scope = match does {
-        Ok(Some(Form::Access(Level::Weak))) => None,
-        Ok(Some(Form::Access(Level::ReadOnly))) => {
+        Ok(Some(MachineOp::Access(AccessLevel::Weak))) => None,
+        Ok(Some(MachineOp::Access(AccessLevel::ReadOnly))) => {
             return Some("`ld.global.nc`, or `ld.const`".to_owned());
         }
-        Ok(Some(Form::Access(Level::Sm))) => Some("cta"),
-        Ok(Some(Form::Access(Level::Gpu))) => Some("gpu"),
-        Ok(Some(Form::Access(Level::Sys | Level::Own))) => Some("sys"),
-        Ok(Some(Form::Membar(reach) | Form::MembarAll(reach))) => {
+        Ok(Some(MachineOp::Access(AccessLevel::Sm))) => Some("cta"),
+        Ok(Some(MachineOp::Access(AccessLevel::Gpu))) => Some("gpu"),
+        Ok(Some(MachineOp::Access(AccessLevel::Sys | AccessLevel::Own))) => Some("sys"),
+        Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => {
             let scope = match reach {
-                Reach::Cta => "cta",
-                Reach::Gpu => "gpu",
-                Reach::Sys => "sys",
+                MembarScope::Cta => "cta",
+                MembarScope::Gpu => "gpu",
+                MembarScope::Sys => "sys",
             };
             let order = if instruction.has("ALL") { "acq_rel" } else { "sc" };
-            return Some(if *reach == Reach::Cta || instruction.has("IVALLD") {
+            return Some(if *reach == MembarScope::Cta || instruction.has("IVALLD") {
                 format!("`fence.{order}.{scope}`")
             } else {
                 format!(
@@ -314,19 +328,19 @@ pub(super) fn contract(instruction: &Instruction<'_>, does: &Does) -> Option<Str
                 )
             });
         }
-        Ok(Some(Form::Invalidate)) => {
+        Ok(Some(MachineOp::Invalidate)) => {
             return Some(
                 "`fence.acquire.sys`, unless it ends a fence that a `MEMBAR` begins".to_owned(),
             );
         }
-        Ok(Some(Form::Bar)) => return Some("`bar`".to_owned()),
-        Ok(Some(Form::ClusterArrive)) => {
+        Ok(Some(MachineOp::Bar)) => return Some("`bar`".to_owned()),
+        Ok(Some(MachineOp::ClusterArrive)) => {
             return Some("`barrier.cluster.arrive.relaxed`".to_owned());
         }
-        Ok(Some(Form::ClusterWait)) => {
+        Ok(Some(MachineOp::ClusterWait)) => {
             return Some("`barrier.cluster.wait` without its acquire".to_owned());
         }
-        Ok(Some(Form::AcquireWait) | None) | Err(_) => return None,
+        Ok(Some(MachineOp::AcquireWait) | None) | Err(_) => return None,
     };
     let kinds = [(Class::Store, "st"), (Class::Atomic, "atom"), (Class::Reduction, "red")];
     let access = kinds.iter().find(|(of, _)| *of == kind).map_or("ld", |(_, name)| name);

@@ -1,17 +1,17 @@
 //! Fence-SC order, which is existential: whether some order of the fences is consistent.
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::Chosen;
 use model::program::Observed;
-use model::rel::Meaning;
+use model::rel::FlagMeaning;
 
-use super::{Search, Stop, plan};
+use super::{Enumeration, Stop, plan};
 
-impl<R: Row> Search<'_, '_, '_, R> {
+impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     /// Fences that the program orders already, by an axiom of the form "empty X - fence-sc".
     pub(super) fn fix_fences(&mut self) {
         for axiom in &self.plan.axioms {
-            if let plan::Check::Against(node, Chosen::Fsc) = axiom.check {
+            if let plan::PlanCheck::Against(node, Chosen::Fsc) = axiom.check {
                 for &(a, b) in &self.plan.fsc_pairs {
                     if self.plan.node(node)[a].has(b) {
                         self.fixed_fences.insert(a, b);
@@ -33,7 +33,7 @@ impl<R: Row> Search<'_, '_, '_, R> {
         self.job.seen.undefined.is_none()
             && (self.structure.unfolding.fault().is_some()
                 || self.plan.flags.iter().any(|flag| {
-                    matches!(self.job.model.flags[flag.flag].meaning, Meaning::Undefined(_))
+                    matches!(self.job.model.flags[flag.flag].meaning, FlagMeaning::Undefined(_))
                 }))
     }
 
@@ -115,6 +115,6 @@ impl<R: Row> Search<'_, '_, '_, R> {
     }
 }
 
-pub(super) fn related<R: Row>(order: &BitRel<R>, a: usize, b: usize) -> bool {
+pub(super) fn related<R: BitRow>(order: &BitRel<R>, a: usize, b: usize) -> bool {
     order.has(a, b) || order.has(b, a)
 }

@@ -4,16 +4,16 @@
 //! with what is chosen. Then nothing can be pruned: each choice of sources is completed in every
 //! way, and the model is run on each candidate as it stands.
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
-use model::rel::Meaning;
+use model::rel::FlagMeaning;
 use model::structure::EventStructure;
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
-use super::{Job, Stop};
+use super::{EnumerationJob, Stop};
 use crate::concrete::Concrete;
-use crate::options::Options;
+use crate::options::SourceOptions;
 use crate::outcome::{
     from_reads, is_overwritten, outcomes_of, overwriting, raise_stuck, reads_from,
 };
@@ -24,17 +24,17 @@ use crate::{Limit, Undefined};
 const MAX_PAIRS: usize = 10;
 const MAX_ORDERS: usize = 100_000;
 
-impl Job<'_, '_> {
-    pub(super) fn every_order<R: Row>(
+impl EnumerationJob<'_, '_> {
+    pub(super) fn every_order<R: BitRow>(
         &mut self,
         structure: &EventStructure<'_, R>,
-        options: &Options<R>,
+        options: &SourceOptions<R>,
     ) -> Result<(), Stop> {
         let mut sources = vec![Source::default(); options.slots.len()];
         self.choose(structure, &options.slots, 0, &mut sources)
     }
 
-    fn choose<R: Row>(
+    fn choose<R: BitRow>(
         &mut self,
         structure: &EventStructure<'_, R>,
         options: &[Vec<R>],
@@ -54,7 +54,7 @@ impl Job<'_, '_> {
         let mut valued = Vec::new();
         let u = structure.unfolding;
         let before = self.account.held();
-        let Job { account, air, .. } = self;
+        let EnumerationJob { account, air, .. } = self;
         valuations(u, &mut sources.clone(), air, &mut |sources, values| {
             let known: Vec<(usize, Value)> = u
                 .slots
@@ -83,7 +83,7 @@ impl Job<'_, '_> {
     }
 
     /// Whether some order keeps all axioms; tells the executions, if what the reads return is known.
-    fn complete<R: Row>(
+    fn complete<R: BitRow>(
         &mut self,
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
@@ -133,7 +133,7 @@ impl Job<'_, '_> {
         Ok(any)
     }
 
-    fn raise<R: Row>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
+    fn raise<R: BitRow>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
         if let Some((thread, line, reason)) = structure.unfolding.fault() {
             let undefined = Undefined { reason: reason.to_owned(), where_: vec![(thread, line)] };
             self.seen.undefined.get_or_insert(undefined);
@@ -141,7 +141,7 @@ impl Job<'_, '_> {
         }
         raise_stuck(structure.unfolding, self.seen);
         for flag in &self.model.flags {
-            let Meaning::Undefined(reason) = flag.meaning else { continue };
+            let FlagMeaning::Undefined(reason) = flag.meaning else { continue };
             if !nodes[usize::from(flag.node.0)].is_empty() {
                 let undefined = Undefined { reason: reason.to_owned(), where_: Vec::new() };
                 self.seen.undefined.get_or_insert(undefined);
@@ -149,7 +149,7 @@ impl Job<'_, '_> {
         }
     }
 
-    fn tell<R: Row>(
+    fn tell<R: BitRow>(
         &mut self,
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
@@ -176,7 +176,7 @@ impl Job<'_, '_> {
 }
 
 /// Initial writes first, and the pairs of other writes that share a byte.
-fn overlapping_writes<R: Row>(
+fn overlapping_writes<R: BitRow>(
     structure: &EventStructure<'_, R>,
 ) -> (BitRel<R>, Vec<(usize, usize)>) {
     let overlap = structure.fixed(Fixed::LocationOverlap);
@@ -196,7 +196,7 @@ fn overlapping_writes<R: Row>(
 
 /// Every strict partial order over `base` that relates nothing but `pairs`, and each of `related`
 /// one way or the other.
-fn partial_orders<R: Row>(
+fn partial_orders<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     related: &[(usize, usize)],

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use litmus::{Quantifier, Test};
 use model::air::Air;
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Model, Node};
 use model::structure::EventStructure;
@@ -16,9 +16,9 @@ use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
 use model::values::{Source, Values, valuations};
 
-use crate::account::Account;
+use crate::account::Budget;
 use crate::concrete::Concrete;
-use crate::options::Options;
+use crate::options::SourceOptions;
 use crate::outcome::{from_reads, outcomes_of, reads_from};
 use crate::structures::{Stop, Structures, each_structure};
 use crate::{Limit, Limits};
@@ -49,7 +49,7 @@ struct Sourced<'s, R> {
 /// Receives candidates; one function for each width of relation.
 pub trait Visitor {
     /// False ends the search.
-    fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool;
+    fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool;
 }
 
 /// Orders tried for one choice of sources; more are left out.
@@ -67,31 +67,31 @@ pub fn candidates(
     let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &ends)?;
     let truncated = Cell::new(false);
     let air = Air::of(&test.program, model.conventions);
-    let account = Account::new(limits);
-    let mut job = Job { test, model, air: &air, account, truncated: &truncated, visitor };
+    let account = Budget::new(limits);
+    let mut job = CandidateJob { test, model, air: &air, account, truncated: &truncated, visitor };
     let complete = each_structure(&unfolded, &mut job)?;
     Ok(complete && !truncated.get())
 }
 
 /// What stays the same from structure to structure.
-struct Job<'a, V> {
+struct CandidateJob<'a, V> {
     test: &'a Test,
     model: &'a Model,
     air: &'a Air,
-    account: Account,
+    account: Budget,
     truncated: &'a Cell<bool>,
     visitor: &'a mut V,
 }
 
-impl<V: Visitor> Structures for Job<'_, V> {
-    fn structure<R: Row>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
+impl<V: Visitor> Structures for CandidateJob<'_, V> {
+    fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
         if unfolding.fault().is_some() || unfolding.is_stuck() {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let options = Options::new(self.model, &structure, &mut self.account)?;
+        let options = SourceOptions::new(self.model, &structure, &mut self.account)?;
         let Some(options) = options else { return Ok(()) };
-        let mut search = Search {
+        let mut search = CandidateSearch {
             test: self.test,
             model: self.model,
             structure: &structure,
@@ -105,7 +105,7 @@ impl<V: Visitor> Structures for Job<'_, V> {
     }
 }
 
-struct Search<'s, R> {
+struct CandidateSearch<'s, R> {
     /// Set when orders were left out.
     truncated: &'s Cell<bool>,
     test: &'s Test,
@@ -114,10 +114,10 @@ struct Search<'s, R> {
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
     air: &'s Air,
-    account: &'s mut Account,
+    account: &'s mut Budget,
 }
 
-impl<R: Row> Search<'_, R> {
+impl<R: BitRow> CandidateSearch<'_, R> {
     fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
         // Each step may evaluate a whole model many times.
         self.account.look();
@@ -273,7 +273,7 @@ impl<R: Row> Search<'_, R> {
 }
 
 /// Every acyclic way to direct the pairs on top of `base`, closed.
-fn orientations<R: Row>(
+fn orientations<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     truncated: &Cell<bool>,

@@ -69,7 +69,7 @@ fn touches(witness: &Witness, event: usize) -> bool {
     witness.rf.iter().chain(&witness.co).any(|&(a, b)| a == event || b == event)
 }
 
-fn label(shown: &crate::witness::Shown) -> String {
+fn label(shown: &crate::witness::WitnessEvent) -> String {
     let mut label = String::new();
     match (&shown.location, shown.value) {
         (Some(location), Some(value)) => {

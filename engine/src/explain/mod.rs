@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use litmus::Test;
-use model::bits::Row;
+use model::bits::BitRow;
 use model::reading::Readings;
 use model::rel::Model;
 use model::section;
@@ -34,7 +34,7 @@ pub use self::refute::refute;
 
 /// How much to show.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ExplainOptions {
     pub bound: u32,
     /// For the engine, and again for the candidates.
     pub timeout: Option<Duration>,
@@ -54,7 +54,7 @@ const MAX_CANDIDATES: usize = 5_000;
 pub fn explain(
     test: &Test,
     model: &Model,
-    options: Options,
+    options: ExplainOptions,
     out: &mut dyn Write,
 ) -> io::Result<Exit> {
     if let Some((thread, line, why)) = test.program.unsupported() {
@@ -164,7 +164,7 @@ fn account_of(
 /// An execution that keeps every axiom.
 fn allowed(
     test: &Test,
-    account: &Account,
+    account: &ExplainedCandidate,
     threads: &[String],
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -217,7 +217,7 @@ fn undefined_text(reason: &str) -> String {
 }
 
 /// One account of a candidate, ready to print.
-struct Account {
+struct ExplainedCandidate {
     witness: Witness,
     /// For each broken axiom: its index and the violation.
     violations: Vec<(usize, Vec<Edge>)>,
@@ -229,9 +229,9 @@ struct Survey<'t> {
     model: &'t Model,
     deep: bool,
     count: usize,
-    allowed: Option<Account>,
+    allowed: Option<ExplainedCandidate>,
     /// For each set of broken axioms, how many candidates break just these, and one of them.
-    forbidden: Vec<(Vec<usize>, usize, Account)>,
+    forbidden: Vec<(Vec<usize>, usize, ExplainedCandidate)>,
     resting: Resting,
 }
 
@@ -249,7 +249,7 @@ impl<'t> Survey<'t> {
 }
 
 impl Visitor for Survey<'_> {
-    fn candidate<R: Row>(&mut self, candidate: &Candidate<'_, R>) -> bool {
+    fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool {
         self.count += 1;
         let known = self.forbidden.iter_mut().find(|(broken, ..)| broken == candidate.broken);
         if let Some((_, count, _)) = known {
@@ -268,7 +268,7 @@ impl Visitor for Survey<'_> {
 }
 
 impl Survey<'_> {
-    fn account<R: Row>(&self, candidate: &Candidate<'_, R>) -> Account {
+    fn account<R: BitRow>(&self, candidate: &Candidate<'_, R>) -> ExplainedCandidate {
         let chosen = ChosenRows {
             rf: &candidate.rf.rows,
             co: &candidate.co.rows,
@@ -296,7 +296,7 @@ impl Survey<'_> {
         } else {
             Vec::new()
         };
-        Account { witness, violations, notes }
+        ExplainedCandidate { witness, violations, notes }
     }
 
     fn tell(
@@ -383,7 +383,12 @@ impl Survey<'_> {
         self.resting.lines().iter().try_for_each(|line| writeln!(out, "  {line}"))
     }
 
-    fn one(&self, account: &Account, threads: &[String], out: &mut dyn Write) -> io::Result<()> {
+    fn one(
+        &self,
+        account: &ExplainedCandidate,
+        threads: &[String],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let letters = show::letters(&account.violations);
         show::events(&account.witness, threads, &letters, out)?;
         for (axiom, edges) in &account.violations {

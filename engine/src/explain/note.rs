@@ -1,20 +1,20 @@
 //! Why reads-from edges of an allowed execution order nothing: which condition is missing.
 
-use model::bits::Row;
+use model::bits::BitRow;
 use model::given::Tag;
-use model::rel::{Body, Model};
+use model::rel::{DefinitionBody, Model};
 use model::section::{self, Section};
 use model::unfold::Event;
 
 use super::candidate::Candidate;
 
 /// For each read from another thread that does not synchronize: the reason, in a sentence.
-pub(super) fn unordered<R: Row>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
+pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
     let u = candidate.structure.unfolding;
     let named = |name: &str| {
         model.definitions.iter().find(|d| d.name == name).and_then(|d| match d.body {
-            Body::Rel(node) => Some(&candidate.nodes[usize::from(node.0)]),
-            Body::Set(_) => None,
+            DefinitionBody::Rel(node) => Some(&candidate.nodes[usize::from(node.0)]),
+            DefinitionBody::Set(_) => None,
         })
     };
     let (Some(strong), Some(release), Some(acquire), Some(base)) = (

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::bits::{BitRel, Row};
+use model::bits::{BitRel, BitRow};
 use model::given::{Chosen, Fixed};
 use model::rel::{Constraint, Model, Node, NodeId};
 use model::section::{self, Section};
@@ -18,13 +18,13 @@ pub(super) struct Edge {
     pub section: Option<Section>,
     /// Whether the pair had to be morally strong.
     pub strong: bool,
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// A path from `from` to `to`; empty for a base relation.
     pub steps: Vec<Edge>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum NodeKind {
     Defined,
     Base,
     Chosen(Chosen),
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 /// What is below a pair.
-struct Body {
+struct Expansion {
     steps: Vec<Edge>,
     /// Whether conditions had to be met beyond the steps.
     guarded: bool,
@@ -41,13 +41,13 @@ struct Body {
     strong: bool,
 }
 
-impl Body {
-    fn plain(steps: Vec<Edge>) -> Body {
-        Body { steps, guarded: false, strong: false }
+impl Expansion {
+    fn plain(steps: Vec<Edge>) -> Expansion {
+        Expansion { steps, guarded: false, strong: false }
     }
 
-    fn guarded(steps: Vec<Edge>) -> Body {
-        Body { steps, guarded: true, strong: false }
+    fn guarded(steps: Vec<Edge>) -> Expansion {
+        Expansion { steps, guarded: true, strong: false }
     }
 }
 
@@ -67,7 +67,7 @@ const THIN: [&str; 4] =
 /// Definitions that say which pairs count and not how one event leads to the other.
 const CONDITIONS: [&str; 4] = ["morally-strong", "same-proxy", "scopes-include", "conflict"];
 
-impl<'a, R: Row> Opener<'a, R> {
+impl<'a, R: BitRow> Opener<'a, R> {
     pub(super) fn new(model: &'a Model, nodes: &'a [BitRel<R>], deep: bool) -> Opener<'a, R> {
         Opener { model, nodes, deep, costs: HashMap::new() }
     }
@@ -112,13 +112,13 @@ impl<'a, R: Row> Opener<'a, R> {
             return leaf(chosen, y, x);
         }
         let edge = leaf(chosen, x, y);
-        Edge { label: format!("not {}", edge.label), kind: Kind::Missing, ..edge }
+        Edge { label: format!("not {}", edge.label), kind: NodeKind::Missing, ..edge }
     }
 
     /// A path from `x` to `y` that shows why the pair is in the node; empty if `x` is `y` and the
     /// node an identity.
     pub(super) fn open(&mut self, node: NodeId, x: usize, y: usize) -> Vec<Edge> {
-        let Body { steps: inner, guarded, strong } = self.body(node, x, y);
+        let Expansion { steps: inner, guarded, strong } = self.body(node, x, y);
         let Some(definition) = self.model.definition_of(node) else { return inner };
         if inner.is_empty() && !self.deep {
             return inner;
@@ -128,11 +128,12 @@ impl<'a, R: Row> Opener<'a, R> {
             && (only.from, only.to) == (x, y)
         {
             // One step that adds nothing to what is below it.
-            if only.kind != Kind::Defined && (!guarded || THIN.contains(&definition.name.as_str()))
+            if only.kind != NodeKind::Defined
+                && (!guarded || THIN.contains(&definition.name.as_str()))
             {
                 return vec![Edge { strong: only.strong || strong, ..only.clone() }];
             }
-            if only.kind == Kind::Defined {
+            if only.kind == NodeKind::Defined {
                 let (steps, strong) = (only.steps.clone(), only.strong || strong);
                 return vec![Self::defined(definition, x, y, steps, strong)];
             }
@@ -148,7 +149,7 @@ impl<'a, R: Row> Opener<'a, R> {
         strong: bool,
     ) -> Edge {
         let (label, section) = (definition.name.clone(), definition.section);
-        Edge { from, to, label, section, strong, kind: Kind::Defined, steps }
+        Edge { from, to, label, section, strong, kind: NodeKind::Defined, steps }
     }
 
     /// Whether moral strength is a side condition of the node itself.
@@ -173,30 +174,30 @@ impl<'a, R: Row> Opener<'a, R> {
     }
 
     /// What is below the pair in the node itself.
-    fn body(&mut self, node: NodeId, x: usize, y: usize) -> Body {
+    fn body(&mut self, node: NodeId, x: usize, y: usize) -> Expansion {
         match self.model.node(node) {
-            Node::Fixed(fixed) => Body::plain(vec![base(fixed, x, y)]),
-            Node::Chosen(chosen) => Body::plain(vec![leaf(chosen, x, y)]),
-            Node::Identity(_) => Body::plain(Vec::new()),
-            Node::Cross(..) => Body::plain(vec![Edge {
+            Node::Fixed(fixed) => Expansion::plain(vec![base(fixed, x, y)]),
+            Node::Chosen(chosen) => Expansion::plain(vec![leaf(chosen, x, y)]),
+            Node::Identity(_) => Expansion::plain(Vec::new()),
+            Node::Cross(..) => Expansion::plain(vec![Edge {
                 from: x,
                 to: y,
                 label: "of the kinds related".to_owned(),
                 section: None,
                 strong: false,
-                kind: Kind::Base,
+                kind: NodeKind::Base,
                 steps: Vec::new(),
             }]),
             Node::Or(a, b) => {
                 let side = self.cheaper(a, b, x, y);
                 if self.model.definition_of(side).is_some() {
-                    Body::plain(self.open(side, x, y))
+                    Expansion::plain(self.open(side, x, y))
                 } else {
                     self.body(side, x, y)
                 }
             }
             Node::And(a, b) => self.both(node, a, b, x, y),
-            Node::Minus(a, _) => Body::guarded(self.open(a, x, y)),
+            Node::Minus(a, _) => Expansion::guarded(self.open(a, x, y)),
             Node::Seq(a, b) => {
                 let middles: Vec<usize> = self.nodes[usize::from(a.0)].rows[x]
                     .events()
@@ -205,10 +206,10 @@ impl<'a, R: Row> Opener<'a, R> {
                 let best = middles
                     .into_iter()
                     .min_by_key(|&m| self.cost(a, x, m).saturating_add(self.cost(b, m, y)));
-                let Some(middle) = best else { return Body::plain(Vec::new()) };
+                let Some(middle) = best else { return Expansion::plain(Vec::new()) };
                 let mut path = self.open(a, x, middle);
                 path.extend(self.open(b, middle, y));
-                Body::guarded(path)
+                Expansion::guarded(path)
             }
             Node::Inverse(a) => {
                 let mut path = self.open(a, y, x);
@@ -217,17 +218,17 @@ impl<'a, R: Row> Opener<'a, R> {
                     std::mem::swap(&mut edge.from, &mut edge.to);
                 }
                 path.reverse();
-                Body::plain(path)
+                Expansion::plain(path)
             }
             Node::Plus(a) => {
                 let path = shortest_path(&self.nodes[usize::from(a.0)], x, y);
                 let steps = path.windows(2).flat_map(|pair| self.open(a, pair[0], pair[1]));
-                Body::plain(steps.collect())
+                Expansion::plain(steps.collect())
             }
         }
     }
 
-    fn both(&mut self, node: NodeId, a: NodeId, b: NodeId, x: usize, y: usize) -> Body {
+    fn both(&mut self, node: NodeId, a: NodeId, b: NodeId, x: usize, y: usize) -> Expansion {
         let (main, side) = self.main_side(a, b);
         let mut steps = if let Node::Inverse(forwards) = self.model.node(main)
             && !self.is_condition(side)
@@ -243,7 +244,7 @@ impl<'a, R: Row> Opener<'a, R> {
         for edge in &mut steps {
             edge.strong |= strong && [(x, y), (y, x)].contains(&(edge.from, edge.to));
         }
-        Body { steps, guarded: true, strong }
+        Expansion { steps, guarded: true, strong }
     }
 
     fn cheaper(&mut self, a: NodeId, b: NodeId, x: usize, y: usize) -> NodeId {
@@ -340,7 +341,7 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Rmw => Some(section::ATOMICITY),
     };
     let label = fixed.name().to_owned();
-    Edge { from, to, label, section, strong: false, kind: Kind::Base, steps: Vec::new() }
+    Edge { from, to, label, section, strong: false, kind: NodeKind::Base, steps: Vec::new() }
 }
 
 fn leaf(chosen: Chosen, from: usize, to: usize) -> Edge {
@@ -349,16 +350,16 @@ fn leaf(chosen: Chosen, from: usize, to: usize) -> Edge {
         Chosen::Co => section::COHERENCE_ORDER,
         Chosen::Fsc => section::FENCE_SC_ORDER,
     };
-    let (label, kind) = (chosen.name().to_owned(), Kind::Chosen(chosen));
+    let (label, kind) = (chosen.name().to_owned(), NodeKind::Chosen(chosen));
     Edge { from, to, label, section: Some(section), strong: false, kind, steps: Vec::new() }
 }
 
-fn graph<R: Row>(relation: &BitRel<R>) -> DiGraphMap<usize, ()> {
+fn graph<R: BitRow>(relation: &BitRel<R>) -> DiGraphMap<usize, ()> {
     DiGraphMap::from_edges(relation.pairs())
 }
 
 /// The events of a shortest path of one step or more, ends included.
-fn shortest_path<R: Row>(relation: &BitRel<R>, from: usize, to: usize) -> Vec<usize> {
+fn shortest_path<R: BitRow>(relation: &BitRel<R>, from: usize, to: usize) -> Vec<usize> {
     if relation.has(from, to) {
         return vec![from, to];
     }
@@ -371,7 +372,7 @@ fn shortest_path<R: Row>(relation: &BitRel<R>, from: usize, to: usize) -> Vec<us
 }
 
 /// The events of a shortest cycle, the first one again at the end.
-fn shortest_cycle<R: Row>(relation: &BitRel<R>) -> Vec<usize> {
+fn shortest_cycle<R: BitRow>(relation: &BitRel<R>) -> Vec<usize> {
     (0..relation.events())
         .map(|event| shortest_path(relation, event, event))
         .filter(|path| !path.is_empty())

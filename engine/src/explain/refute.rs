@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use litmus::proposition::{self, Prop, Term};
+use litmus::proposition::{self, Comparand, Prop};
 use litmus::{Quantifier, Test};
 use model::isa::alu::Comparison;
 use model::rel::Model;
@@ -21,9 +21,9 @@ pub fn refute(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let atom = |(index, value): (usize, &Value)| {
-        let term = Term::Observed(index);
+        let term = Comparand::Observed(index);
         let value = proposition::truncate(*value, term.bits(&test.program));
-        Prop::Atom(Comparison::Eq, term, Term::Constant(value))
+        Prop::Atom(Comparison::Eq, term, Comparand::Constant(value))
     };
     let mut atoms: Vec<Prop> = outcome.iter().enumerate().map(atom).collect();
     let mut sought = test.clone();

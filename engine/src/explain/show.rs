@@ -7,8 +7,8 @@ use litmus::{Quantifier, Test};
 use model::given::Chosen;
 use model::value::Value;
 
-use super::open::{Edge, Kind};
-use crate::witness::{Shown, Witness};
+use super::open::{Edge, NodeKind};
+use crate::witness::{Witness, WitnessEvent};
 use crate::words::with_threads;
 
 /// A letter for each event that an account speaks of.
@@ -92,7 +92,7 @@ fn is_read(witness: &Witness, event: usize) -> bool {
     witness.rf.iter().any(|&(write, _)| write == event)
 }
 
-fn effect(shown: &Shown) -> String {
+fn effect(shown: &WitnessEvent) -> String {
     match (&shown.location, shown.value) {
         (Some(location), Some(value)) => {
             let kind = if shown.kind == "init" { "W" } else { shown.kind };
@@ -189,7 +189,7 @@ fn flatten(
 fn notes(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -> Vec<String> {
     let letter = |event: usize| letters.get(&event).cloned().unwrap_or_else(|| "?".to_owned());
     let mut notes = Vec::new();
-    if edge.kind == Kind::Chosen(Chosen::Fr) {
+    if edge.kind == NodeKind::Chosen(Chosen::Fr) {
         let source =
             witness.rf.iter().find(|(_, read)| *read == edge.from).map(|(write, _)| *write);
         if let Some(source) = source {
@@ -212,7 +212,7 @@ fn notes(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) 
     if edge.strong {
         notes.extend(strength(edge, witness, threads));
     }
-    if edge.kind == Kind::Missing {
+    if edge.kind == NodeKind::Missing {
         notes.push("the axiom demands it, and the outcome excludes it".to_owned());
     }
     notes

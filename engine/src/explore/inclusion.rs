@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use litmus::{Term, Test, proposition};
+use litmus::{Comparand, Test, proposition};
 use machine::{Options, Refusal, Step};
 use model::value::Value;
 use sass::lower::Lowering;
@@ -34,7 +34,7 @@ pub enum Inclusion {
 /// Values as far as a condition looks at them: registers have the width of what is written to them.
 pub fn shown(test: &Test, outcome: &[Value]) -> Vec<Value> {
     let cut = |(index, value): (usize, &Value)| {
-        proposition::truncate(*value, Term::Observed(index).bits(&test.program))
+        proposition::truncate(*value, Comparand::Observed(index).bits(&test.program))
     };
     outcome.iter().enumerate().map(cut).collect()
 }

@@ -16,7 +16,7 @@ use model::value::Value;
 use sass::lower::Lowering;
 
 use crate::MEMORY;
-use crate::account::Account;
+use crate::account::Budget;
 use crate::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
@@ -45,9 +45,9 @@ impl Limits {
         Limits { deadline: timeout.map(|timeout| start + timeout), ..self }
     }
 
-    fn account(&self) -> Account {
+    fn account(&self) -> Budget {
         let limits = crate::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
-        Account::new(&limits)
+        Budget::new(&limits)
     }
 }
 

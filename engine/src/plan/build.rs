@@ -1,11 +1,11 @@
 //! Making a plan: bounds from the bottom up, needs from the top down.
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
-use model::rel::{Constraint, Meaning, Model, Node, NodeId};
+use model::rel::{Constraint, FlagMeaning, Model, Node, NodeId};
 use model::structure::EventStructure;
 
-use super::{Bounds, Check, Op, Plan, PlannedAxiom, PlannedFlag, Stage, Unplannable};
+use super::{Bounds, Plan, PlanCheck, PlanOp, PlannedAxiom, PlannedFlag, Stage, Unplannable};
 
 struct Planner<'a, R> {
     structure: &'a EventStructure<'a, R>,
@@ -16,10 +16,10 @@ struct Planner<'a, R> {
     rows: Vec<R>,
     stands: Vec<usize>,
     stage: Vec<Stage>,
-    ops: Vec<Option<Op>>,
+    ops: Vec<Option<PlanOp>>,
 }
 
-impl<R: Row> Plan<R> {
+impl<R: BitRow> Plan<R> {
     pub fn new(
         model: &Model,
         structure: &EventStructure<'_, R>,
@@ -45,7 +45,7 @@ impl<R: Row> Plan<R> {
     }
 }
 
-impl<R: Row> Planner<'_, R> {
+impl<R: BitRow> Planner<'_, R> {
     fn value(&self, node: usize) -> &[R] {
         &self.rows[node * self.events..(node + 1) * self.events]
     }
@@ -59,7 +59,7 @@ impl<R: Row> Planner<'_, R> {
     }
 
     /// Appends the node whose bound stands in its rows already; an empty bound is a value.
-    fn push(&mut self, stage: Stage, op: Option<Op>) {
+    fn push(&mut self, stage: Stage, op: Option<PlanOp>) {
         let index = self.stands.len();
         let known = stage == Stage::Known || bits::is_empty(self.value(index));
         self.stands.push(index);
@@ -141,7 +141,7 @@ impl<R: Row> Planner<'_, R> {
                     }
                 }
                 self.binary(a, b, bits::or);
-                self.push(stage, Some(Op::Or(a, b)));
+                self.push(stage, Some(PlanOp::Or(a, b)));
             }
             Node::And(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
@@ -155,7 +155,7 @@ impl<R: Row> Planner<'_, R> {
                     }
                 }
                 self.binary(a, b, bits::and);
-                self.push(stage, Some(Op::And(a, b)));
+                self.push(stage, Some(PlanOp::And(a, b)));
             }
             Node::Minus(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
@@ -168,18 +168,18 @@ impl<R: Row> Planner<'_, R> {
                 } else {
                     self.unary(a, |out, a| out.copy_from_slice(a));
                 }
-                self.push(stage, Some(Op::Minus(a, b)));
+                self.push(stage, Some(PlanOp::Minus(a, b)));
             }
             Node::Seq(a, b) => {
                 let (a, b) = (self.at(a), self.at(b));
                 let stage = self.stage[a].max(self.stage[b]);
                 self.binary(a, b, bits::seq);
-                self.push(stage, Some(Op::Seq(a, b)));
+                self.push(stage, Some(PlanOp::Seq(a, b)));
             }
             Node::Inverse(a) => {
                 let a = self.at(a);
                 self.unary(a, |out, a| bits::inverse(out, a));
-                self.push(self.stage[a], Some(Op::Inverse(a)));
+                self.push(self.stage[a], Some(PlanOp::Inverse(a)));
             }
             Node::Plus(a) => {
                 let a = self.at(a);
@@ -193,7 +193,7 @@ impl<R: Row> Planner<'_, R> {
                     out.copy_from_slice(a);
                     bits::close(out);
                 });
-                self.push(self.stage[a], Some(Op::Plus(a)));
+                self.push(self.stage[a], Some(PlanOp::Plus(a)));
             }
         }
     }
@@ -231,7 +231,7 @@ impl<R: Row> Planner<'_, R> {
                 Stage::Fsc
             }
         };
-        self.push(stage, Some(Op::Chosen(chosen)));
+        self.push(stage, Some(PlanOp::Chosen(chosen)));
     }
 
     fn finish(self) -> Result<Plan<R>, Unplannable> {
@@ -245,9 +245,9 @@ impl<R: Row> Planner<'_, R> {
         let mut flags = Vec::new();
         let mut for_flags = vec![false; self.stands.len()];
         // What may make the program undefined comes first: the rest only reports.
-        let undefined_first = |meaning: Meaning| match meaning {
-            Meaning::Undefined(_) => 0,
-            Meaning::Report => 1,
+        let undefined_first = |meaning: FlagMeaning| match meaning {
+            FlagMeaning::Undefined(_) => 0,
+            FlagMeaning::Report => 1,
         };
         let mut order: Vec<usize> = (0..self.model.flags.len()).collect();
         order.sort_by_key(|&flag| undefined_first(self.model.flags[flag].meaning));
@@ -311,15 +311,15 @@ impl<R: Row> Planner<'_, R> {
         co_contains: &mut Vec<usize>,
         needed: &mut [bool],
     ) -> Result<(), Unplannable> {
-        let mut add = |check: Check, nodes: &[usize]| {
+        let mut add = |check: PlanCheck, nodes: &[usize]| {
             let of_nodes = nodes.iter().map(|&node| self.stage[node]).max();
             let stage = match check {
-                Check::Against(..) => of_nodes.max(Some(Stage::Fsc)),
-                Check::Outside(..)
-                | Check::Empty(_)
-                | Check::Irreflexive(_)
-                | Check::IrreflexiveSeq(..)
-                | Check::Acyclic(_) => of_nodes,
+                PlanCheck::Against(..) => of_nodes.max(Some(Stage::Fsc)),
+                PlanCheck::Outside(..)
+                | PlanCheck::Empty(_)
+                | PlanCheck::Irreflexive(_)
+                | PlanCheck::IrreflexiveSeq(..)
+                | PlanCheck::Acyclic(_) => of_nodes,
             }
             .unwrap_or(Stage::Known);
             for &node in nodes {
@@ -341,46 +341,46 @@ impl<R: Row> Planner<'_, R> {
             return Err(Unplannable::Impossible);
         }
         match (constraint, self.ops[node]) {
-            (Constraint::Empty(_), Some(Op::Minus(a, b))) => match self.ops[b] {
-                Some(Op::Chosen(chosen @ (Chosen::Co | Chosen::Fsc))) => {
+            (Constraint::Empty(_), Some(PlanOp::Minus(a, b))) => match self.ops[b] {
+                Some(PlanOp::Chosen(chosen @ (Chosen::Co | Chosen::Fsc))) => {
                     // A pair that the order cannot relate breaks the axiom whatever is chosen.
                     if !self.within(a, b) {
                         if self.known(a) {
                             return Err(Unplannable::Impossible);
                         }
-                        add(Check::Outside(a, chosen), &[a]);
+                        add(PlanCheck::Outside(a, chosen), &[a]);
                     }
                     if chosen == Chosen::Fsc {
-                        add(Check::Against(a, chosen), &[a]);
+                        add(PlanCheck::Against(a, chosen), &[a]);
                     } else {
                         needed[a] = true;
                         co_contains.push(a);
                     }
                 }
-                _ => add(Check::Empty(node), &[node]),
+                _ => add(PlanCheck::Empty(node), &[node]),
             },
-            (Constraint::Irreflexive(_), Some(Op::Seq(a, b))) => {
-                add(Check::IrreflexiveSeq(a, b), &[a, b]);
+            (Constraint::Irreflexive(_), Some(PlanOp::Seq(a, b))) => {
+                add(PlanCheck::IrreflexiveSeq(a, b), &[a, b]);
             }
-            (Constraint::Empty(_), _) => add(Check::Empty(node), &[node]),
-            (Constraint::Irreflexive(_), _) => add(Check::Irreflexive(node), &[node]),
-            (Constraint::Acyclic(_), _) => add(Check::Acyclic(node), &[node]),
+            (Constraint::Empty(_), _) => add(PlanCheck::Empty(node), &[node]),
+            (Constraint::Irreflexive(_), _) => add(PlanCheck::Irreflexive(node), &[node]),
+            (Constraint::Acyclic(_), _) => add(PlanCheck::Acyclic(node), &[node]),
         }
         Ok(())
     }
 
     /// What computes the needed nodes, and what these need; marks them all.
-    fn steps(&self, needed: &mut [bool]) -> Vec<(Stage, usize, Op)> {
+    fn steps(&self, needed: &mut [bool]) -> Vec<(Stage, usize, PlanOp)> {
         let mut steps = Vec::new();
         for node in (0..self.stands.len()).rev() {
             let Some(op) = self.ops[node].filter(|_| needed[node]) else { continue };
             match op {
-                Op::Chosen(_) => {}
-                Op::Or(a, b) | Op::And(a, b) | Op::Minus(a, b) | Op::Seq(a, b) => {
+                PlanOp::Chosen(_) => {}
+                PlanOp::Or(a, b) | PlanOp::And(a, b) | PlanOp::Minus(a, b) | PlanOp::Seq(a, b) => {
                     needed[a] = true;
                     needed[b] = true;
                 }
-                Op::Inverse(a) | Op::Plus(a) => needed[a] = true,
+                PlanOp::Inverse(a) | PlanOp::Plus(a) => needed[a] = true,
             }
             steps.push((self.stage[node], node, op));
         }

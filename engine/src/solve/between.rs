@@ -1,11 +1,11 @@
 //! Bounds on every node of a plan: the pairs that it has in every execution, and those that it has
 //! in some. Only what lies between is a matter for the solver.
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::Chosen;
 use model::structure::{EventStructure, writes_of};
 
-use crate::plan::{Check, Op, Plan, Stage};
+use crate::plan::{Plan, PlanCheck, PlanOp, Stage};
 
 pub(super) struct Between<R> {
     events: usize,
@@ -18,7 +18,7 @@ pub(super) struct Between<R> {
     pub fsc: BitRel<R>,
 }
 
-impl<R: Row> Between<R> {
+impl<R: BitRow> Between<R> {
     /// `None` when no execution is consistent.
     pub(super) fn new(
         plan: &Plan<R>,
@@ -89,7 +89,7 @@ impl<R: Row> Between<R> {
     /// What axioms of the form "empty X - fence-sc" fix; says whether that is anything.
     fn fences(&mut self, plan: &Plan<R>, related: &BitRel<R>) -> Option<bool> {
         for axiom in &plan.axioms {
-            let Check::Against(node, Chosen::Fsc) = axiom.check else { continue };
+            let PlanCheck::Against(node, Chosen::Fsc) = axiom.check else { continue };
             for &(a, b) in &plan.fsc_pairs {
                 for (first, second) in [(a, b), (b, a)] {
                     if self.least(node)[first].has(second) {
@@ -156,13 +156,13 @@ impl<R: Row> Between<R> {
         self.set(plan, Chosen::Fr, &least, &most);
     }
 
-    fn run(&mut self, steps: &[(Stage, usize, Op)], stage: Stage) {
+    fn run(&mut self, steps: &[(Stage, usize, PlanOp)], stage: Stage) {
         for &(_, node, op) in steps.iter().filter(|(of, ..)| *of == stage) {
             self.step(node, op);
         }
     }
 
-    fn step(&mut self, node: usize, op: Op) {
+    fn step(&mut self, node: usize, op: PlanOp) {
         let events = self.events;
         let range = |node: usize| node * events..(node + 1) * events;
         // Operands stand before their use.
@@ -170,28 +170,28 @@ impl<R: Row> Between<R> {
         let (most, out_most) = self.most.split_at_mut(node * events);
         let (out_least, out_most) = (&mut out_least[..events], &mut out_most[..events]);
         match op {
-            Op::Chosen(_) => {}
-            Op::Or(a, b) => {
+            PlanOp::Chosen(_) => {}
+            PlanOp::Or(a, b) => {
                 bits::or(out_least, &least[range(a)], &least[range(b)]);
                 bits::or(out_most, &most[range(a)], &most[range(b)]);
             }
-            Op::And(a, b) => {
+            PlanOp::And(a, b) => {
                 bits::and(out_least, &least[range(a)], &least[range(b)]);
                 bits::and(out_most, &most[range(a)], &most[range(b)]);
             }
-            Op::Minus(a, b) => {
+            PlanOp::Minus(a, b) => {
                 bits::minus(out_least, &least[range(a)], &most[range(b)]);
                 bits::minus(out_most, &most[range(a)], &least[range(b)]);
             }
-            Op::Seq(a, b) => {
+            PlanOp::Seq(a, b) => {
                 bits::seq(out_least, &least[range(a)], &least[range(b)]);
                 bits::seq(out_most, &most[range(a)], &most[range(b)]);
             }
-            Op::Inverse(a) => {
+            PlanOp::Inverse(a) => {
                 bits::inverse(out_least, &least[range(a)]);
                 bits::inverse(out_most, &most[range(a)]);
             }
-            Op::Plus(a) => {
+            PlanOp::Plus(a) => {
                 out_least.copy_from_slice(&least[range(a)]);
                 bits::close(out_least);
                 out_most.copy_from_slice(&most[range(a)]);

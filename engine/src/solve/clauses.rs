@@ -1,6 +1,6 @@
 //! Clauses over Boolean variables, and truth values that are folded as long as they are known.
 
-use crate::account::Account;
+use crate::account::Budget;
 
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,11 +76,11 @@ pub(crate) struct Clauses {
     /// Whether the empty clause is among them.
     impossible: bool,
     /// Once a limit was reached, no clause is added: they say too little then.
-    pub account: Account,
+    pub account: Budget,
 }
 
 impl Clauses {
-    pub(crate) fn new(account: Account) -> Clauses {
+    pub(crate) fn new(account: Budget) -> Clauses {
         Clauses { account, ..Clauses::default() }
     }
 

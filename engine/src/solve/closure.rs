@@ -3,33 +3,33 @@
 
 use std::collections::HashMap;
 
-use model::bits::{self, Row};
+use model::bits::{self, BitRow};
 
 use super::clauses::{Clauses, Term};
-use crate::account::Account;
+use crate::account::Budget;
 
 /// What an entry of a table of terms takes, with what tables leave free.
 const ENTRY: usize = 64;
 
 /// A set of open edges, or of their ends, by number.
-type Set = Vec<bool>;
+type EdgeSet = Vec<bool>;
 
 /// The closure of one node. Events from which the same open edges can be taken share their terms,
 /// and so do events that the same open edges lead to.
 pub(super) struct Closure {
-    edges: Vec<Edge>,
+    edges: Vec<OpenEdge>,
     /// For each event, the edges that can be taken from it right away, as an index into `sets`.
     leaving: Vec<usize>,
     /// For each event, the edges that lead to it with no open edge after.
     entering: Vec<usize>,
-    sets: Vec<Set>,
+    sets: Vec<EdgeSet>,
     /// For each set of `leaving`, every edge that can be taken sooner or later.
-    reachable: HashMap<usize, Set>,
+    reachable: HashMap<usize, EdgeSet>,
     /// For a set of edges to start with and a set to end with: getting from one to the other.
     pairs: HashMap<(usize, usize), Term>,
 }
 
-struct Edge {
+struct OpenEdge {
     from: usize,
     to: usize,
     term: Option<Term>,
@@ -37,11 +37,11 @@ struct Edge {
 
 impl Closure {
     /// `known` is closed; `most` bounds what is to be closed. `None` when a limit is reached.
-    pub(super) fn new<R: Row>(known: &[R], most: &[R], account: &mut Account) -> Option<Closure> {
+    pub(super) fn new<R: BitRow>(known: &[R], most: &[R], account: &mut Budget) -> Option<Closure> {
         let mut edges = Vec::new();
         for (from, row) in most.iter().enumerate() {
             for to in row.minus(known[from]).events() {
-                edges.push(Edge { from, to, term: None });
+                edges.push(OpenEdge { from, to, term: None });
             }
         }
         let mut back = vec![R::default(); known.len()];
@@ -56,8 +56,8 @@ impl Closure {
         };
         for event in 0..known.len() {
             let sets = closure.sets.len();
-            let leaves = |edge: &Edge| edge.from == event || known[event].has(edge.from);
-            let enters = |edge: &Edge| edge.to == event || back[event].has(edge.to);
+            let leaves = |edge: &OpenEdge| edge.from == event || known[event].has(edge.from);
+            let enters = |edge: &OpenEdge| edge.to == event || back[event].has(edge.to);
             let leaving = closure.edges.iter().map(leaves).collect();
             let entering = closure.edges.iter().map(enters).collect();
             let (leaving, entering) = (closure.set_of(leaving), closure.set_of(entering));
@@ -71,7 +71,7 @@ impl Closure {
         Some(closure)
     }
 
-    fn set_of(&mut self, set: Set) -> usize {
+    fn set_of(&mut self, set: EdgeSet) -> usize {
         self.sets.iter().position(|known| *known == set).unwrap_or_else(|| {
             self.sets.push(set);
             self.sets.len() - 1
@@ -87,7 +87,7 @@ impl Closure {
     }
 
     /// The edges on some path from `x` to `y` that have no term yet.
-    pub(super) fn needs(&mut self, x: usize, y: usize, account: &mut Account) -> Vec<usize> {
+    pub(super) fn needs(&mut self, x: usize, y: usize, account: &mut Budget) -> Vec<usize> {
         let start = self.leaving[x];
         if self.pairs.contains_key(&(start, self.entering[y])) {
             return Vec::new();
@@ -97,7 +97,7 @@ impl Closure {
         (0..self.edges.len()).filter(|&e| reachable[e] && self.edges[e].term.is_none()).collect()
     }
 
-    fn reach(&mut self, start: usize, account: &mut Account) {
+    fn reach(&mut self, start: usize, account: &mut Budget) {
         if self.reachable.contains_key(&start) {
             return;
         }
@@ -126,7 +126,7 @@ impl Closure {
         if let Some(&term) = self.pairs.get(&(start, end)) {
             return clauses.fold(term);
         }
-        let own = |edge: &Edge| edge.term.map_or(Term::FALSE, |term| clauses.fold(term));
+        let own = |edge: &OpenEdge| edge.term.map_or(Term::FALSE, |term| clauses.fold(term));
         let reachable = &self.reachable[&start];
         let last: Vec<(usize, Term)> = (0..self.edges.len())
             .filter(|&edge| self.sets[end][edge] && reachable[edge])

@@ -8,17 +8,17 @@
 
 use std::collections::HashMap;
 
-use model::bits::Row;
+use model::bits::BitRow;
 use model::given::Chosen;
 use model::structure::EventStructure;
 
 use super::between::Between;
 use super::clauses::{Clauses, Term};
 use super::closure::Closure;
-use super::order::{Edges, Order};
+use super::order::{Edges, EventOrder};
 use crate::Limit;
-use crate::account::Account;
-use crate::plan::{Check, Op, Plan};
+use crate::account::Budget;
+use crate::plan::{Plan, PlanCheck, PlanOp};
 
 /// What an entry of a table of terms takes, with what tables leave free.
 const ENTRY: usize = 80;
@@ -28,13 +28,13 @@ pub(super) struct Encoder<'a, R> {
     pub between: Between<R>,
     /// For each slot and option, whether it is taken.
     pub choice: Vec<Vec<Term>>,
-    pub co: Order,
-    pub fsc: Order,
+    pub co: EventOrder,
+    pub fsc: EventOrder,
     pub structure: &'a EventStructure<'a, R>,
     pub options: &'a [Vec<R>],
     events: usize,
     /// For each node, what computes it, if it is open and needed.
-    ops: Vec<Option<Op>>,
+    ops: Vec<Option<PlanOp>>,
     above: Vec<Vec<Option<Term>>>,
     closures: Vec<Option<Closure>>,
     below: HashMap<(usize, usize, usize), Term>,
@@ -42,13 +42,13 @@ pub(super) struct Encoder<'a, R> {
     paths: HashMap<(usize, usize, usize, u32), Term>,
 }
 
-impl<'a, R: Row> Encoder<'a, R> {
+impl<'a, R: BitRow> Encoder<'a, R> {
     /// The axioms of a plan as clauses; `None` when no execution is consistent.
     pub(super) fn new(
         plan: &Plan<R>,
         structure: &'a EventStructure<'a, R>,
         options: &'a [Vec<R>],
-        mut account: Account,
+        mut account: Budget,
     ) -> Result<Option<Encoder<'a, R>>, Limit> {
         let Some(between) = Between::new(plan, structure, options) else { return Ok(None) };
         // The plan with its bounds, and the orders.
@@ -58,8 +58,8 @@ impl<'a, R: Row> Encoder<'a, R> {
         account.check()?;
         let mut clauses = Clauses::new(account);
         let choice = options.iter().map(|options| one_of(&mut clauses, options.len())).collect();
-        let co = Order::coherence(&mut clauses, structure, plan, &between);
-        let fsc = Order::fences(&mut clauses, plan, &between);
+        let co = EventOrder::coherence(&mut clauses, structure, plan, &between);
+        let fsc = EventOrder::fences(&mut clauses, plan, &between);
         let mut ops = vec![None; plan.stands.len()];
         for &(_, node, op) in plan.steps.iter().chain(&plan.flag_steps) {
             ops[node] = Some(op);
@@ -92,7 +92,7 @@ impl<'a, R: Row> Encoder<'a, R> {
     fn axioms(&mut self, plan: &Plan<R>) {
         // First what most often fixes choices: the clauses that follow are shorter then.
         for axiom in &plan.axioms {
-            if let Check::IrreflexiveSeq(a, b) = axiom.check {
+            if let PlanCheck::IrreflexiveSeq(a, b) = axiom.check {
                 for (x, y) in self.most_pairs(a) {
                     if self.between.least(b)[y].has(x) {
                         self.implies(a, x, y, &[]);
@@ -108,17 +108,17 @@ impl<'a, R: Row> Encoder<'a, R> {
         }
         for axiom in &plan.axioms {
             match axiom.check {
-                Check::Empty(node) => {
+                PlanCheck::Empty(node) => {
                     for (x, y) in self.most_pairs(node) {
                         self.implies(node, x, y, &[]);
                     }
                 }
-                Check::Irreflexive(node) => {
+                PlanCheck::Irreflexive(node) => {
                     for x in 0..self.events {
                         self.implies(node, x, x, &[]);
                     }
                 }
-                Check::IrreflexiveSeq(a, b) => {
+                PlanCheck::IrreflexiveSeq(a, b) => {
                     for (x, y) in self.most_pairs(a) {
                         if self.between.most(b)[y].has(x) {
                             let step = self.above(a, x, y);
@@ -126,15 +126,15 @@ impl<'a, R: Row> Encoder<'a, R> {
                         }
                     }
                 }
-                Check::Acyclic(node) => self.acyclic(node),
-                Check::Outside(node, chosen) => {
+                PlanCheck::Acyclic(node) => self.acyclic(node),
+                PlanCheck::Outside(node, chosen) => {
                     for (x, y) in self.most_pairs(node) {
                         if !plan.most(chosen).has(x, y) {
                             self.implies(node, x, y, &[]);
                         }
                     }
                 }
-                Check::Against(node, chosen) => {
+                PlanCheck::Against(node, chosen) => {
                     for (x, y) in self.most_pairs(node) {
                         let back = self.chosen_above(chosen, y, x);
                         self.implies(node, x, y, &[!back]);
@@ -161,7 +161,7 @@ impl<'a, R: Row> Encoder<'a, R> {
         edges.forbid_cycles(&mut self.clauses);
     }
 
-    fn op(&self, node: usize) -> Op {
+    fn op(&self, node: usize) -> PlanOp {
         self.ops[node].expect("a node that is neither known nor computed is asked for")
     }
 
@@ -176,16 +176,16 @@ impl<'a, R: Row> Encoder<'a, R> {
             return;
         }
         match self.op(node) {
-            Op::Or(a, b) => {
+            PlanOp::Or(a, b) => {
                 self.implies(a, x, y, then);
                 self.implies(b, x, y, then);
             }
-            Op::And(a, b) => {
+            PlanOp::And(a, b) => {
                 let (first, second) = if self.between.least(b)[x].has(y) { (b, a) } else { (a, b) };
                 let first = self.above(first, x, y);
                 self.implies(second, x, y, &with(then, first));
             }
-            Op::Seq(a, b) => {
+            PlanOp::Seq(a, b) => {
                 for middle in self.between.most(a)[x].events() {
                     if self.between.most(b)[middle].has(y) {
                         let first = self.above(a, x, middle);
@@ -193,8 +193,8 @@ impl<'a, R: Row> Encoder<'a, R> {
                     }
                 }
             }
-            Op::Inverse(a) => self.implies(a, y, x, then),
-            Op::Chosen(_) | Op::Minus(..) | Op::Plus(_) => {
+            PlanOp::Inverse(a) => self.implies(a, y, x, then),
+            PlanOp::Chosen(_) | PlanOp::Minus(..) | PlanOp::Plus(_) => {
                 let term = self.above(node, x, y);
                 self.clauses.implies(&[term], then);
             }
@@ -214,20 +214,20 @@ impl<'a, R: Row> Encoder<'a, R> {
             return self.clauses.fold(term);
         }
         let term = match self.op(node) {
-            Op::Chosen(chosen) => self.chosen_above(chosen, x, y),
-            Op::Or(a, b) => {
+            PlanOp::Chosen(chosen) => self.chosen_above(chosen, x, y),
+            PlanOp::Or(a, b) => {
                 let ways = [self.above(a, x, y), self.above(b, x, y)];
                 self.clauses.above(&mut ways.map(|way| (Term::TRUE, way)).to_vec())
             }
-            Op::And(a, b) => {
+            PlanOp::And(a, b) => {
                 let both = (self.above(a, x, y), self.above(b, x, y));
                 self.clauses.above(&mut vec![both])
             }
-            Op::Minus(a, b) => {
+            PlanOp::Minus(a, b) => {
                 let both = (self.above(a, x, y), !self.below(b, x, y));
                 self.clauses.above(&mut vec![both])
             }
-            Op::Seq(a, b) => {
+            PlanOp::Seq(a, b) => {
                 let mut ways = Vec::new();
                 for middle in self.between.most(a)[x].events() {
                     if self.between.most(b)[middle].has(y) {
@@ -236,8 +236,8 @@ impl<'a, R: Row> Encoder<'a, R> {
                 }
                 self.clauses.above(&mut ways)
             }
-            Op::Inverse(a) => self.above(a, y, x),
-            Op::Plus(a) => self.closure_above(node, a, x, y),
+            PlanOp::Inverse(a) => self.above(a, y, x),
+            PlanOp::Plus(a) => self.closure_above(node, a, x, y),
         };
         let memo = &mut self.above[node];
         if memo.is_empty() {
@@ -314,18 +314,18 @@ impl<'a, R: Row> Encoder<'a, R> {
             return self.clauses.fold(term);
         }
         let ways = match self.op(node) {
-            Op::Chosen(Chosen::Rf) => self.reading(x, y),
-            Op::Chosen(Chosen::Fr) => self.overtaking(x, y),
-            Op::Chosen(Chosen::Co) => vec![(Term::TRUE, self.co.get(x, y))],
-            Op::Chosen(Chosen::Fsc) => vec![(Term::TRUE, self.fsc.get(x, y))],
-            Op::Or(a, b) => {
+            PlanOp::Chosen(Chosen::Rf) => self.reading(x, y),
+            PlanOp::Chosen(Chosen::Fr) => self.overtaking(x, y),
+            PlanOp::Chosen(Chosen::Co) => vec![(Term::TRUE, self.co.get(x, y))],
+            PlanOp::Chosen(Chosen::Fsc) => vec![(Term::TRUE, self.fsc.get(x, y))],
+            PlanOp::Or(a, b) => {
                 vec![(Term::TRUE, self.below(a, x, y)), (Term::TRUE, self.below(b, x, y))]
             }
-            Op::And(a, b) => vec![(self.below(a, x, y), self.below(b, x, y))],
-            Op::Minus(a, b) => vec![(self.below(a, x, y), !self.above(b, x, y))],
-            Op::Seq(a, b) => self.middles(a, b, x, y, Self::below),
-            Op::Inverse(a) => vec![(Term::TRUE, self.below(a, y, x))],
-            Op::Plus(a) => {
+            PlanOp::And(a, b) => vec![(self.below(a, x, y), self.below(b, x, y))],
+            PlanOp::Minus(a, b) => vec![(self.below(a, x, y), !self.above(b, x, y))],
+            PlanOp::Seq(a, b) => self.middles(a, b, x, y, Self::below),
+            PlanOp::Inverse(a) => vec![(Term::TRUE, self.below(a, y, x))],
+            PlanOp::Plus(a) => {
                 let doublings = usize::BITS - (self.events - 1).leading_zeros();
                 vec![(Term::TRUE, self.path_below(a, x, y, doublings))]
             }

@@ -6,16 +6,16 @@
 
 use std::collections::HashMap;
 
-use model::bits::Row;
+use model::bits::BitRow;
 use model::expr::{Expr, ExprId};
-use model::path::Check;
+use model::path::Assumption;
 use model::program::{Observed, ThreadId};
 use model::structure::writes_of;
 use model::unfold::Unfolding;
 
 use super::clauses::{Clauses, Term};
 use super::encode::{Encoder, one_of};
-use super::order::Order;
+use super::order::EventOrder;
 use crate::options::constant_bytes;
 use model::memory::Extent;
 use model::value::Value;
@@ -42,7 +42,11 @@ impl Final {
 
 /// The choices of final values, any write that no other follows in coherence order: of whole cells
 /// where all accesses are of the cell, else of bytes (reading R22).
-pub(super) fn finals<R: Row>(u: &Unfolding<'_>, co: &Order, clauses: &mut Clauses) -> Vec<Final> {
+pub(super) fn finals<R: BitRow>(
+    u: &Unfolding<'_>,
+    co: &EventOrder,
+    clauses: &mut Clauses,
+) -> Vec<Final> {
     let mut finals = Vec::new();
     for (index, &observed) in u.program.observed.iter().enumerate() {
         let Some(bytes) = u.observed_bytes(observed) else { continue };
@@ -87,7 +91,7 @@ pub(super) struct Groups {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Visit {
+enum VisitState {
     New,
     Open,
     Done,
@@ -100,7 +104,7 @@ pub(super) struct Reasons<'e, 'a, R> {
     groups: &'e mut Groups,
     /// The option of each slot.
     taken: &'e [usize],
-    visits: Vec<Visit>,
+    visits: Vec<VisitState>,
     terms: Vec<Term>,
     /// Some value depends on itself.
     cyclic: bool,
@@ -108,14 +112,14 @@ pub(super) struct Reasons<'e, 'a, R> {
     torn: bool,
 }
 
-impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
+impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     pub(super) fn new(
         encoder: &'e mut Encoder<'a, R>,
         groups: &'e mut Groups,
         taken: &'e [usize],
     ) -> Reasons<'e, 'a, R> {
         let u = encoder.structure.unfolding;
-        let visits = vec![Visit::New; u.events.len()];
+        let visits = vec![VisitState::New; u.events.len()];
         let terms = Vec::new();
         Reasons { u, encoder, groups, taken, visits, terms, cyclic: false, torn: false }
     }
@@ -147,12 +151,12 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
 
     /// Rules out a choice for which no values satisfy the checks; `failing` is one that fails, if
     /// that can be told.
-    pub(super) fn block_values(mut self, failing: Option<(ThreadId, &Check)>) {
+    pub(super) fn block_values(mut self, failing: Option<(ThreadId, &Assumption)>) {
         let reads = (0..self.u.events.len()).filter(|&event| self.u.events[event].is_read());
         reads.for_each(|read| self.read(read));
         let (cyclic, torn) = (self.cyclic, self.torn);
         self.terms.clear();
-        self.visits.fill(Visit::New);
+        self.visits.fill(VisitState::New);
         match failing {
             _ if cyclic => self.everything(),
             Some((thread, check)) if !torn => self.expr(thread, check.expr()),
@@ -199,10 +203,10 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
 
     /// Whether the event was not met before; meeting it inside itself is a cycle.
     fn enter(&mut self, event: usize) -> bool {
-        self.cyclic |= self.visits[event] == Visit::Open;
-        let new = self.visits[event] == Visit::New;
+        self.cyclic |= self.visits[event] == VisitState::Open;
+        let new = self.visits[event] == VisitState::New;
         if new {
-            self.visits[event] = Visit::Open;
+            self.visits[event] = VisitState::Open;
         }
         new
     }
@@ -211,7 +215,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
         if self.enter(read) {
             let (from, to) = self.u.slots_of[read];
             (from..to).for_each(|slot| self.slot(slot));
-            self.visits[read] = Visit::Done;
+            self.visits[read] = VisitState::Done;
         }
     }
 
@@ -225,7 +229,7 @@ impl<'e, 'a, R: Row> Reasons<'e, 'a, R> {
                     self.expr(thread, predicate);
                 }
             }
-            self.visits[wait] = Visit::Done;
+            self.visits[wait] = VisitState::Done;
         }
     }
 

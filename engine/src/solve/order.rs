@@ -1,6 +1,6 @@
 //! The orders that an execution chooses, and acyclicity, as clauses.
 
-use model::bits::{self, BitRel, Row};
+use model::bits::{self, BitRel, BitRow};
 use model::given::{Fixed, Tag};
 use model::structure::EventStructure;
 
@@ -9,14 +9,14 @@ use super::clauses::{Clauses, Term};
 use crate::plan::Plan;
 
 /// A strict order on events, as one term for each pair.
-pub(super) struct Order {
+pub(super) struct EventOrder {
     events: usize,
     terms: Vec<Term>,
 }
 
-impl Order {
-    fn empty(events: usize) -> Order {
-        Order { events, terms: vec![Term::FALSE; events * events] }
+impl EventOrder {
+    fn empty(events: usize) -> EventOrder {
+        EventOrder { events, terms: vec![Term::FALSE; events * events] }
     }
 
     pub(super) fn get(&self, a: usize, b: usize) -> Term {
@@ -34,7 +34,7 @@ impl Order {
         self.set(b, a, !forward);
     }
 
-    fn known<R: Row>(&mut self, order: &BitRel<R>) {
+    fn known<R: BitRow>(&mut self, order: &BitRel<R>) {
         for (a, b) in order.pairs() {
             self.set(a, b, Term::TRUE);
         }
@@ -42,13 +42,13 @@ impl Order {
 
     /// Any strict partial order on the writes to a location that has what the program fixes and
     /// relates the pairs that it has to.
-    pub(super) fn coherence<R: Row>(
+    pub(super) fn coherence<R: BitRow>(
         clauses: &mut Clauses,
         structure: &EventStructure<'_, R>,
         plan: &Plan<R>,
         between: &Between<R>,
-    ) -> Order {
-        let mut order = Order::empty(plan.events);
+    ) -> EventOrder {
+        let mut order = EventOrder::empty(plan.events);
         order.known(&between.co);
         let writes = structure.tag(Tag::Write).minus(structure.tag(Tag::Init));
         let overlap = structure.fixed(Fixed::LocationOverlap);
@@ -73,12 +73,12 @@ impl Order {
 
     /// A total order on each set of fences that are to be related, if only through others: an
     /// acyclic relation is part of one.
-    pub(super) fn fences<R: Row>(
+    pub(super) fn fences<R: BitRow>(
         clauses: &mut Clauses,
         plan: &Plan<R>,
         between: &Between<R>,
-    ) -> Order {
-        let mut order = Order::empty(plan.events);
+    ) -> EventOrder {
+        let mut order = EventOrder::empty(plan.events);
         order.known(&between.fsc);
         let mut related = BitRel::empty(plan.events);
         let mut fences = R::default();
@@ -122,7 +122,7 @@ impl Order {
 }
 
 /// The parts of a set that a symmetric relation connects.
-fn groups<R: Row>(set: R, related: impl Fn(usize) -> R) -> Vec<Vec<usize>> {
+fn groups<R: BitRow>(set: R, related: impl Fn(usize) -> R) -> Vec<Vec<usize>> {
     let mut groups = Vec::new();
     let mut left = set;
     while !left.is_empty() {
@@ -167,7 +167,7 @@ pub(super) struct Suspects {
 impl Edges {
     /// Looks for cycles in a graph between `least` and `most`. Edges outside every cycle are left
     /// out, and those along a path that is always there.
-    pub(super) fn suspects<R: Row>(least: &[R], most: &[R]) -> Suspects {
+    pub(super) fn suspects<R: BitRow>(least: &[R], most: &[R]) -> Suspects {
         let events = least.len();
         let mut edges = Edges { events, terms: vec![None; events * events] };
         let (mut open, mut never) = (Vec::new(), Vec::new());
@@ -275,7 +275,7 @@ impl Edges {
 }
 
 /// The order as rows, as far as `holds` says so of its terms.
-pub(super) fn rows<R: Row>(order: &Order, holds: impl Fn(Term) -> bool) -> Vec<R> {
+pub(super) fn rows<R: BitRow>(order: &EventOrder, holds: impl Fn(Term) -> bool) -> Vec<R> {
     let mut rows = vec![R::default(); order.events];
     for (a, row) in rows.iter_mut().enumerate() {
         for b in 0..order.events {

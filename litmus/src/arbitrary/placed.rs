@@ -10,11 +10,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::print::Source;
+use crate::print::TestText;
 
 /// What programs to make.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Kind {
+pub enum ProgramKind {
     /// Two or three threads of two instructions.
     Small,
     /// Two or three threads of up to four.
@@ -27,30 +27,36 @@ pub enum Kind {
     Old,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 5] = [Kind::Small, Kind::Mixed, Kind::Chain, Kind::Ring, Kind::Old];
+impl ProgramKind {
+    pub const ALL: [ProgramKind; 5] = [
+        ProgramKind::Small,
+        ProgramKind::Mixed,
+        ProgramKind::Chain,
+        ProgramKind::Ring,
+        ProgramKind::Old,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Small => "small",
-            Kind::Mixed => "mixed",
-            Kind::Chain => "chain",
-            Kind::Ring => "ring",
-            Kind::Old => "old",
+            ProgramKind::Small => "small",
+            ProgramKind::Mixed => "mixed",
+            ProgramKind::Chain => "chain",
+            ProgramKind::Ring => "ring",
+            ProgramKind::Old => "old",
         }
     }
 }
 
 /// A litmus test to be; displays as its text.
 #[derive(Clone, Debug)]
-pub struct Placed {
-    threads: Vec<(&'static str, Vec<Op>)>,
+pub struct PlacedTest {
+    threads: Vec<(&'static str, Vec<PlacedOp>)>,
     /// Of x, y and z.
     homes: [&'static str; 3],
 }
 
 #[derive(Clone, Debug)]
-enum Op {
+enum PlacedOp {
     Load(&'static str, &'static str),
     Store(&'static str, &'static str, u8),
     /// With its order and scope.
@@ -147,95 +153,95 @@ const BARRIERS: [&str; 5] = [
     "barrier.cluster.wait",
 ];
 
-fn load() -> impl Strategy<Value = Op> {
-    (select(&LOADS[..]), select(&GLOBAL[..])).prop_map(|(order, at)| Op::Load(order, at))
+fn load() -> impl Strategy<Value = PlacedOp> {
+    (select(&LOADS[..]), select(&GLOBAL[..])).prop_map(|(order, at)| PlacedOp::Load(order, at))
 }
 
-fn store() -> impl Strategy<Value = Op> {
+fn store() -> impl Strategy<Value = PlacedOp> {
     (select(&STORES[..]), select(&GLOBAL[..]), 1u8..4)
-        .prop_map(|(order, at, value)| Op::Store(order, at, value))
+        .prop_map(|(order, at, value)| PlacedOp::Store(order, at, value))
 }
 
-fn atomic() -> impl Strategy<Value = Op> {
-    (select(&ATOMICS[..]), select(&GLOBAL[..])).prop_map(|(order, at)| Op::Atomic(order, at))
+fn atomic() -> impl Strategy<Value = PlacedOp> {
+    (select(&ATOMICS[..]), select(&GLOBAL[..])).prop_map(|(order, at)| PlacedOp::Atomic(order, at))
 }
 
 /// Shared memory: orders that it has, on the CTA's own.
-fn shared() -> impl Strategy<Value = Op> {
+fn shared() -> impl Strategy<Value = PlacedOp> {
     prop_oneof![
         select(&["weak", "relaxed.cta", "acquire.cta", "acquire.gpu"][..])
-            .prop_map(|order| Op::Load(order, "s")),
+            .prop_map(|order| PlacedOp::Load(order, "s")),
         (select(&["weak", "relaxed.cta", "release.cta", "release.gpu"][..]), 1u8..4)
-            .prop_map(|(order, value)| Op::Store(order, "s", value)),
+            .prop_map(|(order, value)| PlacedOp::Store(order, "s", value)),
     ]
 }
 
-fn any_op() -> impl Strategy<Value = Op> {
+fn any_op() -> impl Strategy<Value = PlacedOp> {
     prop_oneof![
         8 => load(),
         8 => store(),
         3 => atomic(),
-        4 => select(&FENCES[..]).prop_map(Op::Line),
-        2 => select(&BARRIERS[..]).prop_map(Op::Line),
+        4 => select(&FENCES[..]).prop_map(PlacedOp::Line),
+        2 => select(&BARRIERS[..]).prop_map(PlacedOp::Line),
         2 => shared(),
     ]
 }
 
-fn old_op() -> impl Strategy<Value = Op> {
+fn old_op() -> impl Strategy<Value = PlacedOp> {
     let loads = select(&["weak", "weak", "weak.cg", "weak.cv", "volatile"][..]);
     let stores = select(&["weak", "weak", "weak.cg", "weak.wt", "volatile"][..]);
     let fences = select(&["membar.cta", "membar.gl", "membar.sys", "bar.sync 0"][..]);
     prop_oneof![
-        4 => (loads, select(&GLOBAL[..])).prop_map(|(order, at)| Op::Load(order, at)),
+        4 => (loads, select(&GLOBAL[..])).prop_map(|(order, at)| PlacedOp::Load(order, at)),
         4 => (stores, select(&GLOBAL[..]), 1u8..4)
-            .prop_map(|(order, at, value)| Op::Store(order, at, value)),
-        1 => select(&GLOBAL[..]).prop_map(|at| Op::Atomic("", at)),
-        3 => fences.prop_map(Op::Line),
+            .prop_map(|(order, at, value)| PlacedOp::Store(order, at, value)),
+        1 => select(&GLOBAL[..]).prop_map(|at| PlacedOp::Atomic("", at)),
+        3 => fences.prop_map(PlacedOp::Line),
     ]
 }
 
 /// How a thread hands on: what it does to the flag, with what goes before.
-fn publish(flag: &'static str) -> impl Strategy<Value = Vec<Op>> {
+fn publish(flag: &'static str) -> impl Strategy<Value = Vec<PlacedOp>> {
     prop_oneof![
-        3 => select(&STORES[7..]).prop_map(move |order| vec![Op::Store(order, flag, 1)]),
-        2 => select(&ATOMICS[6..]).prop_map(move |order| vec![Op::Atomic(order, flag)]),
+        3 => select(&STORES[7..]).prop_map(move |order| vec![PlacedOp::Store(order, flag, 1)]),
+        2 => select(&ATOMICS[6..]).prop_map(move |order| vec![PlacedOp::Atomic(order, flag)]),
         2 => (select(&FENCES[..]), select(&STORES[4..7])).prop_map(move |(fence, order)| {
-            vec![Op::Line(fence), Op::Store(order, flag, 1)]
+            vec![PlacedOp::Line(fence), PlacedOp::Store(order, flag, 1)]
         }),
-        1 => Just(vec![Op::Line("bar.sync 0")]),
-        1 => Just(vec![Op::Line("barrier.cluster.arrive"), Op::Line("barrier.cluster.wait")]),
+        1 => Just(vec![PlacedOp::Line("bar.sync 0")]),
+        1 => Just(vec![PlacedOp::Line("barrier.cluster.arrive"), PlacedOp::Line("barrier.cluster.wait")]),
     ]
 }
 
 /// How a thread takes over.
-fn observe(flag: &'static str) -> impl Strategy<Value = Vec<Op>> {
+fn observe(flag: &'static str) -> impl Strategy<Value = Vec<PlacedOp>> {
     prop_oneof![
-        3 => select(&LOADS[7..]).prop_map(move |order| vec![Op::Load(order, flag)]),
-        2 => select(&ATOMICS[3..]).prop_map(move |order| vec![Op::Atomic(order, flag)]),
+        3 => select(&LOADS[7..]).prop_map(move |order| vec![PlacedOp::Load(order, flag)]),
+        2 => select(&ATOMICS[3..]).prop_map(move |order| vec![PlacedOp::Atomic(order, flag)]),
         2 => (select(&LOADS[4..7]), select(&FENCES[..])).prop_map(move |(order, fence)| {
-            vec![Op::Load(order, flag), Op::Line(fence)]
+            vec![PlacedOp::Load(order, flag), PlacedOp::Line(fence)]
         }),
-        1 => Just(vec![Op::Line("bar.sync 0")]),
-        1 => Just(vec![Op::Line("barrier.cluster.arrive"), Op::Line("barrier.cluster.wait")]),
+        1 => Just(vec![PlacedOp::Line("bar.sync 0")]),
+        1 => Just(vec![PlacedOp::Line("barrier.cluster.arrive"), PlacedOp::Line("barrier.cluster.wait")]),
     ]
 }
 
 /// The data, and what its last reader does: a load, a store or an atomic.
-fn first() -> impl Strategy<Value = Op> {
+fn first() -> impl Strategy<Value = PlacedOp> {
     prop_oneof![
-        4 => Just(Op::Store("weak", "x", 1)),
-        1 => Just(Op::Store("relaxed.cta", "x", 1)),
-        1 => Just(Op::Store("relaxed.gpu", "x", 1)),
-        1 => Just(Op::Load("weak", "x")),
-        1 => Just(Op::Load("relaxed.gpu", "x")),
+        4 => Just(PlacedOp::Store("weak", "x", 1)),
+        1 => Just(PlacedOp::Store("relaxed.cta", "x", 1)),
+        1 => Just(PlacedOp::Store("relaxed.gpu", "x", 1)),
+        1 => Just(PlacedOp::Load("weak", "x")),
+        1 => Just(PlacedOp::Load("relaxed.gpu", "x")),
     ]
 }
 
-fn last() -> impl Strategy<Value = Op> {
+fn last() -> impl Strategy<Value = PlacedOp> {
     prop_oneof![
-        4 => Just(Op::Load("weak", "x")),
-        1 => Just(Op::Load("relaxed.cta", "x")),
-        2 => Just(Op::Store("weak", "x", 2)),
+        4 => Just(PlacedOp::Load("weak", "x")),
+        1 => Just(PlacedOp::Load("relaxed.cta", "x")),
+        2 => Just(PlacedOp::Store("weak", "x", 2)),
     ]
 }
 
@@ -243,7 +249,7 @@ fn places() -> impl Strategy<Value = &'static str> {
     select(&PLACES[..])
 }
 
-type Threads = Vec<(&'static str, Vec<Op>)>;
+type Threads = Vec<(&'static str, Vec<PlacedOp>)>;
 
 fn chain() -> impl Strategy<Value = Threads> {
     let hops = (publish("y"), observe("y"), publish("z"), observe("z"), any::<bool>());
@@ -274,20 +280,20 @@ fn ring() -> impl Strategy<Value = Threads> {
     const LOCATIONS: [&str; 3] = ["x", "y", "z"];
     let access = || (any::<bool>(), select(&LOADS[..]), select(&STORES[..]));
     let between = prop_oneof![
-        4 => select(&FENCES[..8]).prop_map(|fence| vec![Op::Line(fence)]),
+        4 => select(&FENCES[..8]).prop_map(|fence| vec![PlacedOp::Line(fence)]),
         1 => Just(vec![]),
     ];
     let thread = (places(), access(), between, access(), prop::option::weighted(0.3, load()));
     vec(thread, 2..=3).prop_map(|threads| {
         let count = threads.len();
         let op = |(is_load, load, store): (bool, &'static str, &'static str), at, value| {
-            if is_load { Op::Load(load, at) } else { Op::Store(store, at, value) }
+            if is_load { PlacedOp::Load(load, at) } else { PlacedOp::Store(store, at, value) }
         };
         let one = |(index, (place, before, between, after, early))| {
             let value = u8::try_from(index).unwrap_or(0) + 1;
-            let mut ops: Vec<Op> = Option::into_iter(early).collect();
+            let mut ops: Vec<PlacedOp> = Option::into_iter(early).collect();
             ops.push(op(before, LOCATIONS[index], value));
-            ops.extend::<Vec<Op>>(between);
+            ops.extend::<Vec<PlacedOp>>(between);
             ops.push(op(after, LOCATIONS[(index + 1) % count], value));
             (place, ops)
         };
@@ -296,59 +302,59 @@ fn ring() -> impl Strategy<Value = Threads> {
 }
 
 /// Random tests of a kind.
-pub fn placed(kind: Kind) -> BoxedStrategy<Placed> {
+pub fn placed(kind: ProgramKind) -> BoxedStrategy<PlacedTest> {
     let threads = match kind {
-        Kind::Small => vec((places(), vec(any_op(), 2)), 2..=3).boxed(),
-        Kind::Mixed => vec((places(), vec(any_op(), 1..=4)), 2..=3).boxed(),
-        Kind::Chain => chain().boxed(),
-        Kind::Ring => ring().boxed(),
-        Kind::Old => vec((select(&OLD_PLACES[..]), vec(old_op(), 1..=4)), 2..=3).boxed(),
+        ProgramKind::Small => vec((places(), vec(any_op(), 2)), 2..=3).boxed(),
+        ProgramKind::Mixed => vec((places(), vec(any_op(), 1..=4)), 2..=3).boxed(),
+        ProgramKind::Chain => chain().boxed(),
+        ProgramKind::Ring => ring().boxed(),
+        ProgramKind::Old => vec((select(&OLD_PLACES[..]), vec(old_op(), 1..=4)), 2..=3).boxed(),
     };
     let homes = [(); 3].map(|()| select(&HOMES[..]));
-    (threads, homes).prop_map(|(threads, homes)| Placed { threads, homes }).boxed()
+    (threads, homes).prop_map(|(threads, homes)| PlacedTest { threads, homes }).boxed()
 }
 
 /// The cells of one thread, and how many registers it uses.
-fn cells(ops: &[Op]) -> (Vec<String>, usize) {
+fn cells(ops: &[PlacedOp]) -> (Vec<String>, usize) {
     let mut registers = 0;
     let mut fresh = || {
         registers += 1;
         registers - 1
     };
     let space = |at: &str| if at == "s" { ".shared" } else { "" };
-    let cell = |op: &Op| match op {
-        Op::Load(order, at) => {
+    let cell = |op: &PlacedOp| match op {
+        PlacedOp::Load(order, at) => {
             let (weak, operator) = order.split_once("weak").unwrap_or((order, ""));
             let order = if weak.is_empty() { "weak" } else { weak };
             format!("ld.{order}{}{operator}.u32 r{}, [{at}]", space(at), fresh())
         }
-        Op::Store(order, at, value) => {
+        PlacedOp::Store(order, at, value) => {
             let (weak, operator) = order.split_once("weak").unwrap_or((order, ""));
             let order = if weak.is_empty() { "weak" } else { weak };
             format!("st.{order}{}{operator}.u32 [{at}], {value}", space(at))
         }
-        Op::Atomic("", at) => format!("atom.add.u32 r{}, [{at}], 4", fresh()),
-        Op::Atomic(order, at) => format!("atom.{order}.add.u32 r{}, [{at}], 4", fresh()),
-        Op::Line(text) => (*text).to_owned(),
+        PlacedOp::Atomic("", at) => format!("atom.add.u32 r{}, [{at}], 4", fresh()),
+        PlacedOp::Atomic(order, at) => format!("atom.{order}.add.u32 r{}, [{at}], 4", fresh()),
+        PlacedOp::Line(text) => (*text).to_owned(),
     };
     // A wait is for the arrival before it, and there is one arrival at a time.
     let mut arrived = false;
-    let in_turn = |op: &&Op| match op {
-        Op::Line("barrier.cluster.wait") => std::mem::take(&mut arrived),
-        Op::Line(text) if text.starts_with("barrier.cluster.arrive") => {
+    let in_turn = |op: &&PlacedOp| match op {
+        PlacedOp::Line("barrier.cluster.wait") => std::mem::take(&mut arrived),
+        PlacedOp::Line(text) if text.starts_with("barrier.cluster.arrive") => {
             !std::mem::replace(&mut arrived, true)
         }
-        Op::Line(_) | Op::Load(..) | Op::Store(..) | Op::Atomic(..) => true,
+        PlacedOp::Line(_) | PlacedOp::Load(..) | PlacedOp::Store(..) | PlacedOp::Atomic(..) => true,
     };
     let cells = ops.iter().filter(in_turn).map(cell).collect();
     (cells, registers)
 }
 
-impl fmt::Display for Placed {
+impl fmt::Display for PlacedTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.threads.iter().map(|(_, ops)| cells(ops)).collect();
         let [x, y, z] = self.homes;
-        let mut source = Source::new("PTX", "random");
+        let mut source = TestText::new("PTX", "random");
         source.declare([
             format!("uint32_t x=0{x}"),
             format!("uint32_t y=0{y}"),

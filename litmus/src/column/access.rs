@@ -1,23 +1,23 @@
 //! Loads, stores and atomics of a column.
 
-use machine::form::{Form, Level, Lowered};
+use machine::form::{AccessLevel, LoweredInstruction, MachineOp};
 use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::reach::Reach;
+use model::isa::reach::AllowedSpaces;
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::Proxy;
 use model::scope::Scope;
 
-use super::address::Place;
-use super::{Column, Got, unsupported};
-use crate::draft::Access;
+use super::address::AccessTarget;
+use super::{ColumnReader, SupportResult, unsupported};
+use crate::draft::DraftAccess;
 use sass::form;
 use sass::promise::{self, Promise};
 use sass::syntax::{self, Register};
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
 
@@ -30,7 +30,7 @@ fn unsigned(bits: u16) -> Type {
 }
 
 /// What is loaded or stored.
-pub(super) fn size(instruction: &syntax::Instruction<'_>) -> Got<Type> {
+pub(super) fn size(instruction: &syntax::Instruction<'_>) -> SupportResult<Type> {
     let sizes = [
         ("U8", unsigned(8)),
         ("S8", signed(8)),
@@ -55,21 +55,21 @@ fn space(opcode: &str) -> SpaceQualifier {
     }
 }
 
-impl Column<'_> {
-    fn level(&self, instruction: &syntax::Instruction<'_>) -> Got<Level> {
+impl ColumnReader<'_> {
+    fn level(&self, instruction: &syntax::Instruction<'_>) -> SupportResult<AccessLevel> {
         match form::of(instruction, Some(self.family)) {
-            Ok(Some(Form::Access(level))) => Ok(level),
+            Ok(Some(MachineOp::Access(level))) => Ok(level),
             _ => unsupported("the machine does not have it"),
         }
     }
 
     /// The scope of a load or a store; local memory is the thread's own.
-    fn promised(instruction: &syntax::Instruction<'_>, level: Level) -> Option<Scope> {
+    fn promised(instruction: &syntax::Instruction<'_>, level: AccessLevel) -> Option<Scope> {
         let own = matches!(instruction.opcode.text, "LDL" | "STL");
         promise::scope_of_access(level, |one| instruction.has(one)).filter(|_| !own)
     }
 
-    pub(super) fn load(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn load(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         if self.given_constant(instruction)? {
             return Ok(());
         }
@@ -97,7 +97,7 @@ impl Column<'_> {
             (space, self.address(instruction, &operands[place], ty.bytes(), space)?)
         };
         let order = match (level, Self::promised(instruction, level)) {
-            (Level::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
+            (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
             (_, _) if instruction.has("MMIO") => LoadOrder::MmioRelaxed,
             (_, Some(scope)) => LoadOrder::Relaxed(scope),
             (_, None) => LoadOrder::Weak,
@@ -115,7 +115,7 @@ impl Column<'_> {
     }
 
     /// Whether a place is in a page that is marked as sparse.
-    fn is_sparse(&self, place: &Place) -> Got<bool> {
+    fn is_sparse(&self, place: &AccessTarget) -> SupportResult<bool> {
         if let Some(variable) = place.variable {
             return Ok(self.draft.variables[usize::from(self.draft.root(variable).0)].sparse);
         }
@@ -142,8 +142,8 @@ impl Column<'_> {
         space: SpaceQualifier,
         ty: Type,
         (first, to): (Register, &syntax::Operand<'_>),
-        place: &Place,
-        level: Level,
+        place: &AccessTarget,
+        level: AccessLevel,
     ) {
         let pieces = self.pieces(ty);
         if pieces > 1 {
@@ -205,7 +205,7 @@ impl Column<'_> {
     }
 
     /// The value of as many registers as the type has.
-    fn joined(&mut self, operand: &syntax::Operand<'_>, ty: Type) -> Got<Operand> {
+    fn joined(&mut self, operand: &syntax::Operand<'_>, ty: Type) -> SupportResult<Operand> {
         if ty.bits < 64 {
             return self.source(operand);
         }
@@ -234,15 +234,15 @@ impl Column<'_> {
     /// Notes an access, to be checked against its variable when all are known.
     fn noted(
         &mut self,
-        place: &Place,
+        place: &AccessTarget,
         ty: Type,
         space: SpaceQualifier,
-        reach: Reach,
+        reach: AllowedSpaces,
         operand: &syntax::Operand<'_>,
     ) {
         let pieces = self.pieces(ty);
         if place.variable.is_some() {
-            self.draft.thread(self.thread).accesses.push(Access {
+            self.draft.thread(self.thread).accesses.push(DraftAccess {
                 base: place.address.base,
                 offset: place.address.offset,
                 scalar: ty.bytes() / u32::from(pieces),
@@ -255,12 +255,12 @@ impl Column<'_> {
         }
     }
 
-    fn read_piece(&mut self, first: Register, ahead: u16, at: Bytes) -> Operand {
+    fn read_piece(&mut self, first: Register, ahead: u16, at: ByteSpan) -> Operand {
         let number = first.number.map(|number| number.saturating_add(ahead));
         self.read(Register { number, ..first }, at)
     }
 
-    pub(super) fn store(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn store(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let level = self.level(instruction)?;
         let [to, value] = &instruction.operands[..] else {
             return unsupported("a store of this form");
@@ -299,7 +299,7 @@ impl Column<'_> {
         Ok(())
     }
 
-    pub(super) fn atomic(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn atomic(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let level = self.level(instruction)?;
         let operands = &instruction.operands;
         let Some(place) = operands.iter().position(|one| one.indexed().is_some()) else {
@@ -329,7 +329,8 @@ impl Column<'_> {
         if values.len() != count {
             return unsupported("an atomic with other operands");
         }
-        let values = values.iter().map(|one| self.joined(one, ty)).collect::<Got<Vec<_>>>()?;
+        let values =
+            values.iter().map(|one| self.joined(one, ty)).collect::<SupportResult<Vec<_>>>()?;
         let to = &operands[place.saturating_sub(1)];
         let written = destination.filter(|to| to.number.is_some());
         let register = written.map(|first| {
@@ -359,12 +360,12 @@ impl Column<'_> {
     }
 }
 
-fn at(level: Level) -> Lowered {
-    Lowered { forms: vec![Form::Access(level)], fused: None }
+fn at(level: AccessLevel) -> LoweredInstruction {
+    LoweredInstruction { forms: vec![MachineOp::Access(level)], fused: None }
 }
 
 /// What an atomic does, and to what type.
-fn operation(instruction: &syntax::Instruction<'_>) -> Got<(AtomicOp, Type)> {
+fn operation(instruction: &syntax::Instruction<'_>) -> SupportResult<(AtomicOp, Type)> {
     let operations = [
         ("ADD", AtomicOp::Add),
         ("MIN", AtomicOp::Min),
@@ -387,7 +388,7 @@ fn operation(instruction: &syntax::Instruction<'_>) -> Got<(AtomicOp, Type)> {
         ("64", unsigned(64)),
         ("128", B128),
     ];
-    let float = |part: &syntax::Word<'_>| {
+    let float = |part: &syntax::Name<'_>| {
         part.text.starts_with(['F', 'B']) && part.text.contains(|c: char| c.is_ascii_digit())
     };
     if instruction.modifiers.iter().any(float) || instruction.has("SPIN") {

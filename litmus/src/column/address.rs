@@ -4,13 +4,13 @@ use machine::form::Family;
 use model::isa::alu::AluOp;
 use model::isa::{Address, Operand, SpaceQualifier, Type};
 use model::memory::{Space, VariableId};
-use model::program::Initial;
+use model::program::InitialValue;
 
-use super::{Column, Got, unsupported};
-use sass::syntax::{self, Atom, File, Register, Term};
+use super::{ColumnReader, SupportResult, unsupported};
+use sass::syntax::{self, AddressTerm, Atom, Register, RegisterFile};
 
 /// What an access names.
-pub(super) struct Place {
+pub(super) struct AccessTarget {
     pub(super) address: Address,
     /// The variable, where it is known before a run.
     pub(super) variable: Option<VariableId>,
@@ -19,13 +19,13 @@ pub(super) struct Place {
 /// Of SPA 5.0, an extended address has these bits.
 const EXTENDED: u64 = (1 << 40) - 1;
 
-impl Column<'_> {
+impl ColumnReader<'_> {
     /// `P0:R4=s` of a variable in shared or local memory: its address in that space, as `LDS` takes it.
     pub(super) fn own_addresses(&mut self) {
         let count = self.draft.thread(self.thread).registers.len();
         for index in 0..count {
             let register = &self.draft.thread(self.thread).registers[index];
-            let Some(Initial::Address { variable, .. }) = register.initial else { continue };
+            let Some(InitialValue::Address { variable, .. }) = register.initial else { continue };
             let space = self.draft.variable(variable).space.unwrap_or_default();
             if matches!(space, Space::Shared | Space::Local) {
                 let register = model::isa::Reg(u16::try_from(index).expect("few registers"));
@@ -42,7 +42,7 @@ impl Column<'_> {
         operand: &syntax::Operand<'_>,
         bytes: u32,
         space: SpaceQualifier,
-    ) -> Got<Place> {
+    ) -> SupportResult<AccessTarget> {
         let Some(indexed) = operand.indexed().filter(|indexed| indexed.is_memory()) else {
             return unsupported("no address in brackets");
         };
@@ -69,7 +69,9 @@ impl Column<'_> {
         let mask = !(u64::from(bytes) - 1);
         let beyond = registers.first().is_some_and(|&(register, _)| {
             let limit = self.registers.zip(register.number);
-            limit.is_some_and(|(limit, number)| number >= limit && register.file == File::General)
+            limit.is_some_and(|(limit, number)| {
+                number >= limit && register.file == RegisterFile::General
+            })
         });
         if beyond {
             // As without a register: the field of the offset, extended with zeros.
@@ -80,14 +82,14 @@ impl Column<'_> {
         }
         let own = space == SpaceQualifier::SharedCta && !self.shared().is_empty();
         let aligned = offset & mask.cast_signed();
-        let wide = registers.iter().any(|one| one.1 == Shape::Wide);
+        let wide = registers.iter().any(|one| one.1 == SummandWidth::Wide);
         let mut sum = match registers[..] {
             [] if own => Operand::Imm(0),
             [] => return Ok(self.absolute(aligned.cast_unsigned(), bytes, space)),
-            [(base, Shape::Wide | Shape::Narrow)] => {
+            [(base, SummandWidth::Wide | SummandWidth::Narrow)] => {
                 if let Some(variable) = self.fixed(base, wide) {
                     let address = Address { base: Operand::Address(variable), offset: aligned };
-                    return Ok(Place { address, variable: Some(variable) });
+                    return Ok(AccessTarget { address, variable: Some(variable) });
                 }
                 if wide { self.pair(base, operand.at) } else { self.read(base, operand.at) }
             }
@@ -96,7 +98,7 @@ impl Column<'_> {
                 let mut sum = Operand::Imm(0);
                 for &(register, shape) in &registers {
                     let mut value = self.read(register, operand.at);
-                    if let Shape::Scaled(by) = shape {
+                    if let SummandWidth::Scaled(by) = shape {
                         value = self.computed(AluOp::Shl, Type::U32, &[value, Operand::Imm(by)]);
                     }
                     sum = self.computed(AluOp::Add, Type::U32, &[sum, value]);
@@ -115,17 +117,17 @@ impl Column<'_> {
         if own {
             sum = self.own_shared(sum);
         }
-        Ok(Place { address: Address { base: sum, offset: 0 }, variable: None })
+        Ok(AccessTarget { address: Address { base: sum, offset: 0 }, variable: None })
     }
 
     /// An address that is a number: of the variable that the test puts there.
-    fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> Place {
+    fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> AccessTarget {
         let found = space.may_be_global().then(|| self.draft.at_number(address, bytes)).flatten();
         let (base, offset, variable) = found
             .map_or((Operand::Imm(address), 0, None), |(id, offset)| {
                 (Operand::Address(id), offset, Some(id))
             });
-        Place { address: Address { base, offset }, variable }
+        AccessTarget { address: Address { base, offset }, variable }
     }
 
     /// The variable whose address a register has from the start to the end.
@@ -144,13 +146,13 @@ impl Column<'_> {
             return None;
         }
         match initial(base)? {
-            Initial::Address { variable, thread } if thread == here => Some(variable),
-            Initial::Address { .. } | Initial::Value(_) => None,
+            InitialValue::Address { variable, thread } if thread == here => Some(variable),
+            InitialValue::Address { .. } | InitialValue::Value(_) => None,
         }
     }
 }
 
-fn distance(term: &Term<'_>, value: Option<u64>) -> Got<i64> {
+fn distance(term: &AddressTerm<'_>, value: Option<u64>) -> SupportResult<i64> {
     let Some(value) = value.and_then(|value| i64::try_from(value).ok()) else {
         return unsupported("an offset that is no integer");
     };
@@ -160,7 +162,7 @@ fn distance(term: &Term<'_>, value: Option<u64>) -> Got<i64> {
 
 /// What of a register is a summand of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum SummandWidth {
     /// It and the one behind it.
     Wide,
     Narrow,
@@ -168,14 +170,17 @@ enum Shape {
     Scaled(u64),
 }
 
-fn shape(instruction: &syntax::Instruction<'_>, term: &Term<'_>) -> Got<Shape> {
+fn shape(
+    instruction: &syntax::Instruction<'_>,
+    term: &AddressTerm<'_>,
+) -> SupportResult<SummandWidth> {
     match &term.value.suffixes[..] {
-        [] if instruction.has("E") => Ok(Shape::Wide),
-        ["64"] => Ok(Shape::Wide),
-        [] | ["U32"] => Ok(Shape::Narrow),
-        ["X4"] => Ok(Shape::Scaled(2)),
-        ["X8"] => Ok(Shape::Scaled(3)),
-        ["X16"] => Ok(Shape::Scaled(4)),
+        [] if instruction.has("E") => Ok(SummandWidth::Wide),
+        ["64"] => Ok(SummandWidth::Wide),
+        [] | ["U32"] => Ok(SummandWidth::Narrow),
+        ["X4"] => Ok(SummandWidth::Scaled(2)),
+        ["X8"] => Ok(SummandWidth::Scaled(3)),
+        ["X16"] => Ok(SummandWidth::Scaled(4)),
         _ => unsupported("a scaled address"),
     }
 }

@@ -3,16 +3,19 @@
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Reg, Type, TypeKind};
 
-use super::{BIT, Column, Got, unsupported};
-use sass::syntax::{self, File};
-use text::report::Bytes;
+use super::{BIT, ColumnReader, SupportResult, unsupported};
+use sass::syntax::{self, RegisterFile};
+use text::report::ByteSpan;
 
 pub(super) const S32: Type = Type { kind: TypeKind::Signed, bits: 32 };
 
 pub(super) const WHAT: &str = "arithmetic of this form";
 
-impl Column<'_> {
-    pub(super) fn arithmetic(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+impl ColumnReader<'_> {
+    pub(super) fn arithmetic(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+    ) -> SupportResult<()> {
         let name = instruction.opcode.text;
         let all = &instruction.operands;
         let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
@@ -112,8 +115,8 @@ impl Column<'_> {
         op: AluOp,
         to: &syntax::Operand<'_>,
         from: &[&syntax::Operand<'_>],
-    ) -> Got<()> {
-        let sources = from.iter().map(|one| self.source(one)).collect::<Got<Vec<_>>>()?;
+    ) -> SupportResult<()> {
+        let sources = from.iter().map(|one| self.source(one)).collect::<SupportResult<Vec<_>>>()?;
         if let Some(to) = self.destination(to)? {
             self.alu(op, Type::U32, to, &sources);
         }
@@ -131,7 +134,7 @@ impl Column<'_> {
         sum
     }
 
-    pub(super) fn low(&mut self, to: &syntax::Operand<'_>, sum: Operand) -> Got<()> {
+    pub(super) fn low(&mut self, to: &syntax::Operand<'_>, sum: Operand) -> SupportResult<()> {
         if let Some(to) = self.destination(to)? {
             self.alu(AluOp::Mov, Type::U32, to, &[sum]);
         }
@@ -145,10 +148,11 @@ impl Column<'_> {
         from: &[&syntax::Operand<'_>],
         out: Option<String>,
         carried: bool,
-    ) -> Got<()> {
-        let mut sources = from.iter().map(|one| self.source(one)).collect::<Got<Vec<_>>>()?;
+    ) -> SupportResult<()> {
+        let mut sources =
+            from.iter().map(|one| self.source(one)).collect::<SupportResult<Vec<_>>>()?;
         if carried {
-            sources.push(Operand::Reg(self.named("CC", 1, Bytes::default())));
+            sources.push(Operand::Reg(self.named("CC", 1, ByteSpan::default())));
         }
         let counted = sources.iter().filter(|one| **one != Operand::Imm(0)).count();
         let negated = from
@@ -160,7 +164,7 @@ impl Column<'_> {
         let sum = self.sum(&sources);
         self.low(to, sum)?;
         if let Some(out) = out {
-            let carry = self.named(&out, 1, Bytes::default());
+            let carry = self.named(&out, 1, ByteSpan::default());
             self.alu(AluOp::Extract(32), BIT, carry, &[sum]);
         }
         Ok(())
@@ -173,7 +177,7 @@ impl Column<'_> {
         from: [&syntax::Operand<'_>; 3],
         table: &syntax::Operand<'_>,
         ones: u64,
-    ) -> Got<Operand> {
+    ) -> SupportResult<Operand> {
         let Operand::Imm(table @ 0..=0xff) = self.source(table)? else {
             return unsupported("a table of more than eight bits");
         };
@@ -206,7 +210,7 @@ impl Column<'_> {
     }
 
     /// `ISETP.NE.AND P0, PT, R0, RZ, PT`; with `.EX` of high halves, after that of the low ones.
-    fn compare(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    fn compare(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let (to, other, a, b, with, lower) = match &instruction.operands[..] {
             [to, other, a, b, with] => (to, other, a, b, with, None),
             [to, other, a, b, with, lower] => (to, other, a, b, with, Some(lower)),
@@ -280,9 +284,9 @@ pub(super) fn is_false(operand: &syntax::Operand<'_>) -> bool {
 }
 
 pub(super) fn is_predicate(operand: &syntax::Operand<'_>) -> bool {
-    operand
-        .register()
-        .is_some_and(|register| matches!(register.file, File::Predicate | File::UniformPredicate))
+    operand.register().is_some_and(|register| {
+        matches!(register.file, RegisterFile::Predicate | RegisterFile::UniformPredicate)
+    })
 }
 
 /// `R0.CC` says what it carries.

@@ -7,9 +7,9 @@ use model::isa::alu::AluOp;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 
 use super::access::size;
-use super::address::Place;
-use super::{Column, Got, unsupported};
-use sass::syntax::{self, Atom, Indexed, Term};
+use super::address::AccessTarget;
+use super::{ColumnReader, SupportResult, unsupported};
+use sass::syntax::{self, AddressTerm, Atom, Indexed};
 
 /// The name of a constant of 32 bits.
 pub(crate) fn name(bank: u64, offset: u64) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn parameters(family: Family) -> u64 {
 
 /// The bank and the offset of `c[0x0][0x210]` and `c[0x4][RZ]`.
 pub(crate) fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
-    let number = |terms: &[Term<'_>]| match terms {
+    let number = |terms: &[AddressTerm<'_>]| match terms {
         [one] => match one.value.atom {
             Atom::Number(number) => number.value,
             Atom::Register(register) if register.number.is_none() => Some(0),
@@ -40,7 +40,7 @@ pub(crate) fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
     (indexed.name == "c").then(|| Some((number(bank)?, number(offset)?))).flatten()
 }
 
-impl Column<'_> {
+impl ColumnReader<'_> {
     /// A register with a name of its own, if the test says what it holds.
     pub(super) fn given(&mut self, name: &str) -> Option<Operand> {
         let register = self.draft.thread(self.thread).known_register(name)?;
@@ -49,7 +49,7 @@ impl Column<'_> {
     }
 
     /// The 32 bits of a constant.
-    pub(super) fn constant(&mut self, indexed: &Indexed<'_>) -> Got<Operand> {
+    pub(super) fn constant(&mut self, indexed: &Indexed<'_>) -> SupportResult<Operand> {
         let Some((bank, offset)) = place(indexed) else {
             return unsupported("a constant at an address that is computed");
         };
@@ -59,7 +59,7 @@ impl Column<'_> {
     }
 
     /// The 64 bits of a constant; as with registers, what nobody gives of the high half is 0.
-    pub(super) fn wide_constant(&mut self, indexed: &Indexed<'_>) -> Got<Operand> {
+    pub(super) fn wide_constant(&mut self, indexed: &Indexed<'_>) -> SupportResult<Operand> {
         let low = self.constant(indexed)?;
         let (bank, offset) = place(indexed).expect("its low half has a place");
         let high = self.given(&name(bank, offset + 4)).unwrap_or(Operand::Imm(0));
@@ -67,7 +67,7 @@ impl Column<'_> {
     }
 
     /// `S2R R0, SR_TID.X`, `CS2R R2, SRZ`
-    pub(super) fn special(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn special(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, from] = &instruction.operands[..] else {
             return unsupported("a special register of this form");
         };
@@ -94,7 +94,10 @@ impl Column<'_> {
     }
 
     /// A load of a constant that the test gives: it is no access of memory. Whether it is one.
-    pub(super) fn given_constant(&mut self, instruction: &syntax::Instruction<'_>) -> Got<bool> {
+    pub(super) fn given_constant(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+    ) -> SupportResult<bool> {
         let [to, from] = &instruction.operands[..] else { return Ok(false) };
         let at = from.indexed().and_then(place);
         let Some((bank, offset)) = at else { return Ok(false) };
@@ -120,7 +123,10 @@ impl Column<'_> {
     }
 
     /// `c[0x3][0x8]`, `c[0x0][0x210]`: constant memory, and parameters of the kernel.
-    pub(super) fn bank(&mut self, operand: &syntax::Operand<'_>) -> Got<(SpaceQualifier, Place)> {
+    pub(super) fn bank(
+        &mut self,
+        operand: &syntax::Operand<'_>,
+    ) -> SupportResult<(SpaceQualifier, AccessTarget)> {
         let Some(indexed) = operand.indexed().filter(|indexed| indexed.name == "c") else {
             return unsupported("a constant of this form");
         };
@@ -134,7 +140,7 @@ impl Column<'_> {
             _ => return unsupported("a bank of constants that a test cannot have"),
         };
         let address = Address { base: Operand::Imm(offset), offset: 0 };
-        Ok((space, Place { address, variable: None }))
+        Ok((space, AccessTarget { address, variable: None }))
     }
 
     /// Where the shared memory of the thread's CTA is for the machine: `P0:shared[0x400]=s` says

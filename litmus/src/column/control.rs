@@ -3,16 +3,16 @@
 //! A column is one lane, the first and only one of its warp (reading S6): it waits for nobody, and
 //! goes on where the threads of a warp would meet.
 
-use machine::form::Lowered;
+use machine::form::LoweredInstruction;
 use model::isa::alu::{AluOp, Branch};
 use model::isa::{Guard, Instruction, Operand};
 
-use super::{Cell, Column, Got, unsupported};
+use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind, Value};
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// The label that an operand names, without a dot before it.
-fn label(operand: &syntax::Operand<'_>) -> Got<String> {
+fn label(operand: &syntax::Operand<'_>) -> SupportResult<String> {
     let name = match &operand.kind {
         OperandKind::Label(label) => label,
         OperandKind::Value(Value { atom: Atom::Name(name), .. }) => name,
@@ -23,19 +23,19 @@ fn label(operand: &syntax::Operand<'_>) -> Got<String> {
     Ok(name.trim_start_matches('.').to_owned())
 }
 
-impl Column<'_> {
-    pub(super) fn jump(&mut self, label: String, at: Bytes) {
+impl ColumnReader<'_> {
+    pub(super) fn jump(&mut self, label: String, at: ByteSpan) {
         let thread = self.draft.thread(self.thread);
         thread.jumps.push((thread.lines.len(), label, at));
         let branch = Branch { target: usize::MAX, condition: None };
-        self.emit(Instruction::Branch(branch), Lowered::default());
+        self.emit(Instruction::Branch(branch), LoweredInstruction::default());
     }
 
     pub(super) fn branch(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        cells: &[Cell<'_>],
-    ) -> Got<()> {
+        cells: &[ColumnCell<'_>],
+    ) -> SupportResult<()> {
         match instruction.opcode.text {
             "BRA" if instruction.modifiers.iter().all(|word| word.text == "U") => {
                 let (to, conditions) = match &instruction.operands[..] {
@@ -58,7 +58,7 @@ impl Column<'_> {
     }
 
     /// `EXIT`, perhaps with a predicate beside the guard.
-    pub(super) fn exit(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn exit(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         if let Some(condition) = instruction.operands.first() {
             if !condition.register().is_some_and(|one| one.file.is_of_predicates()) {
                 return unsupported("an exit that depends on flags");
@@ -67,7 +67,7 @@ impl Column<'_> {
             self.also_if(condition);
         }
         let branch = Branch { target: usize::MAX, condition: None };
-        self.emit(Instruction::Branch(branch), Lowered::default());
+        self.emit(Instruction::Branch(branch), LoweredInstruction::default());
         Ok(())
     }
 
@@ -87,7 +87,11 @@ impl Column<'_> {
     }
 
     /// Where `BSSY` and `SSY` said that threads meet.
-    fn meet(&mut self, instruction: &syntax::Instruction<'_>, cells: &[Cell<'_>]) -> Got<()> {
+    fn meet(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        cells: &[ColumnCell<'_>],
+    ) -> SupportResult<()> {
         let barrier = instruction.operands.first().map(ToString::to_string);
         let mut labels: Vec<&(Option<String>, String)> =
             self.meetings.iter().filter(|(of, _)| *of == barrier).collect();
@@ -107,7 +111,7 @@ impl Column<'_> {
 }
 
 /// What `BSSY` and `SSY` of a column say: the barrier, and the label behind it.
-pub(super) fn meetings(cells: &[Cell<'_>]) -> Vec<(Option<String>, String)> {
+pub(super) fn meetings(cells: &[ColumnCell<'_>]) -> Vec<(Option<String>, String)> {
     let all = cells.iter().filter_map(|cell| cell.instruction.as_ref());
     all.filter(|one| matches!(one.opcode.text, "BSSY" | "SSY"))
         .filter_map(|one| match &one.operands[..] {

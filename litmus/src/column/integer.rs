@@ -6,15 +6,15 @@ use model::isa::{Operand, Type, TypeKind};
 use model::value::Value;
 
 use super::arithmetic::{S32, WHAT, is_predicate};
-use super::{BIT, Column, Got, unsupported};
+use super::{BIT, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind, Register};
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 const S64: Type = Type { kind: TypeKind::Signed, bits: 64 };
 
-impl Column<'_> {
+impl ColumnReader<'_> {
     /// A register and the one behind it.
-    pub(super) fn pair(&mut self, first: Register, at: Bytes) -> Operand {
+    pub(super) fn pair(&mut self, first: Register, at: ByteSpan) -> Operand {
         if first.number.is_none() {
             return Operand::Imm(0);
         }
@@ -24,7 +24,7 @@ impl Column<'_> {
     }
 
     /// The 64 bits of a source.
-    pub(super) fn wide(&mut self, operand: &syntax::Operand<'_>) -> Got<Operand> {
+    pub(super) fn wide(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Operand> {
         let OperandKind::Value(value) = &operand.kind else { return unsupported(WHAT) };
         let plain = value.suffixes.iter().all(|suffix| matches!(*suffix, "reuse" | "64"));
         if value.absolute || !plain {
@@ -46,7 +46,7 @@ impl Column<'_> {
     }
 
     /// A value of 64 bits to a register and the one behind it.
-    pub(super) fn halves(&mut self, to: &syntax::Operand<'_>, value: Operand) -> Got<()> {
+    pub(super) fn halves(&mut self, to: &syntax::Operand<'_>, value: Operand) -> SupportResult<()> {
         let Some(first) = to.register() else { return unsupported("no register to write") };
         let Some(number) = first.number else { return Ok(()) };
         let whole = self.hidden(64);
@@ -60,7 +60,7 @@ impl Column<'_> {
     }
 
     /// A value to a predicate.
-    pub(super) fn bit(&mut self, to: &syntax::Operand<'_>, value: Operand) -> Got<()> {
+    pub(super) fn bit(&mut self, to: &syntax::Operand<'_>, value: Operand) -> SupportResult<()> {
         if let Some(to) = self.destination(to)? {
             self.alu(AluOp::Mov, BIT, to, &[value]);
         }
@@ -75,7 +75,7 @@ impl Column<'_> {
     }
 
     /// `IMAD R7, R0, UR4, R7`, and what else it stands for: `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.X`.
-    pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
             return unsupported(WHAT);
@@ -114,7 +114,7 @@ impl Column<'_> {
 
     /// `IADD3 R2, P0, R4, UR4, RZ`, `IADD3.X R3, R5, UR5, RZ, P0, !PT`: a sum of three, with what it
     /// carries and what was carried before.
-    pub(super) fn add3(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn add3(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let with = instruction.has("X");
         if instruction.modifiers.len() > usize::from(with) {
             return unsupported(WHAT);
@@ -155,7 +155,7 @@ impl Column<'_> {
     }
 
     /// `LEA R2, P0, R0, UR4, 0x2`: a scaled sum; with `.HI` its high half.
-    pub(super) fn scaled(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn scaled(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         const KNOWN: &[&str] = &["HI", "X", "SX32"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
             return unsupported(WHAT);
@@ -209,7 +209,7 @@ impl Column<'_> {
         to: &syntax::Operand<'_>,
         value: Operand,
         by: Operand,
-    ) -> Got<()> {
+    ) -> SupportResult<()> {
         let shifted = self.computed(AluOp::Shr, S32, &[value, by]);
         self.low(to, shifted)
     }
@@ -220,7 +220,7 @@ impl Column<'_> {
         instruction: &syntax::Instruction<'_>,
         to: &syntax::Operand<'_>,
         [low, by, high]: [&syntax::Operand<'_>; 3],
-    ) -> Got<()> {
+    ) -> SupportResult<()> {
         let names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
         let (a, by, c) = (self.source(low)?, self.source(by)?, self.source(high)?);
         let none = Operand::Imm(0);
@@ -256,7 +256,7 @@ impl Column<'_> {
         to: &syntax::Operand<'_>,
         [a, b]: [&syntax::Operand<'_>; 2],
         which: &syntax::Operand<'_>,
-    ) -> Got<()> {
+    ) -> SupportResult<()> {
         let (a, b) = (self.source(a)?, self.source(b)?);
         let Operand::Imm(which) = self.source(which)? else {
             return unsupported("bytes that a register chooses");
@@ -284,7 +284,7 @@ impl Column<'_> {
         to: &syntax::Operand<'_>,
         high: &syntax::Operand<'_>,
         low: &syntax::Operand<'_>,
-    ) -> Got<()> {
+    ) -> SupportResult<()> {
         let factors: Vec<String> =
             instruction.operands[1..3].iter().map(ToString::to_string).collect();
         let plain = instruction.modifiers.iter().all(|word| word.text == "MMA");

@@ -3,12 +3,12 @@
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Type};
 
-use super::{Column, Got, unsupported};
+use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax;
 
-impl Column<'_> {
+impl ColumnReader<'_> {
     /// `VOTE.ANY R3, PT, PT`: a mask of the lanes where the source is true.
-    pub(super) fn vote(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn vote(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, holds, from] = &instruction.operands[..] else {
             return unsupported("a vote of this form");
         };
@@ -28,7 +28,7 @@ impl Column<'_> {
     }
 
     /// `SHFL.IDX PT, R7, R3, R0, 0x1f`: of the one lane that there is.
-    pub(super) fn shuffle(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn shuffle(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [holds, to, from, _, _] = &instruction.operands[..] else {
             return unsupported("a shuffle of this form");
         };
@@ -43,7 +43,7 @@ impl Column<'_> {
     }
 
     /// `FLO.U32 R0, UR6`: the highest bit that is set, all ones if there is none.
-    pub(super) fn leading(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn leading(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, from] = &instruction.operands[..] else {
             return unsupported("an operand that says what is not found");
         };
@@ -68,7 +68,10 @@ impl Column<'_> {
     }
 
     /// `POPC R9, UR6`: how many bits are set.
-    pub(super) fn population(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn population(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+    ) -> SupportResult<()> {
         let [to, from] = &instruction.operands[..] else {
             return unsupported("bits of this form");
         };

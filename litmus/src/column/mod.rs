@@ -15,37 +15,37 @@ mod order;
 
 use std::collections::BTreeSet;
 
-use machine::form::{Family, Lowered};
+use machine::form::{Family, LoweredInstruction};
 use model::isa::alu::{Alu, AluOp};
 use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
 use model::program::ThreadId;
 
-use crate::draft::Draft;
+use crate::draft::ProgramBuilder;
 use crate::instruction;
 use sass::opcode::{Class, class};
 use sass::parse;
 use sass::promise::Promised;
-use sass::single::{self, Options};
-use sass::syntax::{self, AnnotationKind, Atom, File, OperandKind, Register};
+use sass::single::{self, ReadOptions};
+use sass::syntax::{self, AnnotationKind, Atom, OperandKind, Register, RegisterFile};
 use text::cursor::Cursor;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// A cell of the table.
-pub(crate) struct Cell<'a> {
-    labels: Vec<(&'a str, Bytes)>,
+pub(crate) struct ColumnCell<'a> {
+    labels: Vec<(&'a str, ByteSpan)>,
     instruction: Option<syntax::Instruction<'a>>,
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
 }
 
 /// What the model does not cover is `Err`, with why.
-type Got<T> = Result<T, &'static str>;
+type SupportResult<T> = Result<T, &'static str>;
 
-fn unsupported<T>(why: &'static str) -> Got<T> {
+fn unsupported<T>(why: &'static str) -> SupportResult<T> {
     Err(why)
 }
 
 /// Reads a cell; the rules of the architecture are asked.
-pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Report) -> Cell<'a> {
+pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> ColumnCell<'a> {
     let (text, at) = (cursor.text, cursor.rest_at());
     let (mut labels, mut start) = (Vec::new(), at.start);
     loop {
@@ -58,10 +58,10 @@ pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Report) -> Cell
             break;
         }
         let first = start as usize + blanks;
-        labels.push((&trimmed[..length], Bytes::new(first, first + length)));
-        start = Bytes::new(first, first + length + 1).end;
+        labels.push((&trimmed[..length], ByteSpan::new(first, first + length)));
+        start = ByteSpan::new(first, first + length + 1).end;
     }
-    let all = parse::read(text, Bytes { start, ..at }, report);
+    let all = parse::read(text, ByteSpan { start, ..at }, report);
     if let Some(second) = all.get(1) {
         report
             .error("one-instruction", second.at, "a cell has one instruction")
@@ -70,25 +70,25 @@ pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Report) -> Cell
     }
     let instruction = all.into_iter().next();
     if let Some(one) = &instruction {
-        single::check(one, Options { sm: Some(sm), registers: None }, report);
+        single::check(one, ReadOptions { sm: Some(sm), registers: None }, report);
     }
-    Cell { labels, instruction, at }
+    ColumnCell { labels, instruction, at }
 }
 
 /// Reads the instructions of one thread into the draft. What the machine does for each line, and
 /// where each line is.
 pub(crate) fn read(
-    cells: &[Cell<'_>],
+    cells: &[ColumnCell<'_>],
     family: Family,
     registers: Option<u16>,
     thread: ThreadId,
-    draft: &mut Draft,
-    report: &mut Report,
-) -> (Vec<Lowered>, Vec<Bytes>) {
+    draft: &mut ProgramBuilder,
+    report: &mut Diagnostics,
+) -> (Vec<LoweredInstruction>, Vec<ByteSpan>) {
     let written = cells.iter().filter_map(|cell| cell.instruction.as_ref()?.registers());
     let written = written.flat_map(|registers| registers.writes).collect();
     let guard = None;
-    let mut column = Column {
+    let mut column = ColumnReader {
         draft,
         report,
         thread,
@@ -105,28 +105,28 @@ pub(crate) fn read(
         text: String::new(),
     };
     column.initial();
-    let mut places = vec![Bytes::default(); column.lowered.len()];
+    let mut places = vec![ByteSpan::default(); column.lowered.len()];
     let mut index = 0;
     while let Some(cell) = cells.get(index) {
         column.cell = index;
         index += column.cell(&cells[index..]);
         places.resize(column.lowered.len(), cell.at);
     }
-    let Column { draft, report, lowered, .. } = column;
-    instruction::Reader { draft, report, thread }.finish();
+    let ColumnReader { draft, report, lowered, .. } = column;
+    instruction::InstructionReader { draft, report, thread }.finish();
     (lowered, places)
 }
 
-struct Column<'r> {
-    draft: &'r mut Draft,
-    report: &'r mut Report,
+struct ColumnReader<'r> {
+    draft: &'r mut ProgramBuilder,
+    report: &'r mut Diagnostics,
     thread: ThreadId,
     family: Family,
     /// How many the shader has, if the test says it.
     registers: Option<u16>,
     /// Every register that some instruction may write.
     written: BTreeSet<Register>,
-    lowered: Vec<Lowered>,
+    lowered: Vec<LoweredInstruction>,
     /// How many registers are no register of the text.
     hidden: usize,
     /// Those that a load is to clear.
@@ -142,7 +142,7 @@ struct Column<'r> {
     text: String,
 }
 
-impl Column<'_> {
+impl ColumnReader<'_> {
     /// Gives registers their width; what a test says of shared and local memory are its own addresses.
     fn initial(&mut self) {
         let count = self.draft.thread(self.thread).registers.len();
@@ -156,7 +156,7 @@ impl Column<'_> {
     }
 
     /// One cell, or as many as make one instruction of the model: how many.
-    fn cell(&mut self, cells: &[Cell<'_>]) -> usize {
+    fn cell(&mut self, cells: &[ColumnCell<'_>]) -> usize {
         let cell = &cells[0];
         let line = self.draft.thread(self.thread).lines.len();
         for &(name, at) in &cell.labels {
@@ -194,7 +194,7 @@ impl Column<'_> {
             Ok(used) => used,
             Err(why) => {
                 let why = format!("`{}`: {why}", instruction.name());
-                self.emit(Instruction::Unsupported(why), Lowered::default());
+                self.emit(Instruction::Unsupported(why), LoweredInstruction::default());
                 for operand in &instruction.operands {
                     let register = operand.register().filter(|register| register.number.is_some());
                     if let Some(register) = register {
@@ -210,8 +210,8 @@ impl Column<'_> {
     fn instruction(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        cells: &[Cell<'_>],
-    ) -> Got<usize> {
+        cells: &[ColumnCell<'_>],
+    ) -> SupportResult<usize> {
         match class(instruction.opcode.text) {
             Some(Class::Load) => self.load(instruction)?,
             Some(Class::Store) => self.store(instruction)?,
@@ -250,7 +250,7 @@ impl Column<'_> {
         }
     }
 
-    fn emit(&mut self, instruction: Instruction, lowered: Lowered) {
+    fn emit(&mut self, instruction: Instruction, lowered: LoweredInstruction) {
         let (guard, text) = (self.guard, self.text.clone());
         self.draft.thread(self.thread).lines.push(Line { guard, instruction, text });
         self.lowered.push(lowered);
@@ -258,16 +258,16 @@ impl Column<'_> {
 
     fn alu(&mut self, op: AluOp, ty: Type, destination: Reg, sources: &[Operand]) {
         let alu = Alu { op, ty, destination, sources: sources.to_vec() };
-        self.emit(Instruction::Alu(alu), Lowered::default());
+        self.emit(Instruction::Alu(alu), LoweredInstruction::default());
     }
 
     /// A register of the text, which has 32 bits, or 1 if it is a predicate.
-    fn register(&mut self, register: Register, at: Bytes) -> Reg {
+    fn register(&mut self, register: Register, at: ByteSpan) -> Reg {
         let bits = if register.file.is_of_predicates() { 1 } else { 32 };
         self.named(&register.to_string(), bits, at)
     }
 
-    fn named(&mut self, name: &str, bits: u16, at: Bytes) -> Reg {
+    fn named(&mut self, name: &str, bits: u16, at: ByteSpan) -> Reg {
         let thread = self.draft.thread(self.thread);
         let found = thread.register(name, at, self.report);
         thread.draft(found).bits = bits;
@@ -279,7 +279,7 @@ impl Column<'_> {
     fn hidden(&mut self, bits: u16) -> Reg {
         self.hidden += 1;
         let name = format!("hidden register {}", self.hidden);
-        self.named(&name, bits, Bytes::default())
+        self.named(&name, bits, ByteSpan::default())
     }
 
     /// The result of an operation, in a register that the text does not have.
@@ -297,24 +297,28 @@ impl Column<'_> {
     }
 
     /// What a register has; zero of `RZ`, true of `PT`.
-    fn read(&mut self, register: Register, at: Bytes) -> Operand {
+    fn read(&mut self, register: Register, at: ByteSpan) -> Operand {
         match (register.number, register.file) {
             (Some(_), _) => Operand::Reg(self.register(register, at)),
-            (None, File::Predicate | File::UniformPredicate) => Operand::Imm(1),
-            (None, File::General | File::Uniform | File::Barrier | File::Scoreboard) => {
-                Operand::Imm(0)
-            }
+            (None, RegisterFile::Predicate | RegisterFile::UniformPredicate) => Operand::Imm(1),
+            (
+                None,
+                RegisterFile::General
+                | RegisterFile::Uniform
+                | RegisterFile::Barrier
+                | RegisterFile::Scoreboard,
+            ) => Operand::Imm(0),
         }
     }
 
     /// The register behind another one.
-    fn read_next(&mut self, register: Register, ahead: u16, at: Bytes) -> Operand {
+    fn read_next(&mut self, register: Register, ahead: u16, at: ByteSpan) -> Operand {
         let number = register.number.map(|number| number.saturating_add(ahead));
         self.read(Register { number, ..register }, at)
     }
 
     /// A register that is written; none for `RZ` and `PT`.
-    fn destination(&mut self, operand: &syntax::Operand<'_>) -> Got<Option<Reg>> {
+    fn destination(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Option<Reg>> {
         let Some(register) = operand.register() else {
             return unsupported("no register to write");
         };
@@ -322,7 +326,7 @@ impl Column<'_> {
     }
 
     /// The 32 bits of a source, or the bit of a predicate.
-    fn source(&mut self, operand: &syntax::Operand<'_>) -> Got<Operand> {
+    fn source(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Operand> {
         let OperandKind::Value(value) = &operand.kind else {
             return unsupported("a source of this form");
         };

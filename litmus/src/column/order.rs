@@ -1,19 +1,19 @@
 //! Fences and barriers of a column: what its words promise one behind the other.
 
-use machine::form::{Family, Form, Lowered};
+use machine::form::{Family, LoweredInstruction, MachineOp};
 use model::isa::Instruction;
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::fence::{Fence, FenceOrder};
 use model::scope::Scope;
 
-use super::{Cell, Column, Got, unsupported};
+use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
 use sass::form;
 use sass::opcode::{Class, class};
-use sass::promise::{self, Promise, Promised, Word};
+use sass::promise::{self, OrderingWord, Promise, Promised};
 use sass::syntax;
 
-fn lowered(forms: &[Form]) -> Lowered {
-    Lowered { forms: forms.to_vec(), fused: None }
+fn lowered(forms: &[MachineOp]) -> LoweredInstruction {
+    LoweredInstruction { forms: forms.to_vec(), fused: None }
 }
 
 /// `LDC`, which every thread may do at any time.
@@ -23,16 +23,16 @@ fn is_constant(instruction: &syntax::Instruction<'_>) -> bool {
 
 /// Words one behind the other, each with its cell, and their guard: negated or not, and of which predicate.
 #[derive(Default)]
-struct Run {
-    words: Vec<(usize, Word)>,
+struct WordRun {
+    words: Vec<(usize, OrderingWord)>,
     guard: Option<(bool, syntax::Register)>,
 }
 
-impl Run {
+impl WordRun {
     /// Ends the run: what each of its cells promises.
     fn end(&mut self, promises: &mut [Vec<Promised>]) {
         let run = std::mem::take(self);
-        let words: Vec<Word> = run.words.iter().map(|(_, word)| *word).collect();
+        let words: Vec<OrderingWord> = run.words.iter().map(|(_, word)| *word).collect();
         for one in promise::promised(&words) {
             promises[run.words[one.word].0].push(one);
         }
@@ -41,9 +41,9 @@ impl Run {
 
 /// What each cell promises. Words are one behind the other where no label, no branch and no other guard is between
 /// them; what touches no memory may stand there, unless it could change the guard (reading S7).
-pub(super) fn promises(cells: &[Cell<'_>], family: Family) -> Vec<Vec<Promised>> {
+pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Promised>> {
     let mut promises = vec![Vec::new(); cells.len()];
-    let mut run = Run::default();
+    let mut run = WordRun::default();
     for (index, cell) in cells.iter().enumerate() {
         if !cell.labels.is_empty() {
             run.end(&mut promises);
@@ -66,7 +66,7 @@ pub(super) fn promises(cells: &[Cell<'_>], family: Family) -> Vec<Vec<Promised>>
         }
         let form = form::of(instruction, Some(family)).ok().flatten();
         let atomic = matches!(class, Some(Class::Atomic | Class::Reduction));
-        let word = form.and_then(|form| Word::of(form, atomic));
+        let word = form.and_then(|form| OrderingWord::of(form, atomic));
         if word.is_none() || guard != run.guard {
             run.end(&mut promises);
         }
@@ -74,25 +74,25 @@ pub(super) fn promises(cells: &[Cell<'_>], family: Family) -> Vec<Vec<Promised>>
         run.guard = guard;
         run.words.push((index, word));
         if form::drops_lines(&instruction.name()) {
-            run.words.push((index, Word::Invalidate));
+            run.words.push((index, OrderingWord::Invalidate));
         }
     }
     run.end(&mut promises);
     promises
 }
 
-impl Column<'_> {
-    fn fenced(&mut self, order: FenceOrder, scope: Scope, forms: &[Form]) {
+impl ColumnReader<'_> {
+    fn fenced(&mut self, order: FenceOrder, scope: Scope, forms: &[MachineOp]) {
         self.emit(Instruction::Fence(Fence { order, scope }), lowered(forms));
     }
 
     /// Reading S5: what waits for a load's scoreboard.
     pub(super) fn acquire_wait(&mut self) {
-        self.fenced(FenceOrder::Acquire, Scope::Cta, &[Form::AcquireWait]);
+        self.fenced(FenceOrder::Acquire, Scope::Cta, &[MachineOp::AcquireWait]);
     }
 
     /// `MEMBAR`, `CCTL`, `UCGABAR`.
-    pub(super) fn fence(&mut self) -> Got<()> {
+    pub(super) fn fence(&mut self) -> SupportResult<()> {
         let promises = std::mem::take(&mut self.promises[self.cell]);
         if promises.is_empty() {
             return unsupported("the machine does not have it");
@@ -126,7 +126,7 @@ impl Column<'_> {
         self.promises[self.cell].pop()
     }
 
-    pub(super) fn barrier(&mut self, instruction: &syntax::Instruction<'_>) -> Got<()> {
+    pub(super) fn barrier(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let kind = if instruction.has("SYNC") {
             BarrierKind::Sync
         } else if instruction.has("ARV") {
@@ -144,7 +144,7 @@ impl Column<'_> {
             return unsupported("an arrival that does not say how many take part");
         }
         let barrier = Barrier { kind, id, count, instance: None, aligned: false };
-        self.emit(Instruction::Barrier(barrier), lowered(&[Form::Bar]));
+        self.emit(Instruction::Barrier(barrier), lowered(&[MachineOp::Bar]));
         Ok(())
     }
 }

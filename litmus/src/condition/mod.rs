@@ -7,10 +7,10 @@ use model::program::Observed;
 use model::value::Value;
 
 use crate::Quantifier;
-use crate::draft::Draft;
-use crate::proposition::{Prop, Term};
+use crate::draft::ProgramBuilder;
+use crate::proposition::{Comparand, Prop};
 use text::cursor::{Cursor, short};
-use text::report::{Bytes, Report, Reported};
+use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// Deeper parentheses, negations and implications are an error: propositions are walked by
 /// functions that call themselves.
@@ -24,21 +24,21 @@ pub(crate) struct Tail {
     pub(crate) observed: Vec<Observed>,
     pub(crate) constants: Vec<Value>,
     /// Of the whole condition.
-    pub(crate) at: Bytes,
+    pub(crate) at: ByteSpan,
 }
 
-struct Reader<'r> {
-    draft: &'r mut Draft,
-    report: &'r mut Report,
+struct ConditionReader<'r> {
+    draft: &'r mut ProgramBuilder,
+    report: &'r mut Diagnostics,
     observed: Vec<Observed>,
     constants: Vec<Value>,
     depth: usize,
 }
 
-pub(crate) fn read(tail: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> Tail {
+pub(crate) fn read(tail: Cursor<'_>, draft: &mut ProgramBuilder, report: &mut Diagnostics) -> Tail {
     let mut cursor = tail;
     let mut reader =
-        Reader { draft, report, observed: Vec::new(), constants: Vec::new(), depth: 0 };
+        ConditionReader { draft, report, observed: Vec::new(), constants: Vec::new(), depth: 0 };
     let errors = reader.report.count();
     let mut filter = None;
     let mut condition = None;
@@ -117,7 +117,7 @@ fn quantifier(cursor: &mut Cursor<'_>) -> Option<Quantifier> {
     Some(quantifier)
 }
 
-impl Reader<'_> {
+impl ConditionReader<'_> {
     /// A condition that this test could have.
     fn example(&self) -> String {
         for thread in &self.draft.threads {
@@ -137,14 +137,14 @@ impl Reader<'_> {
         quantifier: Quantifier,
         mut proposition: Prop,
         mut filter: Option<Prop>,
-        at: Bytes,
+        at: ByteSpan,
     ) -> Tail {
         let mut observed = self.observed.clone();
         observed.sort_unstable();
         observed.dedup();
         let before = &self.observed;
-        let mut renumber = |term: &mut Term| {
-            if let Term::Observed(index) = term {
+        let mut renumber = |term: &mut Comparand| {
+            if let Comparand::Observed(index) = term {
                 *index = observed.binary_search(&before[*index]).expect("sorting keeps all");
             }
         };
@@ -164,7 +164,7 @@ impl Reader<'_> {
             return None;
         }
         while cursor.eat("]").is_none() {
-            let (Ok(_) | Err(Reported)) = self.term(cursor)?;
+            let (Ok(_) | Err(ErrorReported)) = self.term(cursor)?;
             if cursor.eat(";").is_none() && cursor.eat(",").is_none() && !cursor.is("]") {
                 cursor.expected("`;` or `]`", self.report);
                 return None;

@@ -4,17 +4,17 @@ use model::memory::VariableId;
 use model::program::{Observed, ThreadId};
 use ptx::qualifier::Dialect;
 
-use super::Reader;
+use super::ConditionReader;
 use crate::program;
-use crate::proposition::{Term, number};
+use crate::proposition::{Comparand, number};
 use text::cursor::{Cursor, short};
-use text::lex::Kind;
-use text::report::{Bytes, Reported};
+use text::lex::TokenKind;
+use text::report::{ByteSpan, ErrorReported};
 
-impl Reader<'_> {
+impl ConditionReader<'_> {
     /// Reports a constant, at `at`, that what it is compared with never has.
-    pub(super) fn constant(&mut self, with: Term, term: Term, at: Bytes) {
-        if let (Term::Observed(index), Term::Constant(value)) = (with, term) {
+    pub(super) fn constant(&mut self, with: Comparand, term: Comparand, at: ByteSpan) {
+        if let (Comparand::Observed(index), Comparand::Constant(value)) = (with, term) {
             let with = self.observed[index];
             let bits = match with {
                 Observed::Register { thread, register } => {
@@ -37,13 +37,16 @@ impl Reader<'_> {
 
     /// One side of a comparison. `None` is an error of syntax; `Reported` is a name that was no
     /// good.
-    pub(super) fn term(&mut self, cursor: &mut Cursor<'_>) -> Option<Result<Term, Reported>> {
+    pub(super) fn term(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<Result<Comparand, ErrorReported>> {
         if cursor.text_at(1) == ":" && cursor.peek().is_some() {
             return self.register(cursor);
         }
         if let Some((value, _)) = cursor.value(self.report) {
             self.constants.push(value);
-            return Some(Ok(Term::Constant(value)));
+            return Some(Ok(Comparand::Constant(value)));
         }
         let bracket = cursor.eat("[").is_some();
         let Some((name, at)) = cursor.word() else {
@@ -59,7 +62,7 @@ impl Reader<'_> {
                 return None;
             };
             let named = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
-            copy_of = Some(named.ok_or(Reported));
+            copy_of = Some(named.ok_or(ErrorReported));
         }
         let mut offset = None;
         let mut index = None;
@@ -75,7 +78,7 @@ impl Reader<'_> {
                 cursor.expected("`]`", self.report);
                 return None;
             }
-        } else if cursor.is("[") && cursor.kind_at(1) == Some(Kind::Number) {
+        } else if cursor.is("[") && cursor.kind_at(1) == Some(TokenKind::Number) {
             cursor.advance();
             index = cursor.number_value(self.report);
             if cursor.eat("]").is_none() {
@@ -83,13 +86,13 @@ impl Reader<'_> {
                 return None;
             }
         }
-        let Some(variable) = self.variable(name, at) else { return Some(Err(Reported)) };
+        let Some(variable) = self.variable(name, at) else { return Some(Err(ErrorReported)) };
         let element = u64::from(program::element(self.draft, variable));
         let offset = offset.or(index.map(|index| index.saturating_mul(element))).unwrap_or(0);
         Some(self.memory(variable, at, copy_of, offset))
     }
 
-    fn register(&mut self, cursor: &mut Cursor<'_>) -> Option<Result<Term, Reported>> {
+    fn register(&mut self, cursor: &mut Cursor<'_>) -> Option<Result<Comparand, ErrorReported>> {
         let token = cursor.advance()?;
         cursor.eat(":")?;
         let Some((name, at)) = cursor.word() else {
@@ -98,7 +101,7 @@ impl Reader<'_> {
         };
         let text = token.at.of(cursor.text);
         let Some(thread) = self.draft.thread_named(text, token.at, self.report) else {
-            return Some(Err(Reported));
+            return Some(Err(ErrorReported));
         };
         let peer = self.draft.dialect == Dialect::Peer;
         let owner = self.draft.thread(thread);
@@ -115,13 +118,13 @@ impl Reader<'_> {
                 )
                 .note("in no instruction and not in the initial state")
                 .help_if(help);
-            return Some(Err(Reported));
+            return Some(Err(ErrorReported));
         }
         let register = owner.register(name, at, self.report);
         Some(Ok(self.observe(Observed::Register { thread, register })))
     }
 
-    fn variable(&mut self, name: &str, at: Bytes) -> Option<VariableId> {
+    fn variable(&mut self, name: &str, at: ByteSpan) -> Option<VariableId> {
         if self.draft.known_variable(name).is_none() {
             let owner =
                 self.draft.threads.iter().find(|thread| thread.known_register(name).is_some());
@@ -145,10 +148,10 @@ impl Reader<'_> {
     fn memory(
         &mut self,
         variable: VariableId,
-        at: Bytes,
-        copy_of: Option<Result<ThreadId, Reported>>,
+        at: ByteSpan,
+        copy_of: Option<Result<ThreadId, ErrorReported>>,
         offset: u64,
-    ) -> Result<Term, Reported> {
+    ) -> Result<Comparand, ErrorReported> {
         let name = short(&self.draft.variable(variable).name);
         let copy_of = copy_of.transpose()?;
         if copy_of.is_none() && !program::one_copy(self.draft, variable) {
@@ -158,7 +161,7 @@ impl Reader<'_> {
                 .error("which-copy", at, format!("each {owner} has its own `{name}`"))
                 .note("which one?")
                 .help(format!("[{name}@P0]"));
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         let extent = u64::from(program::extent(self.draft, variable));
         let length = u64::from(program::element(self.draft, variable)).min(16);
@@ -166,7 +169,7 @@ impl Reader<'_> {
             self.report
                 .error("out-of-bounds", at, format!("this is not inside `{name}`"))
                 .note(format!("`{name}` has {extent} bytes"));
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         let thread = program::owner(self.draft, variable, copy_of);
         let narrow = |n: u64| u32::try_from(n).expect("an extent has 32 bits");
@@ -174,8 +177,8 @@ impl Reader<'_> {
         Ok(self.observe(Observed::Memory { variable, thread, offset, length }))
     }
 
-    fn observe(&mut self, observed: Observed) -> Term {
+    fn observe(&mut self, observed: Observed) -> Comparand {
         self.observed.push(observed);
-        Term::Observed(self.observed.len() - 1)
+        Comparand::Observed(self.observed.len() - 1)
     }
 }

@@ -3,8 +3,8 @@
 use model::memory::Space;
 
 use text::cursor::{Cursor, short};
-use text::lex::Kind;
-use text::report::Report;
+use text::lex::TokenKind;
+use text::report::Diagnostics;
 
 /// C's types as herd's tests use them, with their bytes.
 const C_TYPES: &[(&str, u32)] = &[
@@ -58,18 +58,18 @@ const SPACES: &[(&str, Space)] = &[
 ];
 
 #[derive(Default)]
-pub(super) struct Type {
+pub(super) struct DeclaredType {
     pub(super) bytes: Option<u32>,
     pub(super) space: Option<Space>,
 }
 
 /// `uint32_t`, `.global .align 4 .u32`, or nothing.
-pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Report) -> Option<Type> {
-    let mut ty = Type::default();
-    while cursor.kind_at(0) == Some(Kind::Word)
-        && matches!(cursor.kind_at(1), Some(Kind::Word | Kind::Number))
+pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<DeclaredType> {
+    let mut ty = DeclaredType::default();
+    while cursor.kind_at(0) == Some(TokenKind::Word)
+        && matches!(cursor.kind_at(1), Some(TokenKind::Word | TokenKind::Number))
         && cursor.text_at(1) != "aliases"
-        || cursor.kind_at(0) == Some(Kind::Word) && cursor.text_at(1) == "*"
+        || cursor.kind_at(0) == Some(TokenKind::Word) && cursor.text_at(1) == "*"
     {
         let (name, at) = cursor.word()?;
         let known = C_TYPES.iter().find(|(c, _)| *c == name);

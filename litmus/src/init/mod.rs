@@ -3,15 +3,15 @@
 mod declared;
 
 use model::memory::{ABSOLUTE, Home, Proxy, VariableId};
-use model::program::{Initial, ThreadId};
+use model::program::{InitialValue, ThreadId};
 use ptx::qualifier::Dialect;
 
-use self::declared::Type;
+use self::declared::DeclaredType;
 use crate::DeclaredRegister;
-use crate::draft::{Draft, PointsTo};
+use crate::draft::{PointsTo, ProgramBuilder};
 use text::cursor::{Cursor, short};
-use text::lex::Kind;
-use text::report::{Bytes, Report};
+use text::lex::TokenKind;
+use text::report::{ByteSpan, Diagnostics};
 
 /// An array of more elements is a mistake, or a way to use up memory.
 const MOST_ELEMENTS: u64 = 1 << 16;
@@ -21,40 +21,45 @@ struct Pointer<'a> {
     thread: ThreadId,
     register: model::isa::Reg,
     name: &'a str,
-    at: Bytes,
+    at: ByteSpan,
     copy_of: Option<ThreadId>,
 }
 
 /// `y @ generic aliases x`.
 struct Aliasing<'a> {
     alias: VariableId,
-    at: Bytes,
+    at: ByteSpan,
     proxy: Proxy,
     of: &'a str,
-    of_at: Bytes,
+    of_at: ByteSpan,
 }
 
 /// What was declared, in the order of the file. Variables and registers that are not named here come
 /// behind these in the program.
 #[derive(Default)]
-pub(crate) struct Declared {
+pub(crate) struct DeclaredNames {
     /// How many variables have entries.
     pub(crate) variables: usize,
     /// Of each thread.
     pub(crate) registers: Vec<Vec<DeclaredRegister>>,
 }
 
-struct Reader<'a, 'r> {
-    draft: &'r mut Draft,
-    report: &'r mut Report,
+struct InitReader<'a, 'r> {
+    draft: &'r mut ProgramBuilder,
+    report: &'r mut Diagnostics,
     registers: Vec<Vec<DeclaredRegister>>,
     pointers: Vec<Pointer<'a>>,
     aliases: Vec<Aliasing<'a>>,
 }
 
-pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> Declared {
+pub(crate) fn read(
+    init: Cursor<'_>,
+    draft: &mut ProgramBuilder,
+    report: &mut Diagnostics,
+) -> DeclaredNames {
     let registers = vec![Vec::new(); draft.threads.len()];
-    let mut reader = Reader { draft, report, registers, pointers: Vec::new(), aliases: Vec::new() };
+    let mut reader =
+        InitReader { draft, report, registers, pointers: Vec::new(), aliases: Vec::new() };
     let mut cursor = init;
     while !cursor.at_end() {
         if cursor.eat(";").is_some() {
@@ -66,7 +71,7 @@ pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> 
         } else if !cursor.at_end() && !cursor.is(";") {
             cursor.expected("`;`", reader.report);
             // `x=0 y=0`: the second entry is read as if `;` stood there.
-            if cursor.kind_at(0) != Some(Kind::Word) || begin == cursor.rest().len() {
+            if cursor.kind_at(0) != Some(TokenKind::Word) || begin == cursor.rest().len() {
                 skip_entry(&mut cursor);
             }
         }
@@ -74,7 +79,7 @@ pub(crate) fn read(init: Cursor<'_>, draft: &mut Draft, report: &mut Report) -> 
     let variables = reader.draft.variables.len();
     let registers = std::mem::take(&mut reader.registers);
     reader.resolve();
-    Declared { variables, registers }
+    DeclaredNames { variables, registers }
 }
 
 fn skip_entry(cursor: &mut Cursor<'_>) {
@@ -83,7 +88,7 @@ fn skip_entry(cursor: &mut Cursor<'_>) {
     }
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> InitReader<'a, '_> {
     /// One entry; `None` after an error that leaves no sense in reading on.
     fn entry(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         let ty = declared::read(cursor, self.report)?;
@@ -92,7 +97,7 @@ impl<'a> Reader<'a, '_> {
             self.pointer_in_memory(at);
             return None;
         }
-        let named = matches!(cursor.kind_at(0), Some(Kind::Word | Kind::Number));
+        let named = matches!(cursor.kind_at(0), Some(TokenKind::Word | TokenKind::Number));
         if named && cursor.text_at(1) == ":" {
             return self.register(cursor, &ty);
         }
@@ -121,7 +126,7 @@ impl<'a> Reader<'a, '_> {
             self.array_length(cursor, id)?;
         }
         let attribute = matches!(cursor.text_at(1), "home" | "sparse")
-            || cursor.kind_at(1) == Some(Kind::Number);
+            || cursor.kind_at(1) == Some(TokenKind::Number);
         if cursor.is("@") && !attribute || cursor.is("aliases") {
             return self.alias(cursor, id, at);
         }
@@ -173,14 +178,14 @@ impl<'a> Reader<'a, '_> {
         Some(())
     }
 
-    fn pointer_in_memory(&mut self, at: Bytes) {
+    fn pointer_in_memory(&mut self, at: ByteSpan) {
         self.report
             .error("pointer", at, "a variable cannot hold the address of another")
             .help("put the address into a register: P0:r0=x");
     }
 
     /// The variable; one declared before is declared again only to say the same more precisely.
-    fn declare(&mut self, name: &str, at: Bytes, ty: &Type) -> VariableId {
+    fn declare(&mut self, name: &str, at: ByteSpan, ty: &DeclaredType) -> VariableId {
         let known = self.draft.known_variable(name);
         let id = match known {
             Some(known) => {
@@ -219,10 +224,10 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn values(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
-        if cursor.is("&") || cursor.kind_at(0) == Some(Kind::Word) {
+        if cursor.is("&") || cursor.kind_at(0) == Some(TokenKind::Word) {
             let at = cursor.rest_at();
             let end = cursor.here();
-            self.pointer_in_memory(Bytes { end: end.end, ..at });
+            self.pointer_in_memory(ByteSpan { end: end.end, ..at });
             return None;
         }
         let mut values = Vec::new();
@@ -293,7 +298,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// `@ generic aliases x`.
-    fn alias(&mut self, cursor: &mut Cursor<'a>, alias: VariableId, at: Bytes) -> Option<()> {
+    fn alias(&mut self, cursor: &mut Cursor<'a>, alias: VariableId, at: ByteSpan) -> Option<()> {
         const PROXIES: [(&str, Proxy); 4] = [
             ("generic", Proxy::Generic),
             ("texture", Proxy::Texture),
@@ -338,7 +343,7 @@ impl<'a> Reader<'a, '_> {
 
     /// `r0`; in tests in SASS also `c[0x0][0x210]` and `SR_TID.X`, which hold what a kernel finds when
     /// it begins.
-    fn register_name(&mut self, cursor: &mut Cursor<'a>) -> Option<(String, Bytes)> {
+    fn register_name(&mut self, cursor: &mut Cursor<'a>) -> Option<(String, ByteSpan)> {
         let (name, mut at) = cursor.word()?;
         let mut name = name.to_owned();
         while self.draft.sass {
@@ -358,7 +363,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// `P0:r0=1`, `0:r0=x`, `P1:r1=&x@P0`.
-    fn register(&mut self, cursor: &mut Cursor<'a>, ty: &Type) -> Option<()> {
+    fn register(&mut self, cursor: &mut Cursor<'a>, ty: &DeclaredType) -> Option<()> {
         let token = cursor.advance()?;
         let thread = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
         cursor.eat(":")?;
@@ -380,7 +385,7 @@ impl<'a> Reader<'a, '_> {
             let bits = u16::try_from(8 * bytes).expect("a type has at most 16 bytes");
             owner.draft(register).bits = bits;
         }
-        owner.draft(register).initial = Some(Initial::Value(0));
+        owner.draft(register).initial = Some(InitialValue::Value(0));
         let given = cursor.eat("=").is_some();
         self.registers[usize::from(thread.0)].push(DeclaredRegister { bytes: ty.bytes, given });
         if !given {
@@ -388,7 +393,7 @@ impl<'a> Reader<'a, '_> {
         }
         if let Some((value, _)) = cursor.value(self.report) {
             let draft = self.draft.thread(thread).draft(register);
-            draft.initial = Some(Initial::Value(value));
+            draft.initial = Some(InitialValue::Value(value));
             draft.given(None);
             return Some(());
         }
@@ -411,7 +416,7 @@ impl<'a> Reader<'a, '_> {
 
     /// Gives aliases and pointers their variables.
     fn resolve(self) {
-        let Reader { draft, report, pointers, aliases, .. } = self;
+        let InitReader { draft, report, pointers, aliases, .. } = self;
         for Aliasing { alias, at, proxy, of, of_at } in aliases {
             let Some(target) = draft.location(of, of_at, report) else { continue };
             if draft.root(target) == alias {
@@ -429,7 +434,7 @@ impl<'a> Reader<'a, '_> {
             let Some(variable) = draft.location(name, at, report) else { continue };
             let copy = copy_of.unwrap_or(thread);
             let register = draft.thread(thread).draft(register);
-            register.initial = Some(Initial::Address { variable, thread: copy });
+            register.initial = Some(InitialValue::Address { variable, thread: copy });
             register.points_to = PointsTo::Nothing;
             register.given(Some(variable));
         }

@@ -5,14 +5,14 @@ use model::isa::integer::IntegerOp;
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 use ptx::qualifier::{Dialect, Qualifier};
 
-use super::Reader;
-use crate::cell::{Arg, Cell};
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
 
 /// A predicate is a type of one bit.
 pub(super) const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
 
 /// What follows the opcode.
-pub(super) enum Form {
+pub(super) enum AluForm {
     Typed(Type),
     /// `.f16x2`.
     Halves,
@@ -30,8 +30,8 @@ pub(super) fn type_named(name: &str) -> Option<Type> {
     }
 }
 
-impl<'a> Reader<'_> {
-    pub(super) fn alu(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn alu(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let opcode = cell.opcode();
         let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
         let comparison = if opcode == "setp" { Some(self.comparison(cell)?) } else { None };
@@ -39,9 +39,9 @@ impl<'a> Reader<'_> {
             parts.remove(0);
         }
         let (ty, halves) = match self.alu_form(cell, &parts)? {
-            Form::Outside(what) => return Some(Self::unsupported(cell, what)),
-            Form::Typed(ty) => (ty, false),
-            Form::Halves => (Type { kind: TypeKind::Bits, bits: 32 }, true),
+            AluForm::Outside(what) => return Some(Self::unsupported(cell, what)),
+            AluForm::Typed(ty) => (ty, false),
+            AluForm::Halves => (Type { kind: TypeKind::Bits, bits: 32 }, true),
         };
         let (op, sources) = match (opcode, comparison) {
             (_, Some(comparison)) => (AluOp::Setp(comparison), 2),
@@ -116,7 +116,11 @@ impl<'a> Reader<'_> {
     }
 
     /// The type after the opcode, and after `.lo` or the comparison.
-    pub(super) fn alu_form(&mut self, cell: &Cell<'a>, parts: &[&str]) -> Option<Form> {
+    pub(super) fn alu_form(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &[&str],
+    ) -> Option<AluForm> {
         let opcode = cell.opcode();
         let integer =
             |name: &str| type_named(name).filter(|ty| ty.kind != TypeKind::Float && ty.bits <= 64);
@@ -128,36 +132,36 @@ impl<'a> Reader<'_> {
         // Rounding to nearest even is what these do in any case.
         let parts = if sum && parts.first() == Some(&"rn") { &parts[1..] } else { parts };
         match parts {
-            [] if self.draft.dialect == Dialect::Peer => Some(Form::Typed(Type::U64)),
-            ["pred"] if logic => Some(Form::Typed(PREDICATE)),
+            [] if self.draft.dialect == Dialect::Peer => Some(AluForm::Typed(Type::U64)),
+            ["pred"] if logic => Some(AluForm::Typed(PREDICATE)),
             [name] if opcode == "mov" && matches!(*name, "f32" | "f64" | "b128") => {
-                type_named(name).map(Form::Typed)
+                type_named(name).map(AluForm::Typed)
             }
             [name] if opcode == "selp" && matches!(*name, "f32" | "f64") => {
-                type_named(name).map(Form::Typed)
+                type_named(name).map(AluForm::Typed)
             }
-            ["f16x2"] if sum => Some(Form::Halves),
+            ["f16x2"] if sum => Some(AluForm::Halves),
             [name] if sum && matches!(*name, "f16" | "f32" | "f64") => {
-                type_named(name).map(Form::Typed)
+                type_named(name).map(AluForm::Typed)
             }
             [name] if integer(name).is_some() => {
                 let ty = integer(name)?;
                 if ty.bits == 8 {
                     return self.no_type(cell);
                 }
-                Some(Form::Typed(ty))
+                Some(AluForm::Typed(ty))
             }
             ["hi" | "wide" | "cc" | "sat" | "ftz" | "rn" | "rz" | "rm" | "rp", ..] => {
-                Some(Form::Outside("this arithmetic"))
+                Some(AluForm::Outside("this arithmetic"))
             }
             [.., name] if float(name) || name.ends_with("x2") => {
-                Some(Form::Outside("floating-point arithmetic"))
+                Some(AluForm::Outside("floating-point arithmetic"))
             }
             _ => self.no_type(cell),
         }
     }
 
-    fn no_type(&mut self, cell: &Cell<'a>) -> Option<Form> {
+    fn no_type(&mut self, cell: &InstructionCell<'a>) -> Option<AluForm> {
         let opcode = cell.opcode();
         let ty = if matches!(opcode, "and" | "or" | "xor" | "not" | "shl") { "b32" } else { "u32" };
         let mut parts: Vec<&str> = vec![opcode];
@@ -180,7 +184,7 @@ impl<'a> Reader<'_> {
         None
     }
 
-    pub(super) fn comparison(&mut self, cell: &Cell<'a>) -> Option<Comparison> {
+    pub(super) fn comparison(&mut self, cell: &InstructionCell<'a>) -> Option<Comparison> {
         const COMPARISONS: [(&str, Comparison); 10] = [
             ("eq", Comparison::Eq),
             ("ne", Comparison::Ne),
@@ -209,7 +213,7 @@ impl<'a> Reader<'_> {
     }
 
     /// `mad` is a product, kept aside, and a sum; `.wide` has operands of half the bits of its result.
-    pub(super) fn mad(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+    pub(super) fn mad(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let (wide, op) = match cell.part(1) {
             "lo" => (false, AluOp::Mul),
             "hi" => (false, AluOp::Integer(IntegerOp::MulHi)),
@@ -219,15 +223,15 @@ impl<'a> Reader<'_> {
         let sums = cell.opcode() == "mad";
         let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let ty = match self.alu_form(cell, &parts)? {
-            Form::Typed(ty) if op == AluOp::Mul && !wide => ty,
+            AluForm::Typed(ty) if op == AluOp::Mul && !wide => ty,
             // A high half or a wide product depends on the sign, and has room for so much.
-            Form::Typed(ty)
+            AluForm::Typed(ty)
                 if matches!(ty.kind, TypeKind::Signed | TypeKind::Unsigned)
                     && ty.bits <= if wide { 32 } else { 64 } =>
             {
                 ty
             }
-            Form::Typed(_) | Form::Outside(_) | Form::Halves => {
+            AluForm::Typed(_) | AluForm::Outside(_) | AluForm::Halves => {
                 return Some(vec![Self::unsupported(cell, "this arithmetic")]);
             }
         };

@@ -5,25 +5,25 @@ use model::isa::{Instruction, Operand, Reg};
 use ptx::qualifier::Dialect;
 use ptx::rules::barrier::{self, CLUSTER_FORM, COUNT_MISSING, FORM};
 
-use super::Reader;
-use crate::cell::{Arg, Cell};
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
 
 /// Barriers of a CTA that PTX has.
 const IDS: u64 = 16;
 
-enum Form {
+enum BarrierForm {
     Sync,
     Arrive,
     Reduce(Reduction),
 }
 
 /// 9.7.15.1: `bar` is `barrier.aligned`.
-fn is_aligned(cell: &Cell<'_>) -> bool {
+fn is_aligned(cell: &InstructionCell<'_>) -> bool {
     cell.opcode() == "bar" || cell.parts.iter().any(|part| part.text == "aligned")
 }
 
-impl<'a> Reader<'_> {
-    pub(super) fn barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn barrier(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
             return self.cluster_barrier(cell);
         }
@@ -40,11 +40,11 @@ impl<'a> Reader<'_> {
             parts.retain(|part| *part != "aligned");
         }
         let form = match parts[..] {
-            ["sync"] => Form::Sync,
-            ["arrive"] => Form::Arrive,
-            ["red", "popc", "u32"] => Form::Reduce(Reduction::Popc),
-            ["red", "and", "pred"] => Form::Reduce(Reduction::And),
-            ["red", "or", "pred"] => Form::Reduce(Reduction::Or),
+            ["sync"] => BarrierForm::Sync,
+            ["arrive"] => BarrierForm::Arrive,
+            ["red", "popc", "u32"] => BarrierForm::Reduce(Reduction::Popc),
+            ["red", "and", "pred"] => BarrierForm::Reduce(Reduction::And),
+            ["red", "or", "pred"] => BarrierForm::Reduce(Reduction::Or),
             _ => {
                 let help = self.report.nearest(parts.first().unwrap_or(&""), ["sync", "arrive"]);
                 let help = cell.with_parts(&[cell.opcode(), help.unwrap_or("sync")]);
@@ -65,31 +65,33 @@ impl<'a> Reader<'_> {
 
     fn cta_barrier(
         &mut self,
-        cell: &Cell<'a>,
-        form: &Form,
+        cell: &InstructionCell<'a>,
+        form: &BarrierForm,
         args: &[Arg<'a>],
     ) -> Option<Instruction> {
         let (kind, id, count) = match (form, args) {
-            (Form::Sync, [id]) => (BarrierKind::Sync, id, None),
-            (Form::Sync, [id, count]) => (BarrierKind::Sync, id, Some(count)),
-            (Form::Arrive, [id, count]) => (BarrierKind::Arrive, id, Some(count)),
-            (Form::Arrive, [id]) => {
+            (BarrierForm::Sync, [id]) => (BarrierKind::Sync, id, None),
+            (BarrierForm::Sync, [id, count]) => (BarrierKind::Sync, id, Some(count)),
+            (BarrierForm::Arrive, [id, count]) => (BarrierKind::Arrive, id, Some(count)),
+            (BarrierForm::Arrive, [id]) => {
                 let id = id.at().of(cell.operands.text);
                 let threads = self.draft.threads.len();
                 let help = cell.with_operands(&format!("{id}, {threads}"));
                 self.broken(&COUNT_MISSING, args[0].at(), "no count follows".into(), help);
                 return None;
             }
-            (Form::Reduce(op), [destination, id, source]) => {
+            (BarrierForm::Reduce(op), [destination, id, source]) => {
                 (self.reduction(*op, destination, source)?, id, None)
             }
-            (Form::Reduce(op), [destination, id, count, source]) => {
+            (BarrierForm::Reduce(op), [destination, id, count, source]) => {
                 (self.reduction(*op, destination, source)?, id, Some(count))
             }
-            (Form::Sync, _) => return self.wrong_count(cell, args, "0"),
-            (Form::Arrive, _) => return self.wrong_count(cell, args, "0, 2"),
-            (Form::Reduce(Reduction::Popc), _) => return self.wrong_count(cell, args, "r0, 0, p"),
-            (Form::Reduce(_), _) => return self.wrong_count(cell, args, "q, 0, p"),
+            (BarrierForm::Sync, _) => return self.wrong_count(cell, args, "0"),
+            (BarrierForm::Arrive, _) => return self.wrong_count(cell, args, "0, 2"),
+            (BarrierForm::Reduce(Reduction::Popc), _) => {
+                return self.wrong_count(cell, args, "r0, 0, p");
+            }
+            (BarrierForm::Reduce(_), _) => return self.wrong_count(cell, args, "q, 0, p"),
         };
         if let Arg::Number(number, at) = *id
             && number >= IDS
@@ -119,7 +121,7 @@ impl<'a> Reader<'_> {
 
     fn wrong_count(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         args: &[Arg<'a>],
         form: &str,
     ) -> Option<Instruction> {
@@ -160,8 +162,8 @@ impl<'a> Reader<'_> {
     /// `bar.cta.sync INST[, id[, quorum]]`.
     fn peer_barrier(
         &mut self,
-        cell: &Cell<'a>,
-        form: &Form,
+        cell: &InstructionCell<'a>,
+        form: &BarrierForm,
         args: &[Arg<'a>],
     ) -> Option<Instruction> {
         let (instance, rest) = match args {
@@ -169,9 +171,11 @@ impl<'a> Reader<'_> {
             _ => return self.wrong_count(cell, args, "1, 0"),
         };
         let kind = match form {
-            Form::Sync => BarrierKind::Sync,
-            Form::Arrive => BarrierKind::Arrive,
-            Form::Reduce(_) => return Some(Self::unsupported(cell, "not in the peer dialect")),
+            BarrierForm::Sync => BarrierKind::Sync,
+            BarrierForm::Arrive => BarrierKind::Arrive,
+            BarrierForm::Reduce(_) => {
+                return Some(Self::unsupported(cell, "not in the peer dialect"));
+            }
         };
         let id = match rest.first() {
             Some(id) => self.operand(id)?,
@@ -190,7 +194,7 @@ impl<'a> Reader<'_> {
         }))
     }
 
-    fn cluster_barrier(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    fn cluster_barrier(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let mut parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         parts.retain(|part| *part != "aligned");
         let kind = match parts[..] {

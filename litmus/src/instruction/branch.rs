@@ -4,16 +4,16 @@ use model::isa::Instruction;
 use model::isa::alu::{Branch, Comparison};
 use ptx::qualifier::Dialect;
 
-use super::Reader;
-use crate::cell::{Arg, Cell};
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
 use text::cursor::short;
-use text::report::Bytes;
+use text::report::ByteSpan;
 
 /// A target that is only known when the column ends.
 const OPEN: usize = usize::MAX;
 
-impl<'a> Reader<'_> {
-    pub(super) fn branch(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn branch(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         if let Some(part) = cell.parts.get(1)
             && !(part.text == "uni" && cell.parts.len() == 2)
         {
@@ -34,7 +34,7 @@ impl<'a> Reader<'_> {
         Some(self.jump(label, at, None))
     }
 
-    pub(super) fn peer_branch(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    pub(super) fn peer_branch(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let comparison = match cell.opcode() {
             "beq" => Some(Comparison::Eq),
             "bne" => Some(Comparison::Ne),
@@ -65,7 +65,7 @@ impl<'a> Reader<'_> {
     fn jump(
         &mut self,
         label: &str,
-        at: Bytes,
+        at: ByteSpan,
         condition: Option<(Comparison, model::isa::Operand, model::isa::Operand)>,
     ) -> Instruction {
         let thread = self.draft.thread(self.thread);

@@ -7,9 +7,9 @@ use model::isa::{Instruction, Operand, SpaceQualifier, Type, TypeKind};
 use model::section;
 use ptx::qualifier::Qualifier;
 
-use super::Reader;
+use super::InstructionReader;
 use super::alu::type_named;
-use crate::cell::{Arg, Cell};
+use crate::cell::{Arg, InstructionCell};
 use text::lex::Token;
 
 /// The modifiers that round to a float, and to an integer.
@@ -24,9 +24,9 @@ const ROUNDINGS: [(&str, Rounding, bool); 8] = [
     ("rpi", Rounding::Up, true),
 ];
 
-impl<'a> Reader<'_> {
+impl<'a> InstructionReader<'_> {
     /// `cvt.rounding.to.from`.
-    pub(super) fn convert(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+    pub(super) fn convert(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
         let rounding = |name: &str| ROUNDINGS.iter().find(|(known, ..)| *known == name);
         let (rounding, rest) = match &parts[..] {
@@ -101,12 +101,12 @@ impl<'a> Reader<'_> {
     }
 
     /// Whether a `mov` has a vector: then it packs or unpacks.
-    pub(super) fn moves_vector(cell: &Cell<'a>) -> bool {
+    pub(super) fn moves_vector(cell: &InstructionCell<'a>) -> bool {
         let brace = |token: &Token| token.is(cell.operands.text, "{");
         cell.opcode() == "mov" && cell.operands.rest().iter().any(brace)
     }
 
-    pub(super) fn vector_move(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+    pub(super) fn vector_move(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let args = self.args(cell)?;
         let ty = match (cell.parts.len(), type_named(cell.part(1))) {
             (2, Some(ty)) if ty.kind == TypeKind::Bits && ty.bits > 8 => ty,
@@ -136,7 +136,7 @@ impl<'a> Reader<'_> {
     }
 
     /// How many bits each of so many elements of a type has.
-    fn element_bits(&mut self, ty: Type, count: usize, at: text::report::Bytes) -> Option<u8> {
+    fn element_bits(&mut self, ty: Type, count: usize, at: text::report::ByteSpan) -> Option<u8> {
         let bits = u16::try_from(count).ok().filter(|&n| n == 2 || n == 4).map(|n| ty.bits / n);
         let width = bits.filter(|bits| *bits >= 8).and_then(|bits| u8::try_from(bits).ok());
         if width.is_none() {
@@ -150,7 +150,7 @@ impl<'a> Reader<'_> {
 
     fn pack(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         to: &Arg<'a>,
         elements: &[Arg<'a>],
         width: u8,
@@ -174,7 +174,7 @@ impl<'a> Reader<'_> {
 
     fn unpack(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         elements: &[Arg<'a>],
         from: &Arg<'a>,
         width: u8,
@@ -200,7 +200,7 @@ impl<'a> Reader<'_> {
     }
 
     /// `cvta.space.size`, `cvta.to.space.size` and `isspacep.space`.
-    pub(super) fn cvta(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    pub(super) fn cvta(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let asks = cell.opcode() == "isspacep";
         let to = !asks && cell.part(1) == "to";
         let at = 1 + usize::from(to);

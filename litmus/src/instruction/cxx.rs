@@ -14,13 +14,13 @@ use model::memory::Proxy;
 use model::scope::Scope;
 use ptx::qualifier::{Qualifier, Qualifiers};
 
-use super::Reader;
-use crate::cell::{Arg, Cell};
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
 use text::cursor::short;
-use text::report::Reported;
+use text::report::ErrorReported;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
+enum MemoryOrder {
     Unordered,
     Relaxed,
     Acquire,
@@ -29,13 +29,13 @@ enum Order {
     SeqCst,
 }
 
-const ORDERS: &[(&str, Order)] = &[
-    ("unordered", Order::Unordered),
-    ("relaxed", Order::Relaxed),
-    ("acquire", Order::Acquire),
-    ("release", Order::Release),
-    ("acq_rel", Order::AcqRel),
-    ("seq_cst", Order::SeqCst),
+const ORDERS: &[(&str, MemoryOrder)] = &[
+    ("unordered", MemoryOrder::Unordered),
+    ("relaxed", MemoryOrder::Relaxed),
+    ("acquire", MemoryOrder::Acquire),
+    ("release", MemoryOrder::Release),
+    ("acq_rel", MemoryOrder::AcqRel),
+    ("seq_cst", MemoryOrder::SeqCst),
 ];
 
 const SCOPES: &[(&str, Scope)] = &[
@@ -48,7 +48,7 @@ const SCOPES: &[(&str, Scope)] = &[
 /// The parts after the opcode.
 #[derive(Default)]
 struct Parts {
-    orders: Vec<(Order, usize)>,
+    orders: Vec<(MemoryOrder, usize)>,
     scope: Option<Scope>,
     op: Option<AtomicOp>,
     ty: Option<Type>,
@@ -59,8 +59,8 @@ pub(super) fn is_opcode(name: &str) -> bool {
     matches!(name, "load" | "store" | "rmw" | "cmpxchg" | "fence")
 }
 
-impl<'a> Reader<'_> {
-    pub(super) fn cxx(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn cxx(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let parts = self.cxx_parts(cell)?;
         match cell.opcode() {
             "load" => self.cxx_load(cell, &parts),
@@ -71,7 +71,7 @@ impl<'a> Reader<'_> {
     }
 
     /// An instruction of PTX has no meaning in C++.
-    pub(super) fn no_cxx(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    pub(super) fn no_cxx(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let help = match cell.opcode() {
             "ld" | "ldu" => "load.relaxed r0, [x]",
             "st" => "store.relaxed [x], 1",
@@ -83,7 +83,7 @@ impl<'a> Reader<'_> {
         None
     }
 
-    fn cxx_parts(&mut self, cell: &Cell<'a>) -> Option<Parts> {
+    fn cxx_parts(&mut self, cell: &InstructionCell<'a>) -> Option<Parts> {
         let mut parts = Parts::default();
         for (position, part) in cell.parts.iter().enumerate().skip(1) {
             if let Some(&(_, order)) = ORDERS.iter().find(|(name, _)| *name == part.text) {
@@ -116,11 +116,15 @@ impl<'a> Reader<'_> {
     }
 
     /// The one order of an operation, if it has one.
-    fn one_order(&mut self, cell: &Cell<'a>, parts: &Parts) -> Result<Option<Order>, Reported> {
+    fn one_order(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &Parts,
+    ) -> Result<Option<MemoryOrder>, ErrorReported> {
         if let [_, (_, second), ..] = parts.orders[..] {
             let at = cell.part_at(second);
             self.report.error("cxx-order", at, "there is an order before this one");
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         let order = parts.orders.first().map(|order| order.0);
         if order.is_none() && parts.scope.is_some() {
@@ -128,34 +132,39 @@ impl<'a> Reader<'_> {
             self.report
                 .error("cxx-order", at, "an operation with a scope has an order")
                 .help("a plain access has neither");
-            return Err(Reported);
+            return Err(ErrorReported);
         }
         Ok(order)
     }
 
-    fn no_such_order<T>(&mut self, cell: &Cell<'a>, parts: &Parts, orders: &str) -> Option<T> {
+    fn no_such_order<T>(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &Parts,
+        orders: &str,
+    ) -> Option<T> {
         let position = parts.orders.first().map_or(0, |order| order.1);
         let message = format!("`{}` has no such order", cell.opcode());
         self.report.error("cxx-order", cell.part_at(position), message).note(orders);
         None
     }
 
-    fn cxx_load(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+    fn cxx_load(&mut self, cell: &InstructionCell<'a>, parts: &Parts) -> Option<Instruction> {
         let scope = parts.scope.unwrap_or(Scope::Sys);
         let mut cxx = Cxx::default();
         let order = match self.one_order(cell, parts).ok()? {
             None => LoadOrder::Weak,
-            Some(Order::Unordered) => {
+            Some(MemoryOrder::Unordered) => {
                 cxx.unordered = true;
                 LoadOrder::Relaxed(scope)
             }
-            Some(Order::Relaxed) => LoadOrder::Relaxed(scope),
-            Some(Order::Acquire) => LoadOrder::Acquire(scope),
-            Some(Order::SeqCst) => {
+            Some(MemoryOrder::Relaxed) => LoadOrder::Relaxed(scope),
+            Some(MemoryOrder::Acquire) => LoadOrder::Acquire(scope),
+            Some(MemoryOrder::SeqCst) => {
                 cxx.seq_cst = true;
                 LoadOrder::Acquire(scope)
             }
-            Some(Order::Release | Order::AcqRel) => {
+            Some(MemoryOrder::Release | MemoryOrder::AcqRel) => {
                 return self.no_such_order(cell, parts, "unordered, relaxed, acquire or seq_cst");
             }
         };
@@ -178,22 +187,22 @@ impl<'a> Reader<'_> {
         Some(Instruction::Load(load))
     }
 
-    fn cxx_store(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+    fn cxx_store(&mut self, cell: &InstructionCell<'a>, parts: &Parts) -> Option<Instruction> {
         let scope = parts.scope.unwrap_or(Scope::Sys);
         let mut cxx = Cxx::default();
         let order = match self.one_order(cell, parts).ok()? {
             None => StoreOrder::Weak,
-            Some(Order::Unordered) => {
+            Some(MemoryOrder::Unordered) => {
                 cxx.unordered = true;
                 StoreOrder::Relaxed(scope)
             }
-            Some(Order::Relaxed) => StoreOrder::Relaxed(scope),
-            Some(Order::Release) => StoreOrder::Release(scope),
-            Some(Order::SeqCst) => {
+            Some(MemoryOrder::Relaxed) => StoreOrder::Relaxed(scope),
+            Some(MemoryOrder::Release) => StoreOrder::Release(scope),
+            Some(MemoryOrder::SeqCst) => {
                 cxx.seq_cst = true;
                 StoreOrder::Release(scope)
             }
-            Some(Order::Acquire | Order::AcqRel) => {
+            Some(MemoryOrder::Acquire | MemoryOrder::AcqRel) => {
                 return self.no_such_order(cell, parts, "unordered, relaxed, release or seq_cst");
             }
         };
@@ -217,15 +226,15 @@ impl<'a> Reader<'_> {
     }
 
     /// `rmw` with one order, `cmpxchg` with one or two.
-    fn cxx_atomic(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+    fn cxx_atomic(&mut self, cell: &InstructionCell<'a>, parts: &Parts) -> Option<Instruction> {
         let exchange = cell.opcode() == "cmpxchg";
         let (op, failure) = if exchange {
             let failure = match parts.orders.get(1).map(|order| order.0) {
                 None => None,
-                Some(Order::Relaxed) => Some(Failure::Relaxed),
-                Some(Order::Acquire) => Some(Failure::Acquire),
-                Some(Order::SeqCst) => Some(Failure::SeqCst),
-                Some(Order::Unordered | Order::Release | Order::AcqRel) => {
+                Some(MemoryOrder::Relaxed) => Some(Failure::Relaxed),
+                Some(MemoryOrder::Acquire) => Some(Failure::Acquire),
+                Some(MemoryOrder::SeqCst) => Some(Failure::SeqCst),
+                Some(MemoryOrder::Unordered | MemoryOrder::Release | MemoryOrder::AcqRel) => {
                     let at = cell.part_at(parts.orders[1].1);
                     self.report
                         .error("cxx-order", at, "a `cmpxchg` does not fail with this order")
@@ -246,15 +255,15 @@ impl<'a> Reader<'_> {
         };
         let mut cxx = Cxx { failure, ..Cxx::default() };
         let order = match parts.orders.first().map(|order| order.0) {
-            Some(Order::Relaxed) => AtomicOrder::Relaxed,
-            Some(Order::Acquire) => AtomicOrder::Acquire,
-            Some(Order::Release) => AtomicOrder::Release,
-            Some(Order::AcqRel) => AtomicOrder::AcqRel,
-            Some(Order::SeqCst) => {
+            Some(MemoryOrder::Relaxed) => AtomicOrder::Relaxed,
+            Some(MemoryOrder::Acquire) => AtomicOrder::Acquire,
+            Some(MemoryOrder::Release) => AtomicOrder::Release,
+            Some(MemoryOrder::AcqRel) => AtomicOrder::AcqRel,
+            Some(MemoryOrder::SeqCst) => {
                 cxx.seq_cst = true;
                 AtomicOrder::AcqRel
             }
-            Some(Order::Unordered) | None => {
+            Some(MemoryOrder::Unordered) | None => {
                 let orders = "relaxed, acquire, release, acq_rel or seq_cst";
                 return self.no_such_order(cell, parts, orders);
             }
@@ -291,13 +300,13 @@ impl<'a> Reader<'_> {
         Some(Instruction::Atomic(atomic))
     }
 
-    fn cxx_fence(&mut self, cell: &Cell<'a>, parts: &Parts) -> Option<Instruction> {
+    fn cxx_fence(&mut self, cell: &InstructionCell<'a>, parts: &Parts) -> Option<Instruction> {
         let order = match self.one_order(cell, parts).ok()? {
-            Some(Order::Acquire) => FenceOrder::Acquire,
-            Some(Order::Release) => FenceOrder::Release,
-            Some(Order::AcqRel) => FenceOrder::AcqRel,
-            Some(Order::SeqCst) => FenceOrder::Sc,
-            Some(Order::Unordered | Order::Relaxed) | None => {
+            Some(MemoryOrder::Acquire) => FenceOrder::Acquire,
+            Some(MemoryOrder::Release) => FenceOrder::Release,
+            Some(MemoryOrder::AcqRel) => FenceOrder::AcqRel,
+            Some(MemoryOrder::SeqCst) => FenceOrder::Sc,
+            Some(MemoryOrder::Unordered | MemoryOrder::Relaxed) | None => {
                 return self.no_such_order(cell, parts, "acquire, release, acq_rel or seq_cst");
             }
         };
@@ -305,7 +314,7 @@ impl<'a> Reader<'_> {
         Some(Instruction::Fence(Fence { order, scope: parts.scope.unwrap_or(Scope::Sys) }))
     }
 
-    fn cxx_args(&mut self, cell: &Cell<'a>, form: &str) -> Option<[Arg<'a>; 2]> {
+    fn cxx_args(&mut self, cell: &InstructionCell<'a>, form: &str) -> Option<[Arg<'a>; 2]> {
         let args = self.args(cell)?;
         match <[Arg<'a>; 2]>::try_from(args) {
             Ok(two) => Some(two),

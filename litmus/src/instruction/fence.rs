@@ -8,11 +8,11 @@ use ptx::rules;
 use ptx::rules::fence::FENCE_PROXY;
 use ptx::shape::Opcode;
 
-use super::Reader;
-use crate::cell::Cell;
+use super::InstructionReader;
+use crate::cell::InstructionCell;
 
-impl<'a> Reader<'_> {
-    pub(super) fn fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         if cell.part(1) == "proxy" {
             return self.proxy_fence(cell);
         }
@@ -25,7 +25,7 @@ impl<'a> Reader<'_> {
         ptx::meaning::fence(&qualifiers).map(Instruction::Fence)
     }
 
-    pub(super) fn membar(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    pub(super) fn membar(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         if cell.part(1) == "proxy" {
             return self.proxy_fence(cell);
         }
@@ -38,7 +38,7 @@ impl<'a> Reader<'_> {
         ptx::meaning::membar(&qualifiers).map(Instruction::Fence)
     }
 
-    fn proxy_fence(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    fn proxy_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let name = cell.part(2);
         let proxy = match name {
             "generic" => Some(Proxy::Generic),

@@ -5,10 +5,10 @@ use model::isa::integer::{IntegerOp, Permutation};
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 use model::section;
 
-use super::Reader;
-use super::alu::{Form, PREDICATE, type_named};
-use crate::cell::{self, Arg, Cell};
-use text::report::Bytes;
+use super::InstructionReader;
+use super::alu::{AluForm, PREDICATE, type_named};
+use crate::cell::{self, Arg, InstructionCell};
+use text::report::ByteSpan;
 
 /// The opcodes that are read here.
 pub(super) const OPCODES: &[&str] = &[
@@ -20,7 +20,7 @@ pub(super) const OPCODES: &[&str] = &[
 const OUTSIDE: &str = "this arithmetic";
 
 /// An instruction without its operands.
-struct Shape {
+struct IntegerForm {
     op: IntegerOp,
     ty: Type,
     /// The bits of the result.
@@ -42,7 +42,7 @@ const SIGNED: &[&str] = &["s16", "s32", "s64"];
 const WIDE: &[&str] = &["u32", "u64", "s32", "s64"];
 const INTEGERS: &[&str] = &["u16", "u32", "u64", "s16", "s32", "s64"];
 
-fn shape(parts: &[&str]) -> Result<Shape, NoShape> {
+fn shape(parts: &[&str]) -> Result<IntegerForm, NoShape> {
     let (Some(opcode), behind) = (parts.first(), &parts[1..]) else {
         return Err(NoShape::Outside);
     };
@@ -99,13 +99,13 @@ fn shape(parts: &[&str]) -> Result<Shape, NoShape> {
     } else {
         &[]
     };
-    Ok(Shape { op, ty: of, bits: if counts { 32 } else { of.bits }, narrow })
+    Ok(IntegerForm { op, ty: of, bits: if counts { 32 } else { of.bits }, narrow })
 }
 
-impl<'a> Reader<'_> {
-    pub(super) fn integer(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn integer(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-        let Shape { mut op, ty, bits, narrow } = match shape(&parts) {
+        let IntegerForm { mut op, ty, bits, narrow } = match shape(&parts) {
             Ok(shape) => shape,
             Err(NoShape::Outside) => return Some(vec![Self::unsupported(cell, OUTSIDE)]),
             Err(NoShape::Types(types)) => {
@@ -157,7 +157,7 @@ impl<'a> Reader<'_> {
     /// A step whose result is kept in a register that the test does not name.
     fn aside(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         name: &'static str,
         bits: u16,
         steps: &mut Vec<Instruction>,
@@ -169,7 +169,7 @@ impl<'a> Reader<'_> {
         Some(destination)
     }
 
-    fn no_integer_type(&mut self, cell: &Cell<'a>, types: &[&'static str]) {
+    fn no_integer_type(&mut self, cell: &InstructionCell<'a>, types: &[&'static str]) {
         let opcode = cell.opcode();
         let names: Vec<String> = types.iter().map(|name| format!("`.{name}`")).collect();
         let last = cell.parts.len() - 1;
@@ -194,13 +194,13 @@ impl<'a> Reader<'_> {
     }
 
     /// Whether a `setp` writes two predicates, or combines its comparison with a third.
-    pub(super) fn combines(cell: &Cell<'a>) -> bool {
+    pub(super) fn combines(cell: &InstructionCell<'a>) -> bool {
         matches!(cell.part(2), "and" | "or" | "xor") || cell.operands.text_at(1) == "|"
     }
 
     /// `setp.ne.and.u32 p|q, a, b, c`: `p` is the comparison combined with `c`, and `q` its
     /// negation combined with `c`.
-    pub(super) fn combined(&mut self, cell: &Cell<'a>) -> Option<Vec<Instruction>> {
+    pub(super) fn combined(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let comparison = self.comparison(cell)?;
         let mut parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let combination = match parts.first() {
@@ -213,9 +213,9 @@ impl<'a> Reader<'_> {
             parts.remove(0);
         }
         let ty = match self.alu_form(cell, &parts)? {
-            Form::Typed(ty) => ty,
-            Form::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
-            Form::Halves => return Some(vec![Self::unsupported(cell, OUTSIDE)]),
+            AluForm::Typed(ty) => ty,
+            AluForm::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
+            AluForm::Halves => return Some(vec![Self::unsupported(cell, OUTSIDE)]),
         };
         let (destinations, args) = self.two_predicates(cell)?;
         let (a, b, with) = match (&args[..], combination) {
@@ -264,7 +264,10 @@ impl<'a> Reader<'_> {
 
     /// `p|q` or `p`, and what follows.
     #[expect(clippy::type_complexity, reason = "names with their places, and operands")]
-    fn two_predicates(&mut self, cell: &Cell<'a>) -> Option<(Vec<(&'a str, Bytes)>, Vec<Arg<'a>>)> {
+    fn two_predicates(
+        &mut self,
+        cell: &InstructionCell<'a>,
+    ) -> Option<(Vec<(&'a str, ByteSpan)>, Vec<Arg<'a>>)> {
         let mut cursor = cell.operands;
         let mut names = Vec::new();
         loop {

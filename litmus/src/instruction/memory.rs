@@ -4,7 +4,7 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::AtomicOp;
 use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::reach::Reach;
+use model::isa::reach::AllowedSpaces;
 use model::isa::st::Store;
 use model::isa::{Address, Instruction, Reg, Type, TypeKind};
 use model::memory::Proxy;
@@ -13,16 +13,20 @@ use ptx::rules;
 use ptx::rules::atomic::{ATOM_SUB, RED_SUB};
 use ptx::shape::Opcode;
 
-use super::Reader;
-use crate::cell::{Arg, Cell};
-use crate::draft::Access;
-use text::report::Reported;
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
+use crate::draft::DraftAccess;
+use text::report::ErrorReported;
 
 /// What is left of a memory instruction to be looked up.
 type Checked<'a> = Result<(Qualifiers, Vec<Arg<'a>>), Instruction>;
 
-impl<'a> Reader<'_> {
-    pub(super) fn load(&mut self, cell: &Cell<'a>, opcode: Opcode) -> Option<Instruction> {
+impl<'a> InstructionReader<'_> {
+    pub(super) fn load(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        opcode: Opcode,
+    ) -> Option<Instruction> {
         let (qualifiers, args) = match self.checked(cell, opcode)? {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
@@ -60,10 +64,10 @@ impl<'a> Reader<'_> {
     /// `ld r0, 1` and `ld r0, r1` of the peer dialect move.
     fn peer_move(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         destination: &Arg<'a>,
         source: &Arg<'a>,
-    ) -> Option<Result<Instruction, Reported>> {
+    ) -> Option<Result<Instruction, ErrorReported>> {
         if self.draft.dialect != Dialect::Peer || cell.parts.len() > 1 {
             return None;
         }
@@ -77,19 +81,19 @@ impl<'a> Reader<'_> {
             Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => false,
         };
         moves.then(|| {
-            let source = self.operand(source).ok_or(Reported)?;
+            let source = self.operand(source).ok_or(ErrorReported)?;
             let ty = Type::U64;
             let destination = self.alu_destination(destination, ty.bits, AluOp::Mov, &[source]);
             Ok(Instruction::Alu(Alu {
                 op: AluOp::Mov,
                 ty,
-                destination: destination.ok_or(Reported)?,
+                destination: destination.ok_or(ErrorReported)?,
                 sources: vec![source],
             }))
         })
     }
 
-    pub(super) fn store(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    pub(super) fn store(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let (qualifiers, args) = match self.checked(cell, Opcode::St)? {
             Ok(checked) => checked,
             Err(unsupported) => return Some(unsupported),
@@ -121,7 +125,11 @@ impl<'a> Reader<'_> {
         Some(Instruction::Store(store))
     }
 
-    pub(super) fn atomic(&mut self, cell: &Cell<'a>, reduction: bool) -> Option<Instruction> {
+    pub(super) fn atomic(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        reduction: bool,
+    ) -> Option<Instruction> {
         if reduction && cell.part(1) == "async" {
             return Some(Self::unsupported(cell, "asynchronous operations and mbarriers"));
         }
@@ -202,7 +210,7 @@ impl<'a> Reader<'_> {
     /// Two operands, and the cache policy where one is announced.
     fn exactly(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         qualifiers: &Qualifiers,
         mut args: Vec<Arg<'a>>,
         form: &str,
@@ -222,7 +230,7 @@ impl<'a> Reader<'_> {
 
     /// Qualifiers and operands that keep the rules; an instruction that the model does not cover is
     /// the inner `Err`.
-    fn checked(&mut self, cell: &Cell<'a>, opcode: Opcode) -> Option<Checked<'a>> {
+    fn checked(&mut self, cell: &InstructionCell<'a>, opcode: Opcode) -> Option<Checked<'a>> {
         let qualifiers = match self.qualifiers(cell, rules::accepts(opcode))? {
             Ok(qualifiers) => qualifiers,
             Err(unsupported) => return Some(Err(unsupported)),
@@ -274,16 +282,16 @@ impl<'a> Reader<'_> {
     /// Notes an access, to be checked against its variable when all are known.
     pub(super) fn access(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         address: Address,
-        at: text::report::Bytes,
+        at: text::report::ByteSpan,
         (ty, elements): (Type, u32),
-        reach: Reach,
+        reach: AllowedSpaces,
         qualifiers: &Qualifiers,
     ) {
         let space_at =
             qualifiers.space.map_or(cell.part_at(0), |space| cell.part_at(space.position));
-        self.draft.thread(self.thread).accesses.push(Access {
+        self.draft.thread(self.thread).accesses.push(DraftAccess {
             base: address.base,
             offset: address.offset,
             scalar: ty.bytes(),
@@ -318,7 +326,7 @@ impl<'a> Reader<'_> {
 }
 
 /// An addition in the place of the subtraction, with the other sign if that is plain to see.
-fn negated(cell: &Cell<'_>, position: usize) -> String {
+fn negated(cell: &InstructionCell<'_>, position: usize) -> String {
     let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
     parts[position] = "add";
     let add = cell.with_parts(&parts);

@@ -14,30 +14,30 @@ use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
 use model::memory::VariableId;
 use model::program::ThreadId;
 use ptx::opcode;
-use ptx::qualifier::{Dialect, Kind, Qualifiers};
-use ptx::rule::{By, Edit, Rule};
+use ptx::qualifier::{Dialect, QualifierKind, Qualifiers};
+use ptx::rule::{Authority, Edit, Rule};
 use ptx::rules;
-use ptx::shape::{self, Form, Lanes, Opcode, Place, Shape, Value};
-use ptx::version::Setting;
+use ptx::shape::{self, AddressShape, InstructionForm, Lanes, Opcode, OperandShape, ValueShape};
+use ptx::version::RuleContext;
 
-use crate::cell::{self, Arg, Base, Cell};
-use crate::draft::Draft;
+use crate::cell::{self, Arg, InstructionCell, WrittenBase};
+use crate::draft::ProgramBuilder;
 use crate::spacing;
-use ptx::correction::{Piece, PieceShape, Written};
+use ptx::correction::{InstructionPieces, OperandPiece, PieceShape};
 use ptx::fault;
 use text::cursor::short;
-use text::report::{Bytes, Report, Reported};
+use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// Reads the instructions of one thread.
-pub(crate) struct Reader<'r> {
-    pub(crate) draft: &'r mut Draft,
-    pub(crate) report: &'r mut Report,
+pub(crate) struct InstructionReader<'r> {
+    pub(crate) draft: &'r mut ProgramBuilder,
+    pub(crate) report: &'r mut Diagnostics,
     pub(crate) thread: ThreadId,
 }
 
-impl<'a> Reader<'_> {
+impl<'a> InstructionReader<'_> {
     /// One cell: its labels, and its instruction if there is one.
-    pub(crate) fn cell(&mut self, cell: &Cell<'a>) {
+    pub(crate) fn cell(&mut self, cell: &InstructionCell<'a>) {
         let line = self.draft.thread(self.thread).lines.len();
         for &(name, at) in &cell.labels {
             let labels = &mut self.draft.thread(self.thread).labels;
@@ -67,7 +67,7 @@ impl<'a> Reader<'_> {
     }
 
     /// The instructions of a cell: none after an error, several for `mad`.
-    fn instruction(&mut self, cell: &Cell<'a>) -> Vec<Instruction> {
+    fn instruction(&mut self, cell: &InstructionCell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let cxx = self.draft.dialect == Dialect::Cxx;
         if let Some(name) = cell.special_register() {
@@ -113,7 +113,7 @@ impl<'a> Reader<'_> {
     }
 
     /// `createpolicy`: a register with a value that no outcome depends on.
-    fn policy(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    fn policy(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let args = self.args(cell)?;
         let Some(first) = args.first() else {
             self.count(cell, &args, "policy, 1.0");
@@ -126,7 +126,7 @@ impl<'a> Reader<'_> {
     }
 
     /// What has no instruction in the model: real PTX, the peer's, or neither.
-    fn other(&mut self, cell: &Cell<'a>) -> Option<Instruction> {
+    fn other(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let name = cell.opcode();
         let peers = opcode::PEER.contains(&name)
             && !(matches!(name, "suld" | "sust") && matches!(cell.part(1), "b" | "p"));
@@ -160,7 +160,7 @@ impl<'a> Reader<'_> {
         None
     }
 
-    fn unsupported(cell: &Cell<'a>, what: &str) -> Instruction {
+    fn unsupported(cell: &InstructionCell<'a>, what: &str) -> Instruction {
         let name = short(cell.name_at().of(cell.operands.text));
         Instruction::Unsupported(format!("`{name}`: {what}"))
     }
@@ -169,8 +169,8 @@ impl<'a> Reader<'_> {
     /// instruction outside the model is `Err`.
     fn qualifiers(
         &mut self,
-        cell: &Cell<'a>,
-        accepts: &[Kind],
+        cell: &InstructionCell<'a>,
+        accepts: &[QualifierKind],
     ) -> Option<Result<Qualifiers, Instruction>> {
         let parts = cell.parts.iter().skip(1).map(|part| part.text);
         let (qualifiers, faults) = Qualifiers::read(parts, accepts);
@@ -194,19 +194,19 @@ impl<'a> Reader<'_> {
     /// and assembler objects to is no error in a test: its meaning is clear.
     fn ruled(
         &mut self,
-        cell: &Cell<'a>,
+        cell: &InstructionCell<'a>,
         opcode: Opcode,
         qualifiers: &Qualifiers,
         args: &[Arg<'a>],
     ) -> Option<()> {
-        let operands: Vec<Shape> = args.iter().map(Self::shape).collect();
+        let operands: Vec<OperandShape> = args.iter().map(Self::shape).collect();
         let predicated = cell.guard.is_some();
-        let form = Form { opcode, q: qualifiers, predicated, operands: &operands };
+        let form = InstructionForm { opcode, q: qualifiers, predicated, operands: &operands };
         let (dialect, isa) = (self.draft.dialect, self.draft.isa);
-        let setting = Setting { dialect, isa, ..Setting::NEWEST };
+        let setting = RuleContext { dialect, isa, ..RuleContext::NEWEST };
         let mut broken = Vec::new();
         rules::check(&form, &setting, |rule, breach| {
-            if rule.by == By::Both {
+            if rule.by == Authority::Both {
                 broken.push((rule, breach));
             }
         });
@@ -230,37 +230,39 @@ impl<'a> Reader<'_> {
 
     /// What rules see of an operand: registers of a test have no declared type, and its variables
     /// are known only at its end.
-    fn shape(arg: &Arg<'a>) -> Shape {
+    fn shape(arg: &Arg<'a>) -> OperandShape {
         let value = |arg: &Arg<'a>| match *arg {
-            Arg::Name("_", _) => Value::Sink,
-            Arg::Name(..) => Value::Register(None),
+            Arg::Name("_", _) => ValueShape::Sink,
+            Arg::Name(..) => ValueShape::Register(None),
             // A number of a test is bits, of a float too.
-            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => Value::Other,
+            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
+                ValueShape::Other
+            }
         };
         match arg {
             Arg::Address(written, _) => {
                 let base = match written.base {
-                    Base::Number(_) => shape::Base::Number,
-                    Base::Name(..) => shape::Base::Other,
+                    WrittenBase::Number(_) => shape::AddressBase::Number,
+                    WrittenBase::Name(..) => shape::AddressBase::Other,
                 };
                 let unified = written.unified.is_some();
-                Shape::Place(Place { base, offset: written.offset, unified })
+                OperandShape::Place(AddressShape { base, offset: written.offset, unified })
             }
-            Arg::Vector(elements, _) => Shape::Lanes(Lanes::new(elements.iter().map(value))),
-            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => Shape::Value(value(arg)),
+            Arg::Vector(elements, _) => OperandShape::Lanes(Lanes::new(elements.iter().map(value))),
+            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => OperandShape::Value(value(arg)),
         }
     }
 
-    fn broken(&mut self, rule: &Rule, at: Bytes, note: String, help: String) {
+    fn broken(&mut self, rule: &Rule, at: ByteSpan, note: String, help: String) {
         self.report.error(rule.code, at, rule.text).note(note).section(rule.section).help(help);
     }
 
-    fn args(&mut self, cell: &Cell<'a>) -> Option<Vec<Arg<'a>>> {
+    fn args(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Arg<'a>>> {
         cell::args(cell.operands, self.report)
     }
 
     /// Reports a wrong number of operands; `form` shows the right one.
-    fn count(&mut self, cell: &Cell<'a>, args: &[Arg<'a>], form: &str) {
+    fn count(&mut self, cell: &InstructionCell<'a>, args: &[Arg<'a>], form: &str) {
         let name = cell.name_at().of(cell.operands.text);
         let what = match args.len() {
             0 => "no operand".to_owned(),
@@ -277,12 +279,12 @@ impl<'a> Reader<'_> {
             .help(cell.with_operands(form));
     }
 
-    fn register(&mut self, name: &str, at: Bytes) -> Reg {
+    fn register(&mut self, name: &str, at: ByteSpan) -> Reg {
         self.draft.thread(self.thread).register(name, at, self.report)
     }
 
     /// A register to be written, `_` being none; `bits` is the width of what is written.
-    fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, Reported> {
+    fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, ErrorReported> {
         match *arg {
             Arg::Name("_", _) => Ok(None),
             Arg::Name(name, at) if self.draft.known_variable(name).is_none() => {
@@ -300,19 +302,23 @@ impl<'a> Reader<'_> {
                     )
                     .note("expected a register")
                     .help(format!("write `%{}` for a register of that name", short(name)));
-                Err(Reported)
+                Err(ErrorReported)
             }
             Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 self.report
                     .error("destination", arg.at(), "the first operand is the register to write")
                     .note("expected a register");
-                Err(Reported)
+                Err(ErrorReported)
             }
         }
     }
 
     /// As [`Self::destination`], noting that nothing is known of the value.
-    fn plain_destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, Reported> {
+    fn plain_destination(
+        &mut self,
+        arg: &Arg<'a>,
+        bits: u16,
+    ) -> Result<Option<Reg>, ErrorReported> {
         let written = self.destination(arg, bits)?;
         if let Some(register) = written {
             self.draft.thread(self.thread).draft(register).given(None);
@@ -350,10 +356,12 @@ impl<'a> Reader<'_> {
     }
 
     /// What an instruction accesses. In the peer dialect, addresses have no brackets.
-    fn address(&mut self, cell: &Cell<'a>, arg: &Arg<'a>) -> Option<Address> {
+    fn address(&mut self, cell: &InstructionCell<'a>, arg: &Arg<'a>) -> Option<Address> {
         let (base, offset) = match *arg {
             Arg::Address(written, _) => (written.base, written.offset),
-            Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => (Base::Name(name, at), 0),
+            Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => {
+                (WrittenBase::Name(name, at), 0)
+            }
             Arg::Name(..) | Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 let written = arg.at().of(cell.operands.text);
                 let replaced = cell.operand_text().replacen(written, &format!("[{written}]"), 1);
@@ -365,8 +373,8 @@ impl<'a> Reader<'_> {
             }
         };
         let base = match base {
-            Base::Number(value) => Operand::Imm(value),
-            Base::Name(name, at) => match self.base(name, at)? {
+            WrittenBase::Number(value) => Operand::Imm(value),
+            WrittenBase::Name(name, at) => match self.base(name, at)? {
                 Ok(variable) => Operand::Address(variable),
                 Err(register) => Operand::Reg(register),
             },
@@ -375,7 +383,7 @@ impl<'a> Reader<'_> {
     }
 
     /// A declared name is a variable; any other is a register if the thread has it.
-    fn base(&mut self, name: &str, at: Bytes) -> Option<Result<VariableId, Reg>> {
+    fn base(&mut self, name: &str, at: ByteSpan) -> Option<Result<VariableId, Reg>> {
         if name.starts_with('%') {
             return Some(Err(self.register(name, at)));
         }
@@ -393,7 +401,7 @@ impl<'a> Reader<'_> {
         self.draft.location(name, at, self.report).map(Ok)
     }
 
-    fn no_operands(&mut self, cell: &Cell<'a>) -> Option<()> {
+    fn no_operands(&mut self, cell: &InstructionCell<'a>) -> Option<()> {
         if cell.operands.at_end() {
             return Some(());
         }
@@ -409,26 +417,26 @@ impl<'a> Reader<'_> {
 }
 
 /// An instruction whose operands are one piece.
-fn unread<'a>(cell: &Cell<'a>) -> Written<'a> {
+fn unread<'a>(cell: &InstructionCell<'a>) -> InstructionPieces<'a> {
     let at = cell.operands.rest_at();
-    let rest = (at.start < at.end).then_some(Piece { at, shape: PieceShape::Scalar });
-    Written { operands: rest.into_iter().collect(), ..written(cell, &[]) }
+    let rest = (at.start < at.end).then_some(OperandPiece { at, shape: PieceShape::Scalar });
+    InstructionPieces { operands: rest.into_iter().collect(), ..written(cell, &[]) }
 }
 
 /// An instruction in pieces, to be put together again without what is wrong.
-fn written<'a>(cell: &Cell<'a>, args: &[Arg<'a>]) -> Written<'a> {
+fn written<'a>(cell: &InstructionCell<'a>, args: &[Arg<'a>]) -> InstructionPieces<'a> {
     let piece = |arg: &Arg<'a>| {
         let shape = match arg {
             Arg::Address(written, _) => PieceShape::Address { unified: written.unified },
             Arg::Vector(elements, _) => PieceShape::Lanes(elements.iter().map(Arg::at).collect()),
             Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => PieceShape::Scalar,
         };
-        Piece { at: arg.at(), shape }
+        OperandPiece { at: arg.at(), shape }
     };
-    Written {
+    InstructionPieces {
         text: cell.operands.text,
         at: cell.at,
-        guard: cell.guard.map(|(_, name, _)| Bytes { start: cell.at.start, ..name }),
+        guard: cell.guard.map(|(_, name, _)| ByteSpan { start: cell.at.start, ..name }),
         parts: cell.parts.iter().map(|part| part.at).collect(),
         operands: args.iter().map(piece).collect(),
     }

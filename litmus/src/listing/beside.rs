@@ -3,20 +3,20 @@
 use machine::form::Family;
 use model::memory::Space;
 
-use super::{Got, Reader};
+use super::{ListedFunctionReader, TextResult};
 use crate::column::constant;
-use model::function::{Initial, Variable};
-use sass::listing::Line;
+use model::function::{EntryValue, FunctionVariable};
+use sass::listing::ListingLine;
 use sass::opcode::{Class, class};
 use sass::syntax::{Indexed, Instruction};
 
-impl Reader<'_> {
+impl ListedFunctionReader<'_> {
     pub(super) fn note(&mut self, text: &str) {
         self.notes.insert(text.to_owned());
     }
 
     /// What has to stand beside an instruction.
-    pub(super) fn beside(&mut self, instruction: &Instruction<'_>) -> Got<()> {
+    pub(super) fn beside(&mut self, instruction: &Instruction<'_>) -> TextResult<()> {
         let opcode = instruction.opcode.text;
         if matches!(opcode, "LDL" | "STL") {
             return Err("local memory, which is laid out by the compiler, is not followed".into());
@@ -38,7 +38,7 @@ impl Reader<'_> {
     }
 
     /// The words of a constant that an instruction reads.
-    fn constant(&mut self, instruction: &Instruction<'_>, indexed: &Indexed<'_>) -> Got<()> {
+    fn constant(&mut self, instruction: &Instruction<'_>, indexed: &Indexed<'_>) -> TextResult<()> {
         let never = instruction
             .guard
             .is_some_and(|guard| guard.negated && guard.predicate.number.is_none());
@@ -68,13 +68,13 @@ impl Reader<'_> {
     }
 
     /// What 32 bits of constant memory hold.
-    fn word(&mut self, bank: u64, offset: u64) -> Option<Initial> {
+    fn word(&mut self, bank: u64, offset: u64) -> Option<EntryValue> {
         if bank == 4 {
             if let Some(name) = self.addresses.get(&offset) {
-                return Some(Initial::Address((*name).to_owned()));
+                return Some(EntryValue::Address((*name).to_owned()));
             }
             let low = offset.checked_sub(4).and_then(|low| self.addresses.get(&low));
-            return low.map(|_| Initial::Value(0));
+            return low.map(|_| EntryValue::Value(0));
         }
         if bank != 0 {
             return None;
@@ -86,7 +86,7 @@ impl Reader<'_> {
         let dims = |at: u64, name: &str| {
             let dimension = usize::try_from(offset.checked_sub(at)? / 4).ok()?;
             let dimension = ["x", "y", "z"].get(dimension)?;
-            Some(Initial::Special(format!("{name}.{dimension}")))
+            Some(EntryValue::Special(format!("{name}.{dimension}")))
         };
         let (threads, ctas, stack, descriptor) = match self.family {
             Family::Maxwell => (0x8, 0x14, 0x20, None),
@@ -96,11 +96,11 @@ impl Reader<'_> {
             Family::Blackwell => (0x360, 0x370, 0x37c, Some(0x358)),
         };
         if offset == stack {
-            return Some(Initial::Value(0));
+            return Some(EntryValue::Value(0));
         }
         if descriptor.is_some_and(|at| offset == at || offset == at + 4) {
             self.note("descriptors are those of all global memory");
-            return Some(Initial::Value(0));
+            return Some(EntryValue::Value(0));
         }
         let clusters = match self.family {
             Family::Hopper => Some(0x140),
@@ -109,13 +109,13 @@ impl Reader<'_> {
         };
         if clusters == Some(offset) {
             self.note("the kernel is launched with clusters");
-            return Some(Initial::Value(1));
+            return Some(EntryValue::Value(1));
         }
         dims(threads, "ntid").or_else(|| dims(ctas, "nctaid"))
     }
 
     /// What 32 bits at an offset in the parameters hold, each aligned to its size.
-    fn parameter(&mut self, offset: u64) -> Option<Initial> {
+    fn parameter(&mut self, offset: u64) -> Option<EntryValue> {
         let mut end = 0_u64;
         let mut found = None;
         let all: Vec<u16> = self.signature.parameters.iter().map(|one| one.bits).collect();
@@ -129,8 +129,8 @@ impl Reader<'_> {
                     return None;
                 }
                 found = match offset - start.min(offset) {
-                    0 if start == offset => Some(Initial::Parameter(index)),
-                    4 if bytes == 8 => Some(Initial::Value(0)),
+                    0 if start == offset => Some(EntryValue::Parameter(index)),
+                    4 if bytes == 8 => Some(EntryValue::Value(0)),
                     _ => return None,
                 };
                 if bytes == 8 {
@@ -141,17 +141,17 @@ impl Reader<'_> {
         found
     }
 
-    fn special(&mut self, name: &str) -> Got<()> {
+    fn special(&mut self, name: &str) -> TextResult<()> {
         let lane = "the thread is the first of its warp, and the only one that is active";
         let value = match name {
             "SRZ" => return Ok(()),
-            "SR_LANEID" | "SR_LTMASK" => Initial::Value(0),
-            "SR_EQMASK" | "SR_LEMASK" => Initial::Value(1),
-            "SR_GTMASK" => Initial::Value(0xffff_fffe),
-            "SR_GEMASK" => Initial::Value(0xffff_ffff),
+            "SR_LANEID" | "SR_LTMASK" => EntryValue::Value(0),
+            "SR_EQMASK" | "SR_LEMASK" => EntryValue::Value(1),
+            "SR_GTMASK" => EntryValue::Value(0xffff_fffe),
+            "SR_GEMASK" => EntryValue::Value(0xffff_ffff),
             "SR_CgaCtaId" => {
                 self.note("the CTA is the first of its cluster");
-                Initial::Value(0)
+                EntryValue::Value(0)
             }
             _ => {
                 let known = ["X", "Y", "Z"].into_iter().find_map(|dimension| {
@@ -163,7 +163,7 @@ impl Reader<'_> {
                     };
                     Some(format!("{base}.{}", dimension.to_lowercase()))
                 });
-                Initial::Special(known.ok_or_else(|| {
+                EntryValue::Special(known.ok_or_else(|| {
                     format!("what the special register `{name}` holds is not known")
                 })?)
             }
@@ -176,8 +176,8 @@ impl Reader<'_> {
     }
 
     /// Reading S8: where each wide access was a vector, it promises what its elements do.
-    pub(super) fn pieces(&mut self, lines: &[Line<'_>]) {
-        let wide = |line: &&Line<'_>| {
+    pub(super) fn pieces(&mut self, lines: &[ListingLine<'_>]) {
+        let wide = |line: &&ListingLine<'_>| {
             let constant = matches!(line.instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
             let access =
                 matches!(class(line.instruction.opcode.text), Some(Class::Load | Class::Store));
@@ -186,18 +186,21 @@ impl Reader<'_> {
         };
         let count = lines.iter().filter(wide).count();
         if count > 0 && count == self.signature.vectors {
-            self.initial.insert("pieces".to_owned(), Initial::Value(4));
+            self.initial.insert("pieces".to_owned(), EntryValue::Value(4));
             self.note("accesses of more than 32 bits are vectors");
         }
     }
 
     /// The variables of the function; where its shared memory is, if it is accessed.
-    pub(super) fn variables(&mut self, lines: &[Line<'_>]) -> Got<Vec<Variable>> {
-        let shared = |line: &Line<'_>| {
+    pub(super) fn variables(
+        &mut self,
+        lines: &[ListingLine<'_>],
+    ) -> TextResult<Vec<FunctionVariable>> {
+        let shared = |line: &ListingLine<'_>| {
             matches!(line.instruction.opcode.text, "LDS" | "STS" | "ATOMS" | "REDS")
         };
         if lines.iter().any(shared) {
-            let own: Vec<&Variable> =
+            let own: Vec<&FunctionVariable> =
                 self.signature.variables.iter().filter(|v| v.space == Space::Shared).collect();
             let [variable] = own[..] else {
                 let why = match own.len() {
@@ -208,11 +211,11 @@ impl Reader<'_> {
             };
             // What is before it is the system's own.
             let begin = if self.family >= Family::Hopper { 0x400 } else { 0 };
-            let place = Initial::Address(variable.name.clone());
+            let place = EntryValue::Address(variable.name.clone());
             self.initial.insert(format!("shared[{begin:#x}]"), place);
         }
         for value in self.initial.values() {
-            let Initial::Address(name) = value else { continue };
+            let EntryValue::Address(name) = value else { continue };
             if !self.signature.variables.iter().any(|known| known.name == *name) {
                 return Err(format!("the variable `{name}`, which the module does not show"));
             }

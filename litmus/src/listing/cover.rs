@@ -1,12 +1,12 @@
 //! Whether the columns of a test have all that a function does.
 
-use crate::print::Source;
-use model::function::{Function, Initial, Language, Refused};
+use crate::print::TestText;
+use model::function::{EntryValue, Function, Language, Refused};
 
 /// Whether a test reads all of the column; else what it does not, and where that is in the file.
 pub(super) fn covered(function: &Function) -> Result<(), Refused> {
     let Language::Sass(sm) = function.language else { return Ok(()) };
-    let mut source = Source::new("SASS", "function");
+    let mut source = TestText::new("SASS", "function");
     source.key("Arch", &format!("sm_{sm}"));
     let variable = |name: &str| function.variables.iter().position(|known| known.name == name);
     source.declare(["witness=0"]);
@@ -16,12 +16,12 @@ pub(super) fn covered(function: &Function) -> Result<(), Refused> {
     }));
     source.declare(function.initial.iter().map(|(name, value)| {
         let value = match value {
-            Initial::Parameter(index) if function.parameters[*index].points_to.is_some() => {
+            EntryValue::Parameter(index) if function.parameters[*index].points_to.is_some() => {
                 "witness".to_owned()
             }
-            Initial::Parameter(_) | Initial::Special(_) => "0".to_owned(),
-            Initial::Value(value) => value.to_string(),
-            Initial::Address(name) => {
+            EntryValue::Parameter(_) | EntryValue::Special(_) => "0".to_owned(),
+            EntryValue::Value(value) => value.to_string(),
+            EntryValue::Address(name) => {
                 variable(name).map_or("witness".to_owned(), |index| format!("v{index}"))
             }
         };

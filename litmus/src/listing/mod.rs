@@ -11,18 +11,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
 
-use model::function::{Function, Functions, Initial, Language, Parameter, Refused, Row, Variable};
-use sass::listing::{self, Line, Listing};
+use model::function::{
+    EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refused,
+};
+use sass::listing::{self, Listing, ListingLine};
 use sass::opcode::{Class, class};
 use sass::syntax::{Atom, Instruction, OperandKind};
 use text::diagnostic::Diagnostic;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// What a listing does not show of a function, and the module does that it was made of.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
     pub parameters: Vec<Parameter>,
-    pub variables: Vec<Variable>,
+    pub variables: Vec<FunctionVariable>,
     /// How many accesses are of vectors with elements of 32 bits; 0 where some access is wider.
     pub vectors: usize,
 }
@@ -57,8 +59,8 @@ pub fn functions(
     signature: &dyn Fn(&str) -> Option<Signature>,
 ) -> Result<Functions, Vec<Diagnostic>> {
     let listing = listing::listing(path, text, None);
-    let mut report = Report::default();
-    let nothing = Bytes::default();
+    let mut report = Diagnostics::default();
+    let nothing = ByteSpan::default();
     let sm = listing.sm.or(arch);
     if listing.functions.is_empty() {
         report
@@ -85,7 +87,7 @@ pub fn functions(
             let why = "the module has no kernel of this name".to_owned();
             return Err(Refused { line: function.line, why });
         };
-        Reader {
+        ListedFunctionReader {
             sm,
             family,
             signature,
@@ -122,24 +124,24 @@ fn addresses(text: &str) -> BTreeMap<u64, &str> {
     all
 }
 
-struct Reader<'l> {
+struct ListedFunctionReader<'l> {
     sm: u16,
     family: Family,
     signature: Signature,
     addresses: &'l BTreeMap<u64, &'l str>,
-    initial: BTreeMap<String, Initial>,
+    initial: BTreeMap<String, EntryValue>,
     notes: BTreeSet<String>,
 }
 
 /// The text of an instruction, or why it has none.
-type Got<T> = Result<T, String>;
+type TextResult<T> = Result<T, String>;
 
-impl Reader<'_> {
+impl ListedFunctionReader<'_> {
     fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refused> {
         let lines = without_padding(&function.lines);
         let targets: BTreeSet<String> =
             lines.iter().filter_map(|line| target(&line.instruction)).collect();
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows: Vec<FunctionLine> = Vec::new();
         for line in lines {
             let refused = |why| Refused { line: line.number, why };
             let names = line.labels.iter().map(|label| plain(label));
@@ -152,7 +154,7 @@ impl Reader<'_> {
             let waits = self.waits(&line.instruction);
             let cell = cell(&line.instruction).map_err(refused)?;
             let wait = if waits { " &wr=0x0" } else { "" };
-            rows.push(Row {
+            rows.push(FunctionLine {
                 cell: format!("{}{cell}{wait}", labels.concat()),
                 line: line.number,
                 volatile: line.instruction.has("MMIO"),
@@ -160,7 +162,7 @@ impl Reader<'_> {
             });
             if waits {
                 let cell = "NOP &req={0}".to_owned();
-                rows.push(Row { cell, line: line.number, ..Row::default() });
+                rows.push(FunctionLine { cell, line: line.number, ..FunctionLine::default() });
             }
         }
         self.pieces(&function.lines);
@@ -223,7 +225,7 @@ fn target(instruction: &Instruction<'_>) -> Option<String> {
 }
 
 /// An instruction as a cell has it: labels without dots, and no annotations.
-fn cell(instruction: &Instruction<'_>) -> Got<String> {
+fn cell(instruction: &Instruction<'_>) -> TextResult<String> {
     let guard = instruction.guard.map(|guard| format!("{guard} ")).unwrap_or_default();
     let mut operands: Vec<String> = instruction.operands.iter().map(ToString::to_string).collect();
     if let (Some(target), Some(last)) = (target(instruction), operands.last_mut()) {
@@ -239,7 +241,7 @@ fn cell(instruction: &Instruction<'_>) -> Got<String> {
 }
 
 /// Without what a compiler puts behind the last instruction: a branch to itself, and `NOP`.
-fn without_padding<'l, 'a>(lines: &'l [Line<'a>]) -> &'l [Line<'a>] {
+fn without_padding<'l, 'a>(lines: &'l [ListingLine<'a>]) -> &'l [ListingLine<'a>] {
     let named: BTreeSet<(usize, String)> = lines
         .iter()
         .enumerate()

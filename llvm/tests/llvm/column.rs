@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::function::{Function, Functions, Initial};
+use model::function::{EntryValue, Function, Functions};
 use model::memory::Space;
 
 pub(crate) fn read(text: &str) -> Functions {
@@ -49,13 +49,13 @@ pub(crate) fn test(function: &Function) -> String {
     }
     for (register, initial) in &function.initial {
         let value = match initial {
-            Initial::Parameter(index) => match function.parameters[*index].points_to {
+            EntryValue::Parameter(index) => match function.parameters[*index].points_to {
                 Some(_) => format!("a{index}"),
                 None => "1".to_owned(),
             },
-            Initial::Value(value) => value.to_string(),
-            Initial::Address(variable) => variable.clone(),
-            Initial::Special(_) => "0".to_owned(),
+            EntryValue::Value(value) => value.to_string(),
+            EntryValue::Address(variable) => variable.clone(),
+            EntryValue::Special(_) => "0".to_owned(),
         };
         writeln!(text, "P0:{register}={value};").expect("it can be written");
     }

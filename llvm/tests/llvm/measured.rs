@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use llvm::{self, Access, Kind, Operation, Order};
+use llvm::{self, Access, AccessKind, AtomicOrdering, Operation};
 
 use crate::column;
 
@@ -39,7 +39,11 @@ fn snippets() -> Option<BTreeSet<String>> {
 }
 
 /// The order and scope that a cell of an access or a fence has.
-fn strength(order: Option<Order>, volatile: bool, scope: &str) -> Option<(String, String)> {
+fn strength(
+    order: Option<AtomicOrdering>,
+    volatile: bool,
+    scope: &str,
+) -> Option<(String, String)> {
     let named = match scope {
         "block" | "cluster" | "device" => scope,
         _ => "system",
@@ -47,8 +51,10 @@ fn strength(order: Option<Order>, volatile: bool, scope: &str) -> Option<(String
     match order {
         None if volatile => Some(("relaxed".to_owned(), "system".to_owned())),
         None => None,
-        Some(Order::Monotonic) => Some(("relaxed".to_owned(), named.to_owned())),
-        Some(Order::Unordered) if volatile => Some(("relaxed".to_owned(), named.to_owned())),
+        Some(AtomicOrdering::Monotonic) => Some(("relaxed".to_owned(), named.to_owned())),
+        Some(AtomicOrdering::Unordered) if volatile => {
+            Some(("relaxed".to_owned(), named.to_owned()))
+        }
         Some(order) => Some((order.name().to_owned(), named.to_owned())),
     }
 }
@@ -84,8 +90,8 @@ fn wanted(operation: &Operation<'_>) -> Vec<(Option<(String, String)>, bool)> {
         Operation::Access(access) => {
             let strength = strength(access.order, access.volatile, access.scope);
             let parts = match access.kind {
-                Kind::Load | Kind::Store => access.ty.lanes.unwrap_or(1),
-                Kind::Rmw(_) | Kind::CmpXchg { .. } => 1,
+                AccessKind::Load | AccessKind::Store => access.ty.lanes.unwrap_or(1),
+                AccessKind::Rmw(_) | AccessKind::CmpXchg { .. } => 1,
             };
             vec![(strength, access.volatile); parts as usize]
         }

@@ -2,10 +2,10 @@
 //!
 //! The peer dialect has no such rules.
 
-use super::{Generations, Key, Run, State, Step};
+use super::{ArrivalSearch, ArrivalState, BarrierKey, BarrierStep, Generations};
 use crate::event::{EventKind, Resource};
 use crate::isa::bar::BarrierMisuse;
-use crate::path::{End, Path};
+use crate::path::{Path, PathEnd};
 
 /// A point of a run at which a thread uses a barrier as PTX forbids.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Divergence {
 /// ends before the other has exited, unless a condition led it past a barrier.
 pub(super) fn divergences(
     paths: &[&Path],
-    steps: &[Vec<Step>],
+    steps: &[Vec<BarrierStep>],
     same_warp: impl Fn(usize, usize) -> bool,
 ) -> Vec<Divergence> {
     let aligned = |thread: usize| {
@@ -41,7 +41,7 @@ pub(super) fn divergences(
     // A thread in a loop may still come to the barrier.
     let ends_early = |thread: usize| {
         let path = paths[thread];
-        path.passed_over && !matches!(path.end, End::Spins { .. })
+        path.passed_over && !matches!(path.end, PathEnd::Spins { .. })
     };
     let mut found = Vec::new();
     for second in 0..steps.len() {
@@ -68,7 +68,7 @@ pub(super) fn divergences(
     found
 }
 
-impl Step {
+impl BarrierStep {
     /// Whether it is the first event of its instruction.
     fn leads(&self) -> bool {
         self.kind == EventKind::Arrive || self.key.resource == Resource::Cluster
@@ -80,10 +80,13 @@ impl Step {
 }
 
 /// Whether barriers may be misused in some order of arrivals, and are not in another.
-pub(super) fn depends_on_order(steps: &[Vec<Step>], members: impl Fn(Key) -> u64) -> bool {
+pub(super) fn depends_on_order(
+    steps: &[Vec<BarrierStep>],
+    members: impl Fn(BarrierKey) -> u64,
+) -> bool {
     let all = || steps.iter().flatten().filter(|step| !step.is_peers());
     let differs = all().any(|step| {
-        let count = |step: &Step| step.used.count.unwrap_or_else(|| members(step.key));
+        let count = |step: &BarrierStep| step.used.count.unwrap_or_else(|| members(step.key));
         all().filter(|other| other.key == step.key).any(|other| {
             step.used.reduce.is_some() != other.used.reduce.is_some() || count(step) != count(other)
         })
@@ -96,10 +99,10 @@ pub(super) fn depends_on_order(steps: &[Vec<Step>], members: impl Fn(Key) -> u64
     differs || repeated
 }
 
-impl Run<'_> {
+impl ArrivalSearch<'_> {
     /// What threads that stand where they do have done wrong, and the threads that cannot go on from
     /// there.
-    pub(super) fn standing(&self, state: &State) -> Option<(Misuse, Vec<usize>)> {
+    pub(super) fn standing(&self, state: &ArrivalState) -> Option<(Misuse, Vec<usize>)> {
         let there = |pair: &&Divergence| {
             pair.threads.iter().zip(pair.at).all(|(&thread, at)| {
                 // A thread that waits is past its wait, and has not come to what follows.
@@ -126,7 +129,7 @@ impl Run<'_> {
     }
 
     /// What a thread that arrives now does wrong.
-    pub(super) fn arriving(&self, state: &State, thread: usize) -> Option<Misuse> {
+    pub(super) fn arriving(&self, state: &ArrivalState, thread: usize) -> Option<Misuse> {
         let position = state.position[thread];
         let step = self.steps[thread][position];
         if step.is_peers() {
@@ -151,7 +154,13 @@ impl Run<'_> {
 
     /// Every event before the next barrier of its thread has a place in the run that leads here:
     /// the threads are run through their barriers alone.
-    fn misuse(&self, state: &State, thread: usize, step: usize, reason: BarrierMisuse) -> Misuse {
+    fn misuse(
+        &self,
+        state: &ArrivalState,
+        thread: usize,
+        step: usize,
+        reason: BarrierMisuse,
+    ) -> Misuse {
         let reached: Vec<usize> =
             (0..self.steps.len()).map(|thread| self.reached(state, thread)).collect();
         let mut generations = state.joined.clone();
@@ -165,7 +174,7 @@ impl Run<'_> {
 
     /// How many events of its path a thread has come to: those before the barrier that it stands
     /// at.
-    fn reached(&self, state: &State, thread: usize) -> usize {
+    fn reached(&self, state: &ArrivalState, thread: usize) -> usize {
         let passed = state.position[thread];
         let at = if state.waiting[thread].is_some() { passed.checked_sub(1) } else { Some(passed) };
         at.and_then(|at| self.steps[thread].get(at))

@@ -21,20 +21,20 @@ pub enum Rounding {
 
 /// Bits of the exponent and of the fraction.
 #[derive(Clone, Copy)]
-struct Format {
+struct FloatFormat {
     exponent: u32,
     fraction: u32,
 }
 
-fn format(bits: u16) -> Format {
+fn format(bits: u16) -> FloatFormat {
     match bits {
-        16 => Format { exponent: 5, fraction: 10 },
-        32 => Format { exponent: 8, fraction: 23 },
-        _ => Format { exponent: 11, fraction: 52 },
+        16 => FloatFormat { exponent: 5, fraction: 10 },
+        32 => FloatFormat { exponent: 8, fraction: 23 },
+        _ => FloatFormat { exponent: 11, fraction: 52 },
     }
 }
 
-impl Format {
+impl FloatFormat {
     /// What the exponent field of infinities and of what is no number holds.
     fn special(self) -> i32 {
         (1 << self.exponent) - 1
@@ -62,7 +62,7 @@ fn not_a_number(bits: u16) -> Value {
 
 /// What some bits stand for.
 #[derive(Clone, Copy)]
-enum Number {
+enum DecodedFloat {
     NaN,
     Infinite {
         negative: bool,
@@ -75,26 +75,30 @@ enum Number {
     },
 }
 
-fn decode(bits: u16, value: Value) -> Number {
+fn decode(bits: u16, value: Value) -> DecodedFloat {
     let format = format(bits);
     let negative = value >> (bits - 1) & 1 == 1;
     let fraction = value & ((1 << format.fraction) - 1);
     let field = value >> format.fraction & ((1 << format.exponent) - 1);
     let field = i32::try_from(field).expect("an exponent has few bits");
     if field == format.special() {
-        return if fraction == 0 { Number::Infinite { negative } } else { Number::NaN };
+        return if fraction == 0 { DecodedFloat::Infinite { negative } } else { DecodedFloat::NaN };
     }
     let hidden = if field == 0 { 0 } else { 1 << format.fraction };
     let exponent = format.least() + field.max(1) - 1;
-    Number::Finite { negative, significand: hidden | fraction, exponent }
+    DecodedFloat::Finite { negative, significand: hidden | fraction, exponent }
 }
 
-fn encode(bits: u16, number: Number, rounding: Rounding) -> Value {
+fn encode(bits: u16, number: DecodedFloat, rounding: Rounding) -> Value {
     let format = format(bits);
     let (negative, significand, exponent) = match number {
-        Number::NaN => return not_a_number(bits),
-        Number::Infinite { negative } => return format.assemble(negative, format.special(), 0),
-        Number::Finite { negative, significand, exponent } => (negative, significand, exponent),
+        DecodedFloat::NaN => return not_a_number(bits),
+        DecodedFloat::Infinite { negative } => {
+            return format.assemble(negative, format.special(), 0);
+        }
+        DecodedFloat::Finite { negative, significand, exponent } => {
+            (negative, significand, exponent)
+        }
     };
     if significand == 0 {
         return format.assemble(negative, 0, 0);
@@ -203,7 +207,7 @@ pub fn convert(to: Type, from: Type, rounding: Rounding, value: Value) -> Value 
         let wide = alu::extend(from, value);
         let negative = from.kind == TypeKind::Signed && wide.cast_signed() < 0;
         let significand = if negative { wide.wrapping_neg() } else { wide };
-        Number::Finite { negative, significand, exponent: 0 }
+        DecodedFloat::Finite { negative, significand, exponent: 0 }
     };
     if to.kind == TypeKind::Float {
         return encode(to.bits, number, rounding);
@@ -212,15 +216,15 @@ pub fn convert(to: Type, from: Type, rounding: Rounding, value: Value) -> Value 
 }
 
 /// What is out of range becomes the nearest number of the range.
-fn integer(to: Type, from: Type, number: Number, rounding: Rounding) -> Value {
+fn integer(to: Type, from: Type, number: DecodedFloat, rounding: Rounding) -> Value {
     let signed = to.kind == TypeKind::Signed;
     let largest = low_bits(to.bits - u16::from(signed));
     let smallest = if signed { largest.wrapping_neg().wrapping_sub(1) } else { 0 };
     let (negative, magnitude) = match number {
-        Number::NaN if from.bits < 64 && to.bits < 64 => return 0,
-        Number::NaN => return 1 << (to.bits - 1),
-        Number::Infinite { negative } => (negative, Value::MAX),
-        Number::Finite { negative, significand, exponent } => {
+        DecodedFloat::NaN if from.bits < 64 && to.bits < 64 => return 0,
+        DecodedFloat::NaN => return 1 << (to.bits - 1),
+        DecodedFloat::Infinite { negative } => (negative, Value::MAX),
+        DecodedFloat::Finite { negative, significand, exponent } => {
             // A significand has at most 53 bits, and no integer more than 64.
             let magnitude = if exponent > 64 && significand != 0 {
                 Value::MAX

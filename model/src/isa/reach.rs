@@ -7,39 +7,40 @@ use crate::memory::Space;
 
 /// Spaces, and what of an instruction keeps it out of others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reach {
+pub struct AllowedSpaces {
     pub spaces: &'static [Space],
     pub because: &'static str,
 }
 
-const ALL: Reach = Reach { spaces: &Space::ALL, because: "" };
-const WRITABLE: Reach = Reach {
+const ALL: AllowedSpaces = AllowedSpaces { spaces: &Space::ALL, because: "" };
+const WRITABLE: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared, Space::Local, Space::ParamFunc],
     because: "nobody writes it",
 };
-const STRONG: Reach = Reach {
+const STRONG: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared],
     because: "a strong operation is for `.global` and `.shared`",
 };
-const VOLATILE: Reach = Reach {
+const VOLATILE: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared, Space::Local],
     because: "a volatile operation is for `.global`, `.shared` and `.local`",
 };
-const MMIO: Reach =
-    Reach { spaces: &[Space::Global], because: "an `.mmio` operation is for `.global`" };
-const WIDE: Reach =
-    Reach { spaces: &[Space::Global], because: "a vector of 256 bits is for `.global`" };
-const HINT: Reach = Reach {
+const MMIO: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Global], because: "an `.mmio` operation is for `.global`" };
+const WIDE: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Global], because: "a vector of 256 bits is for `.global`" };
+const HINT: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global],
     because: "`.unified` and `.L2::cache_hint` are for `.global`",
 };
-const READ_ONLY: Reach = Reach { spaces: &[Space::Global], because: "this load is for `.global`" };
+const READ_ONLY: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Global], because: "this load is for `.global`" };
 
 /// Bits of the widest vector of other spaces than global.
 const WIDEST: usize = 128;
 
 impl Load {
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> AllowedSpaces {
         match self.order {
             LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => READ_ONLY,
             LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => MMIO,
@@ -53,7 +54,7 @@ impl Load {
 }
 
 impl Store {
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> AllowedSpaces {
         match self.order {
             StoreOrder::MmioRelaxed | StoreOrder::MmioRelease => MMIO,
             _ if usize::from(self.ty.bits) * self.sources.len() > WIDEST => WIDE,
@@ -66,7 +67,7 @@ impl Store {
 }
 
 impl Atomic {
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> AllowedSpaces {
         STRONG
     }
 }

@@ -1,14 +1,14 @@
 //! Addresses of a path: what an access may name, what bytes it names, and why it may name none.
 
-use super::state::{At, State};
-use super::{Check, Walk};
+use super::state::{ComputedAddress, PathState};
+use super::{Assumption, Walk};
 use crate::event::Access;
 use crate::expr::ExprId;
 use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::atom::Atomic;
 use crate::isa::cvta::{AddressOp, Cvta};
 use crate::isa::ld::Load;
-use crate::isa::reach::Reach;
+use crate::isa::reach::AllowedSpaces;
 use crate::isa::st::Store;
 use crate::isa::{Address, Operand, SpaceQualifier, Type};
 use crate::layout::{Astray, Window};
@@ -16,31 +16,38 @@ use crate::memory::{Extent, Space};
 use crate::value::{Value, low64};
 
 /// What an instruction does at its address, as far as that decides where it may be.
-pub(super) struct Use {
+pub(super) struct AddressUse {
     pub(super) space: SpaceQualifier,
     pub(super) ty: Type,
     pub(super) elements: u32,
-    pub(super) reach: Reach,
+    pub(super) reach: AllowedSpaces,
     pub(super) writes: bool,
     pub(super) prefetches: bool,
 }
 
-impl Use {
-    pub(super) fn of_load(load: &Load) -> Use {
+impl AddressUse {
+    pub(super) fn of_load(load: &Load) -> AddressUse {
         let elements = count(load.destinations.len());
         let (reach, prefetches) = (load.reach(), load.prefetches);
-        Use { space: load.space, ty: load.ty, elements, reach, writes: false, prefetches }
+        AddressUse { space: load.space, ty: load.ty, elements, reach, writes: false, prefetches }
     }
 
-    pub(super) fn of_store(store: &Store) -> Use {
+    pub(super) fn of_store(store: &Store) -> AddressUse {
         let elements = count(store.sources.len());
         let reach = store.reach();
-        Use { space: store.space, ty: store.ty, elements, reach, writes: true, prefetches: false }
+        AddressUse {
+            space: store.space,
+            ty: store.ty,
+            elements,
+            reach,
+            writes: true,
+            prefetches: false,
+        }
     }
 
-    pub(super) fn of_atomic(atomic: &Atomic) -> Use {
+    pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
         let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
-        Use { space, ty, elements: 1, reach, writes: true, prefetches: false }
+        AddressUse { space, ty, elements: 1, reach, writes: true, prefetches: false }
     }
 
     fn length(&self) -> u32 {
@@ -57,10 +64,10 @@ impl Walk<'_> {
     /// a value could be; `None` when the path has ended.
     pub(super) fn address(
         &mut self,
-        state: &mut State,
+        state: &mut PathState,
         address: Address,
-        of: &Use,
-    ) -> Option<(Vec<Access>, At)> {
+        of: &AddressUse,
+    ) -> Option<(Vec<Access>, ComputedAddress)> {
         let (base, taint) = match address.base {
             // A name in brackets is the variable, whatever its space and the instruction's.
             Operand::Address(variable) => {
@@ -81,16 +88,16 @@ impl Walk<'_> {
                 .map(Value::from)
                 .collect();
             let mut elsewhere = state.clone();
-            elsewhere.checks.push(Check::NoneOf(sum, all.clone()));
+            elsewhere.checks.push(Assumption::NoneOf(sum, all.clone()));
             self.fault(elsewhere, "an address outside every declared location, or misaligned");
             let (&first, rest) = all.split_first()?;
             for &other in rest {
                 // The fork repeats the instruction; the check answers for the address then.
                 let mut forked = state.clone();
-                forked.checks.push(Check::Equals(sum, other));
+                forked.checks.push(Assumption::Equals(sum, other));
                 self.pending.push(forked);
             }
-            state.checks.push(Check::Equals(sum, first));
+            state.checks.push(Assumption::Equals(sum, first));
             first
         };
         match self.bytes(low64(value), of) {
@@ -102,10 +109,10 @@ impl Walk<'_> {
                         Access { va, pa: self.layout.physical(va) }
                     })
                     .collect();
-                Some((accesses, At { sum, taint }))
+                Some((accesses, ComputedAddress { sum, taint }))
             }
             Err(reason) => {
-                let stopped = std::mem::replace(state, State::empty());
+                let stopped = std::mem::replace(state, PathState::empty());
                 self.fault(stopped, reason);
                 None
             }
@@ -113,7 +120,7 @@ impl Walk<'_> {
     }
 
     /// The bytes at an address, or why there are none for this instruction.
-    fn bytes(&self, address: u64, of: &Use) -> Result<Extent, &'static str> {
+    fn bytes(&self, address: u64, of: &AddressUse) -> Result<Extent, &'static str> {
         if !address.is_multiple_of(u64::from(of.length())) {
             return Err("a misaligned address");
         }
@@ -143,10 +150,10 @@ impl Walk<'_> {
     }
 
     /// The result of a `cvta` or `isspacep`.
-    pub(super) fn converted(&self, state: &mut State, cvta: &Cvta, source: ExprId) -> ExprId {
+    pub(super) fn converted(&self, state: &mut PathState, cvta: &Cvta, source: ExprId) -> ExprId {
         let space = cvta.space.space().expect("an address conversion names its space");
         let origin = state.exprs.constant(self.layout.origin(space).into());
-        let narrow = |state: &mut State, value| state.exprs.alu(AluOp::Mov, cvta.ty, &[value]);
+        let narrow = |state: &mut PathState, value| state.exprs.alu(AluOp::Mov, cvta.ty, &[value]);
         match cvta.op {
             AddressOp::IsIn => {
                 let window = self.layout.named_window(cvta.space, self.thread);
@@ -167,7 +174,7 @@ impl Walk<'_> {
     }
 }
 
-fn is_in(state: &mut State, window: Window, address: ExprId) -> ExprId {
+fn is_in(state: &mut PathState, window: Window, address: ExprId) -> ExprId {
     let base = state.exprs.constant(window.base.into());
     let size = state.exprs.constant(window.size.into());
     let from = state.exprs.alu(AluOp::Sub, Type::U64, &[address, base]);

@@ -1,7 +1,7 @@
 //! Barriers as events of a path: arrivals and waits.
 
-use super::state::State;
-use super::{Check, Next, Walk};
+use super::state::PathState;
+use super::{Assumption, Next, Walk};
 use crate::event::{BarrierUse, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
@@ -14,7 +14,12 @@ use crate::value::{Value, low64};
 const IDS: u64 = 16;
 
 impl Walk<'_> {
-    pub(super) fn barrier(&mut self, state: &mut State, barrier: &Barrier, guard: Mask) -> Next {
+    pub(super) fn barrier(
+        &mut self,
+        state: &mut PathState,
+        barrier: &Barrier,
+        guard: Mask,
+    ) -> Next {
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
@@ -72,7 +77,7 @@ impl Walk<'_> {
 
     /// Notes that a jump to `target` passes over an aligned barrier, or that staying leaves a loop
     /// around one.
-    pub(super) fn note_branch(&self, state: &mut State, target: usize, taken: bool) {
+    pub(super) fn note_branch(&self, state: &mut PathState, target: usize, taken: bool) {
         state.passed_over |= match (taken, target > state.pc) {
             (true, true) => self.aligned_between(state.pc, target),
             (false, false) => self.aligned_between(target, state.pc),
@@ -81,27 +86,27 @@ impl Walk<'_> {
     }
 
     /// A barrier id or count: forks over what a barrier could be called.
-    pub(super) fn choose(&mut self, state: &mut State, value: ExprId) -> u64 {
+    pub(super) fn choose(&mut self, state: &mut PathState, value: ExprId) -> u64 {
         if let Some(known) = state.known(value) {
             return low64(known);
         }
         let mut all: Vec<Value> = (0..IDS.into()).collect();
         all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= IDS.into()));
         let mut elsewhere = state.clone();
-        elsewhere.checks.push(Check::NoneOf(value, all.clone()));
+        elsewhere.checks.push(Assumption::NoneOf(value, all.clone()));
         self.fault(elsewhere, "a barrier id or count out of range");
         for &other in &all[1..] {
             // The fork repeats the instruction; the check answers for the value then.
             let mut forked = state.clone();
-            forked.checks.push(Check::Equals(value, other));
+            forked.checks.push(Assumption::Equals(value, other));
             self.pending.push(forked);
         }
-        state.checks.push(Check::Equals(value, all[0]));
+        state.checks.push(Assumption::Equals(value, all[0]));
         low64(all[0])
     }
 }
 
-pub(super) fn cluster_barrier(state: &mut State, barrier: ClusterBarrier, guard: Mask) {
+pub(super) fn cluster_barrier(state: &mut PathState, barrier: ClusterBarrier, guard: Mask) {
     let (kind, tag) = match barrier.kind {
         ClusterBarrierKind::ArriveRelease | ClusterBarrierKind::ArriveRelaxed => {
             (EventKind::Arrive, Tag::BarrierArrive)

@@ -1,7 +1,7 @@
 //! Loads, stores and atomics as events of a path.
 
-use super::state::{At, State, proxy_tag, scope_tag};
-use super::{Check, Walk};
+use super::state::{ComputedAddress, PathState, proxy_tag, scope_tag};
+use super::{Assumption, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::given::Tag;
@@ -17,9 +17,9 @@ use crate::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(
-        state: &mut State,
+        state: &mut PathState,
         load: &Load,
-        (accesses, at): (Vec<Access>, At),
+        (accesses, at): (Vec<Access>, ComputedAddress),
         guard: Mask,
     ) {
         let mut tags =
@@ -53,9 +53,9 @@ impl Walk<'_> {
 
     pub(super) fn store(
         &self,
-        state: &mut State,
+        state: &mut PathState,
         store: &Store,
-        (accesses, at): (Vec<Access>, At),
+        (accesses, at): (Vec<Access>, ComputedAddress),
         guard: Mask,
     ) {
         let mut tags =
@@ -85,9 +85,9 @@ impl Walk<'_> {
 
     pub(super) fn atomic(
         &mut self,
-        state: &mut State,
+        state: &mut PathState,
         atomic: &Atomic,
-        (accesses, at): (Vec<Access>, At),
+        (accesses, at): (Vec<Access>, ComputedAddress),
         guard: Mask,
     ) {
         let access = accesses[0];
@@ -116,7 +116,7 @@ impl Walk<'_> {
                 let op = AluOp::Setp(Comparison::Eq);
                 let equal = state.exprs.alu(op, atomic.ty, &[old, operands[0].0]);
                 let mut failed = state.clone();
-                failed.checks.push(Check::Truth(equal, false));
+                failed.checks.push(Assumption::Truth(equal, false));
                 if let Some(failure) = atomic.cxx.failure {
                     failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
                 }
@@ -137,7 +137,7 @@ impl Walk<'_> {
                 failed.pc += 1;
                 failed.step += 1;
                 self.pending.push(failed);
-                state.checks.push(Check::Truth(equal, true));
+                state.checks.push(Assumption::Truth(equal, true));
                 // It has read what it compares with: a loop for a lock ends here.
                 let expected = state.exprs.as_const(operands[0].0);
                 if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
@@ -161,7 +161,7 @@ impl Walk<'_> {
                 // shared memory do.
                 let space = self.layout.virtuals[usize::from(access.va.object)].space;
                 let flush = atomic.ty == Type::F32 && space == Space::Global;
-                let flushed = |state: &mut State, value: ExprId| {
+                let flushed = |state: &mut PathState, value: ExprId| {
                     if flush { state.exprs.alu(AluOp::Flush, atomic.ty, &[value]) } else { value }
                 };
                 let (old, operand) = (flushed(state, old), flushed(state, operands[0].0));
@@ -175,7 +175,7 @@ impl Walk<'_> {
     }
 
     /// After an atomic: whether it has changed anything is asked where the loop comes back.
-    fn keep_heads(&self, state: &mut State) {
+    fn keep_heads(&self, state: &mut PathState) {
         if !self.conventions.silent_atomics {
             state.heads.clear();
         }

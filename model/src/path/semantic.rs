@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use super::{Check, Path, PathLimit};
+use super::{Assumption, Path, PathLimit};
 use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
@@ -161,21 +161,21 @@ impl<'p> Reasoned<'p> {
     }
 
     /// Whether examples decide it either way.
-    fn is_open(&self, check: &Check) -> bool {
+    fn is_open(&self, check: &Assumption) -> bool {
         let decided: Vec<bool> = EXAMPLES
             .iter()
             .filter_map(|&value| self.example(check.expr(), &|_| value))
             .map(|value| check.holds(value))
             .collect();
         let constants = match check {
-            Check::Equals(..) | Check::NoneOf(..) => true,
+            Assumption::Equals(..) | Assumption::NoneOf(..) => true,
             // Equality with a constant is met by that constant.
-            Check::Truth(..) => check.equates(&self.path.exprs).is_some(),
+            Assumption::Truth(..) => check.equates(&self.path.exprs).is_some(),
         };
         constants || decided.contains(&true) && decided.contains(&false)
     }
 
-    fn may_hold(&self, check: &Check) -> bool {
+    fn may_hold(&self, check: &Assumption) -> bool {
         self.value(check.expr()).is_none_or(|value| check.holds(value))
     }
 
@@ -210,7 +210,7 @@ impl<'p> Reasoned<'p> {
         if self.shown && !self.is_open(&here[first]) {
             return None;
         }
-        let contradicts = |check: &Check| {
+        let contradicts = |check: &Assumption| {
             // These reads return something else there.
             other.leaves[check.expr().0 as usize] & parting == 0
                 && here[first + 1..].iter().any(|mine| {
@@ -303,15 +303,15 @@ fn leaves(exprs: &[Expr]) -> Vec<Mask> {
 }
 
 /// Whether no value keeps both checks, if they are about the same.
-fn excludes(a: &Check, b: &Check) -> bool {
+fn excludes(a: &Assumption, b: &Assumption) -> bool {
     match (a, b) {
-        (Check::Truth(_, a), Check::Truth(_, b)) => a != b,
-        (Check::Equals(_, a), Check::Equals(_, b)) => a != b,
-        (Check::Equals(_, value), Check::NoneOf(_, values))
-        | (Check::NoneOf(_, values), Check::Equals(_, value)) => values.contains(value),
-        (Check::Equals(_, value), Check::Truth(_, truth))
-        | (Check::Truth(_, truth), Check::Equals(_, value)) => (*value != 0) != *truth,
-        (Check::NoneOf(..), Check::NoneOf(..) | Check::Truth(..))
-        | (Check::Truth(..), Check::NoneOf(..)) => false,
+        (Assumption::Truth(_, a), Assumption::Truth(_, b)) => a != b,
+        (Assumption::Equals(_, a), Assumption::Equals(_, b)) => a != b,
+        (Assumption::Equals(_, value), Assumption::NoneOf(_, values))
+        | (Assumption::NoneOf(_, values), Assumption::Equals(_, value)) => values.contains(value),
+        (Assumption::Equals(_, value), Assumption::Truth(_, truth))
+        | (Assumption::Truth(_, truth), Assumption::Equals(_, value)) => (*value != 0) != *truth,
+        (Assumption::NoneOf(..), Assumption::NoneOf(..) | Assumption::Truth(..))
+        | (Assumption::Truth(..), Assumption::NoneOf(..)) => false,
     }
 }

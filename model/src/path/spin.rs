@@ -3,21 +3,21 @@
 //! An iteration is repeated for ever, and can be left out, if it changes nothing: it meets no barrier, comes back
 //! with the same live registers, and writes nothing, or what is there.
 
-use super::state::State;
-use super::{Check, End, Next, Walk};
+use super::state::PathState;
+use super::{Assumption, Next, PathEnd, Walk};
 use crate::expr::{Expr, ExprId};
 use crate::isa::alu::{AluOp, Comparison};
 use crate::isa::{Type, TypeKind};
 
 impl Walk<'_> {
-    pub(super) fn jump(&mut self, state: &mut State, target: usize) -> Next {
+    pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {
         self.note_branch(state, target, true);
         if target <= state.pc && target < state.visits.len() {
             // An iteration that changes nothing and meets no barrier and comes back with the same
             // live registers, which depend on no less, can be left out: what remains is a path too,
             // with fewer events and dependencies and so with every outcome of this one.
             let back = (&state.registers[..], &state.taint[..]);
-            let covers = |head: &&super::Head| {
+            let covers = |head: &&super::LoopHead| {
                 head.line == target
                     && head.passed_over == state.passed_over
                     && self.live.covers(target, (&head.registers, &head.taint), back)
@@ -26,20 +26,20 @@ impl Walk<'_> {
             let from = state.heads.iter().rfind(covers).map(|head| head.events);
             if let Some((from, kept)) = from.and_then(|from| Some((from, kept(state, from)?))) {
                 let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
-                let end = End::Spins { from: index(from), line: index(state.pc) };
+                let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
                 let mut spinning = state.clone();
-                spinning.checks.extend(kept.iter().map(|&kept| Check::Truth(kept, true)));
+                spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
                 self.finish(spinning, end);
                 // Where an iteration may make the program undefined, its repetitions count too.
                 if self.live.is_harmless() && self.is_agreed(state, from) {
-                    let state = std::mem::replace(state, State::empty());
+                    let state = std::mem::replace(state, PathState::empty());
                     self.changed(&state, &kept, target);
                     return Next::Stop;
                 }
             }
             if !self.again(state, target) {
-                let cut = std::mem::replace(state, State::empty());
-                self.finish(cut, End::Cut);
+                let cut = std::mem::replace(state, PathState::empty());
+                self.finish(cut, PathEnd::Cut);
                 return Next::Stop;
             }
         }
@@ -48,18 +48,18 @@ impl Walk<'_> {
     }
 
     /// Goes back to `target`; false where it has been there as often as the bound allows.
-    fn again(&self, state: &mut State, target: usize) -> bool {
+    fn again(&self, state: &mut PathState, target: usize) -> bool {
         state.pc = target;
         state.visits[target] += 1;
         state.visits[target] < self.bound
     }
 
     /// Goes on where the first of these writes that is none of what is there is each of them.
-    fn changed(&mut self, state: &State, kept: &[ExprId], target: usize) {
+    fn changed(&mut self, state: &PathState, kept: &[ExprId], target: usize) {
         for (at, &changed) in kept.iter().enumerate() {
             let mut other = state.clone();
-            other.checks.extend(kept[..at].iter().map(|&kept| Check::Truth(kept, true)));
-            other.checks.push(Check::Truth(changed, false));
+            other.checks.extend(kept[..at].iter().map(|&kept| Assumption::Truth(kept, true)));
+            other.checks.push(Assumption::Truth(changed, false));
             // No iteration from before is one that changes nothing.
             other.heads.clear();
             if !self.has_values(&other) {
@@ -69,13 +69,13 @@ impl Walk<'_> {
                 other.step += 1;
                 self.pending.push(other);
             } else {
-                self.finish(other, End::Cut);
+                self.finish(other, PathEnd::Cut);
             }
         }
     }
 
     /// Whether nobody races with the writes of the path from this event on.
-    fn is_agreed(&self, state: &State, from: usize) -> bool {
+    fn is_agreed(&self, state: &PathState, from: usize) -> bool {
         state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
             let access = event.access.expect("a write accesses bytes");
             let of = &self.layout.virtuals[usize::from(access.va.object)];
@@ -85,7 +85,7 @@ impl Walk<'_> {
 
     /// Whether each read can return one of the values that its variable ever holds, where they are
     /// known, as far as the checks that are of this read alone go.
-    fn has_values(&self, state: &State) -> bool {
+    fn has_values(&self, state: &PathState) -> bool {
         (0u16..).zip(&state.events).filter(|(_, event)| event.value.is_none()).all(
             |(read, event)| {
                 let Some(access) = event.access else { return true };
@@ -109,7 +109,7 @@ impl Walk<'_> {
 
 /// What has to hold that each write from this event on is one of what is there, as far as it is open;
 /// `None` where one is not. Only atomics write since a head.
-fn kept(state: &mut State, from: usize) -> Option<Vec<ExprId>> {
+fn kept(state: &mut PathState, from: usize) -> Option<Vec<ExprId>> {
     let mut open = Vec::new();
     for at in from..state.events.len() {
         let event = &state.events[at];

@@ -1,6 +1,6 @@
 //! Where a path has got to.
 
-use super::Check;
+use super::Assumption;
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use crate::given::Tag;
@@ -10,7 +10,7 @@ use crate::scope::Scope;
 use crate::value::Value;
 
 #[derive(Clone)]
-pub(super) struct State {
+pub(super) struct PathState {
     pub(super) pc: usize,
     pub(super) step: u16,
     pub(super) exprs: Exprs,
@@ -18,17 +18,17 @@ pub(super) struct State {
     pub(super) taint: Vec<Mask>,
     pub(super) ctrl: Mask,
     pub(super) events: Vec<PathEvent>,
-    pub(super) checks: Vec<Check>,
+    pub(super) checks: Vec<Assumption>,
     pub(super) visits: Vec<u32>,
     /// Loop heads since the last barrier, store, or atomic that changed something.
-    pub(super) heads: Vec<Head>,
+    pub(super) heads: Vec<LoopHead>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,
 }
 
 /// A state at the head of a loop.
 #[derive(Clone)]
-pub(super) struct Head {
+pub(super) struct LoopHead {
     pub(super) line: usize,
     pub(super) registers: Vec<ExprId>,
     pub(super) taint: Vec<Mask>,
@@ -39,22 +39,22 @@ pub(super) struct Head {
 
 /// The address of an instruction: how it is computed, and what it depends on.
 #[derive(Clone, Copy)]
-pub(super) struct At {
+pub(super) struct ComputedAddress {
     pub(super) sum: ExprId,
     pub(super) taint: Mask,
 }
 
 impl PathEvent {
-    pub(super) fn locate(&mut self, access: Access, at: At) {
+    pub(super) fn locate(&mut self, access: Access, at: ComputedAddress) {
         self.access = Some(access);
         self.address = Some(at.sum);
         self.addr = at.taint;
     }
 }
 
-impl State {
-    pub(super) fn empty() -> State {
-        State {
+impl PathState {
+    pub(super) fn empty() -> PathState {
+        PathState {
             pc: 0,
             step: 0,
             exprs: Exprs::default(),
@@ -73,8 +73,8 @@ impl State {
     pub(super) fn known(&self, value: ExprId) -> Option<Value> {
         self.exprs.as_const(value).or_else(|| {
             self.checks.iter().find_map(|check| match check {
-                Check::Equals(of, known) if *of == value => Some(*known),
-                Check::Equals(..) | Check::Truth(..) | Check::NoneOf(..) => None,
+                Assumption::Equals(of, known) if *of == value => Some(*known),
+                Assumption::Equals(..) | Assumption::Truth(..) | Assumption::NoneOf(..) => None,
             })
         })
     }
@@ -83,8 +83,8 @@ impl State {
     pub(super) fn truth(&self, value: ExprId) -> Option<bool> {
         self.exprs.as_const(value).map(|value| value != 0).or_else(|| {
             self.checks.iter().find_map(|check| match check {
-                Check::Truth(of, known) if *of == value => Some(*known),
-                Check::Truth(..) | Check::Equals(..) | Check::NoneOf(..) => None,
+                Assumption::Truth(of, known) if *of == value => Some(*known),
+                Assumption::Truth(..) | Assumption::Equals(..) | Assumption::NoneOf(..) => None,
             })
         })
     }
@@ -122,7 +122,7 @@ impl State {
     pub(super) fn written_back(
         &mut self,
         access: Access,
-        at: At,
+        at: ComputedAddress,
         guard: Mask,
         value: ExprId,
         data: Mask,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::{Sign, Tree};
 use crate::given::{Chosen, Fixed, Tag};
-use crate::rel::{Body, Model, Node, NodeId, SetId, SetNode};
+use crate::rel::{DefinitionBody, Model, Node, NodeId, SetId, SetNode};
 
 /// Words that cannot name anything in cat.
 const KEYWORDS: &[&str] = &[
@@ -46,26 +46,26 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// The names that stand for sets and relations.
-pub(crate) struct Names<'m> {
+pub(crate) struct CatNames<'m> {
     model: &'m Model,
     pub(super) sets: BTreeMap<SetId, String>,
     pub(super) nodes: BTreeMap<NodeId, String>,
     taken: BTreeSet<String>,
 }
 
-impl<'m> Names<'m> {
-    pub(super) fn new(model: &'m Model) -> Names<'m> {
+impl<'m> CatNames<'m> {
+    pub(super) fn new(model: &'m Model) -> CatNames<'m> {
         let given = Tag::ALL.iter().map(|tag| tag.name());
         let given = given.chain(Fixed::ALL.iter().map(|fixed| fixed.name()));
         let given = given.chain(Chosen::ALL.iter().map(|chosen| chosen.name()));
         let taken = given.chain(["id", "emptyset"]).chain(KEYWORDS.iter().copied());
         let taken = taken.map(str::to_owned).collect();
-        Names { model, sets: BTreeMap::new(), nodes: BTreeMap::new(), taken }
+        CatNames { model, sets: BTreeMap::new(), nodes: BTreeMap::new(), taken }
     }
 
     /// All definitions of the model named.
-    pub(crate) fn all(model: &'m Model) -> Names<'m> {
-        let mut names = Names::new(model);
+    pub(crate) fn all(model: &'m Model) -> CatNames<'m> {
+        let mut names = CatNames::new(model);
         for definition in &model.definitions {
             names.define(&definition.name, definition.body);
         }
@@ -73,7 +73,7 @@ impl<'m> Names<'m> {
     }
 
     /// The name of a definition, and of its body from now on, unless that has one.
-    pub(super) fn define(&mut self, name: &str, body: Body) -> String {
+    pub(super) fn define(&mut self, name: &str, body: DefinitionBody) -> String {
         let name = identifier(name);
         let mut unique = name.clone();
         let mut number = 1;
@@ -82,13 +82,13 @@ impl<'m> Names<'m> {
             unique = format!("{name}-{number}");
         }
         match body {
-            Body::Set(set) if !self.set_is_given(set) => {
+            DefinitionBody::Set(set) if !self.set_is_given(set) => {
                 self.sets.entry(set).or_insert_with(|| unique.clone());
             }
-            Body::Rel(node) if !self.node_is_given(node) => {
+            DefinitionBody::Rel(node) if !self.node_is_given(node) => {
                 self.nodes.entry(node).or_insert_with(|| unique.clone());
             }
-            Body::Set(_) | Body::Rel(_) => {}
+            DefinitionBody::Set(_) | DefinitionBody::Rel(_) => {}
         }
         unique
     }

@@ -34,7 +34,7 @@ pub(crate) enum Tree {
 
 /// Where an expression stands: what binds less tightly needs parentheses there.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum OperandPosition {
     Free,
     /// Left of this operator.
     Left(Sign),
@@ -60,18 +60,18 @@ impl Tree {
         Tree::Postfix(Box::new(self), sign)
     }
 
-    fn needs_parentheses(&self, place: Place) -> bool {
+    fn needs_parentheses(&self, place: OperandPosition) -> bool {
         match (self, place) {
-            (Tree::Chain(own, _), Place::Left(outer)) => *own < outer,
-            (Tree::Chain(own, _), Place::Right(outer)) => *own <= outer,
-            (Tree::Chain(..), Place::Postfix) => true,
-            (Tree::Chain(..), Place::Free)
+            (Tree::Chain(own, _), OperandPosition::Left(outer)) => *own < outer,
+            (Tree::Chain(own, _), OperandPosition::Right(outer)) => *own <= outer,
+            (Tree::Chain(..), OperandPosition::Postfix) => true,
+            (Tree::Chain(..), OperandPosition::Free)
             | (Tree::Name(_) | Tree::Postfix(..) | Tree::Bracket(_), _) => false,
         }
     }
 
     /// On one line.
-    pub(crate) fn flat(&self, place: Place) -> String {
+    pub(crate) fn flat(&self, place: OperandPosition) -> String {
         let text = match self {
             Tree::Name(name) => name.clone(),
             Tree::Chain(sign, parts) => {
@@ -82,15 +82,22 @@ impl Tree {
                     .collect();
                 parts.join(&format!(" {} ", sign.text()))
             }
-            Tree::Postfix(inner, sign) => format!("{}{sign}", inner.flat(Place::Postfix)),
-            Tree::Bracket(inner) => format!("[{}]", inner.flat(Place::Free)),
+            Tree::Postfix(inner, sign) => format!("{}{sign}", inner.flat(OperandPosition::Postfix)),
+            Tree::Bracket(inner) => format!("[{}]", inner.flat(OperandPosition::Free)),
         };
         if self.needs_parentheses(place) { format!("({text})") } else { text }
     }
 
     /// In lines that start behind `lead`, which is the beginning of the first one, and leave room
     /// for `trail` behind the last.
-    fn lay(&self, place: Place, lead: &str, trail: &str, width: usize, lines: &mut Vec<String>) {
+    fn lay(
+        &self,
+        place: OperandPosition,
+        lead: &str,
+        trail: &str,
+        width: usize,
+        lines: &mut Vec<String>,
+    ) {
         let flat = self.flat(place);
         let Tree::Chain(sign, parts) = self else {
             return lines.push(format!("{lead}{flat}{trail}"));
@@ -113,7 +120,13 @@ impl Tree {
     }
 
     /// `head tree tail` on one line, or broken before the loosest operators.
-    pub(crate) fn statement(&self, place: Place, head: &str, tail: &str, width: usize) -> String {
+    pub(crate) fn statement(
+        &self,
+        place: OperandPosition,
+        head: &str,
+        tail: &str,
+        width: usize,
+    ) -> String {
         let line = format!("{head} {}{tail}", self.flat(place));
         if line.chars().count() <= width {
             return line;
@@ -124,9 +137,9 @@ impl Tree {
     }
 }
 
-fn place_in(sign: Sign, index: usize) -> Place {
+fn place_in(sign: Sign, index: usize) -> OperandPosition {
     // `S * T` is no chain: sets have no product of three.
-    if index == 0 { Place::Left(sign) } else { Place::Right(sign) }
+    if index == 0 { OperandPosition::Left(sign) } else { OperandPosition::Right(sign) }
 }
 
 #[cfg(test)]
@@ -141,12 +154,12 @@ mod tests {
     fn parentheses_stand_where_the_grouping_needs_them() {
         let either = Tree::chain(Sign::Or, name("a"), name("b"));
         let both = Tree::chain(Sign::And, either.clone(), name("c"));
-        assert_eq!(both.flat(Place::Free), "(a | b) & c");
+        assert_eq!(both.flat(OperandPosition::Free), "(a | b) & c");
         let again = Tree::chain(Sign::Or, name("c"), either.clone());
-        assert_eq!(again.flat(Place::Free), "c | (a | b)");
+        assert_eq!(again.flat(OperandPosition::Free), "c | (a | b)");
         let left = Tree::chain(Sign::Or, either.clone(), name("c"));
-        assert_eq!(left.flat(Place::Free), "a | b | c");
-        assert_eq!(either.postfix("+").postfix("^-1").flat(Place::Free), "(a | b)+^-1");
+        assert_eq!(left.flat(OperandPosition::Free), "a | b | c");
+        assert_eq!(either.postfix("+").postfix("^-1").flat(OperandPosition::Free), "(a | b)+^-1");
     }
 
     #[test]
@@ -155,7 +168,7 @@ mod tests {
         let both = Tree::chain(Sign::And, either, name("cccc"));
         let tree = Tree::chain(Sign::Seq, name("dddd"), both);
         assert_eq!(
-            tree.statement(Place::Free, "let x =", "", 19),
+            tree.statement(OperandPosition::Free, "let x =", "", 19),
             "let x =\n    dddd\n    ; (aaaa | bbbb)\n      & cccc"
         );
     }

@@ -1,10 +1,10 @@
 //! Addresses: what they may be, and the state spaces they must lie in.
 
 use super::rule;
-use crate::qualifier::Order;
-use crate::rule::{Breach, Check, Edit, Spot};
-use crate::shape::{Base, Declared, Form, Opcode, Role, Shape};
-use crate::version::{Function, Setting};
+use crate::qualifier::OrderQualifier;
+use crate::rule::{Breach, Edit, RuleCheck, Spot};
+use crate::shape::{AddressBase, InstructionForm, Opcode, OperandShape, Role, VariableShape};
+use crate::version::{FunctionKind, RuleContext};
 use model::isa::{SpaceQualifier, TypeKind};
 
 rule!(ADDRESS, "address", ADDRESSES_AS_OPERANDS, Both, "an address is written in brackets");
@@ -153,94 +153,97 @@ rule!(
     "atomic operations are for `.global`, `.shared` and generic addresses"
 );
 
-pub const LD: &[Check] = &[
-    Check { rule: &ADDRESS, broken: brackets },
-    Check { rule: &ADDRESS_REGISTER, broken: register },
-    Check { rule: &ADDRESS_SPACE, broken: variable_space },
-    Check { rule: &ADDRESS_GENERIC, broken: generic_variable },
-    Check { rule: &ADDRESS_IMMEDIATE, broken: immediate },
-    Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
-    Check { rule: &LD_UNIFIED_SPACE, broken: unified_space },
-    Check { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
-    Check { rule: &LD_UNIFIED_MISSING, broken: unified_missing },
-    Check { rule: &LD_UNIFIED_STRONG, broken: unified_strong },
-    Check { rule: &NC_UNIFIED, broken: unified_non_coherent },
-    Check { rule: &LD_GENERIC_STRONG, broken: generic_strong },
-    Check { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
-    Check { rule: &LD_PARAM_ENTRY, broken: param_entry },
-    Check { rule: &LD_PARAM_FUNC, broken: param_func },
-    Check { rule: &LD_PARAM_KERNEL, broken: param_kernel },
-    Check { rule: &LD_PARAM_GUARD, broken: guarded_call },
-    Check { rule: &LD_PARAM_RESULT, broken: result_read },
+pub const LD: &[RuleCheck] = &[
+    RuleCheck { rule: &ADDRESS, broken: brackets },
+    RuleCheck { rule: &ADDRESS_REGISTER, broken: register },
+    RuleCheck { rule: &ADDRESS_SPACE, broken: variable_space },
+    RuleCheck { rule: &ADDRESS_GENERIC, broken: generic_variable },
+    RuleCheck { rule: &ADDRESS_IMMEDIATE, broken: immediate },
+    RuleCheck { rule: &ADDRESS_ALIGNMENT, broken: alignment },
+    RuleCheck { rule: &LD_UNIFIED_SPACE, broken: unified_space },
+    RuleCheck { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
+    RuleCheck { rule: &LD_UNIFIED_MISSING, broken: unified_missing },
+    RuleCheck { rule: &LD_UNIFIED_STRONG, broken: unified_strong },
+    RuleCheck { rule: &NC_UNIFIED, broken: unified_non_coherent },
+    RuleCheck { rule: &LD_GENERIC_STRONG, broken: generic_strong },
+    RuleCheck { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
+    RuleCheck { rule: &LD_PARAM_ENTRY, broken: param_entry },
+    RuleCheck { rule: &LD_PARAM_FUNC, broken: param_func },
+    RuleCheck { rule: &LD_PARAM_KERNEL, broken: param_kernel },
+    RuleCheck { rule: &LD_PARAM_GUARD, broken: guarded_call },
+    RuleCheck { rule: &LD_PARAM_RESULT, broken: result_read },
 ];
 
-pub const LDU: &[Check] = &[
-    Check { rule: &LDU_SPACE, broken: ldu_space },
-    Check { rule: &ADDRESS, broken: brackets },
-    Check { rule: &ADDRESS_REGISTER, broken: register },
-    Check { rule: &ADDRESS_SPACE, broken: variable_space },
-    Check { rule: &ADDRESS_GENERIC, broken: generic_variable },
-    Check { rule: &ADDRESS_IMMEDIATE, broken: immediate },
-    Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
-    Check { rule: &LD_UNIFIED_SPACE, broken: unified_space },
-    Check { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
-    Check { rule: &LDU_UNIFIED, broken: unified_suffix },
-    Check { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
+pub const LDU: &[RuleCheck] = &[
+    RuleCheck { rule: &LDU_SPACE, broken: ldu_space },
+    RuleCheck { rule: &ADDRESS, broken: brackets },
+    RuleCheck { rule: &ADDRESS_REGISTER, broken: register },
+    RuleCheck { rule: &ADDRESS_SPACE, broken: variable_space },
+    RuleCheck { rule: &ADDRESS_GENERIC, broken: generic_variable },
+    RuleCheck { rule: &ADDRESS_IMMEDIATE, broken: immediate },
+    RuleCheck { rule: &ADDRESS_ALIGNMENT, broken: alignment },
+    RuleCheck { rule: &LD_UNIFIED_SPACE, broken: unified_space },
+    RuleCheck { rule: &LD_UNIFIED_VARIABLE, broken: unified_variable },
+    RuleCheck { rule: &LDU_UNIFIED, broken: unified_suffix },
+    RuleCheck { rule: &LD_GENERIC_GLOBAL, broken: generic_global },
 ];
 
-pub const ST: &[Check] = &[
-    Check { rule: &ADDRESS, broken: brackets },
-    Check { rule: &ADDRESS_REGISTER, broken: register },
-    Check { rule: &ADDRESS_SPACE, broken: variable_space },
-    Check { rule: &ADDRESS_GENERIC, broken: generic_variable },
-    Check { rule: &ADDRESS_IMMEDIATE, broken: immediate },
-    Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
-    Check { rule: &ST_UNIFIED, broken: unified_store },
-    Check { rule: &ST_PARAM_GUARD, broken: guarded_call },
-    Check { rule: &ST_PARAM_INPUT, broken: input_written },
-    Check { rule: &ST_GENERIC_STRONG, broken: generic_strong },
+pub const ST: &[RuleCheck] = &[
+    RuleCheck { rule: &ADDRESS, broken: brackets },
+    RuleCheck { rule: &ADDRESS_REGISTER, broken: register },
+    RuleCheck { rule: &ADDRESS_SPACE, broken: variable_space },
+    RuleCheck { rule: &ADDRESS_GENERIC, broken: generic_variable },
+    RuleCheck { rule: &ADDRESS_IMMEDIATE, broken: immediate },
+    RuleCheck { rule: &ADDRESS_ALIGNMENT, broken: alignment },
+    RuleCheck { rule: &ST_UNIFIED, broken: unified_store },
+    RuleCheck { rule: &ST_PARAM_GUARD, broken: guarded_call },
+    RuleCheck { rule: &ST_PARAM_INPUT, broken: input_written },
+    RuleCheck { rule: &ST_GENERIC_STRONG, broken: generic_strong },
 ];
 
 /// Of `atom` and `red`.
-pub const ATOM: &[Check] = &[
-    Check { rule: &ATOM_SPACE, broken: atomic_space },
-    Check { rule: &ADDRESS, broken: brackets },
-    Check { rule: &ADDRESS_REGISTER, broken: register },
-    Check { rule: &ADDRESS_SPACE, broken: variable_space },
-    Check { rule: &ADDRESS_GENERIC, broken: generic_variable },
-    Check { rule: &ADDRESS_IMMEDIATE, broken: immediate },
-    Check { rule: &ADDRESS_ALIGNMENT, broken: alignment },
+pub const ATOM: &[RuleCheck] = &[
+    RuleCheck { rule: &ATOM_SPACE, broken: atomic_space },
+    RuleCheck { rule: &ADDRESS, broken: brackets },
+    RuleCheck { rule: &ADDRESS_REGISTER, broken: register },
+    RuleCheck { rule: &ADDRESS_SPACE, broken: variable_space },
+    RuleCheck { rule: &ADDRESS_GENERIC, broken: generic_variable },
+    RuleCheck { rule: &ADDRESS_IMMEDIATE, broken: immediate },
+    RuleCheck { rule: &ADDRESS_ALIGNMENT, broken: alignment },
 ];
 
 /// The state space of the address; `Generic` where none is named.
-fn space(form: &Form<'_>) -> SpaceQualifier {
+fn space(form: &InstructionForm<'_>) -> SpaceQualifier {
     form.q.space()
 }
 
-fn at_address(form: &Form<'_>, note: impl Into<std::borrow::Cow<'static, str>>) -> Breach {
+fn at_address(
+    form: &InstructionForm<'_>,
+    note: impl Into<std::borrow::Cow<'static, str>>,
+) -> Breach {
     Breach::at(Spot::Operand(form.place_index()), note)
 }
 
 /// Names the state space `to` in the place of the one that is named, if any is.
-fn in_space(form: &Form<'_>, to: &'static str) -> Edit {
+fn in_space(form: &InstructionForm<'_>, to: &'static str) -> Edit {
     match form.q.space {
         Some(space) => Edit::Replace(space.position, to),
         None => Edit::Insert(1, to),
     }
 }
 
-fn brackets(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn brackets(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     match form.operands.get(form.place_index())? {
-        Shape::Place(_) => None,
-        Shape::Value(_) | Shape::Lanes(_) => {
+        OperandShape::Place(_) => None,
+        OperandShape::Value(_) | OperandShape::Lanes(_) => {
             let bracket = Edit::Bracket(form.place_index());
             Some(at_address(form, "expected an address").fixed_by([bracket]))
         }
     }
 }
 
-fn register(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
-    let Base::Register(Some(ty)) = form.place()?.base else { return None };
+fn register(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
+    let AddressBase::Register(Some(ty)) = form.place()?.base else { return None };
     let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
     // Shared, local, constant and parameter memory is small: 32 bits are enough for it.
     let short = ty.bits == 32 && !space(form).may_be_global();
@@ -276,7 +279,7 @@ fn family(space: SpaceQualifier) -> &'static str {
     space.name().split("::").next().unwrap_or_default()
 }
 
-fn variable_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn variable_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let variable = form.variable()?;
     if reaches(space(form), variable.space) {
         return None;
@@ -288,7 +291,7 @@ fn variable_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn generic_variable(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn generic_variable(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let variable = form.variable()?;
     let named_only = variable.space == SpaceQualifier::Const || variable.space.is_param();
     let declared = family(variable.space);
@@ -298,19 +301,19 @@ fn generic_variable(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn immediate(form: &Form<'_>, _: &Setting) -> Option<Breach> {
-    let immediate = form.place()?.base == Base::Number;
+fn immediate(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
+    let immediate = form.place()?.base == AddressBase::Number;
     (immediate && space(form) != SpaceQualifier::Local)
         .then(|| at_address(form, "this is a number").advised("put the address into a register"))
 }
 
-fn alignment(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn alignment(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let place = form.place()?;
     let bytes = form.bits()? / 8;
     let known = match place.base {
-        Base::Number => u32::MAX,
-        Base::Variable(variable) => variable.alignment,
-        Base::Register(_) | Base::Other => return None,
+        AddressBase::Number => u32::MAX,
+        AddressBase::Variable(variable) => variable.alignment,
+        AddressBase::Register(_) | AddressBase::Other => return None,
     };
     if known < bytes || !bytes.is_power_of_two() || place.offset.rem_euclid(bytes.into()) == 0 {
         return None;
@@ -321,14 +324,14 @@ fn alignment(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn unified_store(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn unified_store(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.place()?
         .unified
         .then(|| Breach::at(Spot::Unified, "this is a store").fixed_by([Edit::SetUnified(false)]))
 }
 
 /// Where the syntax has no `.unified`.
-fn unified_suffix(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn unified_suffix(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let place = form.place()?;
     (place.unified && space(form).may_be_global()).then(|| {
         Breach::at(Spot::Unified, "its syntax has no `.unified`")
@@ -337,15 +340,15 @@ fn unified_suffix(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// Reading R48.
-fn unified_strong(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+fn unified_strong(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
     form.is_strong().then(|| unified_suffix(form, setting)).flatten()
 }
 
-fn unified_non_coherent(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+fn unified_non_coherent(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
     form.is_non_coherent().then(|| unified_suffix(form, setting)).flatten()
 }
 
-fn unified_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn unified_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let misplaced = form.place()?.unified && !space(form).may_be_global();
     misplaced.then(|| {
         Breach::at(Spot::Unified, format!("the state space is `.{}`", space(form).name()))
@@ -353,7 +356,7 @@ fn unified_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn unified_variable(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn unified_variable(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let place = form.place()?;
     let variable = form.variable()?;
     let claimed = place.unified && !variable.unified && space(form).may_be_global();
@@ -364,7 +367,7 @@ fn unified_variable(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// Reading R48: a load whose syntax has no `.unified` is not asked for it.
-fn unified_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn unified_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     if form.is_strong() || form.is_non_coherent() {
         return None;
     }
@@ -373,20 +376,24 @@ fn unified_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// The variable that a generic access names, if it lies outside global memory.
-fn outside_global(form: &Form<'_>) -> Option<Declared> {
+fn outside_global(form: &InstructionForm<'_>) -> Option<VariableShape> {
     let outside = form.variable()?;
     (space(form) == SpaceQualifier::Generic && outside.space != SpaceQualifier::Global)
         .then_some(outside)
 }
 
-fn generic_strong(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn generic_strong(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let outside = outside_global(form)?;
     let order = form.q.order?;
     let shared = outside.space.is_shared();
     let fits = match order.value {
-        Order::Weak => true,
-        Order::Volatile => shared || outside.space == SpaceQualifier::Local,
-        Order::Relaxed | Order::Acquire | Order::Release | Order::AcqRel | Order::Sc => shared,
+        OrderQualifier::Weak => true,
+        OrderQualifier::Volatile => shared || outside.space == SpaceQualifier::Local,
+        OrderQualifier::Relaxed
+        | OrderQualifier::Acquire
+        | OrderQualifier::Release
+        | OrderQualifier::AcqRel
+        | OrderQualifier::Sc => shared,
     };
     if fits && form.q.mmio.is_none() {
         return None;
@@ -397,7 +404,7 @@ fn generic_strong(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn generic_global(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn generic_global(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let outside = outside_global(form)?;
     let wide = form.is_256_bits().then(|| form.q.vector.map(|at| at.position)).flatten();
     let only_global = [
@@ -413,13 +420,15 @@ fn generic_global(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )))
 }
 
-fn param_entry(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+fn param_entry(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
     if space(form) != SpaceQualifier::ParamEntry {
         return None;
     }
     let other = match form.variable() {
         Some(variable) => variable.space == SpaceQualifier::ParamFunc,
-        None => setting.function == Function::Device && form.place()?.base != Base::Other,
+        None => {
+            setting.function == FunctionKind::Device && form.place()?.base != AddressBase::Other
+        }
     };
     let named = form.variable().is_some();
     (other && named).then(|| {
@@ -428,14 +437,15 @@ fn param_entry(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
     })
 }
 
-fn param_func(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
-    let asked = space(form) == SpaceQualifier::ParamFunc && setting.function == Function::Kernel;
+fn param_func(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
+    let asked =
+        space(form) == SpaceQualifier::ParamFunc && setting.function == FunctionKind::Kernel;
     (asked && form.variable().is_none()).then(|| {
         at_address(form, "this is no result of a call").fixed_by([in_space(form, "param::entry")])
     })
 }
 
-fn param_kernel(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn param_kernel(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let kernel = form.variable()?.space == SpaceQualifier::ParamEntry;
     (kernel && space(form) == SpaceQualifier::ParamFunc).then(|| {
         at_address(form, "this is a parameter of the kernel")
@@ -443,25 +453,25 @@ fn param_kernel(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn guarded_call(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn guarded_call(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let call = form.predicated && space(form).is_param() && form.variable()?.role == Role::Argument;
     call.then(|| Breach::at(Spot::Guard, "this one is").fixed_by([Edit::RemoveGuard]))
 }
 
-fn result_read(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn result_read(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let variable = form.variable()?;
     (space(form).is_param() && variable.role == Role::Result)
         .then(|| at_address(form, "this is what the function returns"))
 }
 
 /// Those of kernels have a rule of their own, whatever the name of the state space.
-fn input_written(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn input_written(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let variable = form.variable()?;
     let input = variable.role == Role::Input && variable.space == SpaceQualifier::ParamFunc;
     (space(form).is_param() && input).then(|| at_address(form, "this is a parameter"))
 }
 
-fn ldu_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn ldu_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let space = form.q.space?;
     (space.value != SpaceQualifier::Global).then(|| {
         Breach::part(space.position, "the state space is another")
@@ -469,7 +479,7 @@ fn ldu_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn atomic_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn atomic_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let space = form.q.space?;
     let fits = space.value == SpaceQualifier::Global || space.value.is_shared();
     (!fits).then(|| {

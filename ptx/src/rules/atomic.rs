@@ -2,10 +2,10 @@
 
 use super::order::without_policy;
 use super::rule;
-use crate::qualifier::Order;
-use crate::rule::{Breach, Check, Edit};
-use crate::shape::{Form, Opcode};
-use crate::version::Setting;
+use crate::qualifier::OrderQualifier;
+use crate::rule::{Breach, Edit, RuleCheck};
+use crate::shape::{InstructionForm, Opcode};
+use crate::version::RuleContext;
 use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 
@@ -117,42 +117,45 @@ rule!(
     "`.L2::cache_hint` is for `.global` and generic addresses"
 );
 
-pub const ATOM: &[Check] = &[
-    Check { rule: &ATOM_ORDER, broken: order },
-    Check { rule: &ATOM_OPERATION, broken: operation_missing },
-    Check { rule: &ATOM_SUB, broken: sub },
-    Check { rule: &ATOM_TYPE_MISSING, broken: type_missing },
-    Check { rule: &ATOM_TYPE, broken: width },
-    Check { rule: &ATOM_KIND, broken: kind },
-    Check { rule: &ATOM_NOFTZ, broken: no_flush },
-    Check { rule: &ATOM_VECTOR, broken: vector },
-    Check { rule: &ATOM_VECTOR_SPACE, broken: vector_space },
-    Check { rule: &ATOM_POLICY, broken: policy },
+pub const ATOM: &[RuleCheck] = &[
+    RuleCheck { rule: &ATOM_ORDER, broken: order },
+    RuleCheck { rule: &ATOM_OPERATION, broken: operation_missing },
+    RuleCheck { rule: &ATOM_SUB, broken: sub },
+    RuleCheck { rule: &ATOM_TYPE_MISSING, broken: type_missing },
+    RuleCheck { rule: &ATOM_TYPE, broken: width },
+    RuleCheck { rule: &ATOM_KIND, broken: kind },
+    RuleCheck { rule: &ATOM_NOFTZ, broken: no_flush },
+    RuleCheck { rule: &ATOM_VECTOR, broken: vector },
+    RuleCheck { rule: &ATOM_VECTOR_SPACE, broken: vector_space },
+    RuleCheck { rule: &ATOM_POLICY, broken: policy },
 ];
 
-pub const RED: &[Check] = &[
-    Check { rule: &RED_ORDER, broken: order },
-    Check { rule: &RED_OPERATION, broken: operation_missing },
-    Check { rule: &RED_RETURNS, broken: returns },
-    Check { rule: &RED_SUB, broken: sub },
-    Check { rule: &RED_TYPE_MISSING, broken: type_missing },
-    Check { rule: &RED_TYPE, broken: width },
-    Check { rule: &RED_KIND, broken: kind },
-    Check { rule: &RED_NOFTZ, broken: no_flush },
-    Check { rule: &RED_VECTOR, broken: vector },
-    Check { rule: &RED_VECTOR_SPACE, broken: vector_space },
-    Check { rule: &RED_POLICY, broken: policy },
+pub const RED: &[RuleCheck] = &[
+    RuleCheck { rule: &RED_ORDER, broken: order },
+    RuleCheck { rule: &RED_OPERATION, broken: operation_missing },
+    RuleCheck { rule: &RED_RETURNS, broken: returns },
+    RuleCheck { rule: &RED_SUB, broken: sub },
+    RuleCheck { rule: &RED_TYPE_MISSING, broken: type_missing },
+    RuleCheck { rule: &RED_TYPE, broken: width },
+    RuleCheck { rule: &RED_KIND, broken: kind },
+    RuleCheck { rule: &RED_NOFTZ, broken: no_flush },
+    RuleCheck { rule: &RED_VECTOR, broken: vector },
+    RuleCheck { rule: &RED_VECTOR_SPACE, broken: vector_space },
+    RuleCheck { rule: &RED_POLICY, broken: policy },
 ];
 
-fn order(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn order(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let order = form.q.order?;
     let red = form.opcode == Opcode::Red;
     let instead = match order.value {
-        Order::Relaxed | Order::Release => return None,
-        Order::Acquire | Order::AcqRel if !red => return None,
-        Order::AcqRel | Order::Sc if red => "release",
-        Order::Sc => "acq_rel",
-        Order::Weak | Order::Volatile | Order::Acquire | Order::AcqRel => "relaxed",
+        OrderQualifier::Relaxed | OrderQualifier::Release => return None,
+        OrderQualifier::Acquire | OrderQualifier::AcqRel if !red => return None,
+        OrderQualifier::AcqRel | OrderQualifier::Sc if red => "release",
+        OrderQualifier::Sc => "acq_rel",
+        OrderQualifier::Weak
+        | OrderQualifier::Volatile
+        | OrderQualifier::Acquire
+        | OrderQualifier::AcqRel => "relaxed",
     };
     Some(
         Breach::part(order.position, format!("the order is `.{}`", order.value.name()))
@@ -160,7 +163,7 @@ fn order(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn operation_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn operation_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let at = form.q.ty.map_or(form.q.end, |ty| ty.position);
     form.q
         .op
@@ -168,7 +171,7 @@ fn operation_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
         .then(|| Breach::part(0, "which one is missing").fixed_by([Edit::Insert(at, "add")]))
 }
 
-fn returns(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn returns(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let op = form.q.op?;
     matches!(op.value, AtomicOp::Exch | AtomicOp::Cas).then(|| {
         Breach::part(op.position, "`atom` has it")
@@ -176,7 +179,7 @@ fn returns(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn sub(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn sub(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let op = form.q.op?;
     (op.value == AtomicOp::Sub).then(|| {
         Breach::part(op.position, "add the negated value instead")
@@ -197,7 +200,7 @@ fn natural_type(op: AtomicOp) -> &'static str {
     }
 }
 
-fn type_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn type_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let instead = natural_type(form.q.op.map_or(AtomicOp::Add, |op| op.value));
     form.q.ty.is_none().then(|| {
         Breach::part(form.q.end, "expected a type").fixed_by([Edit::Insert(form.q.end, instead)])
@@ -213,7 +216,7 @@ fn is_half(ty: Type) -> bool {
     }
 }
 
-fn width(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn width(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (op, ty) = (form.q.op?, form.q.ty?);
     let bits = ty.value.bits;
     let fits = match op.value {
@@ -231,7 +234,7 @@ fn width(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn kind(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+fn kind(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
     let (op, ty) = (form.q.op?, form.q.ty?);
     // One sentence about one type: not also that its width is wrong.
     if width(form, setting).is_some() || op.value == AtomicOp::Sub {
@@ -266,7 +269,7 @@ fn kind(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
     })
 }
 
-fn no_flush(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
+fn no_flush(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
     let (op, ty) = (form.q.op?, form.q.ty?);
     if width(form, setting).is_some() || kind(form, setting).is_some() {
         return None;
@@ -284,7 +287,7 @@ fn no_flush(form: &Form<'_>, setting: &Setting) -> Option<Breach> {
     }
 }
 
-fn vector(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, op, ty) = (form.q.vector?, form.q.op?, form.q.ty?);
     let single =
         ty.value == (Type { kind: TypeKind::Float, bits: 32 }) && op.value == AtomicOp::Add;
@@ -296,7 +299,7 @@ fn vector(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn vector_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn vector_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, space) = (form.q.vector?, form.q.space?);
     space.value.is_shared().then(|| {
         Breach::part(vector.position, format!("the state space is `.{}`", space.value.name()))
@@ -304,7 +307,7 @@ fn vector_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn policy(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn policy(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let policy = form.q.policy?;
     let shared = form.q.space.filter(|space| space.value.is_shared());
     let note = if let Some(space) = shared {

@@ -3,10 +3,10 @@
 
 use super::order::without_policy;
 use super::rule;
-use crate::qualifier::{CacheOperator, Order};
-use crate::rule::{Breach, Check, Edit};
-use crate::shape::Form;
-use crate::version::Setting;
+use crate::qualifier::{CacheOperator, OrderQualifier};
+use crate::rule::{Breach, Edit, RuleCheck};
+use crate::shape::InstructionForm;
+use crate::version::RuleContext;
 
 rule!(LD_CACHE, "ld-cache", LD, Both, "only weak loads take a cache operator");
 rule!(
@@ -89,29 +89,29 @@ rule!(
     "`.L2::cache_hint` is for `.global` and generic addresses"
 );
 
-pub const LD: &[Check] = &[
-    Check { rule: &LD_CACHE, broken: strong },
-    Check { rule: &LD_CACHE_OPERATOR, broken: operator },
-    Check { rule: &LD_CACHE_LEVEL1, broken: with_level1 },
-    Check { rule: &LD_CACHE_LEVEL2, broken: with_level2 },
-    Check { rule: &LD_LEVEL1_SPACE, broken: level1_space },
-    Check { rule: &LD_PREFETCH_SPACE, broken: prefetch_space },
-    Check { rule: &LD_POLICY_SPACE, broken: policy_space },
+pub const LD: &[RuleCheck] = &[
+    RuleCheck { rule: &LD_CACHE, broken: strong },
+    RuleCheck { rule: &LD_CACHE_OPERATOR, broken: operator },
+    RuleCheck { rule: &LD_CACHE_LEVEL1, broken: with_level1 },
+    RuleCheck { rule: &LD_CACHE_LEVEL2, broken: with_level2 },
+    RuleCheck { rule: &LD_LEVEL1_SPACE, broken: level1_space },
+    RuleCheck { rule: &LD_PREFETCH_SPACE, broken: prefetch_space },
+    RuleCheck { rule: &LD_POLICY_SPACE, broken: policy_space },
 ];
 
-pub const ST: &[Check] = &[
-    Check { rule: &ST_CACHE, broken: strong },
-    Check { rule: &ST_CACHE_OPERATOR, broken: operator },
-    Check { rule: &ST_CACHE_LEVEL1, broken: with_level1 },
-    Check { rule: &ST_CACHE_LEVEL2, broken: with_level2 },
-    Check { rule: &ST_LEVEL1_SPACE, broken: level1_space },
-    Check { rule: &ST_POLICY_SPACE, broken: policy_space },
+pub const ST: &[RuleCheck] = &[
+    RuleCheck { rule: &ST_CACHE, broken: strong },
+    RuleCheck { rule: &ST_CACHE_OPERATOR, broken: operator },
+    RuleCheck { rule: &ST_CACHE_LEVEL1, broken: with_level1 },
+    RuleCheck { rule: &ST_CACHE_LEVEL2, broken: with_level2 },
+    RuleCheck { rule: &ST_LEVEL1_SPACE, broken: level1_space },
+    RuleCheck { rule: &ST_POLICY_SPACE, broken: policy_space },
 ];
 
-fn strong(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn strong(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (cache, order) = (form.q.cache?, form.q.order?);
     // `.mmio` and `.nc` have rules of their own for what does not go with them.
-    if order.value == Order::Weak || form.q.mmio.is_some() || form.is_non_coherent() {
+    if order.value == OrderQualifier::Weak || form.q.mmio.is_some() || form.is_non_coherent() {
         return None;
     }
     let what = if form.opcode.is_load() { "load" } else { "store" };
@@ -121,7 +121,7 @@ fn strong(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn operator(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn operator(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     use CacheOperator::{Ca, Cg, Cs, Cv, Lu, Wb, Wt};
     let cache = form.q.cache?;
     let instead = match (form.opcode.is_load(), cache.value) {
@@ -137,7 +137,7 @@ fn operator(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn with_level1(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn with_level1(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (cache, level) = (form.q.cache?, form.q.level1?);
     form.q.mmio.is_none().then(|| {
         Breach::part(cache.position.max(level.position), "and this is the other")
@@ -145,7 +145,7 @@ fn with_level1(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn with_level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn with_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (cache, level) = (form.q.cache?, form.q.level2?);
     form.q.mmio.is_none().then(|| {
         Breach::part(cache.position.max(level.position), "and this is the other")
@@ -154,22 +154,22 @@ fn with_level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// The state space, where it is named and can hold no global address.
-fn other_space(form: &Form<'_>) -> Option<String> {
+fn other_space(form: &InstructionForm<'_>) -> Option<String> {
     let space = form.q.space.filter(|space| !space.value.may_be_global())?;
     Some(format!("the state space is `.{}`", space.value.name()))
 }
 
-fn level1_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn level1_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (level, note) = (form.q.level1?, other_space(form)?);
     Some(Breach::part(level.position, note).fixed_by([Edit::Remove(level.position)]))
 }
 
-fn prefetch_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn prefetch_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (prefetch, note) = (form.q.prefetch?, other_space(form)?);
     Some(Breach::part(prefetch.position, note).fixed_by([Edit::Remove(prefetch.position)]))
 }
 
-fn policy_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn policy_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (policy, note) = (form.q.policy?, other_space(form)?);
     let fix = std::iter::once(Edit::Remove(policy.position)).chain(without_policy(form));
     Some(Breach::part(policy.position, note).fixed_by(fix))

@@ -2,10 +2,10 @@
 //! instructions, which start alike; see [`ptx::fences::SPELLINGS`].
 
 use super::rule;
-use crate::qualifier::Order;
-use crate::rule::{Breach, Check, Edit, Spot};
-use crate::shape::Form;
-use crate::version::Setting;
+use crate::qualifier::OrderQualifier;
+use crate::rule::{Breach, Edit, RuleCheck, Spot};
+use crate::shape::InstructionForm;
+use crate::version::RuleContext;
 use model::scope::Scope;
 
 rule!(
@@ -33,33 +33,34 @@ rule!(
     "`.generic`, `.constant`, `.texture` and `.surface` fences are of the peer dialect only"
 );
 
-pub const FENCE: &[Check] = &[
-    Check { rule: &FENCE_ORDER, broken: order },
-    Check { rule: &FENCE_SCOPE_MISSING, broken: scope_missing },
-    Check { rule: &FENCE_OPERANDS, broken: operands },
+pub const FENCE: &[RuleCheck] = &[
+    RuleCheck { rule: &FENCE_ORDER, broken: order },
+    RuleCheck { rule: &FENCE_SCOPE_MISSING, broken: scope_missing },
+    RuleCheck { rule: &FENCE_OPERANDS, broken: operands },
 ];
 
-pub const MEMBAR: &[Check] = &[
-    Check { rule: &MEMBAR_LEVEL, broken: level },
-    Check { rule: &FENCE_OPERANDS, broken: operands },
+pub const MEMBAR: &[RuleCheck] = &[
+    RuleCheck { rule: &MEMBAR_LEVEL, broken: level },
+    RuleCheck { rule: &FENCE_OPERANDS, broken: operands },
 ];
 
-fn order(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn order(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let order = form.q.order?;
-    matches!(order.value, Order::Weak | Order::Volatile | Order::Relaxed).then(|| {
-        Breach::part(order.position, format!("the order is `.{}`", order.value.name()))
-            .fixed_by([Edit::Replace(order.position, "acq_rel")])
-    })
+    matches!(order.value, OrderQualifier::Weak | OrderQualifier::Volatile | OrderQualifier::Relaxed)
+        .then(|| {
+            Breach::part(order.position, format!("the order is `.{}`", order.value.name()))
+                .fixed_by([Edit::Replace(order.position, "acq_rel")])
+        })
 }
 
-fn scope_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn scope_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.scope.is_none().then(|| {
         Breach::part(form.q.order.map_or(0, |order| order.position), "no scope follows")
             .fixed_by([Edit::Insert(form.q.end, "gpu")])
     })
 }
 
-fn level(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn level(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     match (form.q.gpu_level, form.q.scope) {
         (Some(_), None) => None,
         (None, Some(scope)) if matches!(scope.value, Scope::Cta | Scope::Sys) => None,
@@ -80,7 +81,7 @@ fn level(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     }
 }
 
-fn operands(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn operands(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     (!form.operands.is_empty()).then(|| {
         Breach::at(Spot::Operand(0), "this is one").advised("leave out what follows the qualifiers")
     })

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::qualifier::Order;
-use crate::rule::{Breach, By, Edit, Rule, Spot};
-use crate::shape::{Form, Opcode};
-use crate::version::{PtxIsa, Setting};
+use crate::qualifier::OrderQualifier;
+use crate::rule::{Authority, Breach, Edit, Rule, Spot};
+use crate::shape::{InstructionForm, Opcode};
+use crate::version::{PtxIsa, RuleContext};
 use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
 use model::section::Section;
@@ -15,8 +15,8 @@ use model::section::Section;
 /// Something that not every version and target has.
 pub struct Gate {
     /// The instructions whose page has the note; `nc` is `ld.global.nc`.
-    page: Page,
-    uses: fn(&Form<'_>) -> Option<Spot>,
+    page: GatePage,
+    uses: fn(&InstructionForm<'_>) -> Option<Spot>,
     isa: PtxIsa,
     isa_rule: Rule,
     /// `sm_`, where the page names one.
@@ -25,7 +25,7 @@ pub struct Gate {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Page {
+enum GatePage {
     Ld,
     Nc,
     Ldu,
@@ -35,32 +35,39 @@ enum Page {
     Membar,
 }
 
-impl Page {
-    const ALL: [Page; 7] =
-        [Page::Ld, Page::Nc, Page::Ldu, Page::St, Page::Atom, Page::Red, Page::Membar];
+impl GatePage {
+    const ALL: [GatePage; 7] = [
+        GatePage::Ld,
+        GatePage::Nc,
+        GatePage::Ldu,
+        GatePage::St,
+        GatePage::Atom,
+        GatePage::Red,
+        GatePage::Membar,
+    ];
 
-    fn of(form: &Form<'_>) -> Page {
+    fn of(form: &InstructionForm<'_>) -> GatePage {
         match form.opcode {
-            Opcode::Ld if form.is_non_coherent() => Page::Nc,
-            Opcode::Ld => Page::Ld,
-            Opcode::Ldu => Page::Ldu,
-            Opcode::St => Page::St,
-            Opcode::Atom => Page::Atom,
-            Opcode::Red => Page::Red,
-            Opcode::Fence | Opcode::Membar => Page::Membar,
+            Opcode::Ld if form.is_non_coherent() => GatePage::Nc,
+            Opcode::Ld => GatePage::Ld,
+            Opcode::Ldu => GatePage::Ldu,
+            Opcode::St => GatePage::St,
+            Opcode::Atom => GatePage::Atom,
+            Opcode::Red => GatePage::Red,
+            Opcode::Fence | Opcode::Membar => GatePage::Membar,
         }
     }
 
     const fn section(self) -> Section {
         use model::section::{ATOM, LD, LD_GLOBAL_NC, LDU, MEMBAR, RED, ST};
         match self {
-            Page::Ld => LD,
-            Page::Nc => LD_GLOBAL_NC,
-            Page::Ldu => LDU,
-            Page::St => ST,
-            Page::Atom => ATOM,
-            Page::Red => RED,
-            Page::Membar => MEMBAR,
+            GatePage::Ld => LD,
+            GatePage::Nc => LD_GLOBAL_NC,
+            GatePage::Ldu => LDU,
+            GatePage::St => ST,
+            GatePage::Atom => ATOM,
+            GatePage::Red => RED,
+            GatePage::Membar => MEMBAR,
         }
     }
 }
@@ -68,21 +75,21 @@ impl Page {
 macro_rules! gates {
     ($($page:ident $by:ident $code:literal $text:literal $isa:literal . $minor:literal sm_ $sm:literal $uses:expr;)*) => {
         &[$(Gate {
-            page: Page::$page,
+            page: GatePage::$page,
             uses: $uses,
             isa: PtxIsa::new($isa, $minor),
             isa_rule: Rule {
                 code: concat!("isa-", $code),
-                section: Page::$page.section(),
+                section: GatePage::$page.section(),
                 text: concat!($text, " is of PTX ISA ", stringify!($isa), ".", stringify!($minor), " and later"),
-                by: By::$by,
+                by: Authority::$by,
             },
             sm: $sm,
             sm_rule: Rule {
                 code: concat!("target-", $code),
-                section: Page::$page.section(),
+                section: GatePage::$page.section(),
                 text: concat!($text, " requires `sm_", stringify!($sm), "` or higher"),
-                by: By::$by,
+                by: Authority::$by,
             },
         }),*]
     };
@@ -91,13 +98,13 @@ macro_rules! gates {
 /// In the order of the pages. `1 . 0` and `sm_ 0`: every version and target that has the rest of it.
 static GATES: &[Gate] = gates! {
     Ld Both "ld-f64" "`ld.f64`" 1 . 0 sm_ 13 double;
-    Ld Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, Order::Volatile);
+    Ld Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
     Ld Both "ld-generic" "generic addressing" 2 . 0 sm_ 20 generic;
     Ld Both "ld-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
     Ld Document "ld-generic-const" "generic addressing of `.const`" 3 . 1 sm_ 0 generic_const;
-    Ld Both "ld-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, Order::Weak);
-    Ld Both "ld-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, Order::Relaxed);
-    Ld Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, Order::Acquire);
+    Ld Both "ld-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
+    Ld Both "ld-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
+    Ld Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Acquire);
     Ld Both "ld-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
     Ld Both "ld-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
     Ld Both "ld-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
@@ -131,12 +138,12 @@ static GATES: &[Gate] = gates! {
     Ldu Both "ldu-b128" "`.b128`" 8 . 3 sm_ 70 wide;
 
     St Both "st-f64" "`st.f64`" 1 . 0 sm_ 13 double;
-    St Both "st-volatile" "`st.volatile`" 1 . 1 sm_ 0 |f| order(f, Order::Volatile);
+    St Both "st-volatile" "`st.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
     St Both "st-generic" "generic addressing" 2 . 0 sm_ 20 generic;
     St Both "st-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
-    St Both "st-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, Order::Weak);
-    St Both "st-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, Order::Relaxed);
-    St Both "st-release" "`.release`" 6 . 0 sm_ 70 |f| order(f, Order::Release);
+    St Both "st-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
+    St Both "st-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
+    St Both "st-release" "`.release`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Release);
     St Both "st-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
     St Both "st-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
     St Both "st-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
@@ -189,117 +196,117 @@ static GATES: &[Gate] = gates! {
     Membar Both "membar-sys" "`membar.sys`" 2 . 0 sm_ 20 membar_sys;
     Membar Both "fence" "`fence`" 6 . 0 sm_ 70 fence;
     Membar Both "fence-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    Membar Both "fence-acquire" "`fence.acquire`" 8 . 6 sm_ 90 |f| order(f, Order::Acquire);
-    Membar Both "fence-release" "`fence.release`" 8 . 6 sm_ 90 |f| order(f, Order::Release);
+    Membar Both "fence-acquire" "`fence.acquire`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Acquire);
+    Membar Both "fence-release" "`fence.release`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Release);
 };
 
-fn part<T>(at: Option<&crate::qualifier::At<T>>) -> Option<Spot> {
+fn part<T>(at: Option<&crate::qualifier::Positioned<T>>) -> Option<Spot> {
     at.map(|at| Spot::Part(at.position))
 }
 
-fn order(form: &Form<'_>, order: Order) -> Option<Spot> {
+fn order(form: &InstructionForm<'_>, order: OrderQualifier) -> Option<Spot> {
     part(form.q.order.filter(|at| at.value == order).as_ref())
 }
 
-fn space(form: &Form<'_>, space: SpaceQualifier) -> Option<Spot> {
+fn space(form: &InstructionForm<'_>, space: SpaceQualifier) -> Option<Spot> {
     part(form.q.space.filter(|at| at.value == space).as_ref())
 }
 
-fn kind(form: &Form<'_>, kind: TypeKind, bits: u16) -> Option<Spot> {
+fn kind(form: &InstructionForm<'_>, kind: TypeKind, bits: u16) -> Option<Spot> {
     part(form.q.ty.filter(|at| at.value.kind == kind && at.value.bits == bits).as_ref())
 }
 
-fn double(form: &Form<'_>) -> Option<Spot> {
+fn double(form: &InstructionForm<'_>) -> Option<Spot> {
     kind(form, TypeKind::Float, 64)
 }
 
-fn wide(form: &Form<'_>) -> Option<Spot> {
+fn wide(form: &InstructionForm<'_>) -> Option<Spot> {
     kind(form, TypeKind::Bits, 128)
 }
 
-fn cluster(form: &Form<'_>) -> Option<Spot> {
+fn cluster(form: &InstructionForm<'_>) -> Option<Spot> {
     part(form.q.scope.filter(|at| at.value == Scope::Cluster).as_ref())
 }
 
-fn generic(form: &Form<'_>) -> Option<Spot> {
+fn generic(form: &InstructionForm<'_>) -> Option<Spot> {
     form.q.space.is_none().then_some(Spot::Operand(form.place_index()))
 }
 
 /// A generic address of a variable of this state space.
-fn generic_of(form: &Form<'_>, space: SpaceQualifier) -> Option<Spot> {
+fn generic_of(form: &InstructionForm<'_>, space: SpaceQualifier) -> Option<Spot> {
     let spot = generic(form)?;
     (form.variable()?.space == space).then_some(spot)
 }
 
-fn generic_const(form: &Form<'_>) -> Option<Spot> {
+fn generic_const(form: &InstructionForm<'_>) -> Option<Spot> {
     generic_of(form, SpaceQualifier::Const)
 }
 
-fn volatile_generic(form: &Form<'_>) -> Option<Spot> {
-    order(form, Order::Volatile)?;
+fn volatile_generic(form: &InstructionForm<'_>) -> Option<Spot> {
+    order(form, OrderQualifier::Volatile)?;
     generic_of(form, SpaceQualifier::Local)
 }
 
-fn prefetch_256(form: &Form<'_>) -> Option<Spot> {
+fn prefetch_256(form: &InstructionForm<'_>) -> Option<Spot> {
     part(form.q.prefetch.filter(|at| at.value == 256).as_ref())
 }
 
-fn wide_sys(form: &Form<'_>) -> Option<Spot> {
+fn wide_sys(form: &InstructionForm<'_>) -> Option<Spot> {
     wide(form)?;
     part(form.q.scope.filter(|at| at.value == Scope::Sys).as_ref())
 }
 
-fn very_wide(form: &Form<'_>) -> Option<Spot> {
+fn very_wide(form: &InstructionForm<'_>) -> Option<Spot> {
     form.is_256_bits().then(|| part(form.q.vector.as_ref())).flatten()
 }
 
 /// Strong loads have no `.unified` in any version: a rule of its own says so.
-fn unified(form: &Form<'_>) -> Option<Spot> {
+fn unified(form: &InstructionForm<'_>) -> Option<Spot> {
     (form.place()?.unified && !form.is_strong()).then_some(Spot::Unified)
 }
 
-fn mmio_acquire(form: &Form<'_>) -> Option<Spot> {
+fn mmio_acquire(form: &InstructionForm<'_>) -> Option<Spot> {
     form.q.mmio?;
-    order(form, Order::Acquire)
+    order(form, OrderQualifier::Acquire)
 }
 
-fn mmio_release(form: &Form<'_>) -> Option<Spot> {
+fn mmio_release(form: &InstructionForm<'_>) -> Option<Spot> {
     form.q.mmio?;
-    order(form, Order::Release)
+    order(form, OrderQualifier::Release)
 }
 
-fn sub_param(form: &Form<'_>) -> Option<Spot> {
+fn sub_param(form: &InstructionForm<'_>) -> Option<Spot> {
     space(form, SpaceQualifier::ParamEntry).or_else(|| space(form, SpaceQualifier::ParamFunc))
 }
 
-fn volatile_local(form: &Form<'_>) -> Option<Spot> {
-    order(form, Order::Volatile)?;
+fn volatile_local(form: &InstructionForm<'_>) -> Option<Spot> {
+    order(form, OrderQualifier::Volatile)?;
     space(form, SpaceQualifier::Local)
 }
 
-fn membar(form: &Form<'_>) -> Option<Spot> {
+fn membar(form: &InstructionForm<'_>) -> Option<Spot> {
     (form.opcode == Opcode::Membar).then_some(Spot::Part(0))
 }
 
-fn membar_sys(form: &Form<'_>) -> Option<Spot> {
+fn membar_sys(form: &InstructionForm<'_>) -> Option<Spot> {
     membar(form)?;
     part(form.q.scope.filter(|at| at.value == Scope::Sys).as_ref())
 }
 
-fn fence(form: &Form<'_>) -> Option<Spot> {
+fn fence(form: &InstructionForm<'_>) -> Option<Spot> {
     (form.opcode == Opcode::Fence).then_some(Spot::Part(0))
 }
 
 /// Hands the latest version and the latest target that the instruction needs and has not to
 /// `broken`. Of what came at the same time, the last of the table is the most particular.
 pub(super) fn check(
-    form: &Form<'_>,
-    setting: &Setting,
+    form: &InstructionForm<'_>,
+    setting: &RuleContext,
     broken: &mut impl FnMut(&'static Rule, Breach),
 ) {
     // What only some demand hides nothing that others do: each has its own.
     let (mut versions, mut targets) = ([None; 3], [None; 3]);
-    for gate in of_page(Page::of(form)) {
+    for gate in of_page(GatePage::of(form)) {
         let old = setting.isa < gate.isa;
         let low = setting.target.is_some_and(|target| target.sm < gate.sm);
         let Some(spot) = (old || low).then(|| (gate.uses)(form)).flatten() else { continue };
@@ -323,9 +330,9 @@ pub(super) fn check(
 }
 
 /// The notes of one page, which stand together.
-fn of_page(page: Page) -> &'static [Gate] {
+fn of_page(page: GatePage) -> &'static [Gate] {
     static PAGES: LazyLock<[Range<usize>; 7]> = LazyLock::new(|| {
-        Page::ALL.map(|page| {
+        GatePage::ALL.map(|page| {
             let start = GATES.iter().position(|gate| gate.page == page).unwrap_or(0);
             start..start + GATES[start..].iter().take_while(|gate| gate.page == page).count()
         })
@@ -344,8 +351,8 @@ pub struct Need {
 }
 
 /// What the instruction needs: the least version and the least target of each of its parts.
-pub fn needs(form: &Form<'_>) -> Vec<Need> {
-    of_page(Page::of(form))
+pub fn needs(form: &InstructionForm<'_>) -> Vec<Need> {
+    of_page(GatePage::of(form))
         .iter()
         .filter(|gate| (gate.uses)(form).is_some())
         .map(|gate| Need {

@@ -13,14 +13,14 @@ pub mod operand;
 pub mod order;
 pub mod vector;
 
-use crate::qualifier::{Dialect, Kind};
-use crate::rule::{Breach, Check, Rule};
-use crate::shape::{Form, Opcode};
-use crate::version::Setting;
+use crate::qualifier::{Dialect, QualifierKind};
+use crate::rule::{Breach, Rule, RuleCheck};
+use crate::shape::{InstructionForm, Opcode};
+use crate::version::RuleContext;
 
 /// What qualifiers an instruction has a use for.
-pub fn accepts(opcode: Opcode) -> &'static [Kind] {
-    use Kind::{
+pub fn accepts(opcode: Opcode) -> &'static [QualifierKind] {
+    use QualifierKind::{
         Cache, GpuLevel, Level1, Level2, Mmio, NoFlush, NonCoherent, Op, Order, Policy, Prefetch,
         Readonly, Scope, Space, Type, Vector,
     };
@@ -49,7 +49,7 @@ pub fn accepts(opcode: Opcode) -> &'static [Kind] {
 }
 
 /// The rules that an instruction is asked, in order.
-pub fn checks(opcode: Opcode) -> &'static [&'static [Check]] {
+pub fn checks(opcode: Opcode) -> &'static [&'static [RuleCheck]] {
     // Constants, so that the lists live for ever.
     match opcode {
         Opcode::Ld => &[order::LD, cache::LD, address::LD, vector::LD, operand::LD],
@@ -63,7 +63,11 @@ pub fn checks(opcode: Opcode) -> &'static [&'static [Check]] {
 }
 
 /// Hands each rule that the instruction breaks to `broken`, versions and targets last.
-pub fn check(form: &Form<'_>, setting: &Setting, mut broken: impl FnMut(&'static Rule, Breach)) {
+pub fn check(
+    form: &InstructionForm<'_>,
+    setting: &RuleContext,
+    mut broken: impl FnMut(&'static Rule, Breach),
+) {
     for check in checks(form.opcode).iter().copied().flatten() {
         if setting.dialect == Dialect::Peer && !PEER.contains(&check.rule.code) {
             continue;
@@ -120,7 +124,7 @@ macro_rules! rule {
             code: $code,
             section: model::section::$section,
             text: $text,
-            by: $crate::rule::By::$by,
+            by: $crate::rule::Authority::$by,
         };
     };
 }

@@ -1,9 +1,9 @@
 //! Operands that hold data: how many, and registers of the right type.
 
 use super::rule;
-use crate::rule::{Breach, Check, Edit, Spot};
-use crate::shape::{Form, Opcode, Shape, Value};
-use crate::version::Setting;
+use crate::rule::{Breach, Edit, RuleCheck, Spot};
+use crate::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
+use crate::version::RuleContext;
 use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 
@@ -70,49 +70,49 @@ rule!(
 rule!(POLICY_UNUSED, "policy-unused", LD, Both, "a cache policy goes with `.L2::cache_hint`");
 rule!(POLICY_TYPE, "policy-type", LD, Both, "a cache policy has 64 bits");
 
-pub const LD: &[Check] = &[
-    Check { rule: &LD_OPERANDS, broken: count },
-    Check { rule: &VECTOR, broken: elements },
-    Check { rule: &VECTOR_ELEMENTS, broken: widths },
-    Check { rule: &VECTOR_OF_ONE, broken: one_element },
-    Check { rule: &LD_DESTINATION, broken: register },
-    Check { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
-    Check { rule: &POLICY_MISSING, broken: policy_missing },
-    Check { rule: &POLICY_UNUSED, broken: policy_unused },
-    Check { rule: &POLICY_TYPE, broken: policy_type },
+pub const LD: &[RuleCheck] = &[
+    RuleCheck { rule: &LD_OPERANDS, broken: count },
+    RuleCheck { rule: &VECTOR, broken: elements },
+    RuleCheck { rule: &VECTOR_ELEMENTS, broken: widths },
+    RuleCheck { rule: &VECTOR_OF_ONE, broken: one_element },
+    RuleCheck { rule: &LD_DESTINATION, broken: register },
+    RuleCheck { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
+    RuleCheck { rule: &POLICY_MISSING, broken: policy_missing },
+    RuleCheck { rule: &POLICY_UNUSED, broken: policy_unused },
+    RuleCheck { rule: &POLICY_TYPE, broken: policy_type },
 ];
 
-pub const LDU: &[Check] = &[
-    Check { rule: &LDU_OPERANDS, broken: count },
-    Check { rule: &VECTOR, broken: elements },
-    Check { rule: &VECTOR_ELEMENTS, broken: widths },
-    Check { rule: &VECTOR_OF_ONE, broken: one_element },
-    Check { rule: &LD_DESTINATION, broken: register },
-    Check { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
+pub const LDU: &[RuleCheck] = &[
+    RuleCheck { rule: &LDU_OPERANDS, broken: count },
+    RuleCheck { rule: &VECTOR, broken: elements },
+    RuleCheck { rule: &VECTOR_ELEMENTS, broken: widths },
+    RuleCheck { rule: &VECTOR_OF_ONE, broken: one_element },
+    RuleCheck { rule: &LD_DESTINATION, broken: register },
+    RuleCheck { rule: &LD_DESTINATION_FLOAT, broken: wide_float },
 ];
 
-pub const ST: &[Check] = &[
-    Check { rule: &ST_OPERANDS, broken: count },
-    Check { rule: &VECTOR, broken: elements },
-    Check { rule: &VECTOR_ELEMENTS, broken: widths },
-    Check { rule: &VECTOR_OF_ONE, broken: one_element },
-    Check { rule: &ST_SOURCE, broken: register },
-    Check { rule: &POLICY_MISSING, broken: policy_missing },
-    Check { rule: &POLICY_UNUSED, broken: policy_unused },
-    Check { rule: &POLICY_TYPE, broken: policy_type },
+pub const ST: &[RuleCheck] = &[
+    RuleCheck { rule: &ST_OPERANDS, broken: count },
+    RuleCheck { rule: &VECTOR, broken: elements },
+    RuleCheck { rule: &VECTOR_ELEMENTS, broken: widths },
+    RuleCheck { rule: &VECTOR_OF_ONE, broken: one_element },
+    RuleCheck { rule: &ST_SOURCE, broken: register },
+    RuleCheck { rule: &POLICY_MISSING, broken: policy_missing },
+    RuleCheck { rule: &POLICY_UNUSED, broken: policy_unused },
+    RuleCheck { rule: &POLICY_TYPE, broken: policy_type },
 ];
 
-pub const ATOM: &[Check] = &[
-    Check { rule: &ATOM_OPERANDS, broken: count },
-    Check { rule: &VECTOR, broken: elements },
-    Check { rule: &ATOM_OPERAND, broken: register },
-    Check { rule: &POLICY_MISSING, broken: policy_missing },
-    Check { rule: &POLICY_UNUSED, broken: policy_unused },
-    Check { rule: &POLICY_TYPE, broken: policy_type },
+pub const ATOM: &[RuleCheck] = &[
+    RuleCheck { rule: &ATOM_OPERANDS, broken: count },
+    RuleCheck { rule: &VECTOR, broken: elements },
+    RuleCheck { rule: &ATOM_OPERAND, broken: register },
+    RuleCheck { rule: &POLICY_MISSING, broken: policy_missing },
+    RuleCheck { rule: &POLICY_UNUSED, broken: policy_unused },
+    RuleCheck { rule: &POLICY_TYPE, broken: policy_type },
 ];
 
 /// The operands that an instruction takes, as one would write them.
-pub fn expected(form: &Form<'_>) -> &'static str {
+pub fn expected(form: &InstructionForm<'_>) -> &'static str {
     match (form.opcode, form.q.op.map(|op| op.value)) {
         (Opcode::Ld | Opcode::Ldu, _) => "%r0, [a]",
         (Opcode::St | Opcode::Red, _) => "[a], %r0",
@@ -123,11 +123,11 @@ pub fn expected(form: &Form<'_>) -> &'static str {
 }
 
 /// Whether a policy can be the last operand: `ldu` has none.
-fn takes_policy(form: &Form<'_>) -> bool {
+fn takes_policy(form: &InstructionForm<'_>) -> bool {
     form.opcode != Opcode::Ldu
 }
 
-fn count(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn count(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (is, wanted) = (form.operands.len(), form.data_end());
     if is == wanted || is == wanted + 1 && takes_policy(form) {
         return None;
@@ -142,24 +142,29 @@ fn count(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     Some(Breach::at(Spot::Operands, note).fixed_by([fix]).advised(advice))
 }
 
-fn elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let wanted = form.q.vector.map(|vector| usize::from(vector.value));
     form.data().find_map(|(index, shape)| {
         let count = match (shape, wanted) {
-            (Shape::Lanes(lanes), Some(wanted)) if lanes.count == wanted => return None,
+            (OperandShape::Lanes(lanes), Some(wanted)) if lanes.count == wanted => return None,
             // One element without `.vN` is the next rule's.
-            (Shape::Lanes(lanes), None) if lanes.count == 1 => return None,
-            (Shape::Lanes(lanes), _) => lanes.count,
-            (Shape::Value(Value::Vector(count, _)), Some(wanted))
+            (OperandShape::Lanes(lanes), None) if lanes.count == 1 => return None,
+            (OperandShape::Lanes(lanes), _) => lanes.count,
+            (OperandShape::Value(ValueShape::Vector(count, _)), Some(wanted))
                 if usize::from(*count) == wanted =>
             {
                 return None;
             }
-            (Shape::Value(Value::Vector(count, _)), _) => usize::from(*count),
+            (OperandShape::Value(ValueShape::Vector(count, _)), _) => usize::from(*count),
             // A register whose declaration is not known may be a vector; `_` has its own rule.
-            (Shape::Value(Value::Register(None) | Value::Other | Value::Sink), Some(_))
+            (
+                OperandShape::Value(
+                    ValueShape::Register(None) | ValueShape::Other | ValueShape::Sink,
+                ),
+                Some(_),
+            )
             | (_, None) => return None,
-            (Shape::Value(_) | Shape::Place(_), Some(_)) => 1,
+            (OperandShape::Value(_) | OperandShape::Place(_), Some(_)) => 1,
         };
         let name = match count {
             2 => Some("v2"),
@@ -185,26 +190,26 @@ fn elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn widths(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn widths(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let exact = form.opcode.is_atomic();
     let ty = form.q.ty?.value;
     form.data().find_map(|(index, shape)| {
-        let Shape::Lanes(lanes) = shape else { return None };
-        let bits = |value: &Value| match *value {
+        let OperandShape::Lanes(lanes) = shape else { return None };
+        let bits = |value: &ValueShape| match *value {
             // One that does not fit the type at all has another rule.
-            Value::Register(Some(ty_of)) if holds(ty_of, ty, exact) => Some(ty_of.bits),
-            Value::Register(_)
-            | Value::Vector(..)
-            | Value::Predicate
-            | Value::Sink
-            | Value::Number
-            | Value::Float
-            | Value::Variable
-            | Value::Special
-            | Value::Other => None,
+            ValueShape::Register(Some(ty_of)) if holds(ty_of, ty, exact) => Some(ty_of.bits),
+            ValueShape::Register(_)
+            | ValueShape::Vector(..)
+            | ValueShape::Predicate
+            | ValueShape::Sink
+            | ValueShape::Number
+            | ValueShape::Float
+            | ValueShape::Variable
+            | ValueShape::Special
+            | ValueShape::Other => None,
         };
         let first = lanes.values().iter().find_map(bits)?;
-        let other = |value: &Value| bits(value).is_some_and(|bits| bits != first);
+        let other = |value: &ValueShape| bits(value).is_some_and(|bits| bits != first);
         let lane = lanes.values().iter().position(other)?;
         Some(
             Breach::at(Spot::Lane(index, lane), "this register has another width")
@@ -213,16 +218,16 @@ fn widths(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn one_element(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn one_element(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     if form.q.vector.is_some() {
         return None;
     }
     form.data().find_map(|(index, shape)| match shape {
-        Shape::Lanes(lanes) if lanes.count == 1 => Some(
+        OperandShape::Lanes(lanes) if lanes.count == 1 => Some(
             Breach::at(Spot::Operand(index), "a vector of one element")
                 .advised("leave the braces out"),
         ),
-        Shape::Lanes(_) | Shape::Value(_) | Shape::Place(_) => None,
+        OperandShape::Lanes(_) | OperandShape::Value(_) | OperandShape::Place(_) => None,
     })
 }
 
@@ -246,26 +251,26 @@ fn holds(register: Type, data: Type, exact: bool) -> bool {
     wider || register.bits == data.bits && same
 }
 
-fn wide_float(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn wide_float(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let ty = form.q.ty?.value;
-    let wide = |value: &Value| match *value {
-        Value::Register(Some(register)) | Value::Vector(_, register) => {
+    let wide = |value: &ValueShape| match *value {
+        ValueShape::Register(Some(register)) | ValueShape::Vector(_, register) => {
             !is_bits(register) && ty.kind == TypeKind::Bits && register.bits > ty.bits
         }
-        Value::Register(None)
-        | Value::Predicate
-        | Value::Sink
-        | Value::Number
-        | Value::Float
-        | Value::Variable
-        | Value::Special
-        | Value::Other => false,
+        ValueShape::Register(None)
+        | ValueShape::Predicate
+        | ValueShape::Sink
+        | ValueShape::Number
+        | ValueShape::Float
+        | ValueShape::Variable
+        | ValueShape::Special
+        | ValueShape::Other => false,
     };
     let (index, shape) = form.data().next()?;
     let spot = match shape {
-        Shape::Value(value) if wide(value) => Spot::Operand(index),
-        Shape::Lanes(lanes) => Spot::Lane(index, lanes.values().iter().position(wide)?),
-        Shape::Value(_) | Shape::Place(_) => return None,
+        OperandShape::Value(value) if wide(value) => Spot::Operand(index),
+        OperandShape::Lanes(lanes) => Spot::Lane(index, lanes.values().iter().position(wide)?),
+        OperandShape::Value(_) | OperandShape::Place(_) => return None,
     };
     Some(
         Breach::at(spot, "this register is wider")
@@ -273,41 +278,45 @@ fn wide_float(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn register(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn register(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let ty = form.q.ty?.value;
     let exact = form.opcode.is_atomic();
     let reads = form.opcode.is_load();
-    let misfit = |value: &Value| match *value {
-        Value::Register(Some(register)) | Value::Vector(_, register) => {
+    let misfit = |value: &ValueShape| match *value {
+        ValueShape::Register(Some(register)) | ValueShape::Vector(_, register) => {
             (!holds(register, ty, exact))
                 .then(|| format!("this register is `.{}`", register.name()))
         }
-        Value::Predicate => Some("this register is a predicate".to_owned()),
-        Value::Special => Some("`mov` reads a special register".to_owned()),
-        Value::Variable | Value::Number | Value::Float if reads => {
+        ValueShape::Predicate => Some("this register is a predicate".to_owned()),
+        ValueShape::Special => Some("`mov` reads a special register".to_owned()),
+        ValueShape::Variable | ValueShape::Number | ValueShape::Float if reads => {
             Some("expected a register".to_owned())
         }
-        Value::Variable => Some("`mov` takes the address of a variable".to_owned()),
-        Value::Number if !is_bits(ty) => Some("this is an integer".to_owned()),
-        Value::Float if matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed) => {
+        ValueShape::Variable => Some("`mov` takes the address of a variable".to_owned()),
+        ValueShape::Number if !is_bits(ty) => Some("this is an integer".to_owned()),
+        ValueShape::Float if matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed) => {
             Some("this is a float".to_owned())
         }
-        Value::Register(None) | Value::Sink | Value::Number | Value::Float | Value::Other => None,
+        ValueShape::Register(None)
+        | ValueShape::Sink
+        | ValueShape::Number
+        | ValueShape::Float
+        | ValueShape::Other => None,
     };
     let width = form.data().find_map(|(index, shape)| match shape {
-        Shape::Value(value) => Some((Spot::Operand(index), misfit(value)?)),
-        Shape::Lanes(lanes) => lanes
+        OperandShape::Value(value) => Some((Spot::Operand(index), misfit(value)?)),
+        OperandShape::Lanes(lanes) => lanes
             .values()
             .iter()
             .enumerate()
             .find_map(|(lane, value)| Some((Spot::Lane(index, lane), misfit(value)?))),
-        Shape::Place(_) => Some((Spot::Operand(index), "expected a register".to_owned())),
+        OperandShape::Place(_) => Some((Spot::Operand(index), "expected a register".to_owned())),
     });
     let (spot, note) = width?;
     Some(Breach::at(spot, note).advised(format!("use a register declared `.{}`", ty.name())))
 }
 
-fn policy_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn policy_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let policy = form.q.policy?;
     (form.operands.len() == form.data_end()).then(|| {
         Breach::part(policy.position, "no operand follows")
@@ -316,7 +325,7 @@ fn policy_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn policy_unused(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn policy_unused(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let last = form.data_end();
     (form.q.policy.is_none() && form.operands.len() == last + 1).then(|| {
         Breach::at(Spot::Operand(last), "this operand is more than it takes")
@@ -324,18 +333,22 @@ fn policy_unused(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn policy_type(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn policy_type(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.policy?;
     let last = form.data_end();
     let note = match form.operands.get(last)? {
-        Shape::Value(Value::Register(Some(ty))) => {
+        OperandShape::Value(ValueShape::Register(Some(ty))) => {
             if ty.bits == 64 && is_bits(*ty) {
                 return None;
             }
             format!("this register is `.{}`", ty.name())
         }
-        Shape::Value(Value::Register(None) | Value::Number | Value::Other) => return None,
-        Shape::Value(_) | Shape::Lanes(_) | Shape::Place(_) => "expected a register".to_owned(),
+        OperandShape::Value(
+            ValueShape::Register(None) | ValueShape::Number | ValueShape::Other,
+        ) => return None,
+        OperandShape::Value(_) | OperandShape::Lanes(_) | OperandShape::Place(_) => {
+            "expected a register".to_owned()
+        }
     };
     Some(
         Breach::at(Spot::Operand(last), note)

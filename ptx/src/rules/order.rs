@@ -1,10 +1,10 @@
 //! Memory order, scope, `.mmio` and `.nc` of `ld` and `st`, and the state spaces they go with.
 
 use super::rule;
-use crate::qualifier::{CacheOperator, Order};
-use crate::rule::{Breach, Check, Edit};
-use crate::shape::{Form, Opcode};
-use crate::version::Setting;
+use crate::qualifier::{CacheOperator, OrderQualifier};
+use crate::rule::{Breach, Edit, RuleCheck};
+use crate::shape::{InstructionForm, Opcode};
+use crate::version::RuleContext;
 use model::isa::SpaceQualifier;
 use model::scope::Scope;
 
@@ -115,52 +115,52 @@ rule!(
     "`.const` and the parameters of a kernel are not written"
 );
 
-pub const LD: &[Check] = &[
-    Check { rule: &LD_ORDER, broken: wrong_order },
-    Check { rule: &LD_SCOPE_MISSING, broken: scope_missing },
-    Check { rule: &LD_SCOPE_UNUSED, broken: scope_unused },
-    Check { rule: &LD_MMIO, broken: mmio_without_sys },
-    Check { rule: &LD_MMIO_SPACE, broken: mmio_space },
-    Check { rule: &LD_MMIO_VECTOR, broken: mmio_vector },
-    Check { rule: &LD_MMIO_HINT, broken: mmio_hint },
-    Check { rule: &LD_STRONG_SPACE, broken: strong_space },
-    Check { rule: &LD_VOLATILE_SPACE, broken: volatile_space },
-    Check { rule: &LD_VOLATILE_HINT, broken: volatile_hint },
-    Check { rule: &LD_VOLATILE_LEVEL2, broken: volatile_level2 },
-    Check { rule: &LD_NC, broken: non_coherent },
-    Check { rule: &LD_NC_WEAK, broken: non_coherent_weak },
-    Check { rule: &LD_NC_CACHE, broken: non_coherent_cache },
-    Check { rule: &LD_READONLY, broken: readonly },
+pub const LD: &[RuleCheck] = &[
+    RuleCheck { rule: &LD_ORDER, broken: wrong_order },
+    RuleCheck { rule: &LD_SCOPE_MISSING, broken: scope_missing },
+    RuleCheck { rule: &LD_SCOPE_UNUSED, broken: scope_unused },
+    RuleCheck { rule: &LD_MMIO, broken: mmio_without_sys },
+    RuleCheck { rule: &LD_MMIO_SPACE, broken: mmio_space },
+    RuleCheck { rule: &LD_MMIO_VECTOR, broken: mmio_vector },
+    RuleCheck { rule: &LD_MMIO_HINT, broken: mmio_hint },
+    RuleCheck { rule: &LD_STRONG_SPACE, broken: strong_space },
+    RuleCheck { rule: &LD_VOLATILE_SPACE, broken: volatile_space },
+    RuleCheck { rule: &LD_VOLATILE_HINT, broken: volatile_hint },
+    RuleCheck { rule: &LD_VOLATILE_LEVEL2, broken: volatile_level2 },
+    RuleCheck { rule: &LD_NC, broken: non_coherent },
+    RuleCheck { rule: &LD_NC_WEAK, broken: non_coherent_weak },
+    RuleCheck { rule: &LD_NC_CACHE, broken: non_coherent_cache },
+    RuleCheck { rule: &LD_READONLY, broken: readonly },
 ];
 
-pub const ST: &[Check] = &[
-    Check { rule: &ST_ORDER, broken: wrong_order },
-    Check { rule: &ST_SCOPE_MISSING, broken: scope_missing },
-    Check { rule: &ST_SCOPE_UNUSED, broken: scope_unused },
-    Check { rule: &ST_MMIO, broken: mmio_without_sys },
-    Check { rule: &ST_MMIO_SPACE, broken: mmio_space },
-    Check { rule: &ST_MMIO_VECTOR, broken: mmio_vector },
-    Check { rule: &ST_MMIO_HINT, broken: mmio_hint },
-    Check { rule: &ST_STRONG_SPACE, broken: strong_space },
-    Check { rule: &ST_VOLATILE_SPACE, broken: volatile_space },
-    Check { rule: &ST_VOLATILE_HINT, broken: volatile_hint },
-    Check { rule: &ST_VOLATILE_LEVEL2, broken: volatile_level2 },
-    Check { rule: &ST_READ_ONLY_SPACE, broken: read_only_space },
+pub const ST: &[RuleCheck] = &[
+    RuleCheck { rule: &ST_ORDER, broken: wrong_order },
+    RuleCheck { rule: &ST_SCOPE_MISSING, broken: scope_missing },
+    RuleCheck { rule: &ST_SCOPE_UNUSED, broken: scope_unused },
+    RuleCheck { rule: &ST_MMIO, broken: mmio_without_sys },
+    RuleCheck { rule: &ST_MMIO_SPACE, broken: mmio_space },
+    RuleCheck { rule: &ST_MMIO_VECTOR, broken: mmio_vector },
+    RuleCheck { rule: &ST_MMIO_HINT, broken: mmio_hint },
+    RuleCheck { rule: &ST_STRONG_SPACE, broken: strong_space },
+    RuleCheck { rule: &ST_VOLATILE_SPACE, broken: volatile_space },
+    RuleCheck { rule: &ST_VOLATILE_HINT, broken: volatile_hint },
+    RuleCheck { rule: &ST_VOLATILE_LEVEL2, broken: volatile_level2 },
+    RuleCheck { rule: &ST_READ_ONLY_SPACE, broken: read_only_space },
 ];
 
 /// The order that only loads, or only stores, have.
-fn strongest(opcode: Opcode) -> Order {
-    if opcode.is_load() { Order::Acquire } else { Order::Release }
+fn strongest(opcode: Opcode) -> OrderQualifier {
+    if opcode.is_load() { OrderQualifier::Acquire } else { OrderQualifier::Release }
 }
 
-fn names_a_scope(opcode: Opcode, order: Order) -> bool {
-    order == Order::Relaxed || order == strongest(opcode)
+fn names_a_scope(opcode: Opcode, order: OrderQualifier) -> bool {
+    order == OrderQualifier::Relaxed || order == strongest(opcode)
 }
 
-fn wrong_order(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn wrong_order(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let order = form.q.order?;
     let fits = names_a_scope(form.opcode, order.value)
-        || matches!(order.value, Order::Weak | Order::Volatile);
+        || matches!(order.value, OrderQualifier::Weak | OrderQualifier::Volatile);
     if fits || form.q.mmio.is_some() || form.is_non_coherent() {
         return None;
     }
@@ -172,7 +172,7 @@ fn wrong_order(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn scope_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn scope_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let order = form.q.order?;
     let missing = form.q.scope.is_none()
         && form.q.mmio.is_none()
@@ -184,7 +184,7 @@ fn scope_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn scope_unused(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn scope_unused(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let scope = form.q.scope?;
     if form.q.mmio.is_some() || form.is_non_coherent() {
         return None;
@@ -192,13 +192,13 @@ fn scope_unused(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     match form.q.order {
         None => Some(
             Breach::part(scope.position, "without an order, the access is weak")
-                .fixed_by([Edit::Insert(scope.position, Order::Relaxed.name())]),
+                .fixed_by([Edit::Insert(scope.position, OrderQualifier::Relaxed.name())]),
         ),
-        Some(order) if order.value == Order::Weak => Some(
+        Some(order) if order.value == OrderQualifier::Weak => Some(
             Breach::part(scope.position, "a weak access has no scope")
-                .fixed_by([Edit::Replace(order.position, Order::Relaxed.name())]),
+                .fixed_by([Edit::Replace(order.position, OrderQualifier::Relaxed.name())]),
         ),
-        Some(order) if order.value == Order::Volatile => Some(
+        Some(order) if order.value == OrderQualifier::Volatile => Some(
             Breach::part(scope.position, "a volatile access has the scope `.sys`")
                 .fixed_by([Edit::Remove(scope.position)]),
         ),
@@ -206,14 +206,14 @@ fn scope_unused(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     }
 }
 
-fn mmio_without_sys(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn mmio_without_sys(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let mmio = form.q.mmio?;
-    let fits = |order: Order| names_a_scope(form.opcode, order);
+    let fits = |order: OrderQualifier| names_a_scope(form.opcode, order);
     let mut fix = Vec::new();
     match form.q.order {
         Some(order) if fits(order.value) => {}
-        Some(order) => fix.push(Edit::Replace(order.position, Order::Relaxed.name())),
-        None => fix.push(Edit::Insert(mmio.position + 1, Order::Relaxed.name())),
+        Some(order) => fix.push(Edit::Replace(order.position, OrderQualifier::Relaxed.name())),
+        None => fix.push(Edit::Insert(mmio.position + 1, OrderQualifier::Relaxed.name())),
     }
     match form.q.scope {
         Some(scope) if scope.value == Scope::Sys => {}
@@ -237,7 +237,7 @@ fn mmio_without_sys(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     Some(breach.fixed_by(fix))
 }
 
-fn mmio_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn mmio_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, space) = (form.q.mmio?, form.q.space?);
     (space.value != SpaceQualifier::Global).then(|| {
         Breach::part(space.position, "the state space is another")
@@ -245,7 +245,7 @@ fn mmio_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn mmio_vector(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn mmio_vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, vector) = (form.q.mmio?, form.q.vector?);
     Some(
         Breach::part(vector.position, "this makes it one")
@@ -253,7 +253,7 @@ fn mmio_vector(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn mmio_hint(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn mmio_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.mmio?;
     let q = form.q;
     let hints = [
@@ -270,12 +270,12 @@ fn mmio_hint(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// Takes the operand away that goes with `.L2::cache_hint`.
-pub(super) fn without_policy(form: &Form<'_>) -> Option<Edit> {
+pub(super) fn without_policy(form: &InstructionForm<'_>) -> Option<Edit> {
     let last = form.data_end();
     (form.q.policy.is_some() && form.operands.len() > last).then_some(Edit::RemoveOperand(last))
 }
 
-fn strong_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn strong_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (order, space) = (form.q.order?, form.q.space?);
     let strong = names_a_scope(form.opcode, order.value);
     let shared = space.value.may_be_global() || space.value.is_shared();
@@ -290,20 +290,20 @@ fn strong_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn volatile_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn volatile_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (order, space) = (form.q.order?, form.q.space?);
     let fits = space.value.may_be_global()
         || space.value.is_shared()
         || space.value == SpaceQualifier::Local;
-    (order.value == Order::Volatile && !fits).then(|| {
+    (order.value == OrderQualifier::Volatile && !fits).then(|| {
         Breach::part(space.position, format!("the state space is `.{}`", space.value.name()))
             .fixed_by([Edit::Remove(order.position)])
     })
 }
 
-fn volatile_hint(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn volatile_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let q = form.q;
-    if q.order?.value != Order::Volatile {
+    if q.order?.value != OrderQualifier::Volatile {
         return None;
     }
     let hints = [q.level1.map(|at| at.position), q.policy.map(|at| at.position)];
@@ -313,15 +313,15 @@ fn volatile_hint(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     Some(Breach::part(position, "this is one").fixed_by(fix))
 }
 
-fn volatile_level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn volatile_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (order, level2) = (form.q.order?, form.q.level2?);
     // A narrower access takes none, volatile or not.
-    (order.value == Order::Volatile && form.is_256_bits()).then(|| {
+    (order.value == OrderQualifier::Volatile && form.is_256_bits()).then(|| {
         Breach::part(level2.position, "this is one").fixed_by([Edit::Remove(level2.position)])
     })
 }
 
-fn non_coherent(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn non_coherent(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let nc = form.q.non_coherent?;
     if let Some(space) = form.q.space {
         return (space.value != SpaceQualifier::Global).then(|| {
@@ -335,13 +335,13 @@ fn non_coherent(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn non_coherent_weak(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn non_coherent_weak(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let nc = form.q.non_coherent?;
     let q = form.q;
     let order = q.order.map(|at| at.position);
     let others = [order, q.scope.map(|at| at.position), q.mmio.map(|at| at.position)];
     let position = others.into_iter().flatten().min()?;
-    let only_weak = q.order.is_some_and(|order| order.value == Order::Weak)
+    let only_weak = q.order.is_some_and(|order| order.value == OrderQualifier::Weak)
         && others.into_iter().flatten().count() == 1;
     let fix: Vec<Edit> = if only_weak {
         vec![Edit::Remove(position)]
@@ -353,7 +353,7 @@ fn non_coherent_weak(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     Some(Breach::part(position, note).fixed_by(fix))
 }
 
-fn non_coherent_cache(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn non_coherent_cache(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, cache) = (form.q.non_coherent?, form.q.cache?);
     matches!(cache.value, CacheOperator::Lu | CacheOperator::Cv).then(|| {
         Breach::part(cache.position, "this is another")
@@ -361,7 +361,7 @@ fn non_coherent_cache(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn readonly(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn readonly(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let readonly = form.q.readonly?;
     let q = form.q;
     let space = q.space.filter(|space| space.value != SpaceQualifier::Global);
@@ -382,7 +382,7 @@ fn readonly(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn read_only_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn read_only_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let space = form.q.space?;
     let named = matches!(space.value, SpaceQualifier::Const | SpaceQualifier::ParamEntry);
     let kernels = form.variable().is_some_and(|v| v.space == SpaceQualifier::ParamEntry);

@@ -1,9 +1,9 @@
 //! Types and vectors of `ld`, `ldu` and `st`.
 
 use super::rule;
-use crate::rule::{Breach, Check, Edit, Spot};
-use crate::shape::{Form, Opcode, Shape, Value};
-use crate::version::Setting;
+use crate::rule::{Breach, Edit, RuleCheck, Spot};
+use crate::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
+use crate::version::RuleContext;
 use model::isa::TypeKind;
 
 rule!(TYPE_MISSING, "type-missing", LD, Both, "a load names its type");
@@ -79,65 +79,67 @@ rule!(
 );
 rule!(ST_SINK, "st-sink", ST, Both, "`_` is for vectors of 256 bits");
 
-pub const LD: &[Check] = &[
-    Check { rule: &TYPE_MISSING, broken: type_missing },
-    Check { rule: &LD_TYPE, broken: type_of_memory },
-    Check { rule: &LD_VECTOR_BITS, broken: too_wide },
-    Check { rule: &LD_VECTOR_V8, broken: eight_elements },
-    Check { rule: &LD_VECTOR_SPACE, broken: wide_space },
-    Check { rule: &LD_LEVEL2_VECTOR, broken: level2 },
-    Check { rule: &LD_SINK, broken: sink_in_narrow },
-    Check { rule: &LD_SINK_SCALAR, broken: sink_alone },
-    Check { rule: &LD_SINK_ALL, broken: sinks_only },
+pub const LD: &[RuleCheck] = &[
+    RuleCheck { rule: &TYPE_MISSING, broken: type_missing },
+    RuleCheck { rule: &LD_TYPE, broken: type_of_memory },
+    RuleCheck { rule: &LD_VECTOR_BITS, broken: too_wide },
+    RuleCheck { rule: &LD_VECTOR_V8, broken: eight_elements },
+    RuleCheck { rule: &LD_VECTOR_SPACE, broken: wide_space },
+    RuleCheck { rule: &LD_LEVEL2_VECTOR, broken: level2 },
+    RuleCheck { rule: &LD_SINK, broken: sink_in_narrow },
+    RuleCheck { rule: &LD_SINK_SCALAR, broken: sink_alone },
+    RuleCheck { rule: &LD_SINK_ALL, broken: sinks_only },
 ];
 
-pub const LDU: &[Check] = &[
-    Check { rule: &TYPE_MISSING, broken: type_missing },
-    Check { rule: &LD_TYPE, broken: type_of_memory },
-    Check { rule: &LDU_VECTOR, broken: ldu_vector },
-    Check { rule: &LD_SINK, broken: sink_in_narrow },
-    Check { rule: &LD_SINK_SCALAR, broken: sink_alone },
-    Check { rule: &LD_SINK_ALL, broken: sinks_only },
+pub const LDU: &[RuleCheck] = &[
+    RuleCheck { rule: &TYPE_MISSING, broken: type_missing },
+    RuleCheck { rule: &LD_TYPE, broken: type_of_memory },
+    RuleCheck { rule: &LDU_VECTOR, broken: ldu_vector },
+    RuleCheck { rule: &LD_SINK, broken: sink_in_narrow },
+    RuleCheck { rule: &LD_SINK_SCALAR, broken: sink_alone },
+    RuleCheck { rule: &LD_SINK_ALL, broken: sinks_only },
 ];
 
-pub const ST: &[Check] = &[
-    Check { rule: &ST_TYPE_MISSING, broken: type_missing },
-    Check { rule: &ST_TYPE, broken: type_of_memory },
-    Check { rule: &ST_VECTOR_BITS, broken: too_wide },
-    Check { rule: &ST_VECTOR_V8, broken: eight_elements },
-    Check { rule: &ST_VECTOR_SPACE, broken: wide_space },
-    Check { rule: &ST_LEVEL2_VECTOR, broken: level2 },
-    Check { rule: &ST_SINK, broken: sink_in_source },
+pub const ST: &[RuleCheck] = &[
+    RuleCheck { rule: &ST_TYPE_MISSING, broken: type_missing },
+    RuleCheck { rule: &ST_TYPE, broken: type_of_memory },
+    RuleCheck { rule: &ST_VECTOR_BITS, broken: too_wide },
+    RuleCheck { rule: &ST_VECTOR_V8, broken: eight_elements },
+    RuleCheck { rule: &ST_VECTOR_SPACE, broken: wide_space },
+    RuleCheck { rule: &ST_LEVEL2_VECTOR, broken: level2 },
+    RuleCheck { rule: &ST_SINK, broken: sink_in_source },
 ];
 
 /// A type that the data operand would fit.
-fn natural_type(form: &Form<'_>) -> &'static str {
+fn natural_type(form: &InstructionForm<'_>) -> &'static str {
     let value = form.data().find_map(|(_, shape)| match shape {
-        Shape::Value(value) => Some(*value),
-        Shape::Lanes(lanes) => lanes.values().first().copied(),
-        Shape::Place(_) => None,
+        OperandShape::Value(value) => Some(*value),
+        OperandShape::Lanes(lanes) => lanes.values().first().copied(),
+        OperandShape::Place(_) => None,
     });
     match value {
-        Some(Value::Register(Some(ty)) | Value::Vector(_, ty)) => match (ty.kind, ty.bits) {
-            (TypeKind::Float, 64) => "f64",
-            (TypeKind::Float, 32) => "f32",
-            (_, 16) => "b16",
-            (_, 64) => "b64",
-            (_, 128) => "b128",
-            _ => "b32",
-        },
+        Some(ValueShape::Register(Some(ty)) | ValueShape::Vector(_, ty)) => {
+            match (ty.kind, ty.bits) {
+                (TypeKind::Float, 64) => "f64",
+                (TypeKind::Float, 32) => "f32",
+                (_, 16) => "b16",
+                (_, 64) => "b64",
+                (_, 128) => "b128",
+                _ => "b32",
+            }
+        }
         _ => "b32",
     }
 }
 
-fn type_missing(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn type_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.ty.is_none().then(|| {
         Breach::part(form.q.end, "expected a type")
             .fixed_by([Edit::Insert(form.q.end, natural_type(form))])
     })
 }
 
-fn type_of_memory(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn type_of_memory(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let ty = form.q.ty?;
     let instead = match (ty.value.kind, ty.value.bits) {
         (TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits, _)
@@ -151,7 +153,7 @@ fn type_of_memory(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn too_wide(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn too_wide(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, bits) = (form.q.vector?, form.bits()?);
     if bits <= 128 || form.is_256_bits() {
         return None;
@@ -162,7 +164,7 @@ fn too_wide(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     )
 }
 
-fn eight_elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn eight_elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, ty) = (form.q.vector?, form.q.ty?);
     (vector.value == 8 && ty.value.bits < 32).then(|| {
         Breach::part(ty.position, format!("the type has {} bits", ty.value.bits))
@@ -170,7 +172,7 @@ fn eight_elements(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn wide_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn wide_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, space) = (form.q.vector?, form.q.space?);
     (form.is_256_bits() && !space.value.may_be_global()).then(|| {
         Breach::part(vector.position, format!("the state space is `.{}`", space.value.name()))
@@ -178,7 +180,7 @@ fn wide_space(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let level2 = form.q.level2?;
     // An `.mmio` access takes no priority anyway.
     (!form.is_256_bits() && form.q.mmio.is_none() && form.q.ty.is_some()).then(|| {
@@ -188,22 +190,22 @@ fn level2(form: &Form<'_>, _: &Setting) -> Option<Breach> {
 }
 
 /// The operand of the data, and its elements.
-fn lanes<'f>(form: &'f Form<'_>) -> Option<(usize, &'f [Value])> {
+fn lanes<'f>(form: &'f InstructionForm<'_>) -> Option<(usize, &'f [ValueShape])> {
     form.data().find_map(|(index, shape)| match shape {
-        Shape::Lanes(lanes) => Some((index, lanes.values())),
-        Shape::Value(_) | Shape::Place(_) => None,
+        OperandShape::Lanes(lanes) => Some((index, lanes.values())),
+        OperandShape::Value(_) | OperandShape::Place(_) => None,
     })
 }
 
-fn first_sink(values: &[Value]) -> Option<usize> {
-    values.iter().position(|value| *value == Value::Sink)
+fn first_sink(values: &[ValueShape]) -> Option<usize> {
+    values.iter().position(|value| *value == ValueShape::Sink)
 }
 
-fn only_sinks(values: &[Value]) -> bool {
-    values.iter().all(|value| *value == Value::Sink)
+fn only_sinks(values: &[ValueShape]) -> bool {
+    values.iter().all(|value| *value == ValueShape::Sink)
 }
 
-fn sink_in_narrow(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn sink_in_narrow(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     // How wide it is, is not known without a type.
     form.q.ty?;
     let (operand, values) = lanes(form)?;
@@ -214,42 +216,44 @@ fn sink_in_narrow(form: &Form<'_>, _: &Setting) -> Option<Breach> {
     })
 }
 
-fn sink_in_source(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn sink_in_source(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.ty?;
     let sink = match form.data().next()? {
-        (index, Shape::Lanes(lanes)) => Spot::Lane(index, first_sink(lanes.values())?),
-        (index, Shape::Value(Value::Sink)) => Spot::Operand(index),
-        (_, Shape::Value(_) | Shape::Place(_)) => return None,
+        (index, OperandShape::Lanes(lanes)) => Spot::Lane(index, first_sink(lanes.values())?),
+        (index, OperandShape::Value(ValueShape::Sink)) => Spot::Operand(index),
+        (_, OperandShape::Value(_) | OperandShape::Place(_)) => return None,
     };
     (!form.is_256_bits()).then(|| {
         Breach::at(sink, "this access is narrower").advised("store each element that is meant")
     })
 }
 
-fn sink_alone(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn sink_alone(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.data().find_map(|(index, shape)| match shape {
-        Shape::Value(Value::Sink) => Some(
+        OperandShape::Value(ValueShape::Sink) => Some(
             Breach::at(Spot::Operand(index), "expected a register")
                 .advised("load into a register that nobody uses"),
         ),
-        Shape::Lanes(lanes) if form.q.vector.is_none() && first_sink(lanes.values()).is_some() => {
+        OperandShape::Lanes(lanes)
+            if form.q.vector.is_none() && first_sink(lanes.values()).is_some() =>
+        {
             Some(
                 Breach::at(Spot::Operand(index), "expected a register")
                     .advised("load into a register that nobody uses"),
             )
         }
-        Shape::Value(_) | Shape::Lanes(_) | Shape::Place(_) => None,
+        OperandShape::Value(_) | OperandShape::Lanes(_) | OperandShape::Place(_) => None,
     })
 }
 
-fn sinks_only(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn sinks_only(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (operand, values) = lanes(form)?;
     (form.q.vector.is_some() && only_sinks(values)).then(|| {
         Breach::at(Spot::Operand(operand), "nothing is read").advised("leave the load out")
     })
 }
 
-fn ldu_vector(form: &Form<'_>, _: &Setting) -> Option<Breach> {
+fn ldu_vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     debug_assert_eq!(form.opcode, Opcode::Ldu, "no other instruction is asked");
     let (vector, bits) = (form.q.vector?, form.bits().unwrap_or(0));
     let note = if vector.value > 4 {

@@ -3,14 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use ptx::Options;
+use ptx::LintOptions;
 
 /// Reads and lints; says what is wrong with the answer.
 pub(crate) fn check(bytes: &[u8]) -> Result<(), String> {
     let start = Instant::now();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     for strict in [false, true] {
-        let linted = ptx::lint("m.ptx", bytes, Options { strict, ..Options::default() });
+        let linted = ptx::lint("m.ptx", bytes, LintOptions { strict, ..LintOptions::default() });
         for one in &linted.diagnostics {
             let line = one.span.line.checked_sub(1).and_then(|line| lines.get(line));
             let inside =

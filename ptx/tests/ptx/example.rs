@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use ptx::Options;
+use ptx::LintOptions;
 use ptx::version::PtxIsa;
 
 /// Declarations outside and inside of the function, and the example.
@@ -121,13 +121,13 @@ fn module((outside, inside, line): Example) -> String {
 }
 
 /// All that is said of an example, as it is printed.
-fn said(example: Example, options: Options) -> String {
+fn said(example: Example, options: LintOptions) -> String {
     let linted = ptx::lint("example.ptx", module(example).as_bytes(), options);
     linted.diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-fn modes() -> [Options; 2] {
-    [false, true].map(|strict| Options { strict, ..Options::default() })
+fn modes() -> [LintOptions; 2] {
+    [false, true].map(|strict| LintOptions { strict, ..LintOptions::default() })
 }
 
 #[test]
@@ -141,9 +141,9 @@ fn the_examples_of_the_pages_are_right() {
 
 #[test]
 fn volatile_local_loads_are_of_the_newer_revision() {
-    let older = Options { isa: Some(PtxIsa::new(9, 0)), ..Options::default() };
+    let older = LintOptions { isa: Some(PtxIsa::new(9, 0)), ..LintOptions::default() };
     snapshot("volatile-local", &said(LD_SINCE_9_1, older));
-    let newer = Options { isa: Some(PtxIsa::new(9, 1)), ..Options::default() };
+    let newer = LintOptions { isa: Some(PtxIsa::new(9, 1)), ..LintOptions::default() };
     assert_eq!(said(LD_SINCE_9_1, newer), "");
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use ptx::Options;
+use ptx::LintOptions;
 
 const LARGE: usize = 10 << 20;
 
@@ -121,7 +121,7 @@ fn are_read_soon(inputs: &[Input]) {
         assert!(input.len() < 3 * LARGE, "{name}: {} bytes", input.len());
         let start = Instant::now();
 
-        let linted = ptx::lint("large.ptx", input.as_bytes(), Options::default());
+        let linted = ptx::lint("large.ptx", input.as_bytes(), LintOptions::default());
         let most = linted.diagnostics.iter().map(|one| one.to_string().len()).max().unwrap_or(0);
         let took = start.elapsed();
 

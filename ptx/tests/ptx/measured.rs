@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use ptx::Options;
+use ptx::LintOptions;
 use ptx::version::{PtxIsa, Target};
 use text::diagnostic::Severity;
 
@@ -45,7 +45,7 @@ fn absent(path: &Path) {
 
 /// The codes of the errors in a module, as ptxas would see it.
 fn errors(text: &str) -> Vec<&'static str> {
-    let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+    let linted = ptx::lint("m.ptx", text.as_bytes(), LintOptions::default());
     let errors = linted.diagnostics.iter().filter(|one| one.severity == Severity::Error);
     errors.map(|one| one.code).collect()
 }
@@ -178,8 +178,9 @@ fn what_was_compiled_is_accepted() {
              .reg .f32 f<9>,vf<9>; .reg .f64 g<9>,vg<9>; .reg .b128 x<9>,vx<9>; .reg .pred pp1;\n\
              .shared .align 32 .b8 sh[64]; .local .align 32 .b8 lo[64];\n{instruction}\n ret; }}\n"
         );
-        memory +=
-            usize::from(ptx::lint("m.ptx", text.as_bytes(), Options::default()).instructions > 0);
+        memory += usize::from(
+            ptx::lint("m.ptx", text.as_bytes(), LintOptions::default()).instructions > 0,
+        );
         let errors = errors(&text);
         if !errors.is_empty() {
             let first = (isa.clone(), sm.clone(), instruction.clone());
@@ -212,7 +213,7 @@ fn spellings_in_the_wild_are_known() {
         let text = format!(
             ".version 9.4\n.target sm_120a\n.entry k() {{\n.reg .b64 a; .reg .b32 r;\n{name} ;\n}}\n"
         );
-        let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+        let linted = ptx::lint("m.ptx", text.as_bytes(), LintOptions::default());
         memory += linted.instructions;
         let strange = linted.diagnostics.iter().filter(|one| {
             matches!(
@@ -235,7 +236,7 @@ fn unknown_names<'a>(instructions: impl Iterator<Item = &'a str>) -> (usize, Vec
     let lines: Vec<String> =
         instructions.map(|one| one.trim().trim_end_matches(';').replace('\n', " ")).collect();
     let text = format!("{head}{} ;\n}}\n", lines.join(" ;\n"));
-    let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+    let linted = ptx::lint("m.ptx", text.as_bytes(), LintOptions::default());
     let unknown = linted
         .diagnostics
         .iter()
@@ -272,7 +273,7 @@ fn no_name_that_occurs_is_unknown() {
     for kernel in kernels {
         let path = kernel.expect("a file").path();
         let name = path.display().to_string();
-        let linted = ptx::lint(&name, &fs::read(&path).expect("a kernel"), Options::default());
+        let linted = ptx::lint(&name, &fs::read(&path).expect("a kernel"), LintOptions::default());
         let names = linted
             .diagnostics
             .iter()

@@ -1,11 +1,11 @@
 //! How modules are written: what separates declarations, and what is said of a module as a whole.
 
-use ptx::{Linted, Options};
+use ptx::{LintOptions, Linted};
 
 use crate::written::codes;
 
 fn lint(text: &str) -> Linted {
-    ptx::lint("m.ptx", text.as_bytes(), Options::default())
+    ptx::lint("m.ptx", text.as_bytes(), LintOptions::default())
 }
 
 /// What is wrong with the instructions of a kernel.

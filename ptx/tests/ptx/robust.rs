@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use ptx::Options;
+use ptx::LintOptions;
 
 use crate::checked::check;
 use crate::choices::Choices;
@@ -38,7 +38,7 @@ proptest! {
 fn a_compiled_module_has_no_errors() {
     for memory_only in [false, true] {
         let text = compiled::module(5_000, memory_only);
-        let linted = ptx::lint("m.ptx", text.as_bytes(), Options::default());
+        let linted = ptx::lint("m.ptx", text.as_bytes(), LintOptions::default());
         assert_eq!(linted.diagnostics, []);
         let least = if memory_only { 5_000 } else { 1_600 };
         assert!(linted.instructions >= least, "{}", linted.instructions);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ptx::rule::{By, Rule};
+use ptx::rule::{Authority, Rule};
 use ptx::rules;
 use text::diagnostic::Severity;
 
@@ -254,9 +254,9 @@ const TARGETS: &[u16] = &[
 /// Whether the mode in which a rule is an error is the strict one; `None` if it is in both.
 fn strict(rule: &Rule) -> Option<bool> {
     match rule.by {
-        By::Both => None,
-        By::Document => Some(true),
-        By::Ptxas => Some(false),
+        Authority::Both => None,
+        Authority::Document => Some(true),
+        Authority::Ptxas => Some(false),
     }
 }
 

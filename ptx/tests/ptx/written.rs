@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ptx::Options;
+use ptx::LintOptions;
 use text::Diagnostic;
 
 /// What stands between the commas.
@@ -137,8 +137,8 @@ pub(crate) fn module(instruction: &str, setting: &Setting<'_>) -> String {
     )
 }
 
-pub(crate) fn options(strict: bool) -> Options {
-    Options { strict, ..Options::default() }
+pub(crate) fn options(strict: bool) -> LintOptions {
+    LintOptions { strict, ..LintOptions::default() }
 }
 
 /// All that is said of one instruction.

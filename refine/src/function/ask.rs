@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use model::function::{Function, Language, Refused};
 use model::memory::Space;
-use model::program::{Initial, Observed, Program, Thread, ThreadId};
+use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
 use model::rel::Model;
 use model::value::{Value, low_bits};
 
@@ -17,7 +17,7 @@ use crate::inclusion::{Language as Dialect, Machine, Patience};
 use crate::mapping;
 use crate::step::{Place as Spot, Step};
 use crate::witness::{Access, fence};
-use engine::{Engine, Limits, Seen};
+use engine::{Engine, ExecutionFacts, Limits};
 
 /// What judges, and how far.
 #[derive(Clone, Copy)]
@@ -358,9 +358,9 @@ impl<'a> Case<'a> {
         model: &Model,
         bound: u32,
         visit: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
-    ) -> Result<Seen, &'static str> {
+    ) -> Result<ExecutionFacts, &'static str> {
         let masks = self.masks(program);
-        let mut seen = Seen::default();
+        let mut seen = ExecutionFacts::default();
         let limits = self.limits(bound);
         let result =
             self.asker.engine.outcomes(model, program, &limits, &mut seen, &mut |values, _| {
@@ -419,7 +419,7 @@ impl<'a> Case<'a> {
         &self,
         allowed: &Allowed,
         target: &Program,
-    ) -> Result<(Seen, Option<Outcome>), &'static str> {
+    ) -> Result<(ExecutionFacts, Option<Outcome>), &'static str> {
         let mut extra = None;
         let seen = self.each(target, self.model(true), self.asker.bound, &mut |outcome| {
             if allowed.outcomes.contains(&outcome) {
@@ -567,7 +567,7 @@ fn cell(
 /// A thread that was the first, as another one.
 fn renumbered(mut thread: Thread, to: u8) -> Thread {
     for register in &mut thread.registers {
-        if let Initial::Address { thread, .. } = &mut register.initial {
+        if let InitialValue::Address { thread, .. } = &mut register.initial {
             *thread = ThreadId(to);
         }
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use litmus::Test;
-use litmus::print::Source;
-use machine::form::Lowered;
-use model::function::{Function, Initial, Language, Refused};
+use litmus::print::TestText;
+use machine::form::LoweredInstruction;
+use model::function::{EntryValue, Function, Language, Refused};
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
 use model::memory::Space;
@@ -77,11 +77,11 @@ impl Setup {
         language: Language,
         columns: &[(Placement, &Column)],
         condition: &str,
-    ) -> Source {
+    ) -> TestText {
         let mut source = match language {
-            Language::Cxx => Source::new("CXX", name),
-            Language::Ptx => Source::new("PTX", name),
-            Language::Sass(_) => Source::new("SASS", name),
+            Language::Cxx => TestText::new("CXX", name),
+            Language::Ptx => TestText::new("PTX", name),
+            Language::Sass(_) => TestText::new("SASS", name),
         };
         if let Language::Sass(sm) = language {
             source.key("Arch", &format!("sm_{sm}"));
@@ -111,14 +111,14 @@ impl Setup {
     pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> Column {
         let initial = function.initial.iter().map(|(register, initial)| {
             let value = match initial {
-                Initial::Parameter(index) => match self.arguments.get(*index) {
+                EntryValue::Parameter(index) => match self.arguments.get(*index) {
                     Some(Argument::Pointer(memory)) => self.memory[*memory].name.clone(),
                     Some(Argument::Integer(value)) => value.to_string(),
                     None => "0".to_owned(),
                 },
-                Initial::Value(value) => value.to_string(),
-                Initial::Address(name) => name.clone(),
-                Initial::Special(name) => special(name).to_string(),
+                EntryValue::Value(value) => value.to_string(),
+                EntryValue::Address(name) => name.clone(),
+                EntryValue::Special(name) => special(name).to_string(),
             };
             (register.clone(), value)
         });
@@ -169,7 +169,7 @@ pub struct Bound {
     /// For each of its lines, the row of the function.
     pub rows: Vec<Option<usize>>,
     /// What the machine does for each line, where the function is a listing's.
-    pub lowered: Vec<Lowered>,
+    pub lowered: Vec<LoweredInstruction>,
 }
 
 impl Bound {
@@ -233,7 +233,7 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<usize> {
     let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
     let mut from: Vec<Option<usize>> = vec![None; thread.registers.len()];
     for (name, initial) in &function.initial {
-        if let (Initial::Parameter(parameter), Some(register)) = (initial, index(name)) {
+        if let (EntryValue::Parameter(parameter), Some(register)) = (initial, index(name)) {
             let wide = function.parameters.get(*parameter).is_some_and(|p| p.bits == 64);
             from[register] = wide.then_some(*parameter);
         }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use machine::form::Lowered;
+use machine::form::LoweredInstruction;
 use machine::{Machine, Options};
 use model::function::{Language, Refused};
 use model::program::Program;
@@ -37,7 +37,7 @@ pub(super) fn run(case: &mut Case<'_>, contexts: &[&Context]) -> Result<Option<R
         let mut program = source.clone();
         program.threads[0] = model::program::Thread { placement: context.placements[0], ..first };
         program.observed = case.observed(&program, context, None);
-        let lowered: Vec<Vec<Lowered>> = std::iter::once(own).chain(theirs).collect();
+        let lowered: Vec<Vec<LoweredInstruction>> = std::iter::once(own).chain(theirs).collect();
         let Ok(allowed) = case.allowed(&source, case.asker.bound) else { continue };
         if !allowed.says_something() {
             continue;

@@ -7,7 +7,7 @@ use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::{Instruction, Operand};
 use model::memory::Space;
-use model::path::{End, Path};
+use model::path::{Path, PathEnd};
 use model::program::Program;
 use model::rel::Conventions;
 use model::unfold::{UnfoldLimit, Unfolded};
@@ -129,19 +129,19 @@ pub fn scan(
     let mut barriers = BTreeSet::new();
     for path in paths {
         match path.end {
-            End::Fault { reason: "an address outside every declared location", line } => {
+            PathEnd::Fault { reason: "an address outside every declared location", line } => {
                 return Err(Stop::Outside { line: line.into() });
             }
-            End::Fault { reason, line } => {
+            PathEnd::Fault { reason, line } => {
                 fault.get_or_insert(Stop::Fault { line: line.into(), why: reason });
             }
-            End::Finished | End::Cut | End::Waits { .. } | End::Spins { .. } => {}
+            PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
         let meetings: Vec<Meeting> = path.events.iter().filter_map(Meeting::of).collect();
         barriers.insert(meetings);
         scan.path(path, promised, &unfolded);
     }
-    if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != End::Finished)) {
+    if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
         return Err(fault);
     }
     scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
@@ -188,7 +188,7 @@ impl Scan {
                 seen.push(index);
             }
         }
-        if path.end == End::Finished {
+        if path.end == PathEnd::Finished {
             self.paths.push(accessed);
         }
     }

@@ -1,9 +1,9 @@
 //! An instruction of a table's row with operands, and what it becomes.
 
-use sass::lowering::{Instance, Table, with_operands};
+use sass::lowering::{Instance, LoweringTable, with_operands};
 
 /// Source, target and architecture, for each target that the instruction is for.
-pub(super) fn rows(table: &Table, one: &Instance) -> Vec<(String, String, String)> {
+pub(super) fn rows(table: &LoweringTable, one: &Instance) -> Vec<(String, String, String)> {
     let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
     if table.cxx {
         let Some(text) = table.find(0, &one.opcode, &names) else { return Vec::new() };

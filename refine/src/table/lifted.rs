@@ -11,7 +11,7 @@ use model::isa::{Instruction, Line};
 use model::program::Program;
 use model::scope::Scope;
 use sass::lower::Lowering;
-use sass::lowering::Table;
+use sass::lowering::LoweringTable;
 
 use super::super::contract;
 use super::super::item::Item;
@@ -29,7 +29,7 @@ enum New {
 }
 
 /// The program of the target's side; or why the table has none.
-pub(super) fn lifted(program: &Program, table: &Table, sm: u16) -> Result<Program, String> {
+pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Result<Program, String> {
     let mut program = program.clone();
     for thread in &mut program.threads {
         let mut lines: Vec<Line> = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn lifted(program: &Program, table: &Table, sm: u16) -> Result<Progra
     Ok(program)
 }
 
-fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
+fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, String> {
     let items = if table.cxx {
         let text = of_cxx(&line.instruction, table)
             .ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
@@ -129,7 +129,7 @@ fn becomes(line: &Line, table: &Table, sm: u16) -> Result<Vec<New>, String> {
 }
 
 /// What the table has for an operation of C++, as PTX.
-fn of_cxx(instruction: &Instruction, table: &Table) -> Option<String> {
+fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
     let (opcode, order, scope): (&str, &str, Option<Scope>) = match instruction {
         Instruction::Load(load) => {
             let weak = load.order == LoadOrder::Weak;
@@ -169,7 +169,7 @@ fn named(cxx: Cxx, weak: bool, one_way: Option<&'static str>) -> &'static str {
 }
 
 /// What the table has for a step of C++.
-pub(super) fn step(step: Step, table: &Table) -> Option<Vec<Step>> {
+pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     let (opcode, order, place) = match step {
         Step::Access { act, at, order, .. } => {
             let opcode = match act {
@@ -239,7 +239,7 @@ fn of_fence(order: FenceOrder) -> &'static str {
 }
 
 /// The row of an operation, as PTX.
-fn find(table: &Table, opcode: &str, order: &str, scope: Option<Scope>) -> Option<String> {
+fn find(table: &LoweringTable, opcode: &str, order: &str, scope: Option<Scope>) -> Option<String> {
     let scope = scope.map(|scope| match scope {
         Scope::Cta => "block",
         Scope::Cluster => "cluster",

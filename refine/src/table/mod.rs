@@ -22,7 +22,7 @@ use super::{Row, Table};
 use crate::Progress;
 
 /// What a table of C++ makes of a step; `None` where it has no row.
-pub(super) fn mapped(step: Step, table: &lowering::Table) -> Option<Vec<Step>> {
+pub(super) fn mapped(step: Step, table: &lowering::LoweringTable) -> Option<Vec<Step>> {
     lifted::step(step, table)
 }
 
@@ -59,7 +59,7 @@ pub struct Judged<'t> {
 /// Judges each row of a table by the instructions that it is for; with `racy`, a refutation that needs a race of
 /// weak accesses counts.
 pub fn judge<'t>(
-    table: &'t lowering::Table,
+    table: &'t lowering::LoweringTable,
     setting: &Setting<'_>,
     racy: bool,
     progress: &dyn Progress,

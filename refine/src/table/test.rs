@@ -8,19 +8,19 @@ use machine::Options;
 use model::program::Program;
 use model::rel::Model;
 use sass::lower::Lowering;
-use sass::lowering::Table;
+use sass::lowering::LoweringTable;
 
 use super::lifted;
 use crate::alike::FIRST;
 use crate::inclusion::{BOUND, Outcome};
 use crate::rows::Setting;
 use crate::verdict::{By, Finding, Verdict};
-use engine::Seen;
+use engine::ExecutionFacts;
 use engine::explore::inclusion::shown;
 use engine::explore::{Limits, explore};
 
 /// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
-pub fn judge(test: &Test, table: &Table, setting: &Setting<'_>) -> Option<Finding> {
+pub fn judge(test: &Test, table: &LoweringTable, setting: &Setting<'_>) -> Option<Finding> {
     if test.sass.is_some() || (test.dialect == Dialect::Cxx) != table.cxx {
         return None;
     }
@@ -59,7 +59,7 @@ pub fn judge(test: &Test, table: &Table, setting: &Setting<'_>) -> Option<Findin
 fn on(
     test: &Test,
     target: &Program,
-    (table, sm): (&Table, u16),
+    (table, sm): (&LoweringTable, u16),
     ptx: &Model,
     allowed: &BTreeSet<Outcome>,
     setting: &Setting<'_>,
@@ -100,7 +100,7 @@ fn outcomes(
     setting: &Setting<'_>,
 ) -> Result<BTreeSet<Outcome>, Box<Finding>> {
     let mut all = BTreeSet::new();
-    let mut seen = Seen::default();
+    let mut seen = ExecutionFacts::default();
     let result = setting.engine.outcomes(
         model,
         program,
@@ -126,7 +126,7 @@ fn outcomes(
 /// A run of the machine with an outcome that is not among these.
 fn run(
     test: &Test,
-    table: &Table,
+    table: &LoweringTable,
     sm: u16,
     allowed: &BTreeSet<Outcome>,
 ) -> Option<(Outcome, String)> {

@@ -29,32 +29,32 @@ use text::diagnostic::Severity;
 
 /// Reads a table, or says everything that is wrong with it: of a row that no instruction gets to, too.
 /// `path` is for the messages.
-pub fn read(path: &str, text: &str) -> Result<Table, Vec<Diagnostic>> {
+pub fn read(path: &str, text: &str) -> Result<LoweringTable, Vec<Diagnostic>> {
     parse::read(path, text, true)
 }
 
 /// What the text of a table says.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Table {
+pub struct LoweringTable {
     /// The targets that it was measured for: `sm_` numbers.
     pub targets: Vec<u16>,
     /// Whether it is of C++ and gives PTX (`targets ptx`).
     pub cxx: bool,
     /// The versions of ptxas that its rows were measured with, of one target or of all.
     measured: Vec<(Option<u16>, Vec<String>)>,
-    lists: Vec<List>,
-    rows: Vec<Row>,
+    lists: Vec<PatternList>,
+    rows: Vec<LoweringRow>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct List {
+struct PatternList {
     name: String,
     columns: Vec<String>,
-    entries: Vec<Entry>,
+    entries: Vec<ListEntry>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Entry {
+struct ListEntry {
     /// The target that it is for, where it is not for all.
     only: Option<u16>,
     /// All of them are there; empty for an instruction with none that this list knows.
@@ -64,13 +64,13 @@ struct Entry {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Row {
+struct LoweringRow {
     /// Where it stands in the file, from 1, and how.
     line: usize,
     text: String,
     opcode: String,
-    pattern: Vec<Piece>,
-    becomes: Vec<Piece>,
+    pattern: Vec<PatternPiece>,
+    becomes: Vec<PatternPiece>,
     /// The versions of ptxas that make it so, where they are not those of the table.
     by: Vec<String>,
 }
@@ -84,14 +84,14 @@ pub struct Measured<'t> {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Piece {
+enum PatternPiece {
     /// A qualifier, or text of the machine's instruction.
     Text(String),
     /// The index of a list; on the right side, and of a column.
     List(usize, usize),
 }
 
-impl Table {
+impl LoweringTable {
     /// What an instruction with these qualifiers becomes on a target: machine instructions,
     /// separated by ` ; `, or nothing; `None` where the table has no row for it.
     pub fn find(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
@@ -108,22 +108,22 @@ impl Table {
     }
 
     /// The first row that has the instruction, and what it becomes.
-    fn found(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<(&Row, String)> {
+    fn found(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<(&LoweringRow, String)> {
         let mut rows = self.rows.iter().filter(|row| row.opcode == opcode);
         rows.find_map(|row| Some((row, self.becomes(row, sm, qualifiers)?)))
     }
 
-    fn becomes(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Option<String> {
+    fn becomes(&self, row: &LoweringRow, sm: u16, qualifiers: &[&str]) -> Option<String> {
         let mut left = qualifiers.to_vec();
         for piece in &row.pattern {
-            if let Piece::Text(wanted) = piece {
+            if let PatternPiece::Text(wanted) = piece {
                 let at = left.iter().position(|one| one == wanted)?;
                 left.remove(at);
             }
         }
-        let mut chosen: Vec<Option<&Entry>> = vec![None; self.lists.len()];
+        let mut chosen: Vec<Option<&ListEntry>> = vec![None; self.lists.len()];
         for piece in &row.pattern {
-            if let Piece::List(list, _) = *piece {
+            if let PatternPiece::List(list, _) = *piece {
                 let entry = self.lists[list].choose(sm, &left)?;
                 left.retain(|one| !entry.qualifiers.iter().any(|taken| taken == one));
                 chosen[list] = Some(entry);
@@ -135,8 +135,8 @@ impl Table {
         let mut text = String::new();
         for piece in &row.becomes {
             match piece {
-                Piece::Text(more) => text.push_str(more),
-                Piece::List(list, column) => text.push_str(&chosen[*list]?.texts[*column]),
+                PatternPiece::Text(more) => text.push_str(more),
+                PatternPiece::List(list, column) => text.push_str(&chosen[*list]?.texts[*column]),
             }
         }
         let instructions = text.split(';').map(str::trim).filter(|one| !one.is_empty());
@@ -162,7 +162,7 @@ pub struct Instances<'t> {
     pub all: Vec<Instance>,
 }
 
-impl Table {
+impl LoweringTable {
     /// Each row with every instruction that its lists have for it, and that no row above has.
     pub fn rows(&self) -> impl Iterator<Item = Instances<'_>> {
         self.rows.iter().map(|row| {
@@ -170,12 +170,12 @@ impl Table {
             let mut all = vec![first];
             for piece in &row.pattern {
                 match piece {
-                    Piece::Text(text) => {
+                    PatternPiece::Text(text) => {
                         for one in &mut all {
                             one.qualifiers.push(text.clone());
                         }
                     }
-                    Piece::List(list, _) => {
+                    PatternPiece::List(list, _) => {
                         let with = all.iter().flat_map(|one| {
                             self.lists[*list].entries.iter().filter_map(|entry| one.with(entry))
                         });
@@ -194,7 +194,7 @@ impl Table {
     }
 }
 
-impl Table {
+impl LoweringTable {
     /// An instruction that has a row and is like one that has none: its opcode, and few other qualifiers.
     pub fn nearest(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
         let rows = self.rows.iter().filter(|row| row.opcode == opcode);
@@ -206,15 +206,15 @@ impl Table {
     }
 
     /// The instruction of a row that takes from each list what is most like these qualifiers.
-    fn like(&self, row: &Row, sm: u16, qualifiers: &[&str]) -> Instance {
+    fn like(&self, row: &LoweringRow, sm: u16, qualifiers: &[&str]) -> Instance {
         let mut one = Instance { opcode: row.opcode.clone(), qualifiers: Vec::new(), only: None };
         for piece in &row.pattern {
             match piece {
-                Piece::Text(text) => one.qualifiers.push(text.clone()),
-                Piece::List(list, _) => {
+                PatternPiece::Text(text) => one.qualifiers.push(text.clone()),
+                PatternPiece::List(list, _) => {
                     let entries = self.lists[*list].entries.iter();
                     let fits = entries.filter(|one| one.only.is_none_or(|only| only == sm));
-                    let other = |entry: &&Entry| {
+                    let other = |entry: &&ListEntry| {
                         let has = |of: &&String| qualifiers.contains(&of.as_str());
                         let shared = entry.qualifiers.iter().filter(has).count();
                         (entry.qualifiers.len() - shared, usize::MAX - shared)
@@ -231,7 +231,7 @@ impl Table {
 
 impl Instance {
     /// With the qualifiers of an entry; none where the two are for different targets.
-    fn with(&self, entry: &Entry) -> Option<Instance> {
+    fn with(&self, entry: &ListEntry) -> Option<Instance> {
         if self.only.is_some() && entry.only.is_some() && self.only != entry.only {
             return None;
         }
@@ -256,7 +256,7 @@ impl Instance {
             return modifier::fault(&parts).is_none();
         }
         let text = self.text();
-        let read = ptx::instruction("", &text, ptx::Options::default());
+        let read = ptx::instruction("", &text, ptx::LintOptions::default());
         read.is_ok_and(|single| {
             single.diagnostics.iter().all(|one| one.severity != Severity::Error)
         })
@@ -307,10 +307,10 @@ pub fn with_operands(opcode: &str, names: &[&str]) -> String {
     format!("{name}{operands};")
 }
 
-impl List {
+impl PatternList {
     /// The entry with the most qualifiers, all of them there; of several such the first.
-    fn choose(&self, sm: u16, left: &[&str]) -> Option<&Entry> {
-        let fits = |entry: &&Entry| {
+    fn choose(&self, sm: u16, left: &[&str]) -> Option<&ListEntry> {
+        let fits = |entry: &&ListEntry| {
             entry.only.is_none_or(|only| only == sm)
                 && entry.qualifiers.iter().all(|one| left.contains(&one.as_str()))
         };
@@ -321,12 +321,12 @@ impl List {
 
 /// A family of GPUs and its table.
 #[derive(Debug)]
-pub struct Family {
+pub struct FamilyTable {
     /// As the file is called.
     pub name: &'static str,
     /// The architectures in it.
     pub title: &'static str,
-    pub table: Table,
+    pub table: LoweringTable,
 }
 
 const TEXTS: [(&str, &str, &str); 5] = [
@@ -338,12 +338,12 @@ const TEXTS: [(&str, &str, &str); 5] = [
 ];
 
 /// The tables that come with the program, oldest family first.
-pub fn families() -> &'static [Family] {
-    static ALL: LazyLock<Vec<Family>> = LazyLock::new(|| {
+pub fn families() -> &'static [FamilyTable] {
+    static ALL: LazyLock<Vec<FamilyTable>> = LazyLock::new(|| {
         let family = |(name, title, text): (&'static str, &'static str, &str)| {
             // That each row has an instruction is for a test to see.
             let table = parse::read(&format!("{name}.table"), text, false);
-            Family { name, title, table: table.expect("a test reads each of the tables") }
+            FamilyTable { name, title, table: table.expect("a test reads each of the tables") }
         };
         TEXTS.into_iter().map(family).collect()
     });
@@ -353,8 +353,8 @@ pub fn families() -> &'static [Family] {
 const PUBLISHED: &str = include_str!("../../lowering/cxx-ptx-libcuxx.table");
 
 /// The published mapping of C++ to PTX: what a context of a lowering is on the target's side.
-pub fn published_mapping() -> &'static Table {
-    static TABLE: LazyLock<Table> = LazyLock::new(|| {
+pub fn published_mapping() -> &'static LoweringTable {
+    static TABLE: LazyLock<LoweringTable> = LazyLock::new(|| {
         let table = parse::read("cxx-ptx-libcuxx.table", PUBLISHED, false);
         table.expect("a test reads each of the tables")
     });

@@ -7,35 +7,35 @@ use ptx::qualifier::Qualifier;
 use ptx::shape::Opcode;
 use ptx::version::{PtxIsa, Target};
 
-use super::{BARRIERS, Entry, Instance, List, Piece, Row, Table};
+use super::{BARRIERS, Instance, ListEntry, LoweringRow, LoweringTable, PatternList, PatternPiece};
 use text::Diagnostic;
 use text::cursor::short;
-use text::report::{Bytes, Report};
+use text::report::{ByteSpan, Diagnostics};
 
 /// Reads a table, or says everything that is wrong with it; with `rows`, also which rows have no instruction.
 /// `path` is for the messages.
-pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<Table, Vec<Diagnostic>> {
-    let table = Table {
+pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<LoweringTable, Vec<Diagnostic>> {
+    let table = LoweringTable {
         targets: Vec::new(),
         cxx: false,
         measured: Vec::new(),
         lists: Vec::new(),
         rows: Vec::new(),
     };
-    let report = Report::default();
-    let mut reader = Reader { text, report, table, open: None, number: 0, rows: Vec::new() };
+    let report = Diagnostics::default();
+    let mut reader = TableReader { text, report, table, open: None, number: 0, rows: Vec::new() };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let code = line.split('#').next().unwrap_or("");
         reader.number += 1;
-        reader.line(Bytes::new(start, start + code.len()).trimmed(text));
+        reader.line(ByteSpan::new(start, start + code.len()).trimmed(text));
         start += line.len();
     }
     reader.close();
     if reader.table.targets.is_empty() && !reader.table.cxx {
         reader
             .report
-            .error("targets", Bytes::new(text.len(), text.len()), "a table names its targets")
+            .error("targets", ByteSpan::new(text.len(), text.len()), "a table names its targets")
             .help("targets sm_90")
             .note("or `targets ptx`: a table of C++");
     }
@@ -49,16 +49,16 @@ pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<Table, Vec<Diag
     }
 }
 
-struct Reader<'a> {
+struct TableReader<'a> {
     text: &'a str,
-    report: Report,
-    table: Table,
+    report: Diagnostics,
+    table: LoweringTable,
     /// The list whose entries are read, and where it begins.
-    open: Option<(List, Bytes)>,
+    open: Option<(PatternList, ByteSpan)>,
     /// Of the line, from 1.
     number: usize,
     /// Where each row stands.
-    rows: Vec<Bytes>,
+    rows: Vec<ByteSpan>,
 }
 
 /// Operations of C++, and what may stand behind them: orders and scopes. A `cmpxchg` is by its two
@@ -81,12 +81,12 @@ const CXX_PARTS: [&str; 10] = [
 const BARRIER_PARTS: [&str; 11] =
     ["sync", "arrive", "red", "popc", "and", "or", "pred", "cta", "aligned", "cluster", "wait"];
 
-impl<'a> Reader<'a> {
-    fn at(&self, inside: &str) -> Bytes {
-        Bytes::within(self.text, inside)
+impl<'a> TableReader<'a> {
+    fn at(&self, inside: &str) -> ByteSpan {
+        ByteSpan::within(self.text, inside)
     }
 
-    fn line(&mut self, at: Bytes) {
+    fn line(&mut self, at: ByteSpan) {
         let line = at.of(self.text);
         if line.is_empty() {
             return;
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
             return (becomes.trim_end(), self.versions(versions));
         }
         let whole = self.at(by);
-        let at = Bytes { start: whole.start - 4, ..whole };
+        let at = ByteSpan { start: whole.start - 4, ..whole };
         self.report
             .error("by", at, "the versions of a row end with `]`")
             .help("ld.b32 -> LD.E [by 13.1]");
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
             let message = format!("there are two lists `{}`", short(name));
             self.report.error("list-twice", self.at(line), message);
         }
-        let list = List { name: name.to_owned(), columns: names, entries: Vec::new() };
+        let list = PatternList { name: name.to_owned(), columns: names, entries: Vec::new() };
         self.open = Some((list, self.at(line)));
     }
 
@@ -235,14 +235,15 @@ impl<'a> Reader<'a> {
                 names.sort_unstable();
                 names
             };
-            let same =
-                |one: &Entry| sorted(&one.qualifiers) == sorted(&qualifiers) && one.only == only;
+            let same = |one: &ListEntry| {
+                sorted(&one.qualifiers) == sorted(&qualifiers) && one.only == only
+            };
             if list.entries.iter().any(same) {
                 let message = format!("`{}` has two entries", short(key));
                 self.report.error("entry-twice", self.at(key), message);
             }
             let texts = texts.iter().map(|text| (*text).to_owned()).collect();
-            list.entries.push(Entry { only, qualifiers, texts });
+            list.entries.push(ListEntry { only, qualifiers, texts });
         }
         self.open = Some((list, at));
     }
@@ -290,7 +291,7 @@ impl<'a> Reader<'a> {
             let help = cxx.then(|| CXX.join(", "));
             self.report.error("opcode", self.at(opcode), message).help_if(help);
         }
-        let mut row = Row {
+        let mut row = LoweringRow {
             line: self.number,
             text: pattern.to_owned(),
             opcode: opcode.to_owned(),
@@ -304,7 +305,7 @@ impl<'a> Reader<'a> {
                 let known = self.table.lists.iter().position(|list| list.name == piece);
                 if let Some(list) = known {
                     drawn.insert(list);
-                    row.pattern.push(Piece::List(list, 0));
+                    row.pattern.push(PatternPiece::List(list, 0));
                 } else {
                     let message = format!("there is no list `{}` above", short(piece));
                     self.report.error("list", self.at(piece), message);
@@ -313,12 +314,12 @@ impl<'a> Reader<'a> {
             }
             for name in piece.split('.').filter(|name| !name.is_empty()) {
                 self.qualifier(name);
-                row.pattern.push(Piece::Text(name.to_owned()));
+                row.pattern.push(PatternPiece::Text(name.to_owned()));
             }
         }
         for (piece, braces) in self.pieces(becomes) {
             if !braces {
-                row.becomes.push(Piece::Text(piece.to_owned()));
+                row.becomes.push(PatternPiece::Text(piece.to_owned()));
                 continue;
             }
             let column = drawn.iter().find_map(|&list| {
@@ -326,7 +327,7 @@ impl<'a> Reader<'a> {
                 Some((list, columns.iter().position(|column| column == piece)?))
             });
             if let Some((list, column)) = column {
-                row.becomes.push(Piece::List(list, column));
+                row.becomes.push(PatternPiece::List(list, column));
             } else {
                 let message = format!("no list on the left gives `{}`", short(piece));
                 self.report.error("column", self.at(piece), message);

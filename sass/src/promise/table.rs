@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use machine::form::Level;
+use machine::form::AccessLevel;
 use model::isa::fence::FenceOrder;
 
-use super::{Promise, Word, promised, scope, scope_of_access};
-use crate::form::{self, Unknown};
+use super::{OrderingWord, Promise, promised, scope, scope_of_access};
+use crate::form::{self, UnknownInstruction};
 
 /// Sequences that the table shows.
 const SHOWN: &[&str] = &[
@@ -43,14 +43,14 @@ const SHOWN: &[&str] = &[
 ];
 
 /// A table in Markdown: words, and what they promise in the order of the words.
-pub fn table() -> Result<String, Unknown> {
+pub fn table() -> Result<String, UnknownInstruction> {
     let mut out = String::from("| SASS | promises |\n|---|---|\n");
     for text in SHOWN {
         let mut names = Vec::new();
         let mut words = Vec::new();
         for name in text.split(';').map(str::trim) {
             let atomic = ["ATOM", "RED"].iter().any(|opcode| name.starts_with(opcode));
-            for word in form::forms(name)?.filter_map(|form| Word::of(form, atomic)) {
+            for word in form::forms(name)?.filter_map(|form| OrderingWord::of(form, atomic)) {
                 names.push(name);
                 words.push(word);
             }
@@ -65,7 +65,7 @@ pub fn table() -> Result<String, Unknown> {
 }
 
 /// One promise, of the word with this name.
-fn said(promise: Promise, name: &str, word: Word) -> String {
+fn said(promise: Promise, name: &str, word: OrderingWord) -> String {
     let has = |modifier: &str| name.split('.').any(|part| part == modifier);
     match promise {
         Promise::Fence(order, scope) => {
@@ -78,11 +78,11 @@ fn said(promise: Promise, name: &str, word: Word) -> String {
             format!("`fence.{order}.{scope}`")
         }
         Promise::Access | Promise::AcqRel => {
-            let Word::Access { level, atomic } = word else { return String::new() };
+            let OrderingWord::Access { level, atomic } = word else { return String::new() };
             let scope = if atomic { scope(level) } else { scope_of_access(level, has) };
             let order = if promise == Promise::AcqRel { "acq_rel" } else { "relaxed" };
             match scope {
-                _ if level == Level::ReadOnly => "`ld.global.nc`".to_owned(),
+                _ if level == AccessLevel::ReadOnly => "`ld.global.nc`".to_owned(),
                 Some(scope) => format!("{order} at {scope}"),
                 None => "weak".to_owned(),
             }

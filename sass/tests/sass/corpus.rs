@@ -100,7 +100,7 @@ fn an_opcode_that_nobody_knows_keeps_its_operands() {
 fn every_form_keeps_the_rules_of_its_machine() {
     for line in lines() {
         let single =
-            sass::instruction("i", line, sass::Options::default()).expect("it can be read");
+            sass::instruction("i", line, sass::ReadOptions::default()).expect("it can be read");
         assert_eq!(single.diagnostics, [], "{line}");
     }
 }
@@ -108,7 +108,7 @@ fn every_form_keeps_the_rules_of_its_machine() {
 #[test]
 fn rules_of_later_machines_point_and_help() {
     let at = |sm: u16, text: &str| {
-        let options = sass::Options { sm: Some(sm), registers: None };
+        let options = sass::ReadOptions { sm: Some(sm), registers: None };
         let single = sass::instruction("i", text, options).expect("it can be read");
         assert_eq!(single.diagnostics.len(), 1, "{text}: {:?}", single.diagnostics);
         let one = &single.diagnostics[0];

@@ -1,10 +1,10 @@
 //! `LDG` of SPA 5.0, sentence by sentence, and its word.
 
 use sass::ldg::{Cache, Ldg, Size};
-use sass::{Options, encode, instruction};
+use sass::{ReadOptions, encode, instruction};
 use text::diagnostic::Severity;
 
-const OLD: Options = Options { sm: Some(50), registers: None };
+const OLD: ReadOptions = ReadOptions { sm: Some(50), registers: None };
 
 fn read(text: &str) -> Ldg {
     let single = instruction("i", text, OLD).unwrap_or_else(|all| panic!("{text}: {}", all[0]));
@@ -202,7 +202,7 @@ fn addresses_are_sums_or_absolute_and_aligned() {
 
 #[test]
 fn a_register_beyond_the_shader_is_a_warning() {
-    let options = Options { registers: Some(32), ..OLD };
+    let options = ReadOptions { registers: Some(32), ..OLD };
     let single = instruction("i", "LDG R0, [R40-0x10]", options).expect("it can be read");
     assert!(single.ldg.is_some());
     let found: Vec<_> = single.diagnostics.iter().map(|one| (one.code, one.severity)).collect();

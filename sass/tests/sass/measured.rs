@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ptx::version::Target;
-use sass::{self, Options, decode, encode};
+use sass::{self, ReadOptions, decode, encode};
 
 /// The rows of a file of comma-separated values without the first; `None` where it is absent.
 fn rows(name: &str) -> Option<Vec<Vec<String>>> {
@@ -79,7 +79,7 @@ fn measured_words_are_encoded_back() {
         assert_eq!(encode::word(&ldg), word, "{}", row[1]);
         words += 1;
         if row[3] == "ptxas" {
-            let options = Options { sm: Some(50), registers: None };
+            let options = ReadOptions { sm: Some(50), registers: None };
             let single = sass::instruction("row", &row[1], options).expect("it can be read");
             assert_eq!(single.diagnostics, [], "{}", row[1]);
             assert_eq!(single.ldg, Some(ldg), "{}", row[1]);
@@ -96,7 +96,7 @@ fn what_ptxas_made_keeps_the_rules() {
     for row in rows.iter().filter(|row| row[4] != "(none)") {
         let sm = row[1].trim_start_matches("sm_").parse().ok();
         for name in row[4].split(" ; ") {
-            let options = Options { sm, registers: None };
+            let options = ReadOptions { sm, registers: None };
             let single = sass::instruction("row", name, options).expect("it can be read");
             assert_eq!(single.diagnostics, [], "{name} on {}", row[1]);
         }
@@ -109,7 +109,7 @@ fn what_nvdisasm_printed_does_not_contradict_itself() {
     for (name, column) in [("sass/encodings-train.csv", 1), ("async/sass.csv", 3)] {
         for row in rows(name).into_iter().flatten() {
             for text in row[column].split(" ; ").filter(|text| !text.is_empty()) {
-                let Ok(single) = sass::instruction("row", text, Options::default()) else {
+                let Ok(single) = sass::instruction("row", text, ReadOptions::default()) else {
                     continue;
                 };
                 let clash = single.diagnostics.iter().find(|one| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sass::listing::listing;
-use sass::{self, Options};
+use sass::{self, ReadOptions};
 
 use crate::corpus;
 
@@ -101,7 +101,7 @@ fn changed_instructions_are_read_or_refused() {
         for _ in 0..40 {
             let text = changed(line, &mut random);
             for sm in [None, Some(50), Some(90)] {
-                let options = Options { sm, registers: Some(32) };
+                let options = ReadOptions { sm, registers: Some(32) };
                 match sass::instruction("i", &text, options) {
                     // What is printed is read again, as the same.
                     Ok(single) => {

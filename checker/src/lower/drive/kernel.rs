@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use litmus::{Dialect, Test};
 use model::isa::{Instruction, Reg};
 use model::memory::{Space, Variable};
-use model::program::{Initial, Observed, Register, Thread, ThreadId};
+use model::program::{InitialValue, Observed, Register, Thread, ThreadId};
 
 /// What stands for the name of the kernel in its text.
 pub(super) const NAME: &str = "THREAD";
@@ -38,7 +38,7 @@ impl<'t> Writer<'t> {
         for (index, variable) in self.test.program.variables.iter().enumerate() {
             let name = format!("{NAME}_{}", variable.name);
             let held = self.of.registers.iter().any(|register| {
-                matches!(register.initial, Initial::Address { variable, .. } if usize::from(variable.0) == index)
+                matches!(register.initial, InitialValue::Address { variable, .. } if usize::from(variable.0) == index)
             });
             if held || cells.iter().any(|(_, cell)| words(cell).any(|word| word == name)) {
                 let line = declaration(variable)?;
@@ -85,7 +85,7 @@ impl<'t> Writer<'t> {
         let this = Reg(u16::try_from(index).expect("few registers"));
         let lines = self.of.lines.iter().map(|line| &line.instruction);
         let written = lines.clone().any(|one| one.destinations().any(|to| to == this));
-        let address = matches!(register.initial, Initial::Address { .. });
+        let address = matches!(register.initial, InitialValue::Address { .. });
         if register.bits == 1 || written || address {
             return if register.bits == 1 { 1 } else { register.bits.max(16) };
         }
@@ -112,8 +112,8 @@ impl<'t> Writer<'t> {
             let (bits, name) = (self.bits(index), &register.name);
             let line = match register.initial {
                 _ if !(2..=64).contains(&register.bits) => continue,
-                Initial::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
-                Initial::Address { variable, .. } => {
+                InitialValue::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
+                InitialValue::Address { variable, .. } => {
                     let variable = &self.test.program.variables[usize::from(variable.0)];
                     let of = format!("{NAME}_{}", variable.name);
                     match variable.space {
