@@ -74,7 +74,7 @@ fn threads_are_compiled_and_judged_by_what_came_back() {
     assert_eq!(err, "");
     assert!(out.contains("MP.litmus P0 on sm_90, thread_0: preserved"), "{out}");
     assert!(out.contains("MP.litmus P1 on sm_90, thread_1: weaker"), "{out}");
-    assert!(out.contains("lacks a `CCTL.IVALL` behind it"), "{out}");
+    assert!(out.contains("lacks a `CCTL.IVALL` after it"), "{out}");
     assert_eq!(code, 1);
     let module = fs::read_to_string(folder.join("kept/threads.ptx")).expect("it was kept");
     assert!(module.starts_with(".version 8.8\n.target sm_90\n"), "{module}");

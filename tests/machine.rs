@@ -540,8 +540,7 @@ fn a_loop_of_barriers_is_a_limit() {
     }
 }
 
-const TOO_LONG: &str =
-    "more than 10,000 instructions without an access to memory, in a loop or not";
+const TOO_LONG: &str = "more than 10,000 instructions without a memory access, in a loop or not";
 
 /// Code that is long is not said to have a loop, by the machine or by the axioms.
 #[test]
@@ -553,7 +552,7 @@ fn long_code_is_a_limit() {
     let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
     assert_eq!(explored.expect("it runs").limit, Some(TOO_LONG));
     let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
-    assert_eq!(verdict.reason(), Some("more instructions of one thread than are followed"));
+    assert_eq!(verdict.reason(), Some("too many instructions in one thread"));
 }
 
 #[test]

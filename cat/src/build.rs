@@ -67,8 +67,12 @@ pub(super) fn model(path: &str, file: &CatFile<'_>, report: &mut Diagnostics) ->
     model.move_fixed_first();
     if report.count() == 0 && longest(&model) > LONGEST {
         report
-            .error("size", ByteSpan::default(), "written out, this model is too long")
-            .help("give parts of it a name with `let`, in the place of functions");
+            .error(
+                "size",
+                ByteSpan::default(),
+                "with its functions expanded, this model is too large",
+            )
+            .help("name parts of it with `let` instead of calling functions");
     }
     model
 }
@@ -100,8 +104,8 @@ fn libraries(file: &CatFile<'_>, report: &mut Diagnostics) -> Libraries {
             _ => {
                 report
                     .error("include", at, format!("`{}` cannot be included", short(file)))
-                    .note("no other file is read")
-                    .help("`stdlib.cat` and `cos.cat` are built in; copy what else is needed");
+                    .note("only built-in files can be included")
+                    .help("`stdlib.cat` and `cos.cat` are built in; copy other definitions into this file");
             }
         }
     }
@@ -139,7 +143,11 @@ impl<'m, 't> Build<'m, 't, '_> {
                     .enumerate()
                     .any(|(index, name)| parameters[..index].contains(name));
                 if repeated {
-                    self.evaluator.report.error("parameters", *at, "two parameters have one name");
+                    self.evaluator.report.error(
+                        "parameters",
+                        *at,
+                        "two parameters have the same name",
+                    );
                 }
                 let scope = NameScope::global(&self.bound, self.time);
                 self.evaluator.check_names(body, parameters, &scope);
@@ -223,13 +231,13 @@ impl<'m, 't> Build<'m, 't, '_> {
             (true, false) => {
                 self.evaluator
                     .report
-                    .error("flag", at, "a flag is raised by what is there, not by what is missing")
+                    .error("flag", at, "a flag tests that a relation is not empty, and cannot test that it is empty")
                     .help("flag ~empty e as name");
             }
             (false, true) => {
                 self.evaluator
                     .report
-                    .error("axiom", at, "an axiom cannot ask for something to be there")
+                    .error("axiom", at, "an axiom cannot require a relation to be non-empty")
                     .note("a negated test")
                     .help("write `flag` before it to report it, or leave out the `~`");
             }

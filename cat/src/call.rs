@@ -90,7 +90,7 @@ impl<'m> Evaluator<'m, '_> {
         if let Some(why) = names::refused(name) {
             self.report
                 .error("unsupported", at, format!("`{shown}` is not supported"))
-                .note("part of cat that cannot be said here")
+                .note("this part of cat is not supported")
                 .help(why);
             return;
         }
@@ -116,8 +116,8 @@ impl<'m> Evaluator<'m, '_> {
             Value::Bad => return Value::Bad,
             Value::Set(_) | Value::Rel(_) => {
                 self.report
-                    .error("type", name_at, format!("`{}` is no function", short(name)))
-                    .note("and cannot be called")
+                    .error("type", name_at, format!("`{}` is not a function", short(name)))
+                    .note("cannot be called")
                     .help("an operator is missing, or the name of a function is shadowed");
                 return Value::Bad;
             }

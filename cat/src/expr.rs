@@ -42,7 +42,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         if self.steps == STEPS {
             self.report
                 .error("size", at, "this model is too large")
-                .note(format!("the {STEPS} steps that a model may have end here"));
+                .note(format!("a model has at most {STEPS} steps"));
         }
         self.steps < STEPS
     }
@@ -62,7 +62,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         if self.depth == DEEPEST {
             self.report
                 .error("nesting", expr.at, "this is nested too deeply")
-                .help("give a part of it a name with `let`");
+                .help("name a part of it with `let`");
             return Value::Bad;
         }
         self.depth += 1;
@@ -156,8 +156,8 @@ impl<'m, 'r> Evaluator<'m, 'r> {
 
     pub(super) fn uncalled<T>(&mut self, at: ByteSpan) -> Option<T> {
         self.report
-            .error("type", at, "a function is no value")
-            .note("not called")
+            .error("type", at, "a function is not a value")
+            .note("used without a call")
             .help("call it: `f(e)`");
         None
     }
@@ -212,7 +212,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
                 self.report
                     .error("type", at, "`*` makes a relation of two sets")
                     .note("there are more")
-                    .help("`r*`, any number of steps, stands in parentheses here");
+                    .help("write `(r*)`, any number of steps, in parentheses here");
                 Value::Bad
             }
         }

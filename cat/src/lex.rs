@@ -97,7 +97,7 @@ pub(super) fn tokens<'t>(text: &'t str, report: &mut Diagnostics) -> Vec<Token<'
                 end => {
                     let end = end.map_or(rest.len(), |end| 1 + end);
                     report
-                        .error("quote", ByteSpan::new(at, at + 1), "this quote has no end")
+                        .error("quote", ByteSpan::new(at, at + 1), "unterminated quote")
                         .help("close it with `\"` on the same line");
                     at += end;
                     continue;
@@ -116,11 +116,7 @@ pub(super) fn tokens<'t>(text: &'t str, report: &mut Diagnostics) -> Vec<Token<'
                 first.to_string()
             };
             report
-                .error(
-                    "character",
-                    ByteSpan::new(at, at + end),
-                    format!("`{shown}` has no place here"),
-                )
+                .error("character", ByteSpan::new(at, at + end), format!("unexpected `{shown}`"))
                 .help_if(instead(first).map(str::to_owned));
             at += end;
             continue;

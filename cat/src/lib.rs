@@ -28,7 +28,7 @@ const LARGEST: usize = 1 << 20;
 pub fn import(path: &str, text: &str) -> Result<Model, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();
     if text.len() > LARGEST {
-        let message = format!("the file has more than {} MiB", LARGEST >> 20);
+        let message = format!("the file is larger than {} MiB", LARGEST >> 20);
         report.error("size", ByteSpan::default(), message);
         return Err(report.finish(path, ""));
     }

@@ -79,8 +79,8 @@ pub(super) fn refused(name: &str) -> Option<&'static str> {
             "sets are known from the events alone; `[domain(r)]` is `(r ; r^-1) & id`, and \
              `[range(r)]` is `(r^-1 ; r) & id`",
         ),
-        "FW" => Some("final writes are not marked; what follows no write in `co` is final"),
-        "B" | "BR" => Some("branches are no events; `ctrl` says what they decide"),
+        "FW" => Some("final writes are not marked; a write with no successor in `co` is final"),
+        "B" | "BR" => Some("branches are not events; use `ctrl`, the control dependencies"),
         "RMW" => Some("an atomic is a read and a write; `rmw` relates them"),
         "ctrlcfence" | "isync" => Some("PTX has no such fence"),
         "cross" | "linearisations" | "generate_orders" | "generate_cos" | "fold" | "map" => {

@@ -57,8 +57,8 @@ impl<'t> Parser<'t, '_> {
         }
         self.report
             .error("nesting", self.here(), "this is nested too deeply")
-            .note(format!("{DEEPEST} levels are read"))
-            .help("give a part of it a name with `let`");
+            .note(format!("at most {DEEPEST} levels are supported"))
+            .help("name a part of it with `let`");
         None
     }
 
@@ -131,7 +131,7 @@ impl<'t> Parser<'t, '_> {
             (TokenKind::Keyword, what @ ("let" | "fun" | "try" | "if" | "match" | "begin")) => {
                 self.report
                     .error("unsupported", at, format!("`{what}` is not supported in an expression"))
-                    .note("an expression is made of names and operators");
+                    .note("an expression consists of names and operators");
                 self.next += 1;
                 None
             }

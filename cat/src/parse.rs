@@ -81,7 +81,7 @@ impl<'t> Parser<'t, '_> {
 
     pub(super) fn expected(&mut self, what: &str) {
         let message = match self.peek() {
-            Some(token) => format!("`{}` where {what} is expected", short(token.text)),
+            Some(token) => format!("expected {what}, found `{}`", short(token.text)),
             None => format!("{what} is missing"),
         };
         self.report.error("syntax", self.here(), message).note(format!("expected {what}"));
@@ -210,7 +210,7 @@ impl<'t> Parser<'t, '_> {
         if self.is("(") {
             self.report
                 .error("recursion", at, format!("the function `{}` is recursive", short(name)))
-                .help("functions are written out where they are called: write `let`");
+                .help("functions are expanded at each call: write `let`");
             out.push(Statement::Lost { name });
             return None;
         }
@@ -222,9 +222,9 @@ impl<'t> Parser<'t, '_> {
         }
         out.push(Statement::Lost { name });
         self.report
-            .error("recursion", self.here(), "relations that are defined by each other")
+            .error("recursion", self.here(), "mutually recursive relations")
             .note("a second one")
-            .help("the one recursion that is read is `let rec r = a | (r ; b ; r)`");
+            .help("the only supported recursion is `let rec r = a | (r ; b ; r)`");
         while self.eat("and").is_some() {
             let (name, _) = self.name("the name of a relation")?;
             out.push(Statement::Lost { name });
@@ -254,8 +254,8 @@ impl<'t> Parser<'t, '_> {
         let what = token.text;
         self.report
             .error("unsupported", token.at, format!("`{what}` is not supported"))
-            .note("this part of cat is not read")
-            .help("a model is made of `let`, `acyclic`, `irreflexive`, `empty` and `flag`");
+            .note("this part of cat is not supported")
+            .help("a model consists of `let`, `acyclic`, `irreflexive`, `empty` and `flag`");
         if let Some(token) = self.peek().filter(|token| token.kind == TokenKind::Name) {
             out.push(Statement::Lost { name: token.text });
         }

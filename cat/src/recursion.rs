@@ -40,8 +40,8 @@ pub(super) fn value<'m, 't>(
             let shown = short(name);
             evaluator
                 .report
-                .error("recursion", at, format!("`{shown}` recurs in a way that is not read"))
-                .note("no closure says this")
+                .error("recursion", at, format!("this recursion of `{shown}` is not supported"))
+                .note("it is not a transitive closure")
                 .help(format!("let rec {shown} = a | ({shown} ; b ; {shown})"));
             true
         });
@@ -50,8 +50,11 @@ pub(super) fn value<'m, 't>(
         return Value::Bad;
     }
     if forms.base.is_empty() {
-        let message = format!("`{}` is empty: it has no case without itself", short(name));
-        evaluator.report.error("recursion", body.at, message).help("give it one: `a | …`");
+        let message = format!("`{}` is empty: every case of it is recursive", short(name));
+        evaluator
+            .report
+            .error("recursion", body.at, message)
+            .help("add a case that is not recursive: `a | …`");
         return Value::Bad;
     }
     closure(evaluator, scope, &forms).map_or(Value::Bad, Value::Rel)

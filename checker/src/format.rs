@@ -23,7 +23,7 @@ pub fn command(command: &cli::Fmt, out: &mut dyn Write, err: &mut dyn Write) -> 
         }
     };
     if files.is_empty() {
-        writeln!(err, "error: no .litmus file below the paths given")?;
+        writeln!(err, "error: no .litmus file found in the given paths")?;
         return Ok(Exit::BadInput);
     }
     let mut worst = Exit::AsExpected;
@@ -54,8 +54,8 @@ fn one(
             return Ok(Exit::BadInput);
         }
         Err(Unformatted::Changed) => {
-            writeln!(err, "error: {shown}: formatted, this would be another test")?;
-            writeln!(err, "note: the file is left as it is; this is a bug in causeway")?;
+            writeln!(err, "error: {shown}: formatting would change the meaning of this test")?;
+            writeln!(err, "note: the file is unchanged; this is a bug in causeway")?;
             return Ok(Exit::Disagreement);
         }
     };
@@ -89,7 +89,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         return Err(io::Error::other("it cannot be written in place"));
     }
     if about.permissions().readonly() {
-        return Err(io::Error::other("it may only be read, so it is not formatted"));
+        return Err(io::Error::other("it is read-only, so it is not formatted"));
     }
     let (mut file, temporary) = beside(&path)?;
     let written = file

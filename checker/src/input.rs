@@ -84,7 +84,7 @@ pub fn is_standard(path: &Path) -> bool {
 fn standard() -> io::Result<Vec<u8>> {
     static READ: AtomicBool = AtomicBool::new(false);
     if READ.swap(true, Ordering::Relaxed) {
-        return Err(io::Error::other("standard input can be read once, and `-` stands twice"));
+        return Err(io::Error::other("`-` (standard input) is given twice"));
     }
     bounded(io::stdin().lock())
 }
@@ -127,7 +127,7 @@ pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     if bytes.starts_with(MARK) {
         bytes.drain(..MARK.len());
     } else if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
-        return Err(io::Error::other("it is text in UTF-16; UTF-8 is read"));
+        return Err(io::Error::other("the file is UTF-16; expected UTF-8"));
     }
     Ok(bytes)
 }
@@ -163,12 +163,12 @@ pub fn is_table(text: &str) -> bool {
 fn utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        io::Error::other(format!("it is no text in UTF-8 (byte {at})"))
+        io::Error::other(format!("not valid UTF-8 (byte {at})"))
     })
 }
 
 fn too_large() -> io::Error {
-    io::Error::other(format!("it has more than {} MiB, the most that is read", LARGEST >> 20))
+    io::Error::other(format!("the file is larger than {} MiB, the limit", LARGEST >> 20))
 }
 
 #[cfg(unix)]

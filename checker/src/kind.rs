@@ -35,36 +35,37 @@ impl Kind {
     /// What it is, and which command reads it.
     fn told(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Litmus => ("a litmus test", "`causeway check` judges it"),
-            Kind::Cat => ("a memory model", "`causeway check --model FILE` judges tests by it"),
+            Kind::Litmus => ("a litmus test", "use `causeway check`"),
+            Kind::Cat => ("a memory model", "use it with `causeway check --model FILE`"),
             Kind::Ptx => (
                 "a PTX module",
-                "`causeway lint` checks it, and `causeway lower` compares it with its source",
+                "use `causeway lint`, or `causeway lower` to compare it with its source",
             ),
             Kind::Sass => (
                 "a listing of SASS",
-                "`causeway sass read` reads it, and `causeway lower` compares it with its source",
+                "use `causeway sass read`, or `causeway lower` to compare it with its source",
             ),
-            Kind::Llvm => ("LLVM IR", "`causeway lower --from FILE.ll` compares it with its PTX"),
-            Kind::Bitcode => {
-                ("LLVM bitcode", "`llvm-dis` turns it into LLVM IR, which `causeway lower` reads")
+            Kind::Llvm => {
+                ("LLVM IR", "use `causeway lower --from FILE.ll` to compare it with its PTX")
             }
+            Kind::Bitcode => (
+                "LLVM bitcode",
+                "convert it to LLVM IR with `llvm-dis`; `causeway lower` reads that",
+            ),
             Kind::Cuda => (
                 "CUDA C++",
                 "compile it with `nvcc -ptx`; `causeway lint` and `causeway lower` read the PTX",
             ),
             Kind::Cubin => {
-                ("a cubin", "`nvdisasm -c` prints the listing that `causeway sass read` reads")
+                ("a cubin", "print its listing with `nvdisasm -c`; `causeway sass read` reads that")
             }
             Kind::Fatbin => (
                 "a fat binary",
-                "`cuobjdump -ptx` and `cuobjdump -sass` print what `causeway lint` and \
-                 `causeway sass read` read",
+                "extract its code with `cuobjdump -ptx` or `cuobjdump -sass`; `causeway lint` and `causeway sass read` read that",
             ),
             Kind::Object => (
                 "an object file",
-                "`cuobjdump -ptx` and `cuobjdump -sass` print what `causeway lint` and \
-                 `causeway sass read` read",
+                "extract its code with `cuobjdump -ptx` or `cuobjdump -sass`; `causeway lint` and `causeway sass read` read that",
             ),
         }
     }

@@ -104,7 +104,7 @@ impl Module<'_> {
         let mut findings: Vec<Finding> = linted.diagnostics.iter().map(Finding::from).collect();
         if findings.is_empty() {
             let (level, message) = match linted.instructions {
-                0 => (Level::Skipped, "it has no memory instruction that is judged".to_owned()),
+                0 => (Level::Skipped, "it has no memory instructions that lint checks".to_owned()),
                 count => (Level::Pass, format!("{}: legal", plural(count, "memory instruction"))),
             };
             findings.push(Finding::new(LEGAL, level, message, Place::file(&*file)));
@@ -180,7 +180,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         }
     };
     if files.is_empty() {
-        writeln!(err, "error: no .ptx file below the paths given")?;
+        writeln!(err, "error: no .ptx file found in the given paths")?;
         return Ok(Exit::BadInput);
     }
     let options = LintOptions { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     let mut out = BufWriter::new(AutoStream::new(io::stdout().lock(), colour));
     let mut err = AutoStream::new(io::stderr(), colour);
     if let Err(error) = ctrlc::set_handler(handler) {
-        let _ = writeln!(err, "warning: an interruption will end the program at once: {error}");
+        let _ = writeln!(err, "warning: Ctrl-C will end the program without a summary: {error}");
     }
     let done = checker::run::run(&cli, &mut out, &mut err).and_then(|exit| {
         out.flush()?;

@@ -80,7 +80,7 @@ fn model(
         return Ok(Some(Chosen { model: ptx::under(readings), readings: Some(readings) }));
     };
     if !switched.readings.is_empty() {
-        writeln!(err, "error: `{}` has no readings to switch", path.display())?;
+        writeln!(err, "error: the readings of `{}` cannot be switched", path.display())?;
         writeln!(err, "help: `--reading` is for the built-in model of PTX, without `--model`")?;
         return Ok(None);
     }
@@ -157,7 +157,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         }
     };
     if files.is_empty() {
-        writeln!(err, "error: no .litmus file below the paths given")?;
+        writeln!(err, "error: no .litmus file found in the given paths")?;
         return Ok(Exit::BadInput);
     }
     let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
@@ -245,7 +245,7 @@ const LLC_ARCH: u16 = 70;
 /// Compiles LLVM IR; or what the compiler says first.
 fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> {
     if from.extension().is_none_or(|ending| ending != "ll") {
-        return Err("`--llc` compiles LLVM IR, a file that ends with .ll".to_owned());
+        return Err("`--llc` requires LLVM IR, a file with the extension .ll".to_owned());
     }
     let output = std::process::Command::new(llc)
         .args(["-march=nvptx64", &format!("-mcpu=sm_{arch}"), "-o"])
@@ -257,7 +257,7 @@ fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> 
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let telling = said.lines().find(|line| line.to_lowercase().contains("error"));
-    let said = telling.or(said.lines().next()).unwrap_or("it says nothing");
+    let said = telling.or(said.lines().next()).unwrap_or("it printed no message");
     Err(format!("{} does not compile it: {said}", llc.display()))
 }
 
@@ -365,18 +365,18 @@ fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'sta
         } else {
             writeln!(
                 err,
-                "warning: the engine `{name}` is not asked, so none confirms what the other finds"
+                "warning: the engine `{name}` is not run, so the verdicts are not cross-checked"
             )?;
             writeln!(err, "note: it needs libz3, which could not be loaded: {why}")?;
         }
-        let alone = "`--engine enumerate` asks the other engine alone";
+        let alone = "use `--engine enumerate` to run only the other engine";
         writeln!(err, "help: set CAUSEWAY_LIBZ3 to a shared libz3 or to its folder; {alone}")?;
         if named.is_some() {
             return Ok(None);
         }
     }
     if there.is_empty() {
-        writeln!(err, "error: this build has no z3, and so no engine `solve`")?;
+        writeln!(err, "error: this build has no z3, so it has no engine `solve`")?;
         writeln!(err, "help: build with the feature `smt`, which is on by default")?;
         return Ok(None);
     }

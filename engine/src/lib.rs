@@ -101,14 +101,14 @@ impl Limit {
             Limit::Time => "the time limit was reached",
             Limit::Interrupted => "it was interrupted",
             Limit::Memory => "the memory limit was reached",
-            Limit::Events => "more events than an engine can hold",
-            Limit::Steps => "more instructions of one thread than are followed",
-            Limit::Paths => "more paths through one thread than are listed",
-            Limit::Barriers => "more ways to group barrier arrivals than are listed",
-            Limit::Mixtures => "more mixtures of the bytes of racing writes than are listed",
+            Limit::Events => "too many events for an engine",
+            Limit::Steps => "too many instructions in one thread",
+            Limit::Paths => "too many paths through one thread",
+            Limit::Barriers => "too many ways to group barrier arrivals",
+            Limit::Mixtures => "too many mixtures of the bytes of racing writes",
             Limit::ThinAir => "values may come out of thin air, and not all of them can be tried",
             Limit::Solver => "the solver gave up",
-            Limit::Model => "the model has a shape that this engine cannot run",
+            Limit::Model => "this engine does not support the shape of this model",
         }
     }
 }

@@ -149,7 +149,7 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
     resting
 }
 
-const NOT_DECIDED: &str = "of some dependency it is not decided whether it is one of values";
+const NOT_DECIDED: &str = "it is not decided whether some dependency is semantic";
 
 /// The model with those dependencies of values alone that are shown by an example.
 fn shown_only(model: &Model) -> Model {

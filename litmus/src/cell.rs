@@ -154,7 +154,7 @@ pub(crate) fn cell<'a>(
             {
                 report
                     .error("syntax", dot, "a qualifier is missing after `.`")
-                    .help("write the instruction without blanks between its parts");
+                    .help("write the instruction without spaces between its parts");
                 return None;
             }
             let mut part = cursor.here();
@@ -182,8 +182,8 @@ pub(crate) fn cell<'a>(
         let draft = cursor.expected("an instruction", report);
         if bracket {
             draft
-                .note("a `;` before this ends the row, and each cell begins with an opcode")
-                .help("write one instruction in a cell, and `;` behind the last cell of a row");
+                .note("an earlier `;` ends the row, and each cell begins with an opcode")
+                .help("write one instruction in each cell, and `;` after the last cell of a row");
         }
         return None;
     }

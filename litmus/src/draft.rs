@@ -259,7 +259,9 @@ impl ProgramBuilder {
             let near = report.nearest(name, self.by_name.keys().map(String::as_str));
             let help = match near {
                 Some(near) => {
-                    format!("`{near}` is declared; or add `{shown}=0;` to the initial state")
+                    format!(
+                        "did you mean `{near}`? Otherwise add `{shown}=0;` to the initial state"
+                    )
                 }
                 None => format!("add `{shown}=0;` to the initial state"),
             };
@@ -308,12 +310,10 @@ impl ProgramBuilder {
                 (Some(first), Some(last)) if count > 1 => {
                     Some(format!("the {count} threads are `{first}` to `{last}`"))
                 }
-                (Some(first), _) => Some(format!("the one thread is `{first}`")),
+                (Some(first), _) => Some(format!("the only thread is `{first}`")),
                 _ => None,
             };
-            report
-                .error("unknown-thread", at, format!("there is no thread `{shown}`"))
-                .help_if(help);
+            report.error("unknown-thread", at, format!("unknown thread `{shown}`")).help_if(help);
         }
         found
     }

@@ -91,10 +91,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>
     } else {
         let named = !arch.starts_with(['{', '"', '|']) && !arch.contains('=');
         let message = if named {
-            format!(
-                "the first line names `{}`, and only PTX, SASS and CXX tests are read",
-                short(arch)
-            )
+            format!("the first line names `{}`; expected PTX, SASS or CXX", short(arch))
         } else {
             "the first line does not say that this is a PTX test".to_owned()
         };
@@ -128,13 +125,8 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>
         } else if !in_garbage {
             in_garbage = true;
             report
-                .error(
-                    "header",
-                    here,
-                    "this line is no documentation, no `Key=value` and no beginning of the \
-                     initial state",
-                )
-                .help("documentation stands in `\"…\"`, the initial state in `{ … }`");
+                .error("header", here, "expected documentation, `Key=value` or the initial state")
+                .help("write documentation in `\"…\"` and the initial state in `{ … }`");
         }
         at += line.len();
     }
@@ -173,7 +165,7 @@ fn doc_string<'a>(
     let inside = &text[at + 1..];
     let Some(length) = doc_length(inside) else {
         report
-            .error("doc-end", ByteSpan::new(at, at + 1), "this documentation has no end")
+            .error("doc-end", ByteSpan::new(at, at + 1), "unterminated documentation string")
             .note("opened here")
             .help("close it with `\"`");
         return text.len();
@@ -205,7 +197,7 @@ fn add_metadata<'a>(
 ) {
     if let Some(first) = header.keys.get(key) {
         report
-            .error("metadata-twice", at, format!("`{}` is given twice", short(key)))
+            .error("metadata-twice", at, format!("duplicate key `{}`", short(key)))
             .label(*first, "first here");
         return;
     }
@@ -213,10 +205,10 @@ fn add_metadata<'a>(
         let near = report.nearest(key, KEYS.iter().copied());
         let help = match near {
             Some(near) => format!("{near}={value}"),
-            None => "documentation stands in quotes: \"…\"".to_owned(),
+            None => "write documentation in quotes: \"…\"".to_owned(),
         };
         report
-            .error("metadata-key", at, format!("`{}` is not a key with a meaning", short(key)))
+            .error("metadata-key", at, format!("unknown key `{}`", short(key)))
             .note(format!("the keys are {}", KEYS.join(", ")))
             .help(help);
     }
@@ -305,7 +297,7 @@ fn init_block(
 
 fn unclosed(open: Token, report: &mut Diagnostics) {
     report
-        .error("init-end", open.at, "the initial state has no end")
+        .error("init-end", open.at, "unterminated initial state")
         .note("opened here")
         .help("close it with `}` before the table of instructions");
 }
@@ -377,7 +369,7 @@ fn row<'a>(
         }
         if missing {
             report
-                .error("row-end", tokens[index - 1].at.after(), "this row has no end")
+                .error("row-end", tokens[index - 1].at.after(), "unterminated row")
                 .note("expected `;`");
         }
         if missing || ended {

@@ -268,7 +268,7 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
             report
                 .error("arch", at, "`Arch` is a key of tests in SASS")
                 .note("the first line names PTX")
-                .help("leave it out");
+                .help("remove it");
         }
         return None;
     }
@@ -277,12 +277,10 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
     if found.is_none() {
         match written {
             Some((_, value)) => report
-                .error("arch", at, format!("there is no machine `{}`", cursor::short(value)))
+                .error("arch", at, format!("unknown architecture `{}`", cursor::short(value)))
                 .note("sm_50 to sm_121")
                 .help(HELP),
-            None => {
-                report.error("arch", at, "a test in SASS says which machine it is of").help(HELP)
-            }
+            None => report.error("arch", at, "a test in SASS requires an architecture").help(HELP),
         };
     }
     // What else is wrong is told as of the machine of the example.
@@ -299,14 +297,14 @@ fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Diagnostics) -> PtxIs
     if header.sass || dialect != Dialect::Ptx {
         report
             .error("ptx-isa", at, "`PTX-ISA` is a key of tests in PTX")
-            .note("the instructions of this test have no version of PTX")
-            .help("leave it out");
+            .note("this test has no PTX instructions")
+            .help("remove it");
     }
     let version = PtxIsa::parse(value).filter(|version| *version <= PtxIsa::NEWEST);
     version.unwrap_or_else(|| {
         let newest = PtxIsa::NEWEST;
         report
-            .error("ptx-isa", at, format!("`{}` is no version of PTX", cursor::short(value)))
+            .error("ptx-isa", at, format!("invalid version of PTX `{}`", cursor::short(value)))
             .note(format!("1.0 to {newest}"))
             .help(format!("PTX-ISA={newest}"));
         newest
@@ -374,7 +372,7 @@ fn dialect(
             _ => {
                 let at = header.key_at("Dialect");
                 report
-                    .error("dialect", at, format!("there is no dialect `{}`", cursor::short(value)))
+                    .error("dialect", at, format!("unknown dialect `{}`", cursor::short(value)))
                     .help("Dialect=ptx");
             }
         }

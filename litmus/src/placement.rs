@@ -24,7 +24,7 @@ pub(crate) fn threads(row: &TableRow<'_>, draft: &mut ProgramBuilder, report: &m
             Some((name, at)) => (name.to_owned(), at),
             None if cursor.at_end() => {
                 report
-                    .error("thread-name", cursor.here(), "this column names no thread")
+                    .error("thread-name", cursor.here(), "this column has no thread name")
                     .help(format!("P{column}@cta {column},gpu 0"));
                 (format!("P{column}"), cursor.here())
             }
@@ -38,7 +38,7 @@ pub(crate) fn threads(row: &TableRow<'_>, draft: &mut ProgramBuilder, report: &m
                 .error(
                     "thread-name",
                     at,
-                    format!("threads are named `P0`, `P1`, …, and this is `{}`", short(&name)),
+                    format!("threads are named `P0`, `P1`, …, not `{}`", short(&name)),
                 )
                 .help(format!("P{column}@cta {column},gpu 0"));
         }
@@ -51,7 +51,7 @@ pub(crate) fn threads(row: &TableRow<'_>, draft: &mut ProgramBuilder, report: &m
                 .map(|n| format!("P{n}"))
                 .find(|n| !draft.thread_by_name.contains_key(n));
             report
-                .error("duplicate-thread", at, format!("two columns are named `{}`", short(&name)))
+                .error("duplicate-thread", at, format!("duplicate column `{}`", short(&name)))
                 .label(first, "first here")
                 .help_if(free.clone());
             thread.name = free.unwrap_or_default();
@@ -78,7 +78,7 @@ fn together(draft: &mut ProgramBuilder, places: &[ByteSpan], report: &mut Diagno
             } else if thread < other {
                 let mate = &draft.threads[other].name;
                 report
-                    .error("placement-sm", places[other], "a CTA is on one SM")
+                    .error("placement-sm", places[other], "all threads of a CTA are on the same SM")
                     .note(format!("`{mate}` is in the CTA of `{}`", draft.threads[thread].name))
                     .label(places[thread], format!("on SM {sm}"))
                     .help(format!("sm {sm}"));
@@ -106,8 +106,8 @@ fn placement(
     let whole = at.to(cursor.rest_at());
     if cursor.at_end() {
         report
-            .error("placement", at, format!("`{}` is not placed", short(name)))
-            .note("which CTA?")
+            .error("placement", at, format!("the placement of `{}` is missing", short(name)))
+            .note("the placement is missing")
             .help(format!("{}@cta 0,gpu 0", short(name)));
         return placement;
     }
@@ -134,7 +134,7 @@ fn placement(
                     .error(
                         "placement-level",
                         level_at,
-                        format!("threads are not placed by `{}`", short(level)),
+                        format!("unknown level of placement `{}`", short(level)),
                     )
                     .note("`warp`, `cta`, `cluster`, `gpu` or `sm`")
                     .help(format!("{near} 0"));
@@ -142,7 +142,7 @@ fn placement(
             }
         };
         if slot.is_some() {
-            report.error("placement-twice", level_at, format!("`{level}` is given twice"));
+            report.error("placement-twice", level_at, format!("duplicate level `{level}`"));
         }
         let number_at = cursor.here();
         let Some((value, _)) = cursor.number(report) else {
@@ -150,7 +150,7 @@ fn placement(
             return placement;
         };
         *slot = u32::try_from(value).ok().or_else(|| {
-            report.error("number", number_at, "this is no number of a place");
+            report.error("number", number_at, "invalid number");
             Some(0)
         });
         if cursor.at_end() {

@@ -54,7 +54,7 @@ fn target(
             let found = draft.at_number(address, access.scalar * access.elements);
             if found.is_none() {
                 report
-                    .error("address", access.at, "no variable lies at this address")
+                    .error("address", access.at, "no variable is at this address")
                     .note("of global memory, as the initial state has it")
                     .help(format!("put one there: x=0 @0x{address:x}; or name a variable: [x]"));
             }
@@ -66,8 +66,8 @@ fn target(
             if !register.written && register.initial.is_none() {
                 let (owner, name) = (&owner.name, short(&register.name));
                 report
-                    .error("address", access.at, format!("nothing gives `{name}` an address"))
-                    .note("a register that is never written")
+                    .error("address", access.at, format!("`{name}` has no address"))
+                    .note("this register is never written")
                     .help(format!("put {owner}:{name}=x; into the initial state"));
             }
             match register.points_to {
@@ -93,7 +93,7 @@ fn check_access(
             .error(
                 "misaligned",
                 access.at,
-                format!("an access of {bytes} bytes is aligned to {bytes} bytes"),
+                format!("an access of {bytes} bytes must be aligned to {bytes} bytes"),
             )
             .note(match start {
                 0 => format!("{} from the beginning of `{shown}`", access.offset),
@@ -113,7 +113,7 @@ fn check_access(
         let help = wider(draft.variable(root), access);
         let declared = draft.variable(root).at;
         report
-            .error("out-of-bounds", access.at, format!("this access is not inside `{shown}`"))
+            .error("out-of-bounds", access.at, format!("this access is outside `{shown}`"))
             .note(format!("bytes {first} to {}", reach - 1))
             .label(declared, has)
             .help_if(help);
@@ -266,7 +266,7 @@ fn absolute(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) ->
                 .error("absolute-overlap", variable.at, message)
                 .note(format!("from 0x{start:x} to 0x{end:x}"))
                 .label(other.at, format!("from 0x{begin:x}"))
-                .help("put them further apart; `y @ generic aliases x` is a second name");
+                .help("move them further apart; `y @ generic aliases x` declares an alias");
         }
     }
     Some(start)
@@ -303,7 +303,7 @@ fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> 
             let bits = [16, 32, 64].into_iter().find(|&bits| fits_value(value, bits));
             let (name, value) = (short(&variable.name), number(value));
             report
-                .error("constant", at, format!("{value} does not fit into {} bits", 8 * element))
+                .error("constant", at, format!("{value} does not fit in {} bits", 8 * element))
                 .help(format!("{} {name}={value};", type_of(bits.unwrap_or(128))));
         }
         for (place, byte) in

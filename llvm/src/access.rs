@@ -38,7 +38,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             Operation::Access(access) => self.access(access, values, result),
             Operation::Barrier(_) | Operation::Pure | Operation::Unsupported(_) => {
-                self.no("this is no memory operation")
+                self.no("this is not a memory operation")
             }
         }
     }
@@ -63,7 +63,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             _ => {
                 let name = short(name);
-                self.note(format!("the scope `{name}` is unknown, and read as the system"));
+                self.note(format!("unknown scope `{name}`, treated as the system scope"));
                 Some("system")
             }
         }
@@ -126,13 +126,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         let private =
             matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
         if private && matches!(access.kind, AccessKind::Rmw(_) | AccessKind::CmpXchg { .. }) {
-            return self.no("an atomic operation on local or constant memory is not covered");
+            return self.no("an atomic operation on local or constant memory is not supported");
         }
         if access.kind == AccessKind::Store && access.space == 4 {
-            return self.no("a store to constant memory is not covered");
+            return self.no("a store to constant memory is not supported");
         }
         if access.volatile && access.ty.lanes.is_some() {
-            return self.no("a volatile vector is not covered");
+            return self.no("a volatile vector is not supported");
         }
         let (base, offset) = self.constant_address(pointer)?;
         let strength = self.strength(access, private);
@@ -144,7 +144,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             offset => format!("[{base}+{offset}]"),
         };
         if access.volatile && private {
-            self.note("a volatile access of local or constant memory is seen by nobody".to_owned());
+            self.note(
+                "no other thread can observe a volatile access of local or constant memory"
+                    .to_owned(),
+            );
         }
         let volatile = access.volatile && !private;
         let done = self.rows.len();
@@ -173,7 +176,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             16 => ("u16", 2),
             32 => ("u32", 4),
             64 => ("u64", 8),
-            _ => return self.no(format!("an access of type {scalar} is not covered")),
+            _ => return self.no(format!("an access of type {scalar} is not supported")),
         })
     }
 
@@ -187,7 +190,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (ty, bytes) = self.width(access.ty.scalar)?;
         let bit = access.ty.scalar.bits() == 1;
         if bit && access.ty.lanes.is_some() {
-            return self.no("a vector of bits in memory is not covered");
+            return self.no("a vector of bits in memory is not supported");
         }
         let count = access.ty.lanes.unwrap_or(1);
         let parts: Vec<CellText> = match result {
@@ -217,7 +220,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (ty, bytes) = self.width(access.ty.scalar)?;
         let bit = access.ty.scalar.bits() == 1;
         if bit && access.ty.lanes.is_some() {
-            return self.no("a vector of bits in memory is not covered");
+            return self.no("a vector of bits in memory is not supported");
         }
         for (mut cell, index) in self.defined(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
             if bit {
@@ -232,7 +235,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
         let cells = self.cells(ty, value)?;
         if cells.iter().any(|cell| cell == super::value::UNDEFINED) {
-            return self.no("`undef` is not covered");
+            return self.no("`undef` is not supported");
         }
         Ok(cells)
     }
@@ -246,7 +249,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         (value, result): (&Value<'a>, Option<&'a str>),
     ) -> LoweringResult<()> {
         if access.ty.lanes.is_some() {
-            return self.no("an atomic operation on a vector is not covered");
+            return self.no("an atomic operation on a vector is not supported");
         }
         let scalar = access.ty.scalar;
         let (unsigned, _) = self.width(scalar)?;
@@ -273,7 +276,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             | RmwOp::FMax
             | RmwOp::FMin
             | RmwOp::USubCond
-            | RmwOp::USubSat => return self.no("this operation of an `atomicrmw` is not covered"),
+            | RmwOp::USubSat => {
+                return self.no("this operation of an `atomicrmw` is not supported");
+            }
         };
         let mut operand = self.one(&access.ty.any(), value)?;
         if op == RmwOp::Sub {
@@ -307,9 +312,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let expected = self.one(&any, &operands[0])?;
         let value = self.one(&any, &operands[1])?;
         if access.kind_is_weak() {
-            self.note(
-                "a `cmpxchg weak` is read as one that fails only where it compares".to_owned(),
-            );
+            self.note("a `cmpxchg weak` is treated as one that never fails spuriously".to_owned());
         }
         let parts = result.map(|name| self.values[name].parts.clone()).unwrap_or_default();
         let old = parts.first().map_or("_".to_owned(), |part| part.1.clone());
@@ -367,7 +370,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             return Ok(());
         }
         if !first {
-            return self.no("a local variable that is made after the first block is not covered");
+            return self.no("a local variable allocated after the first block is not supported");
         }
         let count = match count {
             None => Some(1),
@@ -380,7 +383,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let bytes =
             count.zip(stride).and_then(|(n, stride)| u32::try_from(n.checked_mul(stride)?).ok());
         let Some(bytes) = bytes.filter(|bytes| *bytes > 0) else {
-            return self.no("the size of this local variable is not covered");
+            return self.no("the size of this local variable is not supported");
         };
         let variable = self.fresh(&format!("local_{name}"));
         self.variables.push(FunctionVariable {

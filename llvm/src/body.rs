@@ -31,7 +31,7 @@ const CASTS: &[&str] = &[
     "fptoui",
 ];
 
-/// Real opcodes that are not covered.
+/// Real opcodes that are not supported.
 const OTHER: &[&str] = &[
     "fneg",
     "fcmp",
@@ -237,7 +237,7 @@ impl<'a> Parser<'a, '_> {
         let more = ["icmp", "select", "phi", "switch", "getelementptr", "alloca"];
         let known = known.iter().chain(&more).chain(BINARY).chain(CASTS).copied();
         let near = self.report.nearest(opcode, known);
-        let message = format!("there is no instruction `{}`", short(opcode));
+        let message = format!("unknown instruction `{}`", short(opcode));
         self.report.error("llvm-opcode", at, message).help_if(near.map(|near| format!("`{near}`")));
         LineError::Reported
     }

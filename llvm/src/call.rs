@@ -65,7 +65,7 @@ impl<'a> Translator<'a, '_> {
         if does_nothing(callee) {
             return match result {
                 None => Ok(()),
-                Some(_) => self.no(format!("`@{}` is not covered", short(callee))),
+                Some(_) => self.no(format!("`@{}` is not supported", short(callee))),
             };
         }
         if let Some(register) = callee.strip_prefix("llvm.nvvm.read.ptx.sreg.") {
@@ -87,7 +87,7 @@ impl<'a> Translator<'a, '_> {
             return Ok(());
         }
         let Some((scalar, to)) = result else {
-            return self.no(format!("`@{}` is not covered", short(callee)));
+            return self.no(format!("`@{}` is not supported", short(callee)));
         };
         if let Some(operation) = reduction(callee) {
             return self.reduce(operation, arguments, &to);
@@ -153,7 +153,7 @@ impl<'a> Translator<'a, '_> {
             }
         };
         let Some(ptx) = ptx else {
-            return self.no(format!("the special register `{}` is not covered", short(name)));
+            return self.no(format!("the special register `{}` is not supported", short(name)));
         };
         let known = |(register, initial): &(CellText, EntryValue)| {
             matches!(initial, EntryValue::Special(held) if *held == ptx).then(|| register.clone())
@@ -173,14 +173,14 @@ impl<'a> Translator<'a, '_> {
         result: Option<(ScalarType, CellText)>,
     ) -> LoweringResult<()> {
         let (Some(pointer), Some((scalar, to))) = (arguments.first(), result) else {
-            return self.no("this load is not covered");
+            return self.no("this load is not supported");
         };
         let ty = match scalar.bits() {
             8 => "u8",
             16 => "u16",
             32 => "u32",
             64 => "u64",
-            _ => return self.no(format!("an access of type {scalar} is not covered")),
+            _ => return self.no(format!("an access of type {scalar} is not supported")),
         };
         let address = self.cell(pointer)?;
         self.row(format!("load.{ty} {to}, [{address}]")).read_only = true;
@@ -193,7 +193,7 @@ impl<'a> Translator<'a, '_> {
             [of] => ("0".to_owned(), None, of),
             [id, of] => (self.cell(id)?, None, of),
             [id, count, of] => (self.cell(id)?, Some(self.cell(count)?), of),
-            _ => return self.no("this barrier is not covered"),
+            _ => return self.no("this barrier is not supported"),
         };
         let value = self.cell(of)?;
         let predicate = if of.0 == Ty::BIT {
@@ -256,7 +256,7 @@ impl<'a> Translator<'a, '_> {
                 let from = self.cell(a)?;
                 self.mov(scalar, to, &from)
             }
-            _ => self.no(format!("`@{}` is not covered", short(callee))),
+            _ => self.no(format!("`@{}` is not supported", short(callee))),
         }
     }
 }

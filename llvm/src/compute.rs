@@ -68,7 +68,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 let scalars = from.0.parts(&self.module.types).unwrap_or_default();
                 let cells = self.defined(&from.0, &from.1)?;
                 if scalars.len() != to.len() {
-                    return self.no(format!("this `{op}` of a vector is not covered"));
+                    return self.no(format!("this `{op}` of a vector is not supported"));
                 }
                 self.kept(op, from)?;
                 for ((old, from), (new, to)) in scalars.iter().zip(&cells).zip(&to) {
@@ -78,7 +78,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             InstructionKind::Address { source, base, indices } => {
                 let [(ScalarType::Ptr, to)] = &to[..] else {
-                    return self.no("a vector of addresses is not covered");
+                    return self.no("a vector of addresses is not supported");
                 };
                 self.address(to, source, base, indices)
             }
@@ -96,7 +96,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             InstructionKind::Part(part) => self.part(part, instruction.result, &to),
             InstructionKind::Unsupported(what) => {
-                self.no(format!("`{}` is not covered", short(what)))
+                self.no(format!("`{}` is not supported", short(what)))
             }
             InstructionKind::Memory(..)
             | InstructionKind::Call { .. }
@@ -107,7 +107,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     pub(super) fn mov(&mut self, scalar: ScalarType, to: &str, from: &str) -> LoweringResult<()> {
         if from == UNDEFINED {
-            return self.no("`undef` is not covered");
+            return self.no("`undef` is not supported");
         }
         match self.container(scalar)? {
             1 => self.row(format!("mov.pred {to}, {from}")),
@@ -170,7 +170,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         scalar: ScalarType,
         (to, a, b): (&str, &str, &str),
     ) -> LoweringResult<()> {
-        let uncovered = || format!("`{op}` of {scalar} is not covered");
+        let uncovered = || format!("`{op}` of {scalar} is not supported");
         if scalar.is_float() {
             let (name, ty) = match (op, scalar) {
                 ("fadd", _) => ("add", scalar),
@@ -187,8 +187,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
             };
             if fast {
-                return self
-                    .no(format!("`{op}` that may be computed in another way is not covered"));
+                return self.no(format!("`{op}` with fast-math flags is not supported"));
             }
             self.row(format!("{name}.rn.{ty} {to}, {a}, {b}"));
             return Ok(());
@@ -229,7 +228,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> LoweringResult<CellText> {
         let parts = ty.parts(&self.module.types);
         let Some([scalar]) = parts.as_deref() else {
-            return self.no("a value that is no scalar is not covered here");
+            return self.no("a value that is not a scalar is not supported here");
         };
         let to = self.temporary();
         self.compare("eq", *scalar, (&to, a, b))?;
@@ -247,7 +246,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             "ugt" | "uge" | "ult" | "ule" => (&relation[1..], false),
             "sgt" | "sge" | "slt" | "sle" => (&relation[1..], true),
             _ => {
-                let message = format!("`{}` is no comparison", short(relation));
+                let message = format!("unknown comparison `{}`", short(relation));
                 return self.wrong("llvm-comparison", message);
             }
         };
@@ -294,7 +293,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         match (op, &from.0) {
             ("ptrtoint" | "ptrtoaddr", Ty::Ptr(0 | 1)) => self.kept_inside(&from.1),
             ("ptrtoint" | "ptrtoaddr", _) => {
-                self.no("an address of a state space as a number is not covered")
+                self.no("an address of a state space as a number is not supported")
             }
             _ => Ok(()),
         }
@@ -309,7 +308,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (narrow, wide) = (self.container(old)?, self.container(new)?);
         let bits = (old.bits(), new.bits());
         let wrong = |this: &mut Self| {
-            this.wrong("llvm-type", format!("there is no `{op}` from {old} to {new}"))
+            this.wrong("llvm-type", format!("`{op}` cannot convert {old} to {new}"))
         };
         match op {
             "bitcast" | "addrspacecast" | "ptrtoint" | "ptrtoaddr" | "inttoptr"
@@ -359,7 +358,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 Ok(())
             }
             "trunc" | "zext" | "sext" | "bitcast" => wrong(self),
-            _ => self.no(format!("`{op}` from {old} to {new} is not covered")),
+            _ => self.no(format!("`{op}` from {old} to {new} is not supported")),
         }
     }
 
@@ -377,7 +376,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         for (index, stride) in variable {
             let parts = index.0.parts(&self.module.types);
             let Some([scalar @ ScalarType::Int(_)]) = parts.as_deref() else {
-                return self.no("an index that is no integer is not covered");
+                return self.no("an index that is not an integer is not supported");
             };
             let cell = self.cell(&index)?;
             let mut wide = self.signed(*scalar, &cell)?;

@@ -169,12 +169,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         let result = &self.definition.result;
         let pointers = matches!((ty, result), (Ty::Ptr(_), Ty::Ptr(_)));
         if ty != result && !pointers {
-            return self.wrong("llvm-type", "what is returned is of another type".to_owned());
+            return self.wrong("llvm-type", "the returned value has a different type".to_owned());
         }
         if let Some(value) = value {
             let parts = value.0.parts(&self.module.types);
             let Some([scalar]) = parts.as_deref() else {
-                return self.no("a result that is no scalar is not covered");
+                return self.no("a result that is not a scalar is not supported");
             };
             self.kept_inside(&value.1)?;
             let from = self.cell(value)?;

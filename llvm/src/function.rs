@@ -93,7 +93,7 @@ pub(super) fn word(name: &str) -> String {
     word
 }
 
-/// Translates a function, or says why it is not covered; what LLVM would reject is reported.
+/// Translates a function, or says why it is not supported; what LLVM would reject is reported.
 pub(super) fn translate<'a>(
     module: &Module<'a>,
     definition: &FunctionDefinition<'a>,
@@ -125,7 +125,7 @@ pub(super) fn translate<'a>(
     translator.names_of(blocks)?;
     translator.converted(blocks, &mut parameters)?;
     if translator.report.count() > before {
-        return Err(translator.refused("it is no LLVM IR"));
+        return Err(translator.refused("it is not valid LLVM IR"));
     }
     translator.blocks(blocks)?;
     let at = definition.at;
@@ -189,7 +189,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// What LLVM would reject; the function is no more looked at.
     pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> LoweringResult<T> {
         self.report.error(code, self.at, message);
-        Err(self.refused("it is no LLVM IR"))
+        Err(self.refused("it is not valid LLVM IR"))
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -230,10 +230,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
         let definition = self.definition;
         if self.module.short_pointers {
-            return self.no("pointers of 32 bits are not covered");
+            return self.no("32-bit pointers are not supported");
         }
         if definition.variadic {
-            return self.no("`...` is not covered");
+            return self.no("`...` is not supported");
         }
         // The registers have their names before anything else can.
         let mut parameters = Vec::new();
@@ -241,11 +241,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         for (index, parameter) in definition.parameters.iter().enumerate() {
             let by_value = ["byval", "byref", "inalloca", "preallocated"];
             if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
-                return self.no(format!("a parameter with `{how}` is not covered"));
+                return self.no(format!("a parameter with `{how}` is not supported"));
             }
             let parts = parameter.ty.parts(&self.module.types);
             let Some([scalar]) = parts.as_deref() else {
-                return self.no("a parameter that is no scalar is not covered");
+                return self.no("a parameter that is not a scalar is not supported");
             };
             self.container(*scalar)?;
             let name = match parameter.name {
@@ -274,7 +274,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             self.initial.push((register.clone(), EntryValue::Parameter(index)));
             let held = LoweredValue { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
             if self.values.insert(name, held).is_some() {
-                return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
+                return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
             }
         }
         Ok(parameters)
@@ -307,12 +307,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         for block in blocks {
             self.at = block.at;
             let Some(label) = block.label else {
-                return self.no("blocks without labels, more than are counted");
+                return self.no("too many blocks without labels");
             };
             let name = self.fresh(label);
             if self.labels.insert(label, name).is_some() {
                 return self
-                    .wrong("llvm-label", format!("the label `{}` is there twice", short(label)));
+                    .wrong("llvm-label", format!("the label `{}` is defined twice", short(label)));
             }
         }
         let mut refused = None;
@@ -329,7 +329,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     fn name_of(&mut self, instruction: &'m TypedInstruction<'a>) -> LoweringResult<()> {
         if let InstructionKind::Unsupported(what) = instruction.step {
-            return self.no(format!("`{}` is not covered", short(what)));
+            return self.no(format!("`{}` is not supported", short(what)));
         }
         let mut ty = instruction.step.result();
         if let InstructionKind::Part(AggregateAccess::Extract { from, path }) = &instruction.step {
@@ -346,13 +346,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (Some(name), Some(ty)) = (instruction.result, ty) else {
             return match instruction.result {
                 Some(name) => {
-                    self.wrong("llvm-value", format!("`%{}` is given no value", short(name)))
+                    self.wrong("llvm-value", format!("`%{}` is not defined", short(name)))
                 }
                 None => Ok(()),
             };
         };
         let Some(scalars) = ty.parts(&self.module.types) else {
-            return self.no("a value of this type is not covered");
+            return self.no("a value of this type is not supported");
         };
         let mut parts = Vec::new();
         for (index, scalar) in scalars.iter().enumerate() {
@@ -362,7 +362,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         self.steps.insert(name, &instruction.step);
         if self.values.insert(name, LoweredValue { ty, parts }).is_some() {
-            return self.wrong("llvm-value", format!("`%{}` is there twice", short(name)));
+            return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
         }
         Ok(())
     }
@@ -399,7 +399,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         for (at, name) in unknown {
-            let message = format!("nothing gives `%{}` a value", short(name));
+            let message = format!("`%{}` is not defined", short(name));
             let near = self.report.nearest(name, self.values.keys().copied());
             let help = near.map(|near| format!("`%{near}`"));
             self.report.error("llvm-value", at, message).help_if(help);
@@ -465,7 +465,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             3 | 7 => Space::Shared,
             4 => Space::Const,
             5 => Space::Local,
-            _ => return self.no(format!("address space {number} is not covered")),
+            _ => return self.no(format!("address space {number} is not supported")),
         })
     }
 
@@ -475,7 +475,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             1 => Ok(1),
             2..=32 => Ok(32),
             33..=64 => Ok(64),
-            _ => self.no(format!("values of type {scalar} are not covered")),
+            _ => self.no(format!("values of type {scalar} are not supported")),
         }
     }
 

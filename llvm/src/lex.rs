@@ -50,7 +50,7 @@ fn tokens(text: &str, start: usize, length: usize, report: &mut Diagnostics) -> 
             '"' => {
                 let Some(inside) = rest[1..].find('"') else {
                     report
-                        .error("llvm-string", ByteSpan::new(at, end), "this string has no end")
+                        .error("llvm-string", ByteSpan::new(at, end), "unterminated string")
                         .help("close it with `\"`");
                     break;
                 };

@@ -139,7 +139,7 @@ pub enum Operation<'a> {
     Barrier(BarrierCall),
     /// Computes from registers alone.
     Pure,
-    /// Real IR that is not covered: its opcode, or whom it calls.
+    /// Real IR that is not supported: its opcode, or whom it calls.
     Unsupported(&'a str),
 }
 

@@ -72,8 +72,8 @@ impl<'a> Parser<'a, '_> {
         }
         let list: Vec<&str> = allowed.iter().map(|order| order.name()).collect();
         let message = match known {
-            Some(_) => format!("{of} is not `{name}`"),
-            None => format!("`{}` is no ordering", short(name)),
+            Some(_) => format!("{of} cannot be `{name}`"),
+            None => format!("unknown ordering `{}`", short(name)),
         };
         self.report.error("llvm-order", at, message).note(format!("one of {}", list.join(", ")));
         Err(LineError::Reported)
@@ -179,7 +179,7 @@ impl<'a> Parser<'a, '_> {
         if atomic {
             access.order = Some(self.order(of, orders)?);
         } else if named || !access.scope.is_empty() {
-            let message = format!("{of} with an ordering or a scope is `atomic`");
+            let message = format!("{of} with an ordering or a scope must be `atomic`");
             self.report
                 .error("llvm-atomic", from, message)
                 .help("load atomic i32, ptr %p monotonic, align 4");
@@ -190,7 +190,7 @@ impl<'a> Parser<'a, '_> {
             let here = self.here();
             let align = access.ty.bytes().unwrap_or(4);
             self.report
-                .error("llvm-align", here, format!("{of} that is atomic says its alignment"))
+                .error("llvm-align", here, format!("{of} that is atomic requires an alignment"))
                 .help(format!(", align {align}"));
             return Err(LineError::Reported);
         }
@@ -202,7 +202,7 @@ impl<'a> Parser<'a, '_> {
         let (name, at) = self.word("an operation")?;
         let Some(&(_, op)) = OPERATIONS.iter().find(|(known, _)| *known == name) else {
             let near = self.report.nearest(name, OPERATIONS.iter().map(|(name, _)| *name));
-            let message = format!("`{}` is no operation of `atomicrmw`", short(name));
+            let message = format!("unknown operation `{}` of `atomicrmw`", short(name));
             self.report
                 .error("llvm-operation", at, message)
                 .help_if(near.map(|near| format!("`{near}`")));
@@ -241,7 +241,9 @@ impl<'a> Parser<'a, '_> {
         let at = self.here();
         let other = self.ty()?;
         if other != ty {
-            let message = format!("a `cmpxchg` is of one type: {ty} and {other}");
+            let message = format!(
+                "the operands of a `cmpxchg` must have the same type, not {ty} and {other}"
+            );
             self.report.error("llvm-type", at, message).help(ty.to_string());
             return Err(LineError::Reported);
         }

@@ -20,7 +20,7 @@ pub(super) struct Global {
     pub(super) constant: bool,
     /// Whether it begins as something else than zeros.
     pub(super) initialized: bool,
-    /// What of it is not covered: an alias, one for each thread.
+    /// What of it is not supported: an alias, one for each thread.
     pub(super) unusual: Option<&'static str>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
                     parts(text, std::mem::take(&mut parser.tokens), &mut lines);
                 if !closed {
                     let at = header.first().map_or(ByteSpan::default(), |token| token.at);
-                    parser.report.error("llvm-define", at, "this function has no end").help("}");
+                    parser.report.error("llvm-define", at, "unterminated function").help("}");
                 }
                 parser.begin(header);
                 parser.define(body).map(|function| module.functions.push(function))
@@ -137,7 +137,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
             _ => {
                 let known = ["define", "declare", "target", "attributes", "source_filename"];
                 let near = parser.report.nearest(first, known);
-                let message = format!("`{}` begins nothing that a module has", short(first));
+                let message = format!("unexpected `{}` at the top level of a module", short(first));
                 let at = parser.here();
                 parser.report.error("llvm-module", at, message).help_if(near.map(str::to_owned));
                 Ok(())
@@ -145,7 +145,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
         };
         if let Err(LineError::Uncovered(what)) = read {
             let at = parser.here();
-            parser.report.error("llvm-module", at, format!("`{}` is not covered", short(what)));
+            parser.report.error("llvm-module", at, format!("`{}` is not supported", short(what)));
         }
     }
     module.words = module.globals.keys().map(|name| function::word(name)).collect();
@@ -278,9 +278,9 @@ impl<'a> Parser<'a, '_> {
                     global.space = self.space()?;
                     continue;
                 }
-                "thread_local" => global.unusual = Some("a variable of each thread"),
+                "thread_local" => global.unusual = Some("a thread-local variable"),
                 "alias" | "ifunc" => {
-                    global.unusual = Some("another name of a variable");
+                    global.unusual = Some("an alias of a variable");
                     module.globals.insert(name, global);
                     return Ok(());
                 }

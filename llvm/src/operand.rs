@@ -179,7 +179,7 @@ impl<'a> Parser<'a, '_> {
             }
             return Ok(ty);
         }
-        self.report.error("llvm-type", at, format!("`{}` is no type", short(name))).help("i32");
+        self.report.error("llvm-type", at, format!("unknown type `{}`", short(name))).help("i32");
         Err(LineError::Reported)
     }
 
@@ -218,7 +218,7 @@ impl<'a> Parser<'a, '_> {
     pub(super) fn count(&mut self, what: &str) -> LineResult<'a, u64> {
         let (number, at) = self.word(what)?;
         number.parse().map_err(|_| {
-            let message = format!("`{}` where {what} is expected", short(number));
+            let message = format!("expected {what}, found `{}`", short(number));
             self.report.error("syntax", at, message);
             LineError::Reported
         })

@@ -67,7 +67,7 @@ const OTHER: &[&str] = &[
 /// Why a line was not read.
 pub(super) enum LineError<'a> {
     Reported,
-    /// What is not covered: an opcode.
+    /// What is not supported: an opcode.
     Uncovered(&'a str),
 }
 
@@ -126,7 +126,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         let message = if found.is_empty() {
             format!("{what} is missing")
         } else {
-            format!("`{}` where {what} is expected", short(found))
+            format!("expected {what}, found `{}`", short(found))
         };
         let here = self.here();
         self.report.error("syntax", here, message)
@@ -173,7 +173,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 let known = ["load", "store", "atomicrmw", "cmpxchg", "fence", "call"];
                 let near =
                     self.report.nearest(opcode, known.into_iter().chain(PURE.iter().copied()));
-                let message = format!("there is no instruction `{}`", short(opcode));
+                let message = format!("unknown instruction `{}`", short(opcode));
                 self.report
                     .error("llvm-opcode", at, message)
                     .help_if(near.map(|near| format!("`{near}`")));

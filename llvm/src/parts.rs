@@ -33,7 +33,7 @@ impl<'a> Translator<'a, '_> {
                 let cells = self.cells(&from.0, &from.1)?;
                 match (to.first(), cells.get(at)) {
                     (Some((scalar, to)), Some(from)) => self.mov(*scalar, to, from),
-                    _ => self.no("this element of a vector is not covered"),
+                    _ => self.no("this element of a vector is not supported"),
                 }
             }
             AggregateAccess::InsertElement { into, element, index } => {
@@ -49,7 +49,7 @@ impl<'a> Translator<'a, '_> {
                     chosen.push(match number.parse::<usize>() {
                         Ok(number) => match cells.get(number) {
                             Some(cell) => cell.clone(),
-                            None => return self.no("this element of a vector is not covered"),
+                            None => return self.no("this element of a vector is not supported"),
                         },
                         Err(_) => UNDEFINED.to_owned(),
                     });
@@ -64,7 +64,7 @@ impl<'a> Translator<'a, '_> {
         let (mut ty, mut before) = (ty, 0);
         for index in path {
             let Some((element, more)) = ty.element(*index, &self.module.types) else {
-                return self.no("an index of this value is not covered");
+                return self.no("an index of this value is not supported");
             };
             (ty, before) = (element, before + more);
         }
@@ -79,7 +79,7 @@ impl<'a> Translator<'a, '_> {
             (Some(number), Some(Ty::Vector(lanes, _))) if u64::from(*lanes) > number as u64 => {
                 Ok(number)
             }
-            _ => self.no("an element of a vector whose number is no constant"),
+            _ => self.no("an element of a vector at an index that is not constant"),
         }
     }
 

@@ -54,7 +54,7 @@ pub(super) enum InstructionKind<'a> {
         arguments: Vec<Typed<'a>>,
     },
     End(Terminator<'a>),
-    /// Real IR that is not covered: its opcode, or whom it calls.
+    /// Real IR that is not supported: its opcode, or whom it calls.
     Unsupported(&'a str),
 }
 

@@ -16,13 +16,15 @@ impl<'a> Translator<'a, '_> {
         match value {
             Value::Local(name) => {
                 let Some(held) = self.values.get(name) else {
-                    let message = format!("nothing gives `%{}` a value", short(name));
+                    let message = format!("`%{}` is not defined", short(name));
                     return self.wrong("llvm-value", message);
                 };
                 let types = &self.module.types;
                 if !alike(&held.ty, ty) && held.ty.parts(types) != ty.parts(types) {
-                    let message =
-                        format!("`%{}` has another type here than where it is made", short(name));
+                    let message = format!(
+                        "`%{}` has a different type here than at its definition",
+                        short(name)
+                    );
                     return self.wrong("llvm-type", message);
                 }
                 Ok(held.parts.iter().map(|(_, cell)| cell.clone()).collect())
@@ -48,20 +50,21 @@ impl<'a> Translator<'a, '_> {
                 }
                 let parts = ty.parts(&self.module.types).map(|parts| parts.len());
                 if parts != Some(cells.len()) {
-                    return self.wrong("llvm-type", "this constant is of another type".to_owned());
+                    return self
+                        .wrong("llvm-type", "this constant has a different type".to_owned());
                 }
                 Ok(cells)
             }
             Value::Literal(literal) => {
                 let Some(scalars) = ty.parts(&self.module.types) else {
-                    return self.no("a value of this type is not covered");
+                    return self.no("a value of this type is not supported");
                 };
                 if scalars.len() > 1 {
                     return match *literal {
                         "zeroinitializer" => Ok(vec!["0".to_owned(); scalars.len()]),
                         // Each element is inserted before it is looked at, or the first look refuses.
                         "undef" | "poison" => Ok(vec![UNDEFINED.to_owned(); scalars.len()]),
-                        _ => self.no("a constant of this form is not covered"),
+                        _ => self.no("a constant of this form is not supported"),
                     };
                 }
                 match scalars.first() {
@@ -69,7 +72,9 @@ impl<'a> Translator<'a, '_> {
                     None => Ok(Vec::new()),
                 }
             }
-            Value::Other(what) => self.no(format!("the constant `{}` is not covered", short(what))),
+            Value::Other(what) => {
+                self.no(format!("the constant `{}` is not supported", short(what)))
+            }
         }
     }
 
@@ -81,16 +86,16 @@ impl<'a> Translator<'a, '_> {
     pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<CellText> {
         let mut cells = self.cells(ty, value)?;
         match (cells.pop(), cells.is_empty()) {
-            (Some(cell), true) if cell == UNDEFINED => self.no("`undef` is not covered"),
+            (Some(cell), true) if cell == UNDEFINED => self.no("`undef` is not supported"),
             (Some(cell), true) => Ok(cell),
-            _ => self.no("a value of several parts is not covered here"),
+            _ => self.no("a value of several parts is not supported here"),
         }
     }
 
     /// A number as an instruction of a test has it: without a sign.
     fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellText> {
         if matches!(text, "undef" | "poison") {
-            return self.no(format!("`{text}` is not covered"));
+            return self.no(format!("`{text}` is not supported"));
         }
         let bits = match (scalar, text) {
             (_, "zeroinitializer") | (ScalarType::Ptr, "null") | (ScalarType::Int(1), "false") => {
@@ -109,7 +114,7 @@ impl<'a> Translator<'a, '_> {
             _ => None,
         };
         let Some(bits) = bits else {
-            let message = format!("`{}` is no value of type {scalar}", short(text));
+            let message = format!("`{}` is not a value of type {scalar}", short(text));
             return self.wrong("llvm-value", message);
         };
         Ok(bits.to_string())
@@ -127,16 +132,16 @@ impl<'a> Translator<'a, '_> {
                 let (register, offset) = self.constant_address(&base.1)?;
                 let (more, variable) = self.offsets(source, indices)?;
                 if !variable.is_empty() {
-                    return self.no("a constant with an index that is none");
+                    return self.no("a constant with an invalid index");
                 }
                 Ok((register, offset.wrapping_add(more)))
             }
             Value::Cast { op: "bitcast" | "addrspacecast", from, .. } => {
                 self.constant_address(&from.1)
             }
-            Value::Cast { op, .. } => self.no(format!("the constant `{op}` is not covered")),
+            Value::Cast { op, .. } => self.no(format!("the constant `{op}` is not supported")),
             Value::Literal(_) | Value::Aggregate(_) | Value::Other(_) => {
-                self.no("an address that is a number is not covered")
+                self.no("an address that is a number is not supported")
             }
         }
     }
@@ -167,7 +172,7 @@ impl<'a> Translator<'a, '_> {
                         let field = constant.and_then(|index| u64::try_from(index).ok());
                         let Some((offset, field)) = field.and_then(|index| ty.field(index, types))
                         else {
-                            return self.no("an index of this structure is not covered");
+                            return self.no("an index of this structure is not supported");
                         };
                         total = total.wrapping_add_unsigned(offset);
                         ty = field;
@@ -178,7 +183,7 @@ impl<'a> Translator<'a, '_> {
                 }
             };
             let Some(stride) = element.stride(types) else {
-                return self.no("an address in this type is not covered");
+                return self.no("an address in this type is not supported");
             };
             match constant {
                 Some(index) => {
@@ -195,13 +200,14 @@ impl<'a> Translator<'a, '_> {
     /// The register that holds the address of a variable of the module.
     fn global(&mut self, name: &'a str) -> LoweringResult<CellText> {
         let Some(global) = self.module.globals.get(name) else {
-            return self.no(format!("`@{}` is no variable of this module", short(name)));
+            return self.no(format!("`@{}` is not a variable of this module", short(name)));
         };
         if let Some(what) = global.unusual {
-            return self.no(format!("`@{}`: {what} is not covered", short(name)));
+            return self.no(format!("`@{}`: {what} is not supported", short(name)));
         }
         if global.constant && global.initialized {
-            return self.no(format!("what the constant `@{}` holds is not covered", short(name)));
+            return self
+                .no(format!("the value of the constant `@{}` is not supported", short(name)));
         }
         let space = self.space(global.space)?;
         let held = word(name);
@@ -213,10 +219,13 @@ impl<'a> Translator<'a, '_> {
         }
         let Some(bytes) = global.ty.stride(&self.module.types).and_then(|n| u32::try_from(n).ok())
         else {
-            return self.no(format!("the type of `@{}` is not covered", short(name)));
+            return self.no(format!("the type of `@{}` is not supported", short(name)));
         };
         if bytes == 0 {
-            self.note(format!("`@{}` has no size, and is taken for {UNSIZED} bytes", short(name)));
+            self.note(format!(
+                "`@{}` has no size, and is assumed to have {UNSIZED} bytes",
+                short(name)
+            ));
         }
         let bytes = if bytes == 0 { UNSIZED } else { bytes };
         self.variables.push(FunctionVariable { name: held.clone(), space, bytes });

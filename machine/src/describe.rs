@@ -35,7 +35,7 @@ impl Machine<'_> {
             Step::Fence { thread: t, line } => format!("{} fences: {}", name(t), text(t, line)),
             Step::Meet { thread: t, line } => format!("{} arrives: {}", name(t), text(t, line)),
             Step::Through { thread: t, line } => {
-                format!("{} is through with {}", name(t), text(t, line))
+                format!("{} completes {}", name(t), text(t, line))
             }
             Step::Drain { thread: t, cell: c } => {
                 format!("{}'s store to {} leaves its buffer", name(t), cell(c))

@@ -9,7 +9,7 @@ pub enum AccessLevel {
     Weak,
     /// `STRONG.SM`, `STRONG.CTA`: L1 too.
     Sm,
-    /// `STRONG.GPU`: past L1, at L2.
+    /// `STRONG.GPU`: bypassing L1, at L2.
     Gpu,
     /// `STRONG.SYS`, `MMIO.SYS`: at the home of the memory.
     Sys,

@@ -132,8 +132,7 @@ const MOST_CELLS: usize = 64;
 const MOST_SITES: usize = 256;
 
 /// That the steps of threads between two accesses have no end, or one that is too far away.
-pub const LONG: &str =
-    "more than 10,000 instructions without an access to memory, in a loop or not";
+pub const LONG: &str = "more than 10,000 instructions without a memory access, in a loop or not";
 
 /// That a thread has more states than numbers of this width: start again with wider ones.
 pub const WIDER: &str = "more than 65536 states of one thread";

@@ -191,7 +191,7 @@ impl MachineRule {
             }
             MachineRule::StoreCancelsFills => ("R11", "a store cancels older fills of its line"),
             MachineRule::MembarSysTwoPhases => {
-                ("R12", "MEMBAR.SYS looks at links once its SM is through")
+                ("R12", "MEMBAR.SYS looks at links once its SM has completed")
             }
             MachineRule::UnitInvalidates => {
                 ("R13a", "an acq_rel atomic drops lines when it performs")
@@ -214,7 +214,7 @@ impl MachineRule {
             MachineRule::PassingCancelsCopies => {
                 ("R21b", "what passes to the link cancels older copies")
             }
-            MachineRule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it is through"),
+            MachineRule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it has completed"),
         }
     }
 

@@ -122,7 +122,7 @@ impl Parser<'_, '_> {
             return Ok(Constant::Float);
         }
         let Some(value) = integer(written) else {
-            let message = format!("`{}` is no integer of 64 bits", short(written));
+            let message = format!("`{}` is not a 64-bit integer", short(written));
             self.report.error("number", at, message);
             return Err(Lost);
         };

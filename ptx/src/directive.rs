@@ -18,7 +18,7 @@ impl Parser<'_, '_> {
             self.bump();
         } else {
             self.report
-                .error("version", at, "a version of PTX is expected")
+                .error("version", at, "expected a version of PTX")
                 .help(format!(".version {}", PtxIsa::NEWEST));
             self.skip_to_directive();
         }
@@ -34,7 +34,7 @@ impl Parser<'_, '_> {
                     || self.token.kind != lex::TokenKind::Word =>
                 {
                     self.report
-                        .error("target", at, format!("`{}` is no target", short(self.word())))
+                        .error("target", at, format!("unknown target `{}`", short(self.word())))
                         .help(".target sm_90");
                 }
                 // `texmode_independent`, `debug`

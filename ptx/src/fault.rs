@@ -35,19 +35,20 @@ pub fn tell<'r>(
                 Some(near) => written.corrected(&[Edit::Replace(position, near)]),
                 None if name == "unified" => "`.unified` follows the address: `[a].unified`".into(),
                 None if name == "seq_cst" => {
-                    "sequential consistency is a `fence.sc` before an acquire or a release".into()
+                    "for sequential consistency, write a `fence.sc` before an acquire or a release"
+                        .into()
                 }
                 None if vector => {
                     "vectors are `.v2`, `.v4` and `.v8`, with as many elements".into()
                 }
                 // To leave it out may change what the instruction means.
-                None => format!("leave it out, or write what `{opcode}` has for it"),
+                None => format!("remove it, or use a qualifier that `{opcode}` accepts"),
             };
             report
                 .error(
                     "unknown-qualifier",
                     written.parts[position],
-                    format!("`.{}` is no qualifier of `{opcode}`", short(name)),
+                    format!("unknown qualifier `.{}` for `{opcode}`", short(name)),
                 )
                 .section_if(page(opcode))
                 .help(help)
@@ -58,7 +59,7 @@ pub fn tell<'r>(
                 written.parts[position],
                 format!("`{opcode}` takes no {}", kind.name().trim_matches('`')),
             )
-            .note(format!("`.{}` has no meaning here", name(position)))
+            .note(format!("`.{}` is not allowed here", name(position)))
             .section_if(page(opcode))
             .help(without(position)),
         BadQualifier::Repeated { first, second, kind } => report

@@ -88,7 +88,7 @@ impl<'a> Module<'a> {
             return Err(Refused { line: self.line_of(at.start as usize), why });
         }
         if self.tree.address_bits == Some(32) {
-            return Err(Refused { line, why: "addresses of 32 bits are not covered".to_owned() });
+            return Err(Refused { line, why: "32-bit addresses are not supported".to_owned() });
         }
         let kernel = function.kind == Kind::Kernel;
         let mut reader = FunctionReader {
@@ -155,7 +155,7 @@ impl<'a> FunctionReader<'_, 'a> {
         for parameter in self.declared(self.function.parameters).to_vec() {
             let name = parameter.name.of(text);
             let bytes = parameter.bytes.filter(|bytes| *bytes <= 8);
-            let bytes = bytes.ok_or_else(|| format!("the parameter `{name}` is no scalar"))?;
+            let bytes = bytes.ok_or_else(|| format!("the parameter `{name}` is not a scalar"))?;
             self.parameters.push(Parameter {
                 name: plain(name),
                 bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
@@ -166,7 +166,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let results = self.declared(self.function.results);
         if let Some(result) = results.first().copied() {
             let bytes = result.bytes.filter(|bytes| *bytes <= 8 && results.len() == 1 && !kernel);
-            let bytes = bytes.ok_or("more than a scalar is returned")?;
+            let bytes = bytes.ok_or("the function returns more than one scalar")?;
             let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
             self.result = Some((result.name.of(text), bits));
         }
@@ -184,7 +184,7 @@ impl<'a> FunctionReader<'_, 'a> {
             return Ok(());
         }
         if matches!(opcode, "call" | "brx" | "trap" | "brkpt") {
-            return Err(format!("`{opcode}` is not covered"));
+            return Err(format!("`{opcode}` is not supported"));
         }
         let guard = instruction.guard.map_or(String::new(), |guard| {
             format!("@{}{} ", if instruction.negated { "!" } else { "" }, plain(guard))
@@ -219,7 +219,7 @@ impl<'a> FunctionReader<'_, 'a> {
         guard: &str,
         parts: &[&str],
     ) -> Result<(), String> {
-        let refused = || format!("`{}` is not covered", instruction.text);
+        let refused = || format!("`{}` is not supported", instruction.text);
         let address = instruction.operands.iter().find_map(|operand| match operand {
             PrintedOperand::Address { base: Some(base), offset: 0, .. } => Some(base.to_string()),
             PrintedOperand::Address { .. }
@@ -312,10 +312,10 @@ impl<'a> FunctionReader<'_, 'a> {
                 continue;
             }
             if rest.starts_with('.') {
-                return Err(format!("an element of the vector `{name}` is not covered"));
+                return Err(format!("an element of the vector `{name}` is not supported"));
             }
             if rest.starts_with('[') && memory {
-                return Err("an element of an array is not covered".to_owned());
+                return Err("an element of an array is not supported".to_owned());
             }
             out.push_str(&plain(name));
         }
@@ -330,7 +330,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let Some(found) = found.copied() else { return Ok(None) };
         let space = found.space.space().unwrap_or(Space::Global);
         if found.initialized {
-            return Err(format!("`{name}` has a value, which is not covered"));
+            return Err(format!("`{name}` has a value, which is not supported"));
         }
         if found.space == SpaceQualifier::ParamFunc {
             return Err(format!("`{name}` holds an argument of a call"));
@@ -339,7 +339,7 @@ impl<'a> FunctionReader<'_, 'a> {
         if !known {
             let bytes = found.bytes.unwrap_or(UNSIZED);
             if found.bytes.is_none() {
-                self.notes.push(format!("`{name}` is taken to have {UNSIZED} bytes"));
+                self.notes.push(format!("`{name}` is assumed to have {UNSIZED} bytes"));
             }
             self.variables.push(FunctionVariable { name: plain(name), space, bytes });
         }
@@ -413,9 +413,9 @@ mod tests {
             let refused = columns(&text).remove(0).1.expect_err(&text);
             format!("{}: {}", refused.line, refused.why)
         };
-        assert_eq!(body("call f, (r1);"), "8: `call` is not covered");
-        assert_eq!(body("\nld.u32 r1, [g];"), "9: `g` has a value, which is not covered");
+        assert_eq!(body("call f, (r1);"), "8: `call` is not supported");
+        assert_eq!(body("\nld.u32 r1, [g];"), "9: `g` has a value, which is not supported");
         assert_eq!(body("{ .reg .b32 r2; mov.u32 r2, 1; }"), "8: two registers are called `r2`");
-        assert_eq!(body("ld.param.u32 r1, [a+4];"), "8: `ld.param.u32 r1, [a+4]` is not covered");
+        assert_eq!(body("ld.param.u32 r1, [a+4];"), "8: `ld.param.u32 r1, [a+4]` is not supported");
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn severity(by: Authority, strict: bool) -> Severity {
 fn who(by: Authority) -> Option<&'static str> {
     match by {
         Authority::Both => None,
-        Authority::Document => Some("the document says so, and ptxas accepts it"),
-        Authority::Ptxas => Some("ptxas says so, and the document does not"),
+        Authority::Document => Some("the document requires this; ptxas does not"),
+        Authority::Ptxas => Some("ptxas requires this; the document does not"),
     }
 }
 
@@ -104,10 +104,10 @@ impl<'a> Linter<'a, '_> {
             let message = "a module begins with `.version`";
             self.report
                 .error("version-missing", ByteSpan::default(), message)
-                .note("this one has none")
+                .note("this module has none")
                 .section(section::VERSION)
                 .help(format!(
-                    "write `.version {}` and a `.target`, or judge it as that: `--ptx-isa {0}`",
+                    "write `.version {}` and a `.target`, or pass `--ptx-isa {0}`",
                     PtxIsa::NEWEST
                 ));
         }
@@ -119,9 +119,9 @@ impl<'a> Linter<'a, '_> {
                 .error(
                     "version-newer",
                     at,
-                    format!("the rules are those of PTX ISA {}", PtxIsa::NEWEST),
+                    format!("the module is checked by the rules of PTX ISA {}", PtxIsa::NEWEST),
                 )
-                .note(format!("this module is of {isa}"))
+                .note(format!("this module requires PTX ISA {isa}"))
                 .severity(Severity::Note);
         }
     }
@@ -147,7 +147,7 @@ impl<'a> Linter<'a, '_> {
                 .note(who(Authority::Document).unwrap_or_default())
                 .severity(severity(Authority::Document, self.options.strict))
                 .section(section::ADDRESS_SIZE)
-                .help("write `.address_size 64` behind `.target`");
+                .help("write `.address_size 64` after `.target`");
         }
     }
 
@@ -162,10 +162,10 @@ impl<'a> Linter<'a, '_> {
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
         self.report
             .error("opcode", at, format!("PTX has no instruction `{}`", short(name)))
-            .note(if newer { "unless it came with a later version" } else { "" })
+            .note(if newer { "it may exist in a later version of PTX" } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::INSTRUCTIONS)
-            .help_if(near.map(|near| format!("`{near}` is one")));
+            .help_if(near.map(|near| format!("did you mean `{near}`?")));
     }
 
     /// A modifier that the instruction does not have.
@@ -178,23 +178,23 @@ impl<'a> Linter<'a, '_> {
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
         let head = short(&parts[..fault.head].join("."));
         let message = match fault.wrong {
-            Wrong::Bare => format!("an operation is missing behind `{head}`"),
-            Wrong::Operation => format!("`.{}` is no operation of `{head}`", short(part)),
-            Wrong::Modifier => format!("`.{}` is no modifier of `{head}`", short(part)),
+            Wrong::Bare => format!("an operation is missing after `{head}`"),
+            Wrong::Operation => format!("unknown operation `.{}` of `{head}`", short(part)),
+            Wrong::Modifier => format!("unknown modifier `.{}` of `{head}`", short(part)),
         };
         let few = fault.wrong != Wrong::Modifier || fault.known.len() <= FEW;
         let all = (few && !fault.known.is_empty()).then(|| {
             let known: Vec<String> = fault.known.iter().map(|one| format!("`.{one}`")).collect();
-            format!("it has {}", known.join(", "))
+            format!("the known ones are {}", known.join(", "))
         });
         let near = near.filter(|_| fault.wrong != Wrong::Bare);
         let form = parts.get(1).copied().unwrap_or_default();
         self.report
             .error("modifier", places[fault.position], message)
-            .note(if newer { "unless it came with a later version" } else { "" })
+            .note(if newer { "it may exist in a later version of PTX" } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::of_parts(parts[0], form))
-            .help_if(near.map(|near| format!("`.{near}` is one")).or(all));
+            .help_if(near.map(|near| format!("did you mean `.{near}`?")).or(all));
     }
 
     /// A branch to a label that its function does not have.
@@ -212,7 +212,7 @@ impl<'a> Linter<'a, '_> {
         self.report
             .error("label", target.at, format!("this function has no label `{}`", short(name)))
             .section(section::of_opcode("bra"))
-            .help_if(near.map(|near| format!("`{near}` is one")));
+            .help_if(near.map(|near| format!("did you mean `{near}`?")));
     }
 
     /// Instructions that access memory or synchronize threads, and that are not judged: their names,
@@ -433,8 +433,8 @@ impl<'a> Linter<'a, '_> {
         let Some(spelling) = fences::spelled(&names).filter(|_| !proxy_of_membar) else {
             let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
             self.report
-                .error("fence-spelling", at, "there is no such fence")
-                .note("a fence of proxies, of a state space or of an operation")
+                .error("fence-spelling", at, "unknown fence")
+                .note("expected a proxy fence, or a fence of a state space or of an operation")
                 .section(section)
                 .help(
                     "fence.proxy.alias, fence.proxy.async, fence.mbarrier_init.release.cluster, …",
@@ -446,14 +446,14 @@ impl<'a> Linter<'a, '_> {
         let at = parts[0];
         if setting.isa < spelling.isa {
             self.report
-                .error("isa-fence-spelling", at, "this fence is of a later version of PTX")
+                .error("isa-fence-spelling", at, "this fence requires a later version of PTX")
                 .note(format!("this is PTX ISA {}", setting.isa))
                 .section(section)
                 .help_if(written.help(&breach(Edit::Version(spelling.isa))));
         }
         if let Some(target) = setting.target.filter(|target| target.sm < spelling.sm) {
             self.report
-                .error("target-fence-spelling", at, "this fence is of later targets")
+                .error("target-fence-spelling", at, "this fence requires a later target")
                 .note(format!("the target is `{target}`"))
                 .section(section)
                 .help_if(written.help(&breach(Edit::Target(spelling.sm))));
@@ -476,7 +476,7 @@ impl<'a> Linter<'a, '_> {
         if !kinds {
             let help = if spelling.operands { "[a], 128" } else { "it takes no operands" };
             self.report
-                .error("fence-operands", memory.at, "this fence takes other operands")
+                .error("fence-operands", memory.at, "wrong operands for this fence")
                 .note(format!("{} here", operands.len()))
                 .section(section)
                 .help(help);

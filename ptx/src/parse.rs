@@ -118,7 +118,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             let end = if self.alone { "instruction" } else { "file" };
             format!("{what} is missing at the end of the {end}")
         } else {
-            format!("`{}` where {what} is expected", short(self.word()))
+            format!("expected {what}, found `{}`", short(self.word()))
         };
         self.report.error("syntax", self.token.at, message);
         Lost
@@ -175,16 +175,16 @@ impl<'a, 'r> Parser<'a, 'r> {
                 // `@@DWARF`, and `# 1 "kernel.cu"` of a preprocessor.
                 self.skip_line();
             } else if self.is("}") {
-                self.report.error("syntax", self.token.at, "this `}` closes nothing");
+                self.report.error("syntax", self.token.at, "unmatched `}`");
                 self.bump();
             } else if !self.eat(";") {
                 self.report
                     .error(
                         "outside-function",
                         self.token.at,
-                        format!("`{}` stands outside of any function", short(self.word())),
+                        format!("`{}` is outside any function", short(self.word())),
                     )
-                    .help("an instruction belongs into `.entry k() { … }`");
+                    .help("write instructions inside a function: `.entry k() { … }`");
                 self.give_up();
                 self.eat("}");
             }
@@ -445,7 +445,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             match self.token.kind {
                 lex::TokenKind::End => {
                     self.report
-                        .error("function-end", open, "this function has no end")
+                        .error("function-end", open, "unterminated function")
                         .note("opened here")
                         .help("close it with `}`");
                     break;
@@ -458,7 +458,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 {
                     // The brace is missing, and another function begins.
                     self.report
-                        .error("function-end", open, "this function has no end")
+                        .error("function-end", open, "unterminated function")
                         .note("opened here")
                         .help("close it with `}`");
                     break;
@@ -510,18 +510,18 @@ impl<'a, 'r> Parser<'a, 'r> {
 fn tell(report: &mut Diagnostics, flaw: Flaw, at: ByteSpan) {
     match flaw {
         Flaw::OpenComment => report
-            .error("comment-end", at, "this comment has no end")
+            .error("comment-end", at, "unterminated comment")
             .note("opened here")
             .help("close it with `*/`"),
         Flaw::OpenText => report
-            .error("string-end", at, "this string has no end on its line")
+            .error("string-end", at, "unterminated string: it must end on its line")
             .note("opened here")
             .help("close it with `\"`"),
         Flaw::CommentReturn => report
             .error("comment-return", at, "a carriage return alone does not end a comment in ptxas")
-            .note("ptxas takes all that follows, up to a line feed, for this comment")
+            .note("ptxas reads everything up to the next line feed as part of this comment")
             .help("end lines with a line feed"),
-        Flaw::Character => report.error("character", at, "this has no place in PTX"),
+        Flaw::Character => report.error("character", at, "unexpected character"),
     };
 }
 

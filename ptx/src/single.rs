@@ -188,13 +188,13 @@ impl Parser<'_, '_> {
         if !self.at_end() {
             let at = self.token.at;
             self.report
-                .error("one-instruction", at, "one instruction is expected")
-                .note("this is behind it")
-                .help("give each instruction as an argument of its own");
+                .error("one-instruction", at, "expected one instruction")
+                .note("unexpected text after the instruction")
+                .help("pass each instruction as a separate argument");
             return None;
         }
         if let Statement::Label(at) = statement {
-            self.report.error("opcode", at, "a label is no instruction");
+            self.report.error("opcode", at, "a label is not an instruction");
             return None;
         }
         Some(statement)

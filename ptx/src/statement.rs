@@ -90,14 +90,14 @@ impl Parser<'_, '_> {
         let help = near.filter(|_| !machine).map_or_else(
             || {
                 if machine {
-                    return "it is of SASS: `causeway sass explain` reads it".to_owned();
+                    return "it is a SASS instruction: use `causeway sass explain`".to_owned();
                 }
                 format!(
                     "{} are",
                     Opcode::ALL.map(|opcode| format!("`{}`", opcode.name())).join(", ")
                 )
             },
-            |near| format!("`{near}` is one"),
+            |near| format!("did you mean `{near}`?"),
         );
         let name = short(first.to(last).of(self.text()));
         if !known {
@@ -112,11 +112,7 @@ impl Parser<'_, '_> {
             return Lost;
         }
         self.report
-            .error(
-                "opcode",
-                first.to(last),
-                format!("`{name}` is no memory instruction known here"),
-            )
+            .error("opcode", first.to(last), format!("`{name}` is not a known memory instruction"))
             .help(help);
         Lost
     }
@@ -154,7 +150,7 @@ impl Parser<'_, '_> {
             None => self.undeclared(name, guard.name, "pred"),
             Some(_) => {
                 self.report
-                    .error("guard", guard.name, format!("`{}` is no predicate", short(name)))
+                    .error("guard", guard.name, format!("`{}` is not a predicate", short(name)))
                     .note("a guard is a register declared `.pred`")
                     .section(model::section::PREDICATED_EXECUTION)
                     .help("set a predicate with `setp` first");
@@ -212,8 +208,8 @@ impl Parser<'_, '_> {
     /// A point where a comma is meant.
     fn comma(&mut self) -> Lost {
         self.report
-            .error("syntax", self.token.at, "`.` where `,` is expected")
-            .note("this is a point")
+            .error("syntax", self.token.at, "expected `,`, found `.`")
+            .note("this is a period")
             .help("separate operands and elements with `,`");
         Lost
     }
@@ -323,8 +319,8 @@ impl Parser<'_, '_> {
         let name = format!("{}_{}", short(self.word()), short(second));
         let end = ByteSpan::new(0, self.token.at.end as usize + 1 + length);
         self.report
-            .error("syntax", self.token.at.to(end), "a name has no `-`")
-            .note("a name has letters, digits, `_`, `$` and `%`")
+            .error("syntax", self.token.at.to(end), "a name cannot contain `-`")
+            .note("a name consists of letters, digits, `_`, `$` and `%`")
             .help(name);
         Err(Lost)
     }
@@ -364,7 +360,7 @@ impl Parser<'_, '_> {
             |near| format!("`{near}` is declared"),
         );
         self.report
-            .error("undeclared", at, format!("`{}` is declared nowhere", short(name)))
+            .error("undeclared", at, format!("`{}` is not declared", short(name)))
             .help(help);
     }
 
@@ -395,7 +391,7 @@ impl Parser<'_, '_> {
                 )
             });
             self.report
-                .error("syntax", sign, "an offset is added, and may be negative")
+                .error("syntax", sign, "write `+` before an offset; the offset may be negative")
                 .note("`+` is expected")
                 .section(model::section::ADDRESSES_AS_OPERANDS)
                 .help_if(help);
@@ -406,7 +402,7 @@ impl Parser<'_, '_> {
                 let at = self.token.at;
                 let what = short(self.word());
                 self.report
-                    .error("syntax", at, format!("`{what}` where a number of bytes is expected"))
+                    .error("syntax", at, format!("expected a number of bytes, found `{what}`"))
                     .note("an offset is a constant")
                     .section(model::section::ADDRESSES_AS_OPERANDS)
                     .help("add registers with `add` first");

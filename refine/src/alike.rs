@@ -40,11 +40,12 @@ pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) 
         return Err(found(Verdict::Outside, why));
     }
     if wanted.len() != done.len() {
-        let why = format!("{} accesses became {}, and none is matched", wanted.len(), done.len());
+        let why =
+            format!("{} accesses became {}, and none can be matched", wanted.len(), done.len());
         let verdict = if done.is_empty() { Verdict::WrongValue } else { Verdict::Unsupported };
         return Err(found(
             verdict,
-            if done.is_empty() { "the access is gone".to_owned() } else { why },
+            if done.is_empty() { "the access is missing in the target".to_owned() } else { why },
         ));
     }
     if let Some(other) = wanted.iter().find(|access| access.base != wanted[0].base) {
@@ -62,10 +63,9 @@ pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) 
     }
     if let Some(code) = &target.machine {
         let waits = if code.waits { "as they are shown" } else { "granted" };
-        notes.push(format!("by the promises of the machine's instructions; waits are {waits}"));
+        notes.push(format!("by the semantics of the SASS instructions; waits are {waits}"));
         if code.left_out {
-            let why =
-                "what the target does where the address is of another state space is left out";
+            let why = "the target's code for an address in another state space is ignored";
             notes.push(why.to_owned());
         }
     }
@@ -138,7 +138,7 @@ fn private(wanted: &[&Done], done: &[&Done], machine: bool) -> Read<Prepared> {
     let mut finding =
         Finding::new(Verdict::Preserved, "no other thread can see or write this memory");
     if done.is_empty() {
-        finding.notes.push("the machine has the value in a register, or as an operand".to_owned());
+        finding.notes.push("SASS has the value in a register, or as an operand".to_owned());
     }
     Ok(Prepared::Found(Box::new(finding)))
 }
@@ -148,15 +148,15 @@ fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
     if wanted.iter().all(|access| access.read_only) {
         let mut finding = Finding::new(
             Verdict::Preserved,
-            "the source loads what nobody writes, and every load of that is right",
+            "the source loads memory that is never written, so any load of it is correct",
         );
         finding.notes.push(
-            "under the source's promise that nobody writes this memory while the kernel runs"
-                .to_owned(),
+            "the source promises that this memory is not written while the kernel runs".to_owned(),
         );
         return Ok(Prepared::Found(Box::new(finding)));
     }
-    let why = format!("`{}` is of memory that nobody writes, and the source is not", access.text);
+    let why =
+        format!("`{}` requires memory that is never written; the source does not", access.text);
     Err(found(Verdict::Outside, why))
 }
 
@@ -184,7 +184,7 @@ fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> 
     }
     if looped {
         notes.push(
-            "what the loop computes is not shown: it is taken for the source's operation"
+            "the row does not show what the loop computes: it is assumed to be the source's operation"
                 .to_owned(),
         );
     }

@@ -37,7 +37,7 @@ impl Asked {
                 let blamed = match refutation.axioms.len() {
                     _ if refutation.torn => "single-copy atomicity: an access is torn".to_owned(),
                     0 => "several axioms of the source's model together".to_owned(),
-                    _ => refutation.axioms.join(", and alone by "),
+                    _ => refutation.axioms.join(", and by one axiom alone: "),
                 };
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
                 let why =
@@ -59,14 +59,13 @@ impl Asked {
             Answer::Undecided(why) => Finding::new(Verdict::Undecided, why),
             Answer::Included(_) if self.part_of_word => Finding::new(
                 Verdict::Outside,
-                "another thread may access the part of the word by itself, which is of another size",
+                "another thread may access the sub-word directly, with an access of a different size",
             ),
             // Of PTX, only an operation that none but its thread may see has no context.
             Answer::Included(Tally { told: 0, silent: 0, withdrawn: 0 })
                 if self.question.machine.is_some() && !self.question.reach.alone =>
             {
-                let why =
-                    "there is no context: no table is of this target, or it has no such scope";
+                let why = "there is no context: no table is for this target, or the target lacks the scope";
                 Finding::new(Verdict::Undecided, why)
             }
             Answer::Included(Tally { told, silent, withdrawn }) => {
@@ -112,8 +111,8 @@ impl Asked {
             Some(Ran::Included(told)) => {
                 format!("no run of the machine shows it in {told} contexts (readings C4, C9)")
             }
-            Some(Ran::Undecided(why)) => format!("the machine does not say: {why}"),
-            None => "the machine is not asked: its accesses are not matched".to_owned(),
+            Some(Ran::Undecided(why)) => format!("the machine gives no answer: {why}"),
+            None => "the machine is not run: its accesses cannot be matched".to_owned(),
         };
         (By::Contract, None, Some(why))
     }

@@ -24,14 +24,14 @@ pub fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Malformed> {
             let quoted = chars.next_if_eq(&'"').is_some();
             if quoted {
                 line += quoted_field(&mut chars, &mut field)
-                    .ok_or(Malformed { line: first, why: "a quoted field has no end" })?;
+                    .ok_or(Malformed { line: first, why: "unterminated quoted field" })?;
             }
             while let Some(c) = chars.next_if(|c| !matches!(c, ',' | '\n')) {
                 if c == '\r' && chars.peek().is_none_or(|c| *c == '\n') {
                     continue;
                 }
                 if quoted {
-                    return Err(Malformed { line, why: "text behind the quotes of a field" });
+                    return Err(Malformed { line, why: "unexpected text after a quoted field" });
                 }
                 field.push(c);
             }
@@ -74,7 +74,7 @@ mod tests {
             read,
             [(1, own(&["a", "b"])), (2, own(&["x,\"y\"", "1\n2"])), (5, own(&["", "z"]))]
         );
-        assert_eq!(records("a\n\"b"), Err(Malformed { line: 2, why: "a quoted field has no end" }));
+        assert_eq!(records("a\n\"b"), Err(Malformed { line: 2, why: "unterminated quoted field" }));
         assert!(records("\"a\"b").is_err());
     }
 }

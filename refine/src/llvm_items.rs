@@ -85,9 +85,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
         match &instruction.operation {
             Operation::Access(access) => {
                 if *pointer.get_or_insert(access.pointer) != access.pointer {
-                    return Err(
-                        "accesses through two pointers, which may be one location".to_owned()
-                    );
+                    return Err("accesses through two pointers, which may alias".to_owned());
                 }
                 source.access(access)?;
             }
@@ -99,7 +97,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
                 BarrierCall::ClusterWait => Step::ClusterWait,
             }),
             Operation::Pure => {}
-            Operation::Unsupported(what) => return Err(format!("`{what}` is not covered")),
+            Operation::Unsupported(what) => return Err(format!("`{what}` is not supported")),
         }
     }
     Ok(source)
@@ -120,7 +118,7 @@ impl Source {
                 Scope::Cta
             }
             _ => {
-                self.note(&format!("the scope `{name}` is unknown, and read as the system"));
+                self.note(&format!("unknown scope `{name}`, treated as the system scope"));
                 Scope::Sys
             }
         }
@@ -151,8 +149,11 @@ impl Source {
 
     fn access(&mut self, access: &Access<'_>) -> Result<(), String> {
         let space = Space::numbered(access.space)
-            .ok_or_else(|| format!("address space {} is none of NVPTX", access.space))?;
-        let bytes = access.ty.bytes().ok_or_else(|| format!("{} fills no bytes", access.ty))?;
+            .ok_or_else(|| format!("address space {} does not exist in NVPTX", access.space))?;
+        let bytes = access
+            .ty
+            .bytes()
+            .ok_or_else(|| format!("{} is not a whole number of bytes", access.ty))?;
         let mut scope = self.scope(access.scope);
         let mut order = access.order.map_or(Order::Weak, ordering);
         // Reading R42.

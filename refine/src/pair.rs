@@ -115,7 +115,7 @@ fn hand_out(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
     items.retain(|item| !hands_out(item));
     if items.len() != before {
         notes.push(
-            "a store of the loaded value to another address is the kernel's use of it".to_owned(),
+            "a store of the loaded value to another address is assumed to be the kernel's use of it".to_owned(),
         );
     }
 }
@@ -128,7 +128,7 @@ fn parameters(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
     let before = items.len();
     items.retain(|item| !matches!(item, Item::Access(done) if done.space.is_param()));
     if items.len() != before {
-        notes.push("parameters and results of the function are left out".to_owned());
+        notes.push("parameters and results of the function are ignored".to_owned());
     }
 }
 
@@ -163,7 +163,9 @@ fn pieces(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
     let at = items.iter().position(|item| matches!(item, Item::Access(_))).expect("there are some");
     items.retain(|item| !matches!(item, Item::Access(_)));
     items.insert(at.min(items.len()), Item::Access(Box::new(whole)));
-    notes.push("a plain access in pieces, which only a race could tell from one".to_owned());
+    notes.push(
+        "a plain access in pieces, which only a race could distinguish from one access".to_owned(),
+    );
 }
 
 /// An atomic scalar is accessed as one: the elements of a vector are accesses of their own.
@@ -173,7 +175,7 @@ fn single(access: &Meaning, target: &Done) -> Read<()> {
         return Ok(());
     }
     let why =
-        format!("{} is atomic, and `{}` accesses its parts one by one", access.ty, target.text);
+        format!("{} is atomic, but `{}` accesses its parts one by one", access.ty, target.text);
     let context = "[ROW] || an atomic access of the whole, anywhere".to_owned();
     let finding = Finding::new(Verdict::Weaker, why);
     Err(Box::new(Finding { context: Some(context), ..finding }))
@@ -188,7 +190,7 @@ pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
         return Finding::new(Verdict::Weaker, why);
     }
     if found == 0 {
-        return Finding::new(Verdict::WrongValue, "the access is gone");
+        return Finding::new(Verdict::WrongValue, "the access is missing in the target");
     }
     if wanted == 0 {
         let why = format!("`{}` has no counterpart in the source", done[0].text);
@@ -196,7 +198,7 @@ pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
     }
     Finding::new(
         Verdict::Unsupported,
-        format!("{wanted} accesses became {found}, and none is matched"),
+        format!("{wanted} accesses became {found}, and none can be matched"),
     )
 }
 
@@ -208,7 +210,10 @@ fn private(
     mut notes: Vec<String>,
 ) -> Read<Prepared> {
     if done.is_empty() {
-        return Err(Box::new(Finding::new(Verdict::WrongValue, "the access is gone")));
+        return Err(Box::new(Finding::new(
+            Verdict::WrongValue,
+            "the access is missing in the target",
+        )));
     }
     let access = &source.accesses[0];
     for target in done {
@@ -216,18 +221,21 @@ fn private(
             .map_err(|why| Box::new(Finding::new(Verdict::WrongValue, why)))?;
         if target.bytes != access.bytes {
             let why = format!(
-                "{} has {} bytes, and `{}` accesses {}",
+                "{} has {} bytes, but `{}` accesses {}",
                 access.ty, access.bytes, target.text, target.bytes
             );
             return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
         }
     }
     if source.accesses.iter().any(|access| access.volatile || access.atomic) {
-        notes.push("no order or count is kept where no other thread can tell".to_owned());
+        notes.push(
+            "order and number of accesses are not compared where no other thread can observe them"
+                .to_owned(),
+        );
     }
     let why = match space {
-        Space::Local => "local memory: no other thread can see it",
-        Space::Const | Space::Param => "nobody writes this memory",
+        Space::Local => "local memory: no other thread can observe it",
+        Space::Const | Space::Param => "this memory is never written",
         Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => "",
     };
     let finding = Finding { notes, ..Finding::new(Verdict::Preserved, why) };
@@ -238,12 +246,12 @@ fn private(
 fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Read<()> {
     if access.volatile || access.atomic {
         let contrary = if access.read_only {
-            "; its promise that nobody writes the memory is contrary to that"
+            "; this contradicts its promise that the memory is not written"
         } else {
             ""
         };
         let why = format!(
-            "`{}` may return any old value, and the source is volatile or atomic: others write what it reads{contrary}",
+            "`{}` may return any stale value, but the source is volatile or atomic: other threads write what it reads{contrary}",
             target.text
         );
         let context = "[ROW] || st.relaxed.sys y, 1, anywhere".to_owned();
@@ -252,13 +260,12 @@ fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Read<(
     }
     if access.read_only {
         notes.push(
-            "under the source's promise that nobody writes this memory while the kernel runs"
-                .to_owned(),
+            "the source promises that this memory is not written while the kernel runs".to_owned(),
         );
         return Ok(());
     }
     let why = format!(
-        "`{}` is of memory that nobody writes, and the source does not promise it",
+        "`{}` requires memory that is never written, which the source does not promise",
         target.text
     );
     Err(Box::new(Finding::new(Verdict::Outside, why)))

@@ -35,11 +35,11 @@ pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<Item>, Uncovered> {
                 items.push(Item::Step(barrier(text)?));
             }
             FunctionPiece::Other { opcode: "call", .. } => {
-                return Err(Uncovered("it calls a function that is not shown".to_owned()));
+                return Err(Uncovered("it calls a function that is not defined here".to_owned()));
             }
             FunctionPiece::Other { opcode, .. } if PURE.contains(opcode) => {}
             FunctionPiece::Other { text, .. } => {
-                return Err(Uncovered(format!("`{text}` is not covered")));
+                return Err(Uncovered(format!("`{text}` is not supported")));
             }
         }
     }
@@ -61,7 +61,7 @@ fn barrier(text: &str) -> Result<Step, Uncovered> {
         ["barrier", "cluster", "wait"] | ["barrier", "cluster", "wait", "acquire"] => {
             Ok(Step::ClusterWait)
         }
-        _ => Err(Uncovered(format!("`{text}` is not covered"))),
+        _ => Err(Uncovered(format!("`{text}` is not supported"))),
     }
 }
 
@@ -69,10 +69,10 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
     let uncovered = |what: &str| Uncovered(format!("`{}`: {what}", single.text));
     let q = &single.qualifiers;
     if single.predicated {
-        return Err(uncovered("a guarded access is not covered"));
+        return Err(uncovered("a guarded access is not supported"));
     }
     if single.spelling.is_some() {
-        return Err(uncovered("a fence of proxies or of one operation is not covered"));
+        return Err(uncovered("a fence of proxies or of one operation is not supported"));
     }
     let fence = match single.opcode {
         Opcode::Fence => Some(ptx::meaning::fence(q)),
@@ -80,7 +80,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
         Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red => None,
     };
     if let Some(fence) = fence {
-        let fence = fence.ok_or_else(|| uncovered("its order or scope is not clear"))?;
+        let fence = fence.ok_or_else(|| uncovered("its order or scope is unclear"))?;
         return Ok(Item::Step(Step::Fence { order: fence.order, scope: fence.scope }));
     }
     let ty = q.ty.ok_or_else(|| uncovered("it has no type"))?.value;
@@ -113,7 +113,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
     match single.opcode {
         Opcode::Ld | Opcode::Ldu => {
             let order =
-                ptx::meaning::load_order(q).ok_or_else(|| uncovered("its order is not clear"))?;
+                ptx::meaning::load_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
             done.read_only = single.opcode == Opcode::Ldu || order.is_of_read_only_data();
             done.order = match order.scope() {
                 None => Order::Weak,
@@ -125,7 +125,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
         }
         Opcode::St => {
             let order =
-                ptx::meaning::store_order(q).ok_or_else(|| uncovered("its order is not clear"))?;
+                ptx::meaning::store_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
             done.act = Act::Store;
             done.order = match order.scope() {
                 None => Order::Weak,
@@ -137,7 +137,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
         }
         Opcode::Atom | Opcode::Red | Opcode::Fence | Opcode::Membar => {
             let (op, order, scope) =
-                ptx::meaning::atomic(q).ok_or_else(|| uncovered("its order is not clear"))?;
+                ptx::meaning::atomic(q).ok_or_else(|| uncovered("its order is unclear"))?;
             (done.op, done.scope) = (Some(op), scope);
             done.order = match order {
                 AtomicOrder::Relaxed => Order::Relaxed,
@@ -178,7 +178,7 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
             Item::Label(_) => false,
         };
         if !body[1..].iter().all(leaves) {
-            return Err(Uncovered("a loop with labels inside is not covered".to_owned()));
+            return Err(Uncovered("a loop with labels inside is not supported".to_owned()));
         }
         body.retain(|item| matches!(item, Item::Access(_) | Item::Step(_)));
         let mut accesses = body.iter_mut().filter_map(|item| match item {
@@ -187,11 +187,11 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
         });
         let (Some(cas), None) = (accesses.next(), accesses.next()) else {
             return Err(Uncovered(
-                "a loop of more than a compare-exchange is not covered".to_owned(),
+                "a loop of more than a compare-exchange is not supported".to_owned(),
             ));
         };
         if cas.op != Some(AtomicOp::Cas) {
-            return Err(Uncovered(format!("a loop around `{}` is not covered", cas.text)));
+            return Err(Uncovered(format!("a loop around `{}` is not supported", cas.text)));
         }
         // What it expects first was loaded just before.
         let first = start.checked_sub(1).and_then(|before| match &items[before] {
@@ -201,7 +201,7 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
             Item::Access(_) | Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
         });
         let Some((before, weak)) = first else {
-            return Err(Uncovered("a loop that loads nothing first is not covered".to_owned()));
+            return Err(Uncovered("a loop without a load before it is not supported".to_owned()));
         };
         cas.looped = Some(weak);
         items.splice(start..start, body);
@@ -213,7 +213,7 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
         .filter_map(|item| if let Item::Branch { to, .. } = item { Some(to.clone()) } else { None })
         .collect();
     if let Some(to) = targets.first() {
-        return Err(Uncovered(format!("a branch to `{to}` is not covered")));
+        return Err(Uncovered(format!("a branch to `{to}` is not supported")));
     }
     items.retain(|item| !matches!(item, Item::Label(_)));
     Ok(items)

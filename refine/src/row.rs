@@ -51,7 +51,7 @@ pub fn limited(accesses: usize) -> Read<()> {
     if accesses <= MOST {
         return Ok(());
     }
-    let why = format!("{accesses} accesses: a row has {MOST} at most");
+    let why = format!("{accesses} accesses: a row has at most {MOST}");
     Err(found(Verdict::Unsupported, why))
 }
 
@@ -63,7 +63,7 @@ pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
 fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
     let arch = row.arch.trim();
     let Some(arch) = Target::parse(arch) else {
-        let why = format!("`{arch}` is no architecture: write `sm_` and a number");
+        let why = format!("unknown architecture `{arch}`: write `sm_` and a number");
         return Err(found(Verdict::Unsupported, why));
     };
     if row.target.trim_start().starts_with("ERROR") {
@@ -74,8 +74,9 @@ fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
         let source = ptx_items("source", &row.source, arch)?;
         return alike::compared(&source, target(row, arch)?, assumptions);
     }
-    let instructions = llvm::read("source", &row.source)
-        .map_err(|d| found(Verdict::Invalid, format!("the source is no LLVM IR: {}", first(&d))))?;
+    let instructions = llvm::read("source", &row.source).map_err(|d| {
+        found(Verdict::Invalid, format!("the source is not valid LLVM IR: {}", first(&d)))
+    })?;
     let target = target(row, arch)?;
     let source =
         llvm_items::source(&instructions).map_err(|why| found(Verdict::Unsupported, why))?;
@@ -116,8 +117,9 @@ pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<Item>, String> {
 
 fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
     let options = LintOptions { target: Some(arch), ..LintOptions::default() };
-    let (pieces, diagnostics) = ptx::excerpt(side, text, options)
-        .map_err(|d| found(Verdict::Invalid, format!("the {side} is no PTX: {}", first(&d))))?;
+    let (pieces, diagnostics) = ptx::excerpt(side, text, options).map_err(|d| {
+        found(Verdict::Invalid, format!("the {side} is not valid PTX: {}", first(&d)))
+    })?;
     let broken = diagnostics.iter().filter(|d| d.severity == diagnostic::Severity::Error);
     let broken: Vec<Diagnostic> = broken.cloned().collect();
     if !broken.is_empty() {

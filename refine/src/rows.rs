@@ -56,7 +56,7 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
     };
     let column = |names: &[&str]| {
         let found = names.iter().find_map(|name| header.iter().position(|h| h.trim() == *name));
-        found.ok_or_else(|| (1, format!("there is no column `{}`", names[0])))
+        found.ok_or_else(|| (1, format!("the column `{}` is missing", names[0])))
     };
     let (source, target, arch) = (column(SOURCE)?, column(TARGET)?, column(ARCH)?);
     let mut rows = Vec::with_capacity(rest.len());

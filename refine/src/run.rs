@@ -61,7 +61,7 @@ pub(super) const MACHINES: [(&str, Options); 2] = {
 /// What a question may take; those of single operations have a few hundred states.
 const STATES: usize = 100_000;
 
-const NONE: &str = "the machine has no room for it";
+const NONE: &str = "it is too large for the machine";
 
 type Outcomes = BTreeSet<Outcome>;
 
@@ -145,7 +145,7 @@ impl Judge<'_> {
         }
         match limit {
             Some(why) => Ran::Undecided(why),
-            None if told == 0 => Ran::Undecided("no context is one that the machine has"),
+            None if told == 0 => Ran::Undecided("the machine supports none of the contexts"),
             None => Ran::Included(told),
         }
     }

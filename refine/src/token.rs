@@ -142,7 +142,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
             continue;
         }
         let forms = form::forms(name)
-            .map_err(|unknown| Uncovered(format!("`{}` is not covered", unknown.0)))?;
+            .map_err(|unknown| Uncovered(format!("`{}` is not supported", unknown.0)))?;
         if words.any(|word| word.starts_with("&req=")) {
             tokens.push(OrderingWord::Wait.into());
         }
@@ -162,11 +162,11 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
         if tokens.len() > before
             && (*taken.get_or_insert(guard) != guard || guard.is_named_in(&rest[name.len()..]))
         {
-            return Err(Uncovered(format!("`{instruction}`: a guarded access is not covered")));
+            return Err(Uncovered(format!("`{instruction}`: a guarded access is not supported")));
         }
     }
     if let Local::Loaded(name) = local {
-        return Err(Uncovered(format!("`{name}` behind an atomic is not covered")));
+        return Err(Uncovered(format!("`{name}` after an atomic is not supported")));
     }
     Ok((begin_of_loops(tokens), left_out))
 }
@@ -205,7 +205,7 @@ fn done(name: &str, level: AccessLevel) -> Result<Done, Uncovered> {
     let (order, scope) = strong.map_or((Order::Weak, Scope::Sys), |scope| (Order::Relaxed, scope));
     let op = atomic.then(|| operation(&modifiers)).flatten();
     if atomic && op.is_none() {
-        return Err(Uncovered(format!("the operation of `{name}` is not covered")));
+        return Err(Uncovered(format!("the operation of `{name}` is not supported")));
     }
     let (kind, bits) = value(&modifiers);
     let act = match (opcode, op) {

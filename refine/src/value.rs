@@ -31,10 +31,10 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
     let word = target.looped.is_some() && source.bytes < target.bytes && target.bytes == 4;
     if word {
         agreed.part_of_word = true;
-        agreed.notes.push("a part of a word, by a compare-exchange of the word");
+        agreed.notes.push("a sub-word access, by a compare-exchange of the word");
     } else if source.bytes != target.bytes {
         return Err(format!(
-            "{} has {} bytes, and `{}` accesses {}",
+            "{} has {} bytes, but `{}` accesses {}",
             source.ty, source.bytes, target.text, target.bytes
         ));
     }
@@ -46,7 +46,7 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
     if target.looped.is_some() {
         agreed
             .notes
-            .push("what the loop computes is not shown: it is taken for the source's operation");
+            .push("the row does not show what the loop computes: it is assumed to be the source's operation");
     }
     match (source.kind, target.act) {
         (AccessKind::Load, Act::Load)
@@ -54,7 +54,7 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
         | (AccessKind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
         (AccessKind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
             agreed.notes.push(
-                "a load by a compare-exchange, taken to be of a value by itself; it may write",
+                "a load by a compare-exchange, which may write; it is assumed to access a whole value",
             );
         }
         (AccessKind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
@@ -66,7 +66,7 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
                 agreed.notes.push("a sum with the negated operand, which is computed before");
             }
         }
-        _ => return Err(format!("`{}` is no {}", target.text, name(source.kind))),
+        _ => return Err(format!("`{}` is not a {}", target.text, name(source.kind))),
     }
     Ok(agreed)
 }
@@ -98,7 +98,7 @@ pub fn space(source: &Meaning, target: &Done) -> Result<(), String> {
         return Ok(());
     }
     let (wanted, found) = (source.space.name(), target.space.name());
-    Err(format!("the source is of {wanted} memory, and `{}` is {found}", target.text))
+    Err(format!("the source accesses {wanted} memory, but `{}` accesses {found}", target.text))
 }
 
 /// What PTX has for an operation.
@@ -148,7 +148,7 @@ fn operation(op: RmwOp, source: &Meaning, found: AtomicOp, target: &Done) -> Res
         let right = integer(op, bits, old, operand)?;
         let left = found.apply(target.ty, old, operand, operand).unwrap_or(old);
         (right != left).then(|| {
-            format!("{message}: old {old:#x}, operand {operand:#x}: the source leaves {right:#x}, the target {left:#x}")
+            format!("{message}: with old value {old:#x} and operand {operand:#x}, the source leaves {right:#x} and the target {left:#x}")
         })
     });
     // Bits are as good as a sign where no value tells them apart.

@@ -21,7 +21,7 @@ pub enum Verdict {
     Outside,
     /// No assembler or compiler takes it.
     Invalid,
-    /// Something in it is not covered.
+    /// Something in it is not supported.
     Unsupported,
     /// A limit was reached.
     Undecided,

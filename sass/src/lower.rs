@@ -73,7 +73,7 @@ impl Lowering<'_> {
             Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
                 return Err(LATE.to_owned());
             }
-            Instruction::ProxyFence(_) => return Err("proxies are not on this machine".to_owned()),
+            Instruction::ProxyFence(_) => return Err("this machine has no proxies".to_owned()),
             Instruction::Unsupported(why) => return Err(why.clone()),
             Instruction::Load(_)
             | Instruction::Store(_)

@@ -65,7 +65,7 @@ impl<'a> Parser<'_, 'a> {
     fn expected(&mut self, what: &str, help: &str) -> ErrorReported {
         let found = match self.scan.peek() {
             None | Some('\n') => "the line ends here".to_owned(),
-            Some(c) => format!("`{}` stands here", c.escape_debug()),
+            Some(c) => format!("found `{}`", c.escape_debug()),
         };
         let at = self.scan.here();
         self.report.error("syntax", at, format!("expected {what}")).note(found).help(help);
@@ -83,7 +83,7 @@ impl<'a> Parser<'_, 'a> {
             let start = self.scan.at;
             let text = self.scan.run(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '?' | ':'));
             if text.is_empty() {
-                return Err(self.expected("a modifier behind the dot", "LDG.E.64 R2, [R4]"));
+                return Err(self.expected("a modifier after the dot", "LDG.E.64 R2, [R4]"));
             }
             modifiers.push(Name { text, at: self.scan.since(start) });
         }
@@ -120,10 +120,10 @@ impl<'a> Parser<'_, 'a> {
         let predicate = Register::named(name).filter(|r| r.file.is_of_predicates());
         let Some(predicate) = predicate else {
             if name.is_empty() {
-                return Err(self.expected("a predicate behind `@`", "@!P0"));
+                return Err(self.expected("a predicate after `@`", "@!P0"));
             }
             let at = self.scan.since(name_at);
-            let message = format!("`{}` is no predicate", short(name));
+            let message = format!("`{}` is not a predicate", short(name));
             self.report.error("guard", at, message).note("expected P0 to P6, or PT").help("@!P0");
             return Err(ErrorReported);
         };
@@ -189,14 +189,14 @@ impl<'a> Parser<'_, 'a> {
             self.report
                 .error("syntax", unread.at, format!("expected {}", unread.expected))
                 .note("this operand cannot be read")
-                .help("operands are as R2, -0x10, c[0x0][0x160], [R4+0x10], desc[UR4][R4.64+0x10]");
+                .help("examples of operands: R2, -0x10, c[0x0][0x160], [R4+0x10], desc[UR4][R4.64+0x10]");
             return Err(ErrorReported);
         }
         *self.scan = before;
         if !self.scan.balanced() {
             self.report
                 .error("syntax", before.here(), "a bracket of this operand is not closed")
-                .note("opened here or behind")
+                .note("opened here or later")
                 .help("[R4], c[0x0][0x160], {3,2}");
             return Err(ErrorReported);
         }
@@ -260,7 +260,7 @@ impl<'a> Parser<'_, 'a> {
         while self.scan.eat(".") {
             let suffix = self.scan.run(super::scan::is_word);
             if suffix.is_empty() {
-                return Err(ParseError { at: self.scan.here(), expected: "a name behind the dot" });
+                return Err(ParseError { at: self.scan.here(), expected: "a name after the dot" });
             }
             all.push(suffix);
         }
@@ -291,7 +291,7 @@ impl<'a> Parser<'_, 'a> {
         if self.depth == DEEPEST {
             return Err(ParseError {
                 at: self.scan.here(),
-                expected: "no more than 16 brackets within each other",
+                expected: "at most 16 nested brackets",
             });
         }
         self.depth += 1;
@@ -333,7 +333,7 @@ impl<'a> Parser<'_, 'a> {
         let kind = if self.scan.eat("?") {
             let name = self.scan.run(super::scan::is_word);
             if name.is_empty() {
-                return Err(self.expected("a name behind `?`", "?WAIT5_END_GROUP"));
+                return Err(self.expected("a name after `?`", "?WAIT5_END_GROUP"));
             }
             AnnotationKind::Schedule
         } else {
@@ -349,7 +349,7 @@ impl<'a> Parser<'_, 'a> {
                 "wr" => AnnotationKind::Write(self.scoreboard()?),
                 _ => {
                     self.report
-                        .error("annotation", name_at, format!("there is no annotation `&{}`", short(name)))
+                        .error("annotation", name_at, format!("unknown annotation `&{}`", short(name)))
                         .help("an instruction waits with `&req={0,1}`, and sets with `&rd=0` and `&wr=1`");
                     return Err(ErrorReported);
                 }
@@ -357,7 +357,7 @@ impl<'a> Parser<'_, 'a> {
         };
         let text = &self.scan.text[inside..self.scan.at];
         if braced && !self.scan.eat("}") {
-            return Err(self.expected("`}` behind the annotation", "{&req={0,1}}"));
+            return Err(self.expected("`}` after the annotation", "{&req={0,1}}"));
         }
         Ok(Annotation { kind, text, braced, at: self.scan.since(start) })
     }

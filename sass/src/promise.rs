@@ -49,7 +49,7 @@ pub enum Promise {
     ClusterArrive,
     /// A wait for the barrier of the cluster.
     ClusterWait {
-        /// Whether a `CCTL.IVALL` behind it makes it an acquire. Without one it orders nothing.
+        /// Whether a `CCTL.IVALL` after it makes it an acquire. Without one it orders nothing.
         acquires: bool,
     },
 }

@@ -71,7 +71,7 @@ fn register(register: Register, at: ByteSpan, report: &mut Diagnostics) {
     let (prefix, none) = register.file.names();
     let rest = if none.is_empty() { String::new() } else { format!(", and {none}") };
     report
-        .error("sass-register", at, format!("there is no register `{register}`"))
+        .error("sass-register", at, format!("unknown register `{register}`"))
         .note(format!("expected {prefix}0 to {prefix}{last}{rest}"))
         .help(format!("{prefix}{last} is the last one"));
 }
@@ -96,7 +96,7 @@ fn sources(instruction: &Instruction<'_>, report: &mut Diagnostics) {
             .error(
                 "sass-operands",
                 first.at.to(last.at),
-                format!("`{}` takes other operands", opcode.text),
+                format!("wrong operands for `{}`", opcode.text),
             )
             .note(format!("{} here, and {fewest} at the least", all.len()))
             .help(format!("{} {form}", instruction.name()));
@@ -114,7 +114,7 @@ fn misspelt(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     let written = letters(word.text);
     if let Some(known) = super::opcode::MEMORY.iter().find(|known| letters(known) == written) {
         report
-            .error("sass-opcode", word.at, format!("`{}` is not known", short(word.text)))
+            .error("sass-opcode", word.at, format!("unknown opcode `{}`", short(word.text)))
             .note("not an opcode that a disassembler prints")
             .help(instruction.name().replacen(word.text, known, 1));
     }
@@ -151,7 +151,7 @@ impl RuleChecker<'_, '_> {
             self.report
                 .error("sass-modifier", word.at, message)
                 .note("not one that a disassembler prints")
-                .help(help.unwrap_or_else(|| format!("leave `.{}` out", short(word.text))));
+                .help(help.unwrap_or_else(|| format!("remove `.{}`", short(word.text))));
         }
         good
     }
@@ -166,7 +166,7 @@ impl RuleChecker<'_, '_> {
             names.remove(more.second);
         }
         let message = match field {
-            None => format!("`.{later}` is there twice"),
+            None => format!("duplicate modifier `.{later}`"),
             Some(_) => format!("`.{later}` contradicts `.{earlier}`"),
         };
         let note =
@@ -190,9 +190,9 @@ impl RuleChecker<'_, '_> {
             return;
         }
         let (message, help) = if old {
-            (format!("`.{}` is of sm_50 to sm_62", word.text), old_as_new(word.text))
+            (format!("`.{}` exists only on sm_50 to sm_62", word.text), old_as_new(word.text))
         } else {
-            (format!("`.{}` is of sm_70 and later", word.text), new_as_old(word.text))
+            (format!("`.{}` exists only on sm_70 and later", word.text), new_as_old(word.text))
         };
         self.report.error("sass-target", word.at, message).note(family.name()).help(help);
     }
@@ -208,7 +208,7 @@ impl RuleChecker<'_, '_> {
             let end = one.modifiers.last().map_or(one.opcode.at, |last| last.at).after();
             if reach.is_none() {
                 self.report
-                    .error("sass-scope", end, "a `MEMBAR` says how far it reaches")
+                    .error("sass-scope", end, "a `MEMBAR` requires a scope")
                     .note("expected a scope")
                     .help(format!("{name}.GPU"));
             }
@@ -219,7 +219,7 @@ impl RuleChecker<'_, '_> {
                     .error(
                         "sass-target",
                         order.at,
-                        format!("`.{}` is of sm_70 and later", order.text),
+                        format!("`.{}` exists only on sm_70 and later", order.text),
                     )
                     .note("maxwell")
                     .help("MEMBAR.GL");
@@ -235,8 +235,8 @@ impl RuleChecker<'_, '_> {
         match (order, scope) {
             (Some(order), None) => {
                 self.report
-                    .error("sass-scope", order.at, format!("`.{}` names a scope", order.text))
-                    .note("no scope behind it")
+                    .error("sass-scope", order.at, format!("`.{}` requires a scope", order.text))
+                    .note("no scope after it")
                     .help(name.replacen(order.text, &format!("{}.GPU", order.text), 1));
             }
             (None, Some(scope)) if scope.text != "SYS" && find(&["CONSTANT"]).is_none() => {
@@ -291,7 +291,7 @@ impl RuleChecker<'_, '_> {
         };
         let name = self.instruction.name();
         self.report
-            .error("sass-operands", at, format!("`{}` takes other operands", opcode.text))
+            .error("sass-operands", at, format!("wrong operands for `{}`", opcode.text))
             .note(format!("{} here", all.len()))
             .help(format!("{name} {form}").trim_end().to_owned());
     }
@@ -304,21 +304,21 @@ impl RuleChecker<'_, '_> {
 
 fn old_as_new(name: &str) -> &'static str {
     match name {
-        "CG" => "from sm_70 on, `.STRONG.GPU` passes by L1",
+        "CG" => "from sm_70 on, `.STRONG.GPU` bypasses L1",
         "CI" => "from sm_70 on, `.CONSTANT` is the read-only path",
         "CV" | "WT" => "from sm_70 on, `.STRONG.SYS` goes to the home of the memory",
-        "GL" | "IVALLD" => "MEMBAR.SC.GPU, and CCTL.IVALL behind it",
-        _ => "leave it out",
+        "GL" | "IVALLD" => "MEMBAR.SC.GPU, and CCTL.IVALL after it",
+        _ => "remove it",
     }
 }
 
 fn new_as_old(name: &str) -> &'static str {
     match name {
         "CONSTANT" => "on sm_50 to sm_62, `.CI` is the read-only path",
-        "STRONG" => "on sm_50 to sm_62, `.CG` passes by L1 and `.CV` fetches again",
+        "STRONG" => "on sm_50 to sm_62, `.CG` bypasses L1 and `.CV` fetches again",
         "MMIO" => "on sm_50 to sm_62, `.CV` fetches again",
         "GPU" => "MEMBAR.GL",
-        _ => "leave it out",
+        _ => "remove it",
     }
 }
 

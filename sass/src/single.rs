@@ -39,19 +39,19 @@ pub fn instruction<'a>(
     let mut report = Diagnostics::default();
     if let Some(at) = ptx(text) {
         report
-            .error("ptx", at, format!("`{}` is an instruction of PTX", at.of(text)))
-            .note("the machine's opcodes are in capitals")
-            .help("`causeway ptx explain` reads it");
+            .error("ptx", at, format!("`{}` is a PTX instruction", at.of(text)))
+            .note("SASS opcodes are written in capitals")
+            .help("use `causeway ptx explain`");
         return Err(report.finish(path, text));
     }
     let mut all = parse::read(text, ByteSpan::new(0, text.len()), &mut report);
     if report.count() == 0 && all.len() != 1 {
         let at = all.get(1).map_or(ByteSpan::new(0, 0), |second| second.at);
-        let note = if all.is_empty() { "there is none" } else { "this is another one" };
+        let note = if all.is_empty() { "expected an instruction" } else { "this is a second one" };
         report
-            .error("one-instruction", at, "one instruction is expected")
+            .error("one-instruction", at, "expected one instruction")
             .note(note)
-            .help("give each instruction as an argument of its own");
+            .help("pass each instruction as a separate argument");
     }
     let one = all.pop().filter(|_| report.count() == 0);
     let Some(instruction) = one else { return Err(report.finish(path, text)) };

@@ -202,7 +202,7 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
         let register = to.register().filter(|register| register.file == RegisterFile::General);
         let Some(register) = register.filter(|_| is_plain(to)) else {
             self.report
-                .error("ldg-destination", to.at, "what is loaded goes to a register")
+                .error("ldg-destination", to.at, "the destination of a load is a register")
                 .note("expected R0 to R254, or RZ")
                 .help(format!("{} R2, [R4]", known(self.instruction, None)));
             return 255;
@@ -230,7 +230,11 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
     fn general(&mut self, register: Register, at: ByteSpan) -> u8 {
         if register.number > Some(254) {
             self.report
-                .error("ldg-register", at, format!("there are R0 to R254, and no {register}"))
+                .error(
+                    "ldg-register",
+                    at,
+                    format!("the registers are R0 to R254; there is no {register}"),
+                )
                 .help("RZ is the register that is always zero");
         }
         number(register, 255)
@@ -251,7 +255,7 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
         sparse: bool,
     ) -> (u8, u32) {
         let [terms] = &indexed.brackets[..] else {
-            self.address_form(at, "descriptors are of sm_90 and later");
+            self.address_form(at, "descriptors exist only on sm_90 and later");
             return (255, 0);
         };
         let (base, offset) = match &terms[..] {
@@ -283,7 +287,7 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
             let note = if base.value.suffixes.is_empty() {
                 "the register has no sign"
             } else {
-                "`.E` says that the address has two registers, and nothing stands behind the first"
+                "`.E` means that the address is in two registers, but nothing follows the first"
             };
             self.address_form(base.at, note);
             return Err(ErrorReported);
@@ -344,14 +348,14 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
             && ldg.is_beyond(limit)
         {
             let (base, offset) = (ldg.base, ldg.offset);
-            let message = format!("the shader has {limit} registers, and R{base} is none of them");
+            let message = format!("the shader has {limit} registers, which do not include R{base}");
             self.report
                 .error("ldg-beyond", from.at, message)
                 .severity(Severity::Warning)
                 .note(format!("the address is the offset alone, without a sign: 0x{offset:x}"))
                 .help(match offset {
-                    0 => "[RZ] says the same".to_owned(),
-                    _ => format!("[RZ+0x{offset:x}] says the same"),
+                    0 => "write [RZ] instead".to_owned(),
+                    _ => format!("write [RZ+0x{offset:x}] instead"),
                 });
         }
     }

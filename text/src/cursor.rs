@@ -100,7 +100,7 @@ impl<'a> Cursor<'a> {
         let (value, at) = self.value(report)?;
         let signed = i64::try_from(value.cast_signed()).map(i64::cast_unsigned);
         let number = u64::try_from(value).or(signed).unwrap_or_else(|_| {
-            self.unreadable(at, "this number has more than 64 bits", report);
+            self.unreadable(at, "this number does not fit in 64 bits", report);
             0
         });
         Some((number, at))
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         report: &'r mut Diagnostics,
     ) -> &'r mut crate::report::DiagnosticBuilder {
         let message = match self.peek() {
-            Some(token) => format!("`{}` where {what} is expected", short(token.at.of(self.text))),
+            Some(token) => format!("expected {what}, found `{}`", short(token.at.of(self.text))),
             None => format!("{what} is missing"),
         };
         report.error("syntax", self.here(), message)

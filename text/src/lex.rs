@@ -70,7 +70,7 @@ pub fn comment_end(text: &str, start: usize, report: &mut Diagnostics) -> usize 
         }
     }
     report
-        .error("comment-end", ByteSpan::new(start, start + 2), "this comment has no end")
+        .error("comment-end", ByteSpan::new(start, start + 2), "unterminated comment")
         .note("opened here")
         .help("close it with `*)`");
     all.len()
@@ -122,9 +122,9 @@ pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Diagnostics) -
 
 fn unexpected_character(c: char) -> String {
     if c.is_control() {
-        format!("the control character U+{:04X} has no place here", u32::from(c))
+        format!("unexpected control character U+{:04X}", u32::from(c))
     } else {
-        format!("`{c}` has no place here")
+        format!("unexpected character `{c}`")
     }
 }
 
@@ -136,7 +136,7 @@ fn instead(c: char) -> Option<&'static str> {
         '¬' => Some("write `not`"),
         '≠' => Some("write `!=`"),
         '‖' | '∥' => Some("write `|` between the threads"),
-        '“' | '”' | '"' => Some("documentation stands between the name and `{`"),
+        '“' | '”' | '"' => Some("documentation goes between the name and `{`"),
         '#' => Some("comments are written `(* … *)` or `// …`"),
         _ => None,
     }
@@ -148,9 +148,9 @@ pub fn number(text: &str) -> Result<Value, &'static str> {
     let digits = lower.strip_suffix('u').unwrap_or(&lower);
     let parse = |digits: &str, radix: u32| {
         if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-            return Err("this is no number");
+            return Err("invalid number");
         }
-        Value::from_str_radix(digits, radix).map_err(|_| "this number has more than 128 bits")
+        Value::from_str_radix(digits, radix).map_err(|_| "this number does not fit in 128 bits")
     };
     if let Some(hex) = digits.strip_prefix("0x") {
         parse(hex, 16)

@@ -20,7 +20,7 @@ pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic
     let mut report = Diagnostics::default();
     let nothing = ByteSpan::default();
     if bytes.len() > LARGEST {
-        report.error("size", nothing, format!("the file has more than {} MiB", LARGEST >> 20));
+        report.error("size", nothing, format!("the file is larger than {} MiB", LARGEST >> 20));
         return Err(report.finish(path, ""));
     }
     match std::str::from_utf8(bytes) {
@@ -32,12 +32,8 @@ pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic
             let at = ByteSpan::new(before.len(), before.len());
             let byte = bytes.get(valid).copied().unwrap_or(0);
             report
-                .error(
-                    "binary",
-                    at,
-                    format!("this file is no text in UTF-8: byte {valid} is 0x{byte:02x}"),
-                )
-                .note("text up to here");
+                .error("binary", at, format!("not valid UTF-8: byte {valid} is 0x{byte:02x}"))
+                .note("valid UTF-8 ends here");
             Err(report.finish(path, before))
         }
     }

@@ -20,15 +20,15 @@ fn other_recursion_is_refused() {
         let text = format!("let a = po let b = rf let f(x) = x\nlet rec r = {body}\nacyclic r");
         let found = errors(&text);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("`r` recurs in a way that is not read"), "{found:?}");
+        assert!(found[0].contains("this recursion of `r` is not supported"), "{found:?}");
     }
     assert_eq!(
         errors("let rec r = r ; po"),
-        ["1:13 recursion `r` is empty: it has no case without itself"]
+        ["1:13 recursion `r` is empty: every case of it is recursive"]
     );
     assert_eq!(
         errors("let rec r = po | s and s = rf | r\nacyclic s | r"),
-        ["1:20 recursion relations that are defined by each other"]
+        ["1:20 recursion mutually recursive relations"]
     );
     assert_eq!(errors("let rec f(x) = f(x)"), ["1:9 recursion the function `f` is recursive"]);
 }
@@ -42,8 +42,8 @@ fn sets_and_relations_are_told_apart() {
     assert_eq!(errors("let x = [po]"), ["1:10 type `[…]` takes a set"]);
     assert_eq!(errors("let x = W+"), ["1:9 type this place takes a relation"]);
     assert_eq!(errors("let x = R * W * R"), ["1:9 type `*` makes a relation of two sets"]);
-    assert_eq!(errors("let x = toid ; po"), ["1:9 type a function is no value"]);
-    assert_eq!(errors("let x = po(rf)"), ["1:9 type `po` is no function"]);
+    assert_eq!(errors("let x = toid ; po"), ["1:9 type a function is not a value"]);
+    assert_eq!(errors("let x = po(rf)"), ["1:9 type `po` is not a function"]);
     assert_eq!(errors("let f(x, y) = x let z = f(po)"), ["1:25 type `f` takes 2 operands, not 1"]);
 }
 
@@ -57,7 +57,7 @@ fn every_error_is_reported_once_with_what_was_meant() {
             "1:9 unknown-name `polo` is not defined",
             "2:13 unknown-name `morally` is not defined",
             "3:16 unknown-name `cau` is not defined",
-            "5:1 syntax `empty` where `)` is expected",
+            "5:1 syntax expected `)`, found `empty`",
             "5:7 unsupported `domain` is not supported",
             "6:14 unsupported `procedure` is not supported",
             "6:49 unknown-name `strong-red` is not defined",
@@ -76,8 +76,11 @@ fn every_error_is_reported_once_with_what_was_meant() {
 fn what_is_not_supported_is_named() {
     for (text, message) in [
         ("acyclic po as", "the name of the axiom is missing"),
-        ("~empty po as x", "an axiom cannot ask for something to be there"),
-        ("flag empty po as x", "a flag is raised by what is there, not by what is missing"),
+        ("~empty po as x", "an axiom cannot require a relation to be non-empty"),
+        (
+            "flag empty po as x",
+            "a flag tests that a relation is not empty, and cannot test that it is empty",
+        ),
         ("include \"x.cat\"", "`x.cat` cannot be included"),
         ("let x = range(po)", "`range` is not supported"),
         ("let x = FW", "`FW` is not supported"),
@@ -85,11 +88,11 @@ fn what_is_not_supported_is_named() {
         ("let x = if po then rf else co", "`if` is not supported in an expression"),
         ("with co from generate_cos(co0)", "`with` is not supported"),
         ("undefined_unless empty po as x", "`undefined_unless` is not supported"),
-        ("acyclic 'acq", "`'` has no place here"),
-        ("(* x", "this comment has no end"),
-        ("\"x", "this quote has no end"),
-        ("let let = po", "`let` where the name of a set, a relation or a function is expected"),
-        ("PTX po rf", "`rf` where a definition or an axiom is expected"),
+        ("acyclic 'acq", "unexpected `'`"),
+        ("(* x", "unterminated comment"),
+        ("\"x", "unterminated quote"),
+        ("let let = po", "expected the name of a set, a relation or a function, found `let`"),
+        ("PTX po rf", "expected a definition or an axiom, found `rf`"),
     ] {
         let found = import("test.cat", text).expect_err(text);
         assert!(found.iter().any(|error| error.message == message), "{text}: {:?}", errors(text));

@@ -49,13 +49,15 @@ impl Item {
 /// What a result is an instance of.
 fn rule(judgement: &Judgement) -> Rule {
     let (id, text) = match &judgement.verdict {
-        _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines find the same"),
+        _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines agree"),
         Verdict::Holds if judgement.complaint.is_some() => {
-            ("misstated", "a test states what is found of it")
+            ("misstated", "a test states the observed verdict")
         }
         Verdict::Holds => ("holds", "the condition holds over all consistent executions"),
         Verdict::Fails => ("fails", "the condition fails over all consistent executions"),
-        Verdict::Undefined(_) => ("undefined", "the document gives the program no meaning"),
+        Verdict::Undefined(_) => {
+            ("undefined", "the document does not define the behaviour of the program")
+        }
         Verdict::Unsupported(_) => ("unsupported", "the model does not cover an instruction"),
         Verdict::Stuck(_) => ("stuck", "no execution finishes"),
         Verdict::Undecided(_) => ("undecided", "a limit was reached before the verdict was known"),
@@ -237,7 +239,7 @@ impl Sum for Summary {
             (self.failed, "failed"),
             (self.undecided, "undecided"),
             (self.rejected, "not understood"),
-            (self.disagreements, "on which engines disagree"),
+            (self.disagreements, "with a disagreement of engines"),
         ] {
             if count > 0 {
                 write!(out, ", {count} {what}")?;

@@ -52,7 +52,7 @@ pub(super) fn judged(
     }
     if exit == Exit::Undecided && judgement.found.seen.bound_reached {
         let advice = if stuck::is_endless(&judgement.found.seen) {
-            "no --bound is enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
+            "no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
         } else {
             "a larger --bound may decide it"
         };

@@ -13,13 +13,13 @@ pub struct MachineArgs {
     /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
     #[arg(long, value_name = "GPU|host", value_parser = home)]
     pub home: Option<Home>,
-    /// Let an `acq_rel` atomic be three instructions, as it is printed, instead of one unit
+    /// Execute an `acq_rel` atomic as three instructions instead of one unit
     #[arg(long)]
     pub split_atomics: bool,
-    /// Give each thread a buffer for its stores in front of L1
+    /// Give each thread a store buffer in front of L1
     #[arg(long)]
     pub store_buffers: bool,
-    /// Let loads go past a MEMBAR.ALL that still waits for stores
+    /// Let loads pass a MEMBAR.ALL that still waits for stores
     #[arg(long)]
     pub lazy_all: bool,
     /// Keep weak loads of one location in order
@@ -28,19 +28,19 @@ pub struct MachineArgs {
     /// Let the L2 of a GPU hold copies of memory that is homed elsewhere
     #[arg(long)]
     pub copies: bool,
-    /// Answer loads of far memory by stores that wait in the link: none, those below system scope, all
+    /// Which loads of remote memory may read stores that wait in the link: none, those below system scope, all
     #[arg(long, value_enum, default_value_t = Forward::Below)]
     pub forward: Forward,
     /// Start with no valid lines
     #[arg(long)]
     pub cold: bool,
-    /// Lose lines only where something drops them
+    /// Never evict lines; only instructions invalidate them
     #[arg(long)]
     pub no_eviction: bool,
-    /// How much of what leads to the same outcomes to leave out
+    /// The reductions of the search
     #[arg(long, value_enum, default_value_t = Reduction::All)]
     pub reduce: Reduction,
-    /// Break one rule of the machine, as R4, to see what it is for
+    /// Disable one rule of the machine, such as R4, to see its effect
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub without: Option<MachineRule>,
 }
@@ -54,13 +54,13 @@ pub enum Forward {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Reduction {
-    /// Every step by itself, in every order.
+    /// None: every step in every order.
     None,
-    /// Every state, and of steps that commute one order.
+    /// Every state, but only one order of steps that commute.
     Sleep,
-    /// Steps that commute with all others at once.
+    /// Steps that commute with all others are taken at once.
     Por,
-    /// And one state for those that differ in which of equal threads is which.
+    /// Also one state for all permutations of equal threads.
     All,
 }
 
@@ -94,7 +94,7 @@ fn home(text: &str) -> Result<Home, String> {
     if text == "host" {
         return Ok(Home::Host);
     }
-    text.parse().map(Home::Gpu).map_err(|_| "a home is a GPU's number, or `host`".to_owned())
+    text.parse().map(Home::Gpu).map_err(|_| "expected the number of a GPU, or `host`".to_owned())
 }
 
 fn rule(text: &str) -> Result<MachineRule, String> {

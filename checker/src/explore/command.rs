@@ -38,7 +38,7 @@ pub fn command(
         }
     };
     if files.is_empty() {
-        writeln!(err, "error: no .litmus file below the paths given")?;
+        writeln!(err, "error: no .litmus file found in the given paths")?;
         return Ok(Exit::BadInput);
     }
     let table = match command.table.as_deref().map(read_table).transpose() {
@@ -117,7 +117,7 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
     };
     match litmus::parse(&path.to_string_lossy(), &bytes) {
         Ok(test) if test.dialect == Dialect::Cxx => {
-            let why = "a test of C++ has no instructions that a machine runs";
+            let why = "a test of C++ has no machine instructions";
             Outcome::Unreadable(io::Error::other(why))
         }
         Ok(test) => {
@@ -144,7 +144,7 @@ fn read_table(path: &Path) -> Result<LoweringTable, String> {
     })?;
     if table.cxx {
         return Err(format!(
-            "error: {}: a table of C++ gives PTX, which no machine runs\n",
+            "error: {}: this table lowers C++ to PTX; expected a table to SASS\n",
             input::shown(path)
         ));
     }

@@ -51,7 +51,7 @@ pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread>
     let text = text.map_err(Unread::Path)?;
     let kind = if input::is_standard(path) { Kind::of(path, &text) } else { kind };
     let utf8 = || {
-        let none = |_| Unread::Path(io::Error::other("this file is no text in UTF-8"));
+        let none = |_| Unread::Path(io::Error::other("not valid UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
     match kind {

@@ -53,7 +53,7 @@ pub fn command(
         Ok(baseline) => baseline.unwrap_or_default(),
         Err(error) => {
             writeln!(err, "error: {error}")?;
-            writeln!(err, "help: a baseline is what `--format json` prints")?;
+            writeln!(err, "help: a baseline is the output of `--format json`")?;
             return Ok(Exit::BadInput);
         }
     };
@@ -124,7 +124,7 @@ fn of_rows(
         Ok(table) => table,
         Err((line, why)) => {
             reporter.unread(&Unread { path, why: Why::Line(line, &why) }, (out, err))?;
-            return writeln!(err, "help: the columns `source`, `target` and `arch` are read");
+            return writeln!(err, "help: expected the columns `source`, `target` and `arch`");
         }
     };
     let progress = Bar((how.bar)(table.rows.len(), "rows"));
@@ -189,7 +189,7 @@ fn of_tests(
         reporter.unread(&Unread { path, why }, (&mut *out, &mut *err))?;
     }
     if threads.is_empty() {
-        let error = io::Error::other("no litmus test below the paths given");
+        let error = io::Error::other("no litmus test found in the given paths");
         return reporter.nothing(first, &error, (out, err));
     }
     let own = drive::folder();
@@ -226,7 +226,7 @@ fn of_tests(
             driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
         };
         if threads.iter().any(illegal) {
-            let why = "the assembler made an instruction that the disassembler does not know";
+            let why = "the assembler emitted an instruction that the disassembler does not know";
             said.finding = Finding::new(Verdict::Invalid, why);
         }
     }

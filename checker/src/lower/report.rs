@@ -89,7 +89,7 @@ impl Baseline {
             let row = || value["row"].as_u64().map(|row| row.to_string()).or_else(|| field("row"));
             let who = field("function").or_else(row);
             let (Some(who), Some(verdict)) = (who, field("verdict")) else {
-                return Err((line, "no object that `--format json` prints".to_owned()));
+                return Err((line, "not an object that `--format json` prints".to_owned()));
             };
             known.insert((who, verdict, field("outcome").unwrap_or_default()));
         }
@@ -103,7 +103,7 @@ impl Baseline {
     }
 }
 
-/// How to report, and what counts.
+/// Output format, and what counts.
 #[derive(Clone, Copy)]
 pub struct Manner<'a> {
     pub format: Format,
@@ -214,13 +214,13 @@ impl Reported for NotJudged<'_> {
 
 fn rule(verdict: Verdict) -> Rule {
     let text = match verdict {
-        Verdict::Preserved => "nothing becomes possible that the source forbids",
-        Verdict::Stronger => "a weaker target would do, up to the bound",
+        Verdict::Preserved => "the target allows no outcome that the source forbids",
+        Verdict::Stronger => "a weaker target would also be correct, up to the bound",
         Verdict::Weaker => "the target allows an outcome that the source forbids",
         Verdict::WrongValue => "the target computes, reads or writes something else",
-        Verdict::Outside => "the models say nothing of it",
-        Verdict::Invalid => "no assembler or compiler takes it",
-        Verdict::Unsupported => "something in it is not covered",
+        Verdict::Outside => "the models do not cover it",
+        Verdict::Invalid => "no assembler or compiler accepts it",
+        Verdict::Unsupported => "something in it is not supported",
         Verdict::Undecided => "a limit was reached before the verdict was known",
     };
     Rule { id: verdict.name(), text, section: None }

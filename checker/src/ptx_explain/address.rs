@@ -27,7 +27,7 @@ pub(super) fn generic(form: &InstructionForm<'_>, isa: PtxIsa) -> String {
         Opcode::Atom | Opcode::Red => "points to global or shared memory".to_owned(),
         Opcode::Ldu => "points to global memory".to_owned(),
         Opcode::Ld | Opcode::St if only_global(form) => {
-            "what is written here is for global memory; at an address elsewhere nothing is defined"
+            "this form is for global memory; at any other address the behaviour is undefined"
                 .to_owned()
         }
         Opcode::Ld | Opcode::St | Opcode::Fence | Opcode::Membar => match order {
@@ -37,7 +37,7 @@ pub(super) fn generic(form: &InstructionForm<'_>, isa: PtxIsa) -> String {
             _ => "may point anywhere".to_owned(),
         },
     };
-    format!("no state space is written: the address is generic, and {points}")
+    format!("no state space: the address is generic, and {points}")
 }
 
 /// Whether something that is written is for global memory alone.
@@ -64,8 +64,7 @@ fn may_say_unified(form: &InstructionForm<'_>) -> bool {
 pub(super) fn not_unified(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<&'static str> {
     let missing = may_say_unified(form) && !form.place()?.unified && isa >= UNIFIED;
     missing.then_some(
-        "no `.unified` is written behind the address: it is not that of a variable with the \
-         attribute `.unified`",
+        "no `.unified` after the address: the address is not that of a variable with the attribute `.unified`",
     )
 }
 
@@ -90,11 +89,10 @@ pub(super) fn duties(form: &InstructionForm<'_>, meaning: &mut Meaning) {
         } else if space == SpaceQualifier::ParamFunc {
             "a device function"
         } else {
-            "the kernel where it is taken for `::entry`, and of a device function where it is taken \
-             for `::func`"
+            "the kernel where it means `::entry`, and of a device function where it means `::func`"
         };
         let text = format!(
-            "the address has to be that of a parameter of {of}; if it is not, nothing is defined"
+            "the address must be that of a parameter of {of}; otherwise the behaviour is undefined"
         );
         meaning.limits.push(said(section::LD, text));
     }

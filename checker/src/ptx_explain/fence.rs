@@ -22,11 +22,11 @@ pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<Meaning> {
     };
     let mut is = format!("{name} at scope `.{scope}`");
     if membar {
-        is = format!("{is}: another name of `fence.sc.{scope}` from `sm_70`");
+        is = format!("{is}: a synonym of `fence.sc.{scope}` from `sm_70` on");
     }
     let mut meaning = Meaning::new(said(section::MEMBAR, is));
     if form.q.order.is_none() && !membar {
-        meaning.defaults.push(said(section::MEMBAR, "no order is written: `.acq_rel`"));
+        meaning.defaults.push(said(section::MEMBAR, "no order: `.acq_rel`"));
     }
     meaning.events.push(said(
         section::OPERATION_TYPES,
@@ -50,7 +50,7 @@ fn promises(order: FenceOrder, meaning: &mut Meaning) {
         meaning.promises.extend([
             said(
                 section::RELEASE_ACQUIRE_PATTERNS,
-                "it makes a release pattern with each strong write behind it in program order, \
+                "it makes a release pattern with each strong write after it in program order, \
                  `.relaxed` ones and atomics too",
             ),
             said(
@@ -78,7 +78,7 @@ fn promises(order: FenceOrder, meaning: &mut Meaning) {
         meaning.promises.extend([
             said(
                 section::FENCE_SC_ORDER,
-                "it stands in one order with all `.sc` fences that are morally strong with it",
+                "a single order contains it and all `.sc` fences that are morally strong with it",
             ),
             said(
                 section::MEMORY_SYNCHRONIZATION,
@@ -92,45 +92,42 @@ fn promises(order: FenceOrder, meaning: &mut Meaning) {
 
 fn limits(order: FenceOrder, scope: Scope, meaning: &mut Meaning) {
     let alone = if order == FenceOrder::Sc {
-        "alone it does nothing: it synchronizes with other `.sc` fences, and by a strong write and \
+        "alone it has no effect: it synchronizes with other `.sc` fences, and by a strong write and \
          a strong read of one location, each morally strong with the other"
     } else {
-        "alone it does nothing: it synchronizes only by a strong write and a strong read of one \
+        "alone it has no effect: it synchronizes only by a strong write and a strong read of one \
          location, each morally strong with the other"
     };
     meaning.limits.push(said(section::MEMORY_SYNCHRONIZATION, alone));
     meaning.limits.push(said(
         section::MORALLY_STRONG,
         format!(
-            "it synchronizes with no thread outside its scope ({}), nor with one whose own scope \
-             leaves this thread out",
+            "it synchronizes with no thread outside its scope ({}), nor with one whose own scope excludes this thread",
             threads(scope)
         ),
     ));
     match order {
         FenceOrder::Acquire => meaning.limits.push(said(
             section::CAUSALITY_ORDER,
-            "writes before it are released by nothing: that takes `fence.release` or `.acq_rel`",
+            "it does not release writes before it: that requires `fence.release` or `.acq_rel`",
         )),
         FenceOrder::Release => meaning.limits.push(said(
             section::CAUSALITY_ORDER,
-            "reads before it acquire nothing: that takes `fence.acquire` or `.acq_rel`",
+            "it does not make reads before it acquire: that requires `fence.acquire` or `.acq_rel`",
         )),
         FenceOrder::AcqRel => meaning.limits.push(said(
             section::FENCE_SC_ORDER,
-            "a write before it may still become visible after a read behind it was made: to forbid \
-             that takes `fence.sc`",
+            "a write before it may still become visible after a read that follows it: to forbid that, use `fence.sc`",
         )),
         FenceOrder::Sc => {}
     }
     meaning.limits.push(said(
         section::PROXIES,
-        "it does not order accesses through other proxies, or through aliases: that takes a proxy \
-         fence",
+        "it does not order accesses through other proxies, or through aliases: that requires a proxy fence",
     ));
 }
 
-/// What a fence of proxies, of a state space or of an operation means.
+/// What expected a proxy fence, or a fence of a state space or of an operation means.
 pub(super) fn spelled(spelling: &Spelling) -> Meaning {
     let is = name(spelling.parts);
     let mut meaning = Meaning::new(said(section::MEMBAR, is));
@@ -143,8 +140,7 @@ pub(super) fn spelled(spelling: &Spelling) -> Meaning {
         meaning.promises.extend([
             said(
                 section::CAUSALITY_ORDER,
-                "accesses before it through one virtual address are ordered before accesses behind \
-                 it through another of the same location, in its thread and along synchronization",
+                "accesses before it through one virtual address are ordered before accesses after it through another of the same location, in its thread and along synchronization",
             ),
             said(section::ALIASES, "without it, two addresses of one location are two proxies"),
         ]);
@@ -220,7 +216,7 @@ fn promise(parts: &[&str]) -> String {
     match parts {
         ["proxy", "async", ..] => {
             "accesses through the generic proxy before it are ordered before \
-             accesses through the async proxy behind it, and the other way round"
+             accesses through the async proxy after it, and the other way round"
                 .to_owned()
         }
         ["mbarrier_init", ..] => "each `mbarrier.init` before it in its thread comes before what \
@@ -229,15 +225,13 @@ fn promise(parts: &[&str]) -> String {
         ["proxy", rest @ ..] if rest.contains(&"acquire") => {
             let (to, from) = direction(rest);
             format!(
-                "{from} accesses that a release pattern made visible come before {to} accesses \
-                 behind it"
+                "{from} accesses that a release pattern made visible come before {to} accesses after it"
             )
         }
         ["proxy", rest @ ..] => {
             let (to, from) = direction(rest);
             format!(
-                "{from} accesses before it come before {to} accesses behind the acquire that \
-                 synchronizes with it"
+                "{from} accesses before it come before {to} accesses after the acquire that synchronizes with it"
             )
         }
         _ => "as the fence without `.sync_restrict`, but for the objects in that memory alone"

@@ -167,7 +167,7 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
     match order {
         LoadOrder::NonCoherent => meaning.limits.push(said(
             section::APPLICABILITY,
-            "the memory model does not speak of it: it is a texture access to the model",
+            "the memory model does not define it: the model treats it as a texture access",
         )),
         LoadOrder::Volatile => volatile(&mut meaning),
         LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire => {
@@ -178,14 +178,13 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
             ));
             meaning.limits.push(said(
                 section::MMIO_OPERATION,
-                "it may read its surroundings too: 32 to 128 bytes on some GPUs",
+                "it may also read adjacent bytes: 32 to 128 bytes on some GPUs",
             ));
             mmio(&mut meaning);
         }
         LoadOrder::Uniform => meaning.limits.push(said(
             section::LDU,
-            "all threads of the warp have to give one address: if they do not, the program has no \
-             meaning",
+            "all threads of the warp must use the same address; otherwise the behaviour is undefined",
         )),
         LoadOrder::Weak | LoadOrder::Relaxed(_) | LoadOrder::Acquire(_) | LoadOrder::Readonly => {}
     }
@@ -227,11 +226,11 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
             }
             meaning.promises.push(said(
                 section::CAUSALITY,
-                "whoever it happens before, in causality order, reads it or a later write",
+                "a read that it precedes in causality order returns it or a later write",
             ));
             meaning.limits.push(said(
                 section::MEMORY_SYNCHRONIZATION,
-                "it synchronizes with nothing: who reads it learns nothing of what came before",
+                "it synchronizes with nothing: a thread that reads it does not see what came before",
             ));
             weak("an access", &mut meaning);
         }
@@ -269,7 +268,7 @@ fn atomic(
         AtomicOrder::AcqRel => ("acquire and release", "an acquire-release"),
     };
     let what = if reduction { "reduction" } else { "atomic operation" };
-    let result = if reduction { ", without a result" } else { ", which returns what was there" };
+    let result = if reduction { ", without a result" } else { ", which returns the old value" };
     let is = format!(
         "{adjective} {what} at scope `.{scope}` on {} {} {}{result}",
         access.thing(),
@@ -295,7 +294,7 @@ fn atomic(
     ));
     meaning.promises.push(said(
         section::OBSERVATION_ORDER,
-        "who reads what it wrote observes what it read too: it continues the release pattern that \
+        "a read of what it wrote observes what it read too: it continues the release pattern that \
          it reads from",
     ));
     match order {
@@ -320,7 +319,7 @@ fn atomic(
     if reduction {
         meaning.limits.push(said(
             section::REDUCTIONS,
-            "its read ends no acquire pattern, not with a fence behind it either: that takes `atom`",
+            "its read ends no acquire pattern, even with a fence after it: that requires `atom`",
         ));
     }
     if op == AtomicOp::Cas {
@@ -342,13 +341,13 @@ fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut Meaning) {
     let mut says = |section, what: &str| meaning.defaults.push(said(section, what.to_owned()));
     let default_weak = q.order.is_none() && q.non_coherent.is_none() && q.mmio.is_none();
     match form.opcode {
-        Opcode::Ld | Opcode::St if default_weak => says(page, "no order is written: `.weak`"),
+        Opcode::Ld | Opcode::St if default_weak => says(page, "no order: `.weak`"),
         Opcode::Atom | Opcode::Red => {
             if q.order.is_none() {
-                says(page, "no order is written: `.relaxed`");
+                says(page, "no order: `.relaxed`");
             }
             if q.scope.is_none() {
-                says(page, &format!("no scope is written: `.gpu`, {}", threads(Scope::Gpu)));
+                says(page, &format!("no scope: `.gpu`, {}", threads(Scope::Gpu)));
             }
         }
         Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Fence | Opcode::Membar => {}
@@ -381,7 +380,7 @@ fn shape(form: &InstructionForm<'_>, access: &Access, meaning: &mut Meaning) {
         meaning.limits.push(said(
             section::ADDRESSES_AS_OPERANDS,
             format!(
-                "the address has to be a multiple of {whole}; if it is not, nothing is defined"
+                "the address must be a multiple of {whole}; otherwise the behaviour is undefined"
             ),
         ));
     }

@@ -159,8 +159,8 @@ fn account(
     let page = words::page(single.opcode, form.is_non_coherent());
     let (mut meaning, parts, needs) = if let Some(spelling) = single.spelling {
         let meaning = fence::spelled(spelling);
-        let reason = format!("this fence is of PTX ISA {} and later", spelling.isa);
-        let reason = format!("{reason}, and requires `sm_{}` or higher", spelling.sm);
+        let reason = format!("this fence requires PTX ISA {} or later", spelling.isa);
+        let reason = format!("{reason} and `sm_{}` or higher", spelling.sm);
         let reasons = vec![words::said(page, reason)];
         (meaning, Vec::new(), Needs { isa: spelling.isa, sm: spelling.sm, reasons })
     } else {
@@ -173,12 +173,12 @@ fn account(
         (meaning, parts.collect(), needs(&gate::needs(&form)))
     };
     if single.predicated {
-        let text = "in threads where the guard does not hold, none of these".to_owned();
+        let text = "in threads where the guard is false, none of these".to_owned();
         meaning.events.push(words::said(section::PREDICATED_EXECUTION, text));
     }
     if needs.sm < MODELLED {
         let text = format!(
-            "the memory model is of `sm_{MODELLED}` and later: before, none of it is promised"
+            "the memory model applies to `sm_{MODELLED}` and later: earlier targets promise none of this"
         );
         meaning.limits.push(words::said(section::APPLICABILITY, text));
     }
@@ -199,7 +199,7 @@ fn needs(all: &[Need]) -> Needs {
         // What came with the rest of the instruction needs a target of its own alone.
         let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
             (true, 0) => need.isa_rule.text.to_owned(),
-            (true, sm) => format!("{}, and requires `sm_{sm}` or higher", need.isa_rule.text),
+            (true, sm) => format!("{} and `sm_{sm}` or higher", need.isa_rule.text),
             (false, _) => need.sm_rule.text.to_owned(),
         };
         words::said(need.isa_rule.section, text)

@@ -43,9 +43,7 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
     }
     let section = section::of_parts(opcode, form);
     let (is, modelled) = match opcode {
-        _ if own => {
-            (format!("an asynchronous operation, and not the `{opcode}` of the model"), false)
-        }
+        _ if own => (format!("an asynchronous operation, not the `{opcode}` of the model"), false),
         "bar" if form == "warp" => ("a barrier of a warp".to_owned(), false),
         "barrier" if form == "cluster" => ("the barrier of a cluster".to_owned(), true),
         "bar" | "barrier" => ("a barrier of a CTA".to_owned(), true),
@@ -92,7 +90,7 @@ impl Other<'_> {
                 &format!("not modelled: a litmus test with it is `unsupported` ({why})")
             }
         };
-        format!("{status}; of its rules, `lint` checks its modifiers alone")
+        format!("{status}; of its rules, `lint` checks only the modifiers")
     }
 
     pub(super) fn text(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {

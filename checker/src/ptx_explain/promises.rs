@@ -17,8 +17,7 @@ pub(super) fn read_only(access: &Access, meaning: &mut Meaning) {
     meaning.limits.extend([
         said(
             access.page,
-            "if any thread writes the bytes while the kernel runs, the program has no meaning, \
-             however well the two are synchronized",
+            "if any thread writes the bytes while the kernel runs, the behaviour is undefined, even if the two are synchronized",
         ),
         said(section::MEMORY_SYNCHRONIZATION, "it synchronizes with nothing, whatever it reads"),
     ]);
@@ -42,12 +41,12 @@ pub(super) fn weak_read(access: &Access, meaning: &mut Meaning) {
     }
     meaning.limits.push(said(
         section::MEMORY_SYNCHRONIZATION,
-        "it synchronizes with nothing, whatever it reads: a flag cannot be awaited with it",
+        "it synchronizes with nothing, whatever it reads: do not wait for a flag with it",
     ));
     weak("a write", meaning);
     meaning.limits.push(said(
         section::ATOMICITY,
-        "where it races, it may read some bytes of one write and some of another",
+        "where it races, it may return some bytes of one write and some of another",
     ));
 }
 
@@ -72,7 +71,7 @@ pub(super) fn weak(other: &str, meaning: &mut Meaning) {
         ),
         said(
             section::MIXED_SIZE_RACES,
-            "where the two overlap in part only, such a race leaves the program without a meaning",
+            "where the two overlap in part only, such a race makes the behaviour undefined",
         ),
     ]);
 }
@@ -125,12 +124,12 @@ pub(super) fn relaxed_read(access: &Access, meaning: &mut Meaning) {
     }
     meaning.promises.push(said(
         section::RELEASE_ACQUIRE_PATTERNS,
-        "with a fence behind it in program order (`.acquire`, `.acq_rel` or `.sc`) it makes an acquire \
+        "with a fence after it in program order (`.acquire`, `.acq_rel` or `.sc`) it makes an acquire \
          pattern",
     ));
     meaning.limits.push(said(
         section::CAUSALITY_ORDER,
-        "by itself it acquires nothing: what follows it may see older values than it did",
+        "by itself it acquires nothing: later reads may return older values",
     ));
 }
 
@@ -203,8 +202,7 @@ pub(super) fn volatile(meaning: &mut Meaning) {
 pub(super) fn mmio(meaning: &mut Meaning) {
     meaning.limits.push(said(
         section::MMIO_OPERATION,
-        "this holds if the memory meets CUDA's requirements for atomics at scope `.sys`; what a \
-         device makes of it is up to the device",
+        "this holds if the memory meets CUDA's requirements for atomics at scope `.sys`; the effect on a device depends on the device",
     ));
 }
 
@@ -219,7 +217,6 @@ pub(super) fn relaxed_write(access: &Access, meaning: &mut Meaning) {
     ));
     meaning.limits.push(said(
         section::CAUSALITY_ORDER,
-        "by itself it releases nothing: who reads it may see older values of what was written \
-         before it",
+        "by itself it releases nothing: a thread that reads it may still see older values of what was written before it",
     ));
 }

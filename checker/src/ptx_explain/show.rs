@@ -30,11 +30,11 @@ pub(super) fn text(
     writeln!(page.out, "{instruction}")?;
     page.say("  ", "  ", &meaning.is)?;
     page.named("Its parts", &account.parts)?;
-    page.listed("Not written", &meaning.defaults)?;
+    page.listed("Defaults", &meaning.defaults)?;
     page.listed("Events", &meaning.events)?;
     page.listed("Promised", &meaning.promises)?;
-    page.listed("Not promised, and asked of the program", &meaning.limits)?;
-    page.named("For speed only: without effect on what is promised", &account.hints)?;
+    page.listed("Not promised, and required of the program", &meaning.limits)?;
+    page.named("Performance hints: no effect on what is promised", &account.hints)?;
     page.needs(account)?;
     page.lowered(account)?;
     page.sections()
@@ -110,7 +110,7 @@ impl Page<'_> {
     }
 
     fn lowered(&mut self, account: &Account) -> io::Result<()> {
-        self.heading("SASS, and the versions of ptxas that were measured to make it")?;
+        self.heading("SASS, and the measured versions of ptxas that emit it")?;
         let names: Vec<String> = account
             .lowered
             .iter()

@@ -64,16 +64,14 @@ pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Secti
         ),
         Qualifier::Cache(given) => said(page, cache(opcode, given)),
         Qualifier::Level1 | Qualifier::Level2 => said(page, eviction(name)),
-        Qualifier::Prefetch(bytes) => {
-            said(page, format!("{bytes} bytes are to be fetched into L2 along with it"))
-        }
+        Qualifier::Prefetch(bytes) => said(page, format!("prefetches {bytes} bytes into L2")),
         Qualifier::Policy => said(
             page,
             "the last operand is a policy, made by `createpolicy`, of what to keep in L2",
         ),
         Qualifier::Readonly => said(
             section::LD,
-            "reads through the read-only proxy: nobody may write the bytes while the kernel lives",
+            "reads through the read-only proxy: the bytes must not be written while the kernel runs",
         ),
         Qualifier::NoFlush => said(page, "subnormal numbers are kept, not flushed to zero"),
         Qualifier::Outside(what) => said(page, format!("{what}: the model does not cover it")),
@@ -84,9 +82,7 @@ fn order(opcode: Opcode, order: OrderQualifier) -> Said {
     let fence = matches!(opcode, Opcode::Fence | Opcode::Membar);
     let page = page(opcode, false);
     match order {
-        OrderQualifier::Weak => {
-            said(section::OPERATION_TYPES, "weak: takes part in no synchronization")
-        }
+        OrderQualifier::Weak => said(section::OPERATION_TYPES, "weak: does not synchronize"),
         OrderQualifier::Volatile => said(
             section::VOLATILE_OPERATION,
             "relaxed at scope `.sys`, and the compiler keeps the number and the order of volatile \
@@ -94,7 +90,7 @@ fn order(opcode: Opcode, order: OrderQualifier) -> Said {
         ),
         OrderQualifier::Relaxed => said(
             section::OPERATION_TYPES,
-            "strong, and orders no other access: synchronizes only with the help of fences",
+            "strong, and orders no other access: synchronizes only together with fences",
         ),
         OrderQualifier::Acquire if fence => {
             said(page, "what follows the fence is ordered after what is read before it")
@@ -109,7 +105,7 @@ fn order(opcode: Opcode, order: OrderQualifier) -> Said {
         }
         OrderQualifier::Release => said(
             section::RELEASE_ACQUIRE_PATTERNS,
-            "strong, and makes what precedes it in program order visible to whoever acquires it",
+            "strong, and makes what precedes it in program order visible to a thread that acquires it",
         ),
         OrderQualifier::AcqRel if fence => said(page, "acquires and releases"),
         OrderQualifier::AcqRel => said(
@@ -118,7 +114,7 @@ fn order(opcode: Opcode, order: OrderQualifier) -> Said {
         ),
         OrderQualifier::Sc => said(
             section::FENCE_SC_ORDER,
-            "acquires and releases, and stands in one order with the other `.sc` fences",
+            "acquires and releases, and is in a single order with the other `.sc` fences",
         ),
     }
 }
@@ -154,15 +150,17 @@ fn space(space: SpaceQualifier) -> &'static str {
 
 fn operation(operation: AtomicOp) -> &'static str {
     match operation {
-        AtomicOp::Add => "writes the sum of what is there and the operand",
+        AtomicOp::Add => "writes the sum of the old value and the operand",
         AtomicOp::Sub => "writes the difference; of the peer dialect only",
-        AtomicOp::And => "writes what is there, and the operand, bit by bit",
-        AtomicOp::Or => "writes what is there, or the operand, bit by bit",
-        AtomicOp::Xor => "writes the bits in which what is there and the operand differ",
-        AtomicOp::Min => "writes the lesser of what is there and the operand",
-        AtomicOp::Max => "writes the greater of what is there and the operand",
-        AtomicOp::Inc => "adds one, and writes 0 where the operand was reached",
-        AtomicOp::Dec => "subtracts one, and writes the operand where there was 0 or more than it",
+        AtomicOp::And => "writes the bitwise AND of the old value and the operand",
+        AtomicOp::Or => "writes the bitwise OR of the old value and the operand",
+        AtomicOp::Xor => "writes the bitwise XOR of the old value and the operand",
+        AtomicOp::Min => "writes the minimum of the old value and the operand",
+        AtomicOp::Max => "writes the maximum of the old value and the operand",
+        AtomicOp::Inc => "adds one, and wraps to 0 when the old value reaches the operand",
+        AtomicOp::Dec => {
+            "subtracts one, and wraps to the operand when the old value is 0 or greater than the operand"
+        }
         AtomicOp::Exch => "writes the operand",
         AtomicOp::Cas => {
             "compares with the first operand, and writes the second where they are equal; where \
@@ -176,10 +174,10 @@ fn cache(opcode: Opcode, operator: CacheOperator) -> &'static str {
     match operator {
         CacheOperator::Ca => "keep it in L1 and in L2, as data that is used again",
         CacheOperator::Cg if store => "keep it in L2, and not in L1",
-        CacheOperator::Cg => "keep it in L2, and pass L1 by",
-        CacheOperator::Cs => "it is likely used once: let it go first",
+        CacheOperator::Cg => "keep it in L2, and bypass L1",
+        CacheOperator::Cs => "likely used once: evict it first",
         CacheOperator::Lu => "this is its last use: lines need not be written back",
-        CacheOperator::Cv => "fetch it again, whatever a cache holds",
+        CacheOperator::Cv => "fetch it again even if it is cached",
         CacheOperator::Wb => "write it back when it is evicted, from all levels that are coherent",
         CacheOperator::Wt => "write it through L2 to memory",
     }
@@ -188,7 +186,7 @@ fn cache(opcode: Opcode, operator: CacheOperator) -> &'static str {
 fn eviction(name: &str) -> String {
     let (level, priority) = name.split_once("::").unwrap_or(("the cache", name));
     let what = match priority {
-        "evict_first" => "lets it go before other lines",
+        "evict_first" => "evicts it before other lines",
         "evict_last" => "keeps it longer than other lines",
         "evict_unchanged" => "leaves the priority of the line as it is",
         "no_allocate" => "does not keep it",

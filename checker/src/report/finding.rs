@@ -24,7 +24,7 @@ pub enum Level {
     /// It is worth knowing, and fails nothing.
     Note,
     Warning,
-    /// A limit was reached, or something is not covered: it is no success.
+    /// A limit was reached, or something is not supported: it is no success.
     Undecided,
     Error,
 }

@@ -129,7 +129,7 @@ fn show(
         writeln!(out, "\nAs PTX:")?;
         lines("  ", "  ", contract, out)?;
     }
-    named("For speed only", account.parts.iter().filter(|part| part.hint), out)
+    named("Performance hints", account.parts.iter().filter(|part| part.hint), out)
 }
 
 fn names(set: &BTreeSet<Register>) -> Vec<String> {

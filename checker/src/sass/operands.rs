@@ -84,9 +84,9 @@ pub(super) fn parts(
                 format!("scoreboard {one} is clear when its registers have been read")
             }
             AnnotationKind::Write(one) => {
-                format!("scoreboard {one} is clear when its result is there")
+                format!("scoreboard {one} is clear when its result is available")
             }
-            AnnotationKind::Schedule => "how it is issued beside its neighbours".to_owned(),
+            AnnotationKind::Schedule => "how it is issued relative to its neighbours".to_owned(),
         };
         let hint = annotation.kind == AnnotationKind::Schedule;
         all.push(Part { name: annotation.to_string(), text, hint });
@@ -142,8 +142,8 @@ fn registers(instruction: &Instruction<'_>) -> u16 {
 fn fills(operand: &Operand<'_>, count: u16) -> String {
     let Some(register) = operand.register() else { return operand.to_string() };
     match (register.number, register.file) {
-        (None, RegisterFile::General) => "RZ, which drops it".to_owned(),
-        (None, _) => "none, which drops it".to_owned(),
+        (None, RegisterFile::General) => "RZ, which discards it".to_owned(),
+        (None, _) => "none, which discards it".to_owned(),
         (Some(first), RegisterFile::General | RegisterFile::Uniform) if count > 1 => {
             let prefix = register.file.names().0;
             let all = (first..first.saturating_add(count)).map(|n| format!("{prefix}{n}"));
@@ -157,7 +157,7 @@ fn fills(operand: &Operand<'_>, count: u16) -> String {
 fn beyond(ldg: &Ldg) -> String {
     let (base, offset) = (ldg.base, ldg.offset);
     let mut text =
-        format!("the address: 0x{offset:x} alone; the shader has no R{base}, which is as RZ");
+        format!("the address: 0x{offset:x} alone; the shader has no R{base}, which reads as RZ");
     text.push_str(&number(ldg, true));
     text
 }
@@ -281,17 +281,17 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
     if kind == Some(Class::Membar) {
         return match name {
             "SC" => said("for an order that all such fences agree on, and else as `.ALL`"),
-            "ALL" => said("releases, and with a `CCTL.IVALL` behind it acquires"),
+            "ALL" => said("releases, and with a `CCTL.IVALL` after it acquires"),
             "CTA" | "SM" => said("for threads of the CTA, which share an L1"),
             "GPU" | "GL" => said("for threads of the GPU"),
             "SYS" => said("for all threads, of other GPUs and the host too"),
-            "IVALLD" => said("forgets all lines of the L1 too"),
+            "IVALLD" => said("also invalidates all lines of the L1"),
             _ => said("not known"),
         };
     }
     if !access {
         return match (kind, name) {
-            (Some(Class::Cache), "IVALL") => said("all lines of the L1 of the SM are forgotten"),
+            (Some(Class::Cache), "IVALL") => said("all lines of the L1 of the SM are invalidated"),
             (Some(Class::Cache), "PF1" | "PF2") => hint("fetches ahead"),
             (Some(Class::Cache), "E") => said("the address has 64 bits, in two registers"),
             (Some(Class::Barrier), "SYNC") => said("arrives and waits"),
@@ -302,17 +302,17 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
             }
             (Some(Class::Cache) | None, _) => said("not known"),
             (Some(Class::Arithmetic), _) => said("part of what is computed; not explained here"),
-            _ => said("nothing that memory takes part in"),
+            _ => said("it has no effect on memory"),
         };
     }
     match name {
         "E" if old => said("extended: the address has 40 bits, in two registers"),
         "E" => said("the address has 64 bits, in two registers"),
         "CA" if old => said("in all caches, which is the default"),
-        "CS" if old => said("streaming: the hardware takes it for `.CA`, in all caches"),
+        "CS" if old => said("streaming: the hardware treats it as `.CA`, in all caches"),
         "CG" => said("in L2 and below, not in L1"),
         "LU" if old => {
-            said("last use: the hardware takes it for `.CG`, in L2 and below, not in L1")
+            said("last use: the hardware treats it as `.CG`, in L2 and below, not in L1")
         }
         "CV" => {
             said("volatile: cached lines of system memory count as stale, and are fetched again")
@@ -338,7 +338,7 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
         "EFL2" => hint("its line in L2 is evicted first"),
         "ENL2" => hint("its line in L2 has the usual priority"),
         "ELL2" => hint("its line in L2 is evicted last"),
-        "LTC64B" | "LTC128B" | "LTC256B" => hint("so many bytes are fetched into L2 at once"),
+        "LTC64B" | "LTC128B" | "LTC256B" => hint("prefetches this many bytes into L2"),
         "U" if instruction.has("128") => hint("uniform: all threads probably have one address"),
         "U8" => said("1 byte, extended with zeros"),
         "S8" => said("1 byte, extended with its sign"),
@@ -353,6 +353,6 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
         "ADD" | "MIN" | "MAX" | "INC" | "DEC" | "AND" | "OR" | "XOR" => {
             said("what is written of the old value and the operand")
         }
-        _ => said("not known, or nothing that memory takes part in"),
+        _ => said("not known, or it has no effect on memory"),
     }
 }

@@ -26,7 +26,7 @@ pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io:
         }
     };
     if files.is_empty() {
-        writeln!(err, "error: no .sass file below the paths given")?;
+        writeln!(err, "error: no .sass file found in the given paths")?;
         return Ok(Exit::BadInput);
     }
     let mut exit = Exit::AsExpected;
@@ -55,7 +55,7 @@ fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -
         }
     }
     if listed.functions.is_empty() {
-        writeln!(err, "error: {}: there is no instruction in this file", input::shown(file))?;
+        writeln!(err, "error: {}: this file contains no instructions", input::shown(file))?;
         return Ok(Exit::BadInput);
     }
     let sm = read.arch.or(listed.sm);

@@ -16,18 +16,20 @@ pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
         Some(Class::Store) => format!("a store{}", to(name)),
         Some(Class::Atomic) => format!("an atomic operation{}, with a result", to(name)),
         Some(Class::Reduction) => format!("an atomic operation{} without a result", to(name)),
-        Some(Class::Membar) => "a wait until what the thread did before has come so far".to_owned(),
-        Some(Class::Cache) => "a word to the caches".to_owned(),
+        Some(Class::Membar) => {
+            "a wait until earlier accesses of the thread have reached this level".to_owned()
+        }
+        Some(Class::Cache) => "cache control".to_owned(),
         Some(Class::ErrorBarrier) => "a wait for errors of earlier accesses".to_owned(),
         Some(Class::View) => format!("`{name}`: a proxy fence; {NO_CLAIM}"),
         Some(Class::Barrier) => "a barrier of the CTA".to_owned(),
         Some(Class::ClusterArrive) => "an arrival at the barrier of the cluster".to_owned(),
         Some(Class::ClusterWait) => "a wait at the barrier of the cluster".to_owned(),
         Some(Class::Depbar) => "a wait for scoreboards".to_owned(),
-        Some(Class::Other) => return format!("`{name}` is known by name only: {NO_CLAIM}"),
-        Some(Class::Arithmetic) => "registers to registers".to_owned(),
-        Some(Class::Special) => "a special register to a register".to_owned(),
-        Some(Class::Branch) => "the way that the thread goes".to_owned(),
+        Some(Class::Other) => return format!("`{name}` is known only by name: {NO_CLAIM}"),
+        Some(Class::Arithmetic) => "an operation on registers".to_owned(),
+        Some(Class::Special) => "a read of a special register".to_owned(),
+        Some(Class::Branch) => "control flow".to_owned(),
         Some(Class::Exit) => "the end of the thread".to_owned(),
         Some(Class::Nothing) => "nothing".to_owned(),
         None => return format!("`{name}` is not a known opcode: {NO_CLAIM}"),
@@ -37,8 +39,10 @@ pub(super) fn is(instruction: &Instruction<'_>, does: &Does) -> String {
         Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => {
             format!(": {}", far(*reach))
         }
-        Ok(Some(MachineOp::Invalidate)) => ": the L1 of the SM forgets all lines".to_owned(),
-        Err(_) if is_access(name) => ", which the machine does not have".to_owned(),
+        Ok(Some(MachineOp::Invalidate)) => {
+            ": all lines of the L1 of the SM are invalidated".to_owned()
+        }
+        Err(_) if is_access(name) => ", which the machine does not model".to_owned(),
         Ok(_) | Err(_) => String::new(),
     };
     format!("{what}{level}")
@@ -91,7 +95,7 @@ pub(super) fn brief(instruction: &Instruction<'_>, does: &Does) -> Option<String
         Ok(Some(MachineOp::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
         Ok(Some(MachineOp::ClusterWait)) => "waits at the barrier of the cluster".to_owned(),
         Ok(None) if class(instruction.opcode.text) == Some(Class::View) => "not known".to_owned(),
-        Ok(Some(MachineOp::AcquireWait) | None) => "does nothing to the order of memory".to_owned(),
+        Ok(Some(MachineOp::AcquireWait) | None) => "has no effect on memory order".to_owned(),
         Err(_) => "not on the machine".to_owned(),
     })
 }
@@ -122,8 +126,8 @@ fn place(level: AccessLevel) -> &'static str {
     match level {
         AccessLevel::Weak => "through L1",
         AccessLevel::Sm => "through L1, strong within the SM",
-        AccessLevel::Gpu => "past L1, at L2",
-        AccessLevel::Sys => "past L1, at the home of the memory",
+        AccessLevel::Gpu => "bypassing L1, at L2",
+        AccessLevel::Sys => "bypassing L1, at the home of the memory",
         AccessLevel::ReadOnly => "through the read-only path",
         AccessLevel::Own => "in the SM's own memory, at once",
     }
@@ -158,52 +162,49 @@ pub(super) fn memory(
         }
         Ok(Some(MachineOp::Membar(reach) | MachineOp::MembarAll(reach))) => all.extend(membar(*reach)),
         Ok(Some(MachineOp::Invalidate)) => all.extend([
-            "waits until the thread's loads have returned; then every line in the L1 of its SM is \
-             forgotten, and no load on its way fills one",
-            "loads behind it fetch at L2 or further: with a wait for a strong load it makes an acquire",
+            "waits until the thread's loads have returned; then every line in the L1 of its SM is invalidated, and no load in flight fills one",
+            "loads after it fetch from L2 or beyond: together with a wait for a strong load it makes an acquire",
             "lines of the read-only path stay",
         ]),
         Ok(Some(MachineOp::Bar)) => all.extend([
             "the thread arrives when its loads have returned, and goes on when all have arrived; \
              `.ARV` does not wait",
-            "what was done before it by one thread is seen behind it by all of the CTA; no line is \
-             forgotten, since the CTA has one L1",
+            "what was done before it by one thread is visible after it to all threads of the CTA; no line is invalidated, since the CTA has one L1",
         ]),
         Ok(Some(MachineOp::ClusterArrive)) => all.extend([
-            "by itself no order: a release is `MEMBAR.ALL.GPU` before it",
+            "by itself no order: a release requires `MEMBAR.ALL.GPU` before it",
         ]),
         Ok(Some(MachineOp::ClusterWait)) => all.extend([
             "goes on when all threads of the cluster have arrived",
-            "by itself no order: an acquire is `CCTL.IVALL` behind it",
+            "by itself no order: an acquire requires `CCTL.IVALL` after it",
         ]),
         Ok(Some(MachineOp::AcquireWait) | None) => match kind {
             Some(Class::View) => all.push("which accesses it orders is not known"),
             Some(Class::Depbar) => all.push(
-                "waits until scoreboards are low enough: what they count, loads or asynchronous \
-                 copies, has come; to the order that others see it does nothing",
+                "waits until scoreboards are low enough: the loads or asynchronous copies that they count have completed; it has no effect on the order that other threads see",
             ),
             None => {}
-            Some(_) => all.push("does nothing to the order of memory"),
+            Some(_) => all.push("has no effect on memory order"),
         },
         Err(_) if matches!(kind, None | Some(Class::Other)) => {}
         Err(_) => match kind {
             Some(Class::Cache) if instruction.has("PF1") || instruction.has("PF2") => {
-                all.push("a prefetch: fills a line that nobody waits for, and orders nothing");
+                all.push("a prefetch: fills a line without waiting for it, and orders nothing");
             }
             Some(Class::Arithmetic | Class::Special | Class::Branch | Class::Exit) => {
-                all.push("does nothing to the order of memory");
+                all.push("has no effect on memory order");
                 all.push("what depends on a load through it is issued when the load has returned");
             }
-            _ => all.push("not known: the machine has no rule for it, and a test with it is refused"),
+            _ => all.push("not known: the machine has no rule for it, and a test with it is rejected"),
         },
     }
     if instruction.has("IVALLD") {
-        all.push("then all lines of the SM's L1 are forgotten, as `CCTL.IVALL` does");
+        all.push("then all lines of the SM's L1 are invalidated, as by `CCTL.IVALL`");
     }
     let modelled = family.is_none_or(|family| family > Family::Maxwell);
     if !modelled && matches!(does, Ok(Some(_))) {
         all.push(
-            "the memory model of PTX begins with sm_70: before, what it promises is our reading",
+            "the memory model of PTX begins with sm_70: earlier, its semantics are our interpretation",
         );
     }
     all.into_iter().map(str::to_owned).collect()
@@ -211,74 +212,64 @@ pub(super) fn memory(
 
 const NO_CLAIM: &str = "what it does to memory and registers is not modelled, and not explained";
 
-const WAITS: &str = "issued when the registers that it reads are there; what follows waits for it only \
-    where it uses its result, or is a `MEMBAR`, `CCTL.IVALL` or `BAR`";
+const WAITS: &str = "issued when the registers that it reads are available; later instructions wait for it only where they use its result, or are a `MEMBAR`, `CCTL.IVALL` or `BAR`";
 
 fn load(level: AccessLevel) -> &'static [&'static str] {
     match level {
         AccessLevel::Weak => &[
-            "a line that is in the L1 of its SM answers, however old; another SM's later store does \
-             not reach it",
+            "a line in the L1 of its SM provides the value, however old; a later store of another SM does not update it",
             "on a miss it goes to L2, or to the home of the memory, and its line stays in L1",
             "two of these from one address may return in either order: the newer value first",
         ],
         AccessLevel::Sm => &[
-            "a line that is in the L1 of its SM answers: threads of the SM see each other's stores \
-             there, and those of other SMs perhaps late",
+            "a line in the L1 of its SM provides the value: threads of the SM see each other's stores there, and those of other SMs possibly late",
             "two from one address return values in the order of the location",
         ],
         AccessLevel::Gpu => &[
-            "the line in L1 is dropped, and L2 answers: what any SM of the GPU has stored there is seen",
+            "the line in L1 is invalidated, and L2 provides the value, including the stores of every SM of the GPU",
             "from memory of another GPU it may see a store that still waits in its own GPU's link",
-            "two from one address return values in the order of the location; accesses of other \
-             addresses pass it freely",
+            "two from one address return values in the order of the location; accesses to other addresses may pass it",
         ],
         AccessLevel::Sys => &[
-            "the line in L1 is dropped, and the home of the memory answers: the L2 of the GPU that has \
-             it, or the host",
-            "two from one address return values in the order of the location; accesses of other \
-             addresses pass it freely",
+            "the line in L1 is invalidated, and the home of the memory provides the value: the L2 of the GPU that owns it, or the host",
+            "two from one address return values in the order of the location; accesses to other addresses may pass it",
         ],
         AccessLevel::ReadOnly => &[
-            "a line of the read-only path answers, however old: no store drops it, the thread's own \
-             neither, and no `CCTL.IVALL`",
-            "meant for what nobody writes while the kernel runs; of written data it returns any value \
-             that was there",
+            "a line of the read-only path provides the value, however old: no store invalidates it, not even the thread's own, and no `CCTL.IVALL`",
+            "meant for data that is not written while the kernel runs; for written data it returns any earlier value",
         ],
         AccessLevel::Own => {
-            &["the array of the CTA or the thread answers at once: nothing is ever stale"]
+            &["the memory of the CTA or the thread provides the value at once: it is never stale"]
         }
     }
 }
 
 fn store(level: AccessLevel) -> &'static [&'static str] {
     match level {
-        AccessLevel::Own => &["the array of the CTA or the thread has it at once"],
+        AccessLevel::Own => &["the memory of the CTA or the thread is updated at once"],
         AccessLevel::ReadOnly
         | AccessLevel::Weak
         | AccessLevel::Sm
         | AccessLevel::Gpu
         | AccessLevel::Sys => &[
-            "a line that is in the L1 of its SM is updated: the SM sees it at once",
-            "it goes to L2, or to the home of the memory, behind earlier accesses of that address and \
-             in no order with those of others; lines in other SMs stay as they are",
-            "order and scope do nothing more to the store itself: a release is the `MEMBAR` before it",
+            "a line in the L1 of its SM is updated: the SM sees it at once",
+            "it goes to L2, or to the home of the memory, after earlier accesses to that address and unordered with accesses to others; lines in other SMs are unchanged",
+            "order and scope have no further effect on the store itself: a release requires the `MEMBAR` before it",
         ],
     }
 }
 
 fn atomic(level: AccessLevel) -> &'static [&'static str] {
     match level {
-        AccessLevel::Own => &["the array of the CTA has it at once, as one step"],
+        AccessLevel::Own => &["the memory of the CTA is updated at once, in one step"],
         AccessLevel::ReadOnly
         | AccessLevel::Weak
         | AccessLevel::Sm
         | AccessLevel::Gpu
         | AccessLevel::Sys => &[
-            "the line in L1 is dropped, and read and write are one step at L2, or at the home of the \
+            "the line in L1 is invalidated, and read and write are one step at L2, or at the home of the \
              memory, whatever its scope",
-            "by itself no order with other addresses: `MEMBAR` before it releases, `CCTL.IVALL` behind \
-             it acquires",
+            "by itself no order with other addresses: `MEMBAR` before it releases, `CCTL.IVALL` after it acquires",
         ],
     }
 }
@@ -289,14 +280,13 @@ fn membar(reach: MembarScope) -> &'static [&'static str] {
             &["waits until the thread's loads have returned: enough for one CTA, which has one L1"]
         }
         MembarScope::Gpu => &[
-            "waits until the thread's loads have returned and the stores of its whole SM are at L2, so \
-             those that it has seen are there too",
-            "lines in L1 stay: an acquire is `CCTL.IVALL` behind it",
+            "waits until the thread's loads have returned and the stores of its whole SM are at L2, so the stores that it has observed are there too",
+            "lines in L1 stay: an acquire requires `CCTL.IVALL` after it",
         ],
         MembarScope::Sys => &[
             "waits until the thread's loads have returned and the stores of its whole SM are at L2, then \
              until those of its GPU are at the home of their memory",
-            "lines in L1 stay: an acquire is `CCTL.IVALL` behind it",
+            "lines in L1 stay: an acquire requires `CCTL.IVALL` after it",
         ],
     }
 }
@@ -323,7 +313,7 @@ pub(super) fn contract(instruction: &Instruction<'_>, does: &Does) -> Option<Str
                 format!("`fence.{order}.{scope}`")
             } else {
                 format!(
-                    "`fence.{order}.{scope}` with a `CCTL.IVALL` behind it; alone, `fence.release.{scope}` \
+                    "`fence.{order}.{scope}` with a `CCTL.IVALL` after it; alone, `fence.release.{scope}` \
                      and `fence.acq_rel.cta`"
                 )
             });

@@ -134,17 +134,17 @@ fn account_of(
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
             let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
-            writeln!(out, "Up to there no execution has the outcome {what}.")?;
+            writeln!(out, "Within this bound no execution has the outcome {what}.")?;
             if stuck::is_endless(&judgement.found.seen) {
                 for note in &judgement.notes {
                     writeln!(out, "note: {}", note.text)?;
                 }
                 writeln!(
                     out,
-                    "No --bound is enough for that: `causeway explore` shows whether some run ends."
+                    "No value of --bound is large enough for this: `causeway explore` shows whether some run ends."
                 )?;
             } else if judgement.found.seen.bound_reached {
-                writeln!(out, "A larger --bound may find one, or that there is none.")?;
+                writeln!(out, "A larger --bound may find one, or show that there is none.")?;
             }
             return Ok(());
         }
@@ -212,7 +212,7 @@ fn undefined_text(reason: &str) -> String {
             "The address of an `ldu` ({}) is the\nsame in all threads of a warp:",
             section::LDU.number
         ),
-        _ => "A consistent execution does what has no meaning:".to_owned(),
+        _ => "A consistent execution does something that the document does not define:".to_owned(),
     }
 }
 
@@ -334,8 +334,7 @@ impl Survey<'_> {
         if self.count == 0 {
             writeln!(
                 out,
-                "Never: {what}.\nNo choice of what the reads read gives these values, whatever the \
-                 model."
+                "Never: {what}.\nNo choice of writes for the reads gives these values, under any model."
             )?;
             return self.tell_readings(out);
         }

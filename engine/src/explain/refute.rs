@@ -37,7 +37,9 @@ pub fn refute(
     let mut survey = Survey::new(&sought, model, false);
     let complete = match candidates(&sought, model, limits, &mut survey) {
         Ok(complete) => complete,
-        Err(limit) => return writeln!(out, "What it breaks is not known: {}.", limit.text()),
+        Err(limit) => {
+            return writeln!(out, "The axiom that it breaks is not known: {}.", limit.text());
+        }
     };
     let threads: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
     let what = show::proposition(&sought);

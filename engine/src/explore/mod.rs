@@ -80,7 +80,7 @@ pub struct Explored {
 }
 
 impl Explored {
-    /// A state in which no thread can go on, and where each is.
+    /// A state in which no thread can continue, and where each is.
     fn halt(&mut self, at: Vec<Stuck>) {
         let fault = at.iter().any(|stuck| stuck.why == Stays::Faults);
         let (count, first) = if fault {
@@ -92,7 +92,7 @@ impl Explored {
         stuck::join(first, at);
     }
 
-    /// Whether all was searched, and no run comes to an end.
+    /// Whether all was searched, and no run finishes.
     pub fn never_ends(&self) -> bool {
         self.limit.is_none() && self.outcomes.is_empty()
     }

@@ -96,7 +96,7 @@ impl Ran {
         }
     }
 
-    /// What was explored, where all was and no run comes to an end.
+    /// What was explored, where all was and no run finishes.
     fn never_ends(&self) -> Option<&Explored> {
         self.explored.as_ref().filter(|explored| explored.never_ends())
     }
@@ -129,7 +129,7 @@ impl Ran {
                 ("undefined", self.misused().map(|(_, misuse)| misuse.text().to_owned()))
             }
             Answer::Explored => match self.explored.as_ref().and_then(|explored| explored.limit) {
-                Some(limit) => ("undecided", Some(format!("not all was searched: {limit}"))),
+                Some(limit) => ("undecided", Some(format!("the search is incomplete: {limit}"))),
                 None => match self.never_ends() {
                     Some(explored) => {
                         let word = if explored.fault_at.is_some() { "undefined" } else { "stuck" };

@@ -59,7 +59,7 @@ impl ColumnReader<'_> {
     fn level(&self, instruction: &syntax::Instruction<'_>) -> SupportResult<AccessLevel> {
         match form::of(instruction, Some(self.family)) {
             Ok(Some(MachineOp::Access(level))) => Ok(level),
-            _ => unsupported("the machine does not have it"),
+            _ => unsupported("the machine does not model it"),
         }
     }
 
@@ -210,7 +210,7 @@ impl ColumnReader<'_> {
             return self.source(operand);
         }
         let Some(first) = operand.register() else {
-            return unsupported("a wide value that is no register");
+            return unsupported("a wide value that is not a register");
         };
         let half = |column: &mut Self, ahead: u16| {
             let number = first.number.map(|number| number.saturating_add(ahead));

@@ -154,7 +154,7 @@ impl ColumnReader<'_> {
 
 fn distance(term: &AddressTerm<'_>, value: Option<u64>) -> SupportResult<i64> {
     let Some(value) = value.and_then(|value| i64::try_from(value).ok()) else {
-        return unsupported("an offset that is no integer");
+        return unsupported("an offset that is not an integer");
     };
     let negative = term.negative != (term.value.signs == "-");
     Ok(if negative { -value } else { value })

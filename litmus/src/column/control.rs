@@ -103,7 +103,7 @@ impl ColumnReader<'_> {
             return Ok(());
         }
         let [(_, label)] = labels[..] else {
-            return unsupported("a meeting of threads at more than one place");
+            return unsupported("threads that reconverge at more than one place");
         };
         self.jump(label.clone(), instruction.opcode.at);
         Ok(())

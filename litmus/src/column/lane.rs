@@ -45,7 +45,7 @@ impl ColumnReader<'_> {
     /// `FLO.U32 R0, UR6`: the highest bit that is set, all ones if there is none.
     pub(super) fn leading(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, from] = &instruction.operands[..] else {
-            return unsupported("an operand that says what is not found");
+            return unsupported("an operand for what is not found");
         };
         if instruction.modifiers.len() != 1 || !instruction.has("U32") {
             return unsupported("the highest bit of a signed number");

@@ -65,8 +65,8 @@ pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) ->
     if let Some(second) = all.get(1) {
         report
             .error("one-instruction", second.at, "a cell has one instruction")
-            .note("this is another one")
-            .help("give it a row of its own");
+            .note("this is a second one")
+            .help("put it in a row of its own");
     }
     let instruction = all.into_iter().next();
     if let Some(one) = &instruction {
@@ -164,7 +164,7 @@ impl ColumnReader<'_> {
             let labels = &mut self.draft.thread(self.thread).labels;
             if let Some(&(_, first)) = labels.get(name) {
                 self.report
-                    .error("duplicate-label", at, format!("the label `{name}` is there twice"))
+                    .error("duplicate-label", at, format!("the label `{name}` is defined twice"))
                     .label(first, "first here");
             } else {
                 labels.insert(name.to_owned(), (line, at));
@@ -338,7 +338,7 @@ impl ColumnReader<'_> {
         let plain = match &value.atom {
             Atom::Number(number) => {
                 let Some(bits) = number.value.and_then(|value| u32::try_from(value).ok()) else {
-                    return unsupported("a number that is no integer of 32 bits");
+                    return unsupported("a number that is not a 32-bit integer");
                 };
                 return Ok(Operand::Imm(u64::from(match value.signs {
                     "" | "+" => bits,

@@ -95,7 +95,7 @@ impl ColumnReader<'_> {
     pub(super) fn fence(&mut self) -> SupportResult<()> {
         let promises = std::mem::take(&mut self.promises[self.cell]);
         if promises.is_empty() {
-            return unsupported("the machine does not have it");
+            return unsupported("the machine does not model it");
         }
         for Promised { promise, lowered, .. } in promises {
             let kind = match promise {
@@ -107,14 +107,14 @@ impl ColumnReader<'_> {
                 Promise::ClusterWait { acquires: true } => ClusterBarrierKind::Wait,
                 // Reading S4: the model has no wait without an acquire.
                 Promise::ClusterWait { acquires: false } => {
-                    return unsupported("a wait of the cluster without `CCTL.IVALL` behind it");
+                    return unsupported("a wait of the cluster without `CCTL.IVALL` after it");
                 }
                 Promise::Access | Promise::AcqRel | Promise::Bar => {
-                    return unsupported("the machine does not have it");
+                    return unsupported("the machine does not model it");
                 }
             };
             if self.family < Family::Hopper {
-                return unsupported("clusters are of sm_90 and later");
+                return unsupported("clusters exist only on sm_90 and later");
             }
             self.emit(Instruction::ClusterBarrier(kind.unaligned()), lowered);
         }
@@ -141,7 +141,7 @@ impl ColumnReader<'_> {
             _ => return unsupported("a barrier of this form"),
         };
         if kind == BarrierKind::Arrive && count.is_none() {
-            return unsupported("an arrival that does not say how many take part");
+            return unsupported("an arrival without the number of threads that take part");
         }
         let barrier = Barrier { kind, id, count, instance: None, aligned: false };
         self.emit(Instruction::Barrier(barrier), lowered(&[MachineOp::Bar]));

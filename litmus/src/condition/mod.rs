@@ -51,7 +51,7 @@ pub(crate) fn read(tail: Cursor<'_>, draft: &mut ProgramBuilder, report: &mut Di
             let prop = reader.prop(&mut cursor);
             let ok = prop.is_some();
             if let (Some(_), Some(_)) = (&filter, &prop) {
-                reader.report.error("filter-twice", start, "there are two filters");
+                reader.report.error("filter-twice", start, "duplicate filter");
             }
             filter = prop.or(filter);
             ok
@@ -61,7 +61,7 @@ pub(crate) fn read(tail: Cursor<'_>, draft: &mut ProgramBuilder, report: &mut Di
             if condition.is_some() {
                 reader
                     .report
-                    .error("condition-twice", start, "there are two conditions")
+                    .error("condition-twice", start, "duplicate condition")
                     .label(at, "first here");
             } else {
                 at = start;
@@ -74,8 +74,7 @@ pub(crate) fn read(tail: Cursor<'_>, draft: &mut ProgramBuilder, report: &mut Di
             cursor
                 .expected("`exists`, `~exists`, `forall`, `filter` or `locations`", reader.report)
                 .help(near.unwrap_or(
-                    "connect what belongs to the condition with `/\\` or `\\/`, and end rows of \
-                     the table with `;`",
+                    "join the parts of the condition with `/\\` or `\\/`, and end rows of the table with `;`",
                 ));
             false
         };
@@ -233,7 +232,7 @@ impl ConditionReader<'_> {
             let message = format!("a proposition is nested at most {DEEPEST} deep");
             self.report
                 .error("nesting", cursor.here(), message)
-                .help("leave out the parentheses around parentheses");
+                .help("remove redundant parentheses");
             return None;
         }
         self.depth += 1;

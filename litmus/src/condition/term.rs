@@ -58,7 +58,7 @@ impl ConditionReader<'_> {
         let mut copy_of = None;
         if cursor.eat("@").is_some() {
             let Some(token) = cursor.advance() else {
-                cursor.expected("the thread whose copy it is", self.report);
+                cursor.expected("the thread that owns the copy", self.report);
                 return None;
             };
             let named = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
@@ -116,7 +116,7 @@ impl ConditionReader<'_> {
                     token.at.to(at),
                     format!("`{}` has no register `{}`", owner.name, short(name)),
                 )
-                .note("in no instruction and not in the initial state")
+                .note("it occurs in no instruction and not in the initial state")
                 .help_if(help);
             return Some(Err(ErrorReported));
         }
@@ -137,7 +137,7 @@ impl ConditionReader<'_> {
                         at,
                         format!("`{}` is a register of a thread", short(name)),
                     )
-                    .note("which thread?")
+                    .note("the thread is missing")
                     .help(help);
                 return None;
             }
@@ -159,7 +159,7 @@ impl ConditionReader<'_> {
             let owner = if own { "CTA" } else { "thread" };
             self.report
                 .error("which-copy", at, format!("each {owner} has its own `{name}`"))
-                .note("which one?")
+                .note("the owner is missing")
                 .help(format!("[{name}@P0]"));
             return Err(ErrorReported);
         }
@@ -167,7 +167,7 @@ impl ConditionReader<'_> {
         let length = u64::from(program::element(self.draft, variable)).min(16);
         if offset.saturating_add(length) > extent {
             self.report
-                .error("out-of-bounds", at, format!("this is not inside `{name}`"))
+                .error("out-of-bounds", at, format!("this is outside `{name}`"))
                 .note(format!("`{name}` has {extent} bytes"));
             return Err(ErrorReported);
         }

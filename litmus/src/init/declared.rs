@@ -76,7 +76,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
         if known.is_none() && !matches!(name, "volatile" | "const" | "_Atomic") {
             let near = report.nearest(name, C_TYPES.iter().map(|(c, _)| *c));
             report
-                .error("type", at, format!("`{}` is no type of a variable", short(name)))
+                .error("type", at, format!("unknown type `{}` of a variable", short(name)))
                 .help(near.unwrap_or("uint32_t x=0; or .global .u32 x = 0;"));
         }
         ty.bytes = known.map(|(_, bytes)| *bytes).or(ty.bytes);
@@ -124,7 +124,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
                         .error(
                             "type",
                             dot.to(at),
-                            format!("`.{}` is no type of a variable", short(name)),
+                            format!("unknown type `.{}` of a variable", short(name)),
                         )
                         .help(help);
                 }

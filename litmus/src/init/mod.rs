@@ -115,9 +115,9 @@ impl<'a> InitReader<'a, '_> {
                 .error(
                     "register-thread",
                     at,
-                    format!("`{}` is a register of no thread", short(name)),
+                    format!("`{}` is a register, but its thread is missing", short(name)),
                 )
-                .note("which thread?")
+                .note("the thread is missing")
                 .help(format!("P0:{}=0", short(bare)));
             return None;
         }
@@ -164,10 +164,10 @@ impl<'a> InitReader<'a, '_> {
                 .error(
                     "absolute",
                     begin.to(at),
-                    "only tests in PTX and SASS have numbers for addresses",
+                    "only tests in PTX and SASS have numeric addresses",
                 )
                 .note("a variable at an address")
-                .help("leave it out");
+                .help("remove it");
         } else if address < ABSOLUTE && address.is_multiple_of(16) {
             self.draft.variable(id).absolute = Some(address);
         } else {
@@ -180,7 +180,7 @@ impl<'a> InitReader<'a, '_> {
 
     fn pointer_in_memory(&mut self, at: ByteSpan) {
         self.report
-            .error("pointer", at, "a variable cannot hold the address of another")
+            .error("pointer", at, "a variable cannot hold the address of another variable")
             .help("put the address into a register: P0:r0=x");
     }
 
@@ -261,7 +261,7 @@ impl<'a> InitReader<'a, '_> {
                 .error(
                     "array",
                     at,
-                    format!("`{name}` has room for {room}, and there are {count} values"),
+                    format!("`{name}` has {room} elements, but {count} values are given"),
                 )
                 .help(format!("{name}[{count}]"));
             values.truncate(room);
@@ -286,7 +286,7 @@ impl<'a> InitReader<'a, '_> {
                 return None;
             };
             Home::Gpu(u8::try_from(number).unwrap_or_else(|_| {
-                self.report.error("number", at, "this is no number of a GPU").help("@home gpu 1");
+                self.report.error("number", at, "invalid GPU number").help("@home gpu 1");
                 0
             }))
         } else {
@@ -314,7 +314,11 @@ impl<'a> InitReader<'a, '_> {
             if self.draft.known_thread(name).is_some() {
                 let shown = short(&self.draft.variable(alias).name);
                 self.report
-                    .error("initial-copy", name_at, "all copies of a variable begin alike")
+                    .error(
+                        "initial-copy",
+                        name_at,
+                        "all copies of a variable have the same initial value",
+                    )
                     .help(format!(".shared .u32 {shown}=0;"));
                 return None;
             }
@@ -324,7 +328,7 @@ impl<'a> InitReader<'a, '_> {
                 let known = PROXIES.iter().map(|(known, _)| *known).chain(["home"]);
                 let near = self.report.nearest(name, known);
                 self.report
-                    .error("proxy", name_at, format!("`{}` is no proxy", short(name)))
+                    .error("proxy", name_at, format!("unknown proxy `{}`", short(name)))
                     .note("`generic`, `texture`, `surface` or `constant`; or `home`")
                     .help_if(near.map(str::to_owned));
             }
@@ -377,7 +381,7 @@ impl<'a> InitReader<'a, '_> {
             self.report.error(
                 "duplicate-register",
                 token.at.to(at),
-                format!("`{}:{}` is given twice", owner.name, short(name)),
+                format!("`{}:{}` is initialized twice", owner.name, short(name)),
             );
         }
         let register = owner.register(name, at, self.report);
@@ -405,7 +409,7 @@ impl<'a> InitReader<'a, '_> {
         let mut copy_of = None;
         if cursor.eat("@").is_some() {
             let Some(token) = cursor.advance() else {
-                cursor.expected("the thread whose copy it is", self.report);
+                cursor.expected("the thread that owns the copy", self.report);
                 return None;
             };
             copy_of = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
@@ -424,7 +428,7 @@ impl<'a> InitReader<'a, '_> {
                 report.error(
                     "alias-cycle",
                     at.to(of_at),
-                    format!("`{name}` would be an alias of itself"),
+                    format!("`{name}` cannot be an alias of itself"),
                 );
                 continue;
             }

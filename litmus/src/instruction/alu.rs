@@ -104,7 +104,7 @@ impl<'a> InstructionReader<'_> {
         sources: &[Operand],
     ) -> Option<Reg> {
         let Some(register) = self.destination(arg, bits).ok()? else {
-            self.report.error("destination", arg.at(), "the result of this needs a register");
+            self.report.error("destination", arg.at(), "the result requires a register");
             return None;
         };
         let given = match (op, sources) {
@@ -178,7 +178,7 @@ impl<'a> InstructionReader<'_> {
             (cell.name_at().after(), "expected a type")
         };
         self.report
-            .error("type-missing", at, format!("`{opcode}` has no type of 16, 32 or 64 bits"))
+            .error("type-missing", at, format!("`{opcode}` requires a type of 16, 32 or 64 bits"))
             .note(note)
             .help(cell.with_parts(&parts));
         None
@@ -204,7 +204,7 @@ impl<'a> InstructionReader<'_> {
             let near = self.report.nearest(name, known).unwrap_or("eq");
             let help = cell.with_parts(&["setp", near, "u32"]);
             self.report
-                .error("comparison", cell.part_at(1), "`setp` names a comparison")
+                .error("comparison", cell.part_at(1), "`setp` requires a comparison")
                 .note("`eq`, `ne`, `lt`, `le`, `gt` or `ge`")
                 .section(model::section::SETP)
                 .help(help);

@@ -104,7 +104,7 @@ impl<'a> InstructionReader<'_> {
         let id = self.operand(id)?;
         let count = match count {
             Some(&Arg::Number(0, at)) => {
-                self.report.error("bar-count", at, "a barrier of no threads is never passed");
+                self.report.error("bar-count", at, "a barrier with a count of 0 never completes");
                 return None;
             }
             Some(count) => Some(self.operand(count)?),
@@ -138,7 +138,11 @@ impl<'a> InstructionReader<'_> {
         let bits = if op == Reduction::Popc { 32 } else { 1 };
         let destination = self.plain_destination(destination, bits).ok()?;
         let Some(destination) = destination else {
-            self.report.error("destination", source.at(), "a reduction writes a register");
+            self.report.error(
+                "destination",
+                source.at(),
+                "a reduction requires a destination register",
+            );
             return None;
         };
         let (source, negated) = self.predicate(source)?;

@@ -18,7 +18,7 @@ impl<'a> InstructionReader<'_> {
             && !(part.text == "uni" && cell.parts.len() == 2)
         {
             self.report
-                .error("qualifier", part.at, format!("`{}` takes `.uni` only", cell.opcode()))
+                .error("qualifier", part.at, format!("`{}` takes only `.uni`", cell.opcode()))
                 .help(cell.with_parts(&[cell.opcode()]));
             return None;
         }
@@ -99,7 +99,7 @@ impl<'a> InstructionReader<'_> {
                         format!("`{}` has no label `{}`", thread.name, short(&label)),
                     )
                     .help(near.map_or_else(
-                        || format!("write `{}:` where it leads", short(&label)),
+                        || format!("write `{}:` before the target instruction", short(&label)),
                         |near| if sass { format!("BRA `({near})") } else { format!("bra {near}") },
                     ));
             }

@@ -61,10 +61,10 @@ impl<'a> InstructionReader<'_> {
             fixed.extend(wanted);
             fixed.extend(rest);
             self.report
-                .error("cvt-rounding", cell.part_at(1), "this conversion rounds in another way")
+                .error("cvt-rounding", cell.part_at(1), "wrong rounding for this conversion")
                 .note(match wanted {
                     Some(wanted) => format!("expected `.{wanted}`, or another direction"),
-                    None => "nothing is rounded here".to_owned(),
+                    None => "this conversion does not round".to_owned(),
                 })
                 .section(section::DATA_MOVEMENT)
                 .help(cell.with_parts(&fixed));
@@ -112,7 +112,7 @@ impl<'a> InstructionReader<'_> {
             (2, Some(ty)) if ty.kind == TypeKind::Bits && ty.bits > 8 => ty,
             _ => {
                 self.report
-                    .error("vector", cell.part_at(1), "elements are packed into a type of bits")
+                    .error("vector", cell.part_at(1), "packing elements requires a type of bits")
                     .note("expected `.b16`, `.b32`, `.b64` or `.b128`")
                     .section(section::MOV)
                     .help(cell.with_parts(&["mov", "b64"]));
@@ -221,7 +221,7 @@ impl<'a> InstructionReader<'_> {
             parts.push("shared");
             parts.extend((!asks).then_some("u64"));
             self.report
-                .error("cvta", cell.name_at(), "an address is converted from or to a state space")
+                .error("cvta", cell.name_at(), "an address conversion requires a state space")
                 .note(if asks {
                     "expected a state space"
                 } else {

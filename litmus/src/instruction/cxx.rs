@@ -78,7 +78,8 @@ impl<'a> InstructionReader<'_> {
             "membar" => "fence.seq_cst",
             _ => "rmw.add.relaxed r0, [x], 1",
         };
-        let message = format!("`{}` is of PTX, and this is a test of C++", short(cell.opcode()));
+        let message =
+            format!("`{}` is a PTX instruction, and this is a C++ test", short(cell.opcode()));
         self.report.error("cxx-instruction", cell.part_at(0), message).help(help);
         None
     }
@@ -90,7 +91,7 @@ impl<'a> InstructionReader<'_> {
                 parts.orders.push((order, position));
             } else if let Some(&(_, scope)) = SCOPES.iter().find(|(name, _)| *name == part.text) {
                 if parts.scope.replace(scope).is_some() {
-                    self.report.error("cxx-scope", part.at, "there is a scope before this one");
+                    self.report.error("cxx-scope", part.at, "duplicate scope");
                     return None;
                 }
             } else {
@@ -101,7 +102,7 @@ impl<'a> InstructionReader<'_> {
                         let known = ORDERS.iter().map(|(name, _)| *name);
                         let known = known.chain(SCOPES.iter().map(|(name, _)| *name));
                         let near = self.report.nearest(part.text, known);
-                        let message = format!("`{}` says nothing in C++", short(part.text));
+                        let message = format!("`{}` is not allowed in C++", short(part.text));
                         let note = "an order, a scope, a type, or the operation of an `rmw`";
                         self.report
                             .error("cxx-part", part.at, message)
@@ -123,15 +124,15 @@ impl<'a> InstructionReader<'_> {
     ) -> Result<Option<MemoryOrder>, ErrorReported> {
         if let [_, (_, second), ..] = parts.orders[..] {
             let at = cell.part_at(second);
-            self.report.error("cxx-order", at, "there is an order before this one");
+            self.report.error("cxx-order", at, "duplicate order");
             return Err(ErrorReported);
         }
         let order = parts.orders.first().map(|order| order.0);
         if order.is_none() && parts.scope.is_some() {
             let at = cell.name_at();
             self.report
-                .error("cxx-order", at, "an operation with a scope has an order")
-                .help("a plain access has neither");
+                .error("cxx-order", at, "an operation with a scope requires an order")
+                .help("a plain access has no scope and no order");
             return Err(ErrorReported);
         }
         Ok(order)
@@ -144,7 +145,7 @@ impl<'a> InstructionReader<'_> {
         orders: &str,
     ) -> Option<T> {
         let position = parts.orders.first().map_or(0, |order| order.1);
-        let message = format!("`{}` has no such order", cell.opcode());
+        let message = format!("`{}` does not take this order", cell.opcode());
         self.report.error("cxx-order", cell.part_at(position), message).note(orders);
         None
     }
@@ -237,7 +238,7 @@ impl<'a> InstructionReader<'_> {
                 Some(MemoryOrder::Unordered | MemoryOrder::Release | MemoryOrder::AcqRel) => {
                     let at = cell.part_at(parts.orders[1].1);
                     self.report
-                        .error("cxx-order", at, "a `cmpxchg` does not fail with this order")
+                        .error("cxx-order", at, "this is not a valid failure order of a `cmpxchg`")
                         .note("relaxed, acquire or seq_cst");
                     return None;
                 }
@@ -246,7 +247,7 @@ impl<'a> InstructionReader<'_> {
         } else {
             let Some(op) = parts.op else {
                 self.report
-                    .error("cxx-operation", cell.name_at(), "an `rmw` says what it does")
+                    .error("cxx-operation", cell.name_at(), "an `rmw` requires an operation")
                     .help("rmw.add.relaxed r0, [x], 1");
                 return None;
             };

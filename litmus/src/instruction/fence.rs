@@ -68,7 +68,11 @@ impl<'a> InstructionReader<'_> {
         }
         let help = cell.with_parts(&[cell.opcode(), "proxy", "alias"]);
         self.report
-            .error("fence-proxy", cell.part_at(2), "a proxy fence names the proxies it orders")
+            .error(
+                "fence-proxy",
+                cell.part_at(2),
+                "a proxy fence requires the proxies that it orders",
+            )
             .section(FENCE_PROXY.section)
             .help(help);
         None

@@ -145,7 +145,7 @@ impl<'a> InstructionReader<'_> {
             && !matches!(operands[1], Operand::Imm(1..))
         {
             // What a quotient by 0 is, the document does not say.
-            let why = "a quotient by what may be 0, of which the document says nothing";
+            let why = "a quotient by what may be 0, which the document does not define";
             return Some(vec![Self::unsupported(cell, why)]);
         }
         let op = AluOp::Integer(op);

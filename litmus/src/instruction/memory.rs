@@ -319,7 +319,7 @@ impl<'a> InstructionReader<'_> {
             self.report.error(
                 "constant",
                 at,
-                format!("{value} has more than the {} bits of the type", ty.bits),
+                format!("{value} does not fit in the {} bits of the type", ty.bits),
             );
         }
     }

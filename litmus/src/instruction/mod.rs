@@ -46,7 +46,7 @@ impl<'a> InstructionReader<'_> {
                     .error(
                         "duplicate-label",
                         at,
-                        format!("the label `{}` is there twice", short(name)),
+                        format!("the label `{}` is defined twice", short(name)),
                     )
                     .label(first, "first here");
             } else {
@@ -135,10 +135,9 @@ impl<'a> InstructionReader<'_> {
         }
         if peers {
             self.report
-                .error("peer-dialect", cell.name_at(), format!("`{name}` is no instruction of PTX"))
+                .error("peer-dialect", cell.name_at(), format!("`{name}` is not a PTX instruction"))
                 .help(
-                    "it belongs to the untyped dialect: add the line `Dialect=peer`, and write all \
-                       instructions in it",
+                    "it exists in the untyped dialect: add the line `Dialect=peer`, and write all instructions in that dialect",
                 );
             return None;
         }
@@ -154,7 +153,7 @@ impl<'a> InstructionReader<'_> {
             .error(
                 "unknown-instruction",
                 cell.part_at(0),
-                format!("there is no instruction `{}`", short(name)),
+                format!("unknown instruction `{}`", short(name)),
             )
             .help(help);
         None
@@ -274,7 +273,7 @@ impl<'a> InstructionReader<'_> {
             .zip(args.last())
             .map_or(cell.name_at().after(), |(first, last)| first.at().to(last.at()));
         self.report
-            .error("operands", at, format!("`{}` takes other operands", short(name)))
+            .error("operands", at, format!("wrong operands for `{}`", short(name)))
             .note(format!("{what} here"))
             .help(cell.with_operands(form));
     }
@@ -298,7 +297,10 @@ impl<'a> InstructionReader<'_> {
                     .error(
                         "destination",
                         at,
-                        format!("`{}` is a variable, and a register is written", short(name)),
+                        format!(
+                            "`{}` is a variable, but the destination is a register",
+                            short(name)
+                        ),
                     )
                     .note("expected a register")
                     .help(format!("write `%{}` for a register of that name", short(name)));
@@ -306,7 +308,7 @@ impl<'a> InstructionReader<'_> {
             }
             Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 self.report
-                    .error("destination", arg.at(), "the first operand is the register to write")
+                    .error("destination", arg.at(), "the first operand is the destination register")
                     .note("expected a register");
                 Err(ErrorReported)
             }
@@ -332,7 +334,7 @@ impl<'a> InstructionReader<'_> {
             Arg::Number(value, _) => Some(Operand::Imm(value)),
             Arg::Name("_", at) => {
                 self.report
-                    .error("operand", at, "`_` drops a result, and this is a source")
+                    .error("operand", at, "`_` discards a result, but this is a source operand")
                     .note("expected a register or a number");
                 None
             }
@@ -342,13 +344,13 @@ impl<'a> InstructionReader<'_> {
             }),
             Arg::Address(_, at) => {
                 self.report
-                    .error("operand", at, "memory is read by `ld` and `atom` only")
+                    .error("operand", at, "only `ld` and `atom` read memory")
                     .note("expected a register or a number");
                 None
             }
             Arg::Vector(_, at) | Arg::Negated(_, at) => {
                 self.report
-                    .error("operand", at, "this operand is no value")
+                    .error("operand", at, "this operand is not a value")
                     .note("expected a register or a number");
                 None
             }

@@ -60,7 +60,7 @@ impl ListedFunctionReader<'_> {
                 None if never => {}
                 None => {
                     let name = constant::name(bank, offset);
-                    return Err(format!("what `{name}` holds is not known"));
+                    return Err(format!("the value of `{name}` is not known"));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl ListedFunctionReader<'_> {
                     Some(format!("{base}.{}", dimension.to_lowercase()))
                 });
                 EntryValue::Special(known.ok_or_else(|| {
-                    format!("what the special register `{name}` holds is not known")
+                    format!("the value of the special register `{name}` is not known")
                 })?)
             }
         };
@@ -217,7 +217,7 @@ impl ListedFunctionReader<'_> {
         for value in self.initial.values() {
             let EntryValue::Address(name) = value else { continue };
             if !self.signature.variables.iter().any(|known| known.name == *name) {
-                return Err(format!("the variable `{name}`, which the module does not show"));
+                return Err(format!("the variable `{name}`, which the module does not define"));
             }
         }
         Ok(self.signature.variables.clone())

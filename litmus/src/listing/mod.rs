@@ -2,7 +2,7 @@
 //!
 //! What the text does not show stands beside it: which constant is which parameter, where shared
 //! memory begins, what special registers hold. A column is one lane, alone in its warp (reading S6).
-//! Text shows no waits, so each value that is loaded is granted to be there before what follows.
+//! Text shows no waits, so each loaded value is assumed to be available to the instructions that follow.
 
 mod beside;
 mod cover;
@@ -64,14 +64,14 @@ pub fn functions(
     let sm = listing.sm.or(arch);
     if listing.functions.is_empty() {
         report
-            .error("listing", nothing, "there is no function in this listing")
+            .error("listing", nothing, "this listing has no functions")
             .help("nvdisasm FILE.cubin, or cuobjdump -sass FILE.cubin");
         return Err(report.finish(path, text));
     }
     let Some((sm, family)) = sm.and_then(|sm| Some((sm, Family::of(sm)?))) else {
-        let found = sm.map_or("the listing does not say it".to_owned(), |sm| format!("`sm_{sm}`"));
+        let found = sm.map_or("the listing does not name it".to_owned(), |sm| format!("`sm_{sm}`"));
         report
-            .error("arch", nothing, "the machine of this listing is not known")
+            .error("arch", nothing, "the architecture of this listing is not known")
             .note(found)
             .help("--arch sm_90");
         return Err(report.finish(path, text));
@@ -193,7 +193,9 @@ impl ListedFunctionReader<'_> {
             _ => false,
         };
         if waits {
-            self.note("each value that is loaded is granted to be there before what follows");
+            self.note(
+                "each loaded value is assumed to be available to the instructions that follow",
+            );
         }
         waits
     }

@@ -1,4 +1,4 @@
-//! What is not covered refuses its function, and what is no LLVM IR is told: each with its line.
+//! What is not supported refuses its function, and what is no LLVM IR is told: each with its line.
 
 use crate::column;
 
@@ -17,33 +17,33 @@ fn body(lines: &str) -> String {
 #[test]
 fn what_is_not_covered_is_named_with_its_line() {
     let cases = [
-        ("  call void @g(ptr %p)", "`@g` is not covered"),
-        ("  call void asm sideeffect \"bar\", \"\"()", "`asm` is not covered"),
-        ("  %f = fcmp oeq float 0.0, 1.0", "`fcmp` is not covered"),
-        ("  %v = sdiv i32 %n, 3", "`sdiv` of i32 is not covered"),
-        ("  %v = add i128 1, 2", "values of type i128 are not covered"),
-        ("  store i32 undef, ptr %p", "`undef` is not covered"),
+        ("  call void @g(ptr %p)", "`@g` is not supported"),
+        ("  call void asm sideeffect \"bar\", \"\"()", "`asm` is not supported"),
+        ("  %f = fcmp oeq float 0.0, 1.0", "`fcmp` is not supported"),
+        ("  %v = sdiv i32 %n, 3", "`sdiv` of i32 is not supported"),
+        ("  %v = add i128 1, 2", "values of type i128 are not supported"),
+        ("  store i32 undef, ptr %p", "`undef` is not supported"),
         (
             "  %v = shufflevector <2 x i32> zeroinitializer, <2 x i32> undef, <2 x i32> <i32 0, i32 undef>\n  \
              store <2 x i32> %v, ptr %p",
-            "`undef` is not covered",
+            "`undef` is not supported",
         ),
-        ("  store i24 1, ptr %p", "an access of type i24 is not covered"),
+        ("  store i24 1, ptr %p", "an access of type i24 is not supported"),
         ("  %v = atomicrmw nand ptr %p, i32 1 seq_cst", "this operation of an `atomicrmw`"),
-        ("  %v = load volatile <2 x i32>, ptr %p", "a volatile vector is not covered"),
-        ("  %v = load { i32, i32 }, ptr %p", "`{ i32, i32 }` is not covered"),
+        ("  %v = load volatile <2 x i32>, ptr %p", "a volatile vector is not supported"),
+        ("  %v = load { i32, i32 }, ptr %p", "`{ i32, i32 }` is not supported"),
         ("  %v = load i32, ptr inttoptr (i64 8 to ptr)", "the constant `inttoptr`"),
-        ("  %v = load i32, ptr null", "an address that is a number is not covered"),
-        ("  %v = load i32, ptr @g", "`@g` is no variable of this module"),
-        ("  %v = load i32, ptr addrspace(9) null", "address space 9 is not covered"),
+        ("  %v = load i32, ptr null", "an address that is a number is not supported"),
+        ("  %v = load i32, ptr @g", "`@g` is not a variable of this module"),
+        ("  %v = load i32, ptr addrspace(9) null", "address space 9 is not supported"),
         ("  %v = call i64 @llvm.nvvm.read.ptx.sreg.clock64()", "the special register `clock64`"),
         (
             "  call void @llvm.nvvm.bar.warp.sync(i32 -1)",
-            "`@llvm.nvvm.bar.warp.sync` is not covered",
+            "`@llvm.nvvm.bar.warp.sync` is not supported",
         ),
         ("  %a = alloca i32\n  store ptr %a, ptr %p", "the address of the local variable `%a`"),
         ("  br label %no\nno:\n  unreachable\nlast:", "`unreachable` can be reached"),
-        ("  %v = fadd fast float 0.0, 1.0", "`fadd` that may be computed in another way"),
+        ("  %v = fadd fast float 0.0, 1.0", "`fadd` with fast-math flags"),
     ];
     for (lines, why) in cases {
         let (line, said) = refused(&body(lines));
@@ -52,22 +52,22 @@ fn what_is_not_covered_is_named_with_its_line() {
     }
     let signatures = [
         ("define void @f(ptr byval(i32) %p) {\n  ret void\n}\n", "a parameter with `byval`"),
-        ("define void @f(i32 %n, ...) {\n  ret void\n}\n", "`...` is not covered"),
+        ("define void @f(i32 %n, ...) {\n  ret void\n}\n", "`...` is not supported"),
         (
             "define { i32, i32 } @f({ i32, i32 } %n) {\n  ret { i32, i32 } %n\n}\n",
             "a parameter that",
         ),
         (
             "target datalayout = \"e-p3:32:32-i64:64\"\ndefine void @f() {\n  ret void\n}\n",
-            "pointers of 32 bits",
+            "32-bit pointers",
         ),
         (
             "@t = thread_local global i32 0\ndefine i32 @f() {\n  %v = load i32, ptr @t\n  ret i32 %v\n}\n",
-            "`@t`: a variable of each thread",
+            "`@t`: a thread-local variable",
         ),
         (
             "@c = constant i32 5\ndefine i32 @f() {\n  %v = load i32, ptr @c\n  ret i32 %v\n}\n",
-            "what the constant `@c` holds",
+            "the value of the constant `@c`",
         ),
     ];
     for (text, why) in signatures {
@@ -132,5 +132,5 @@ fn a_variable_that_cannot_be_read_refuses_the_functions_that_use_it() {
     let functions = column::read(module);
     assert!(functions[0].1.is_ok());
     let refused = functions[1].1.as_ref().expect_err("it uses one of them");
-    assert_eq!(refused.why, "`@b c`: a variable of this type or with this value is not covered");
+    assert_eq!(refused.why, "`@b c`: a variable of this type or with this value is not supported");
 }

@@ -85,14 +85,14 @@ rule!(
     "ld-generic-global",
     LD,
     Document,
-    "what is for global memory is undefined at a generic address outside it"
+    "an instruction for global memory is undefined at a generic address outside it"
 );
 rule!(
     LD_PARAM_ENTRY,
     "ld-param-entry",
     LD,
     Document,
-    "`ld.param::entry` of what is no kernel parameter is undefined"
+    "`ld.param::entry` of an address that is not a kernel parameter is undefined"
 );
 rule!(
     LD_PARAM_FUNC,
@@ -319,7 +319,7 @@ fn alignment(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         return None;
     }
     Some(
-        at_address(form, format!("{} is no multiple of {bytes}", place.offset))
+        at_address(form, format!("{} is not a multiple of {bytes}", place.offset))
             .advised(format!("access {bytes} bytes at a multiple of {bytes}")),
     )
 }
@@ -441,7 +441,8 @@ fn param_func(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breac
     let asked =
         space(form) == SpaceQualifier::ParamFunc && setting.function == FunctionKind::Kernel;
     (asked && form.variable().is_none()).then(|| {
-        at_address(form, "this is no result of a call").fixed_by([in_space(form, "param::entry")])
+        at_address(form, "this is not the result of a call")
+            .fixed_by([in_space(form, "param::entry")])
     })
 }
 

@@ -10,15 +10,15 @@ use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 
 rule!(ATOM_ORDER, "atom-order", ATOM, Both, "`atom` is relaxed, acquire, release or acq_rel");
-rule!(ATOM_OPERATION, "atom-operation", ATOM, Both, "`atom` names its operation");
-rule!(ATOM_SUB, "atom-sub", ATOM, Both, "PTX has no `.sub`, only the peer dialect does");
-rule!(ATOM_TYPE_MISSING, "atom-type-missing", ATOM, Both, "`atom` names its type");
+rule!(ATOM_OPERATION, "atom-operation", ATOM, Both, "`atom` requires an operation");
+rule!(ATOM_SUB, "atom-sub", ATOM, Both, "PTX has no `.sub`; it exists only in the peer dialect");
+rule!(ATOM_TYPE_MISSING, "atom-type-missing", ATOM, Both, "`atom` requires a type");
 rule!(
     ATOM_TYPE,
     "atom-type",
     ATOM,
     Both,
-    "an atomic operation has 32 or 64 bits; `.inc` and `.dec` have 32, `.cas` also 16, `.cas` and \
+    "the type of an atomic operation has 32 or 64 bits; `.inc` and `.dec` have 32, `.cas` also 16, `.cas` and \
      `.exch` also 128"
 );
 rule!(
@@ -26,14 +26,14 @@ rule!(
     "atom-kind",
     ATOM,
     Both,
-    "`.and .or .xor .exch .cas` are of bits, `.inc .dec` of `.u32`, `.add .min .max` of numbers"
+    "`.and .or .xor .exch .cas` take types of bits, `.inc .dec` take `.u32`, `.add .min .max` take types of numbers"
 );
 rule!(
     ATOM_NOFTZ,
     "atom-noftz",
     ATOM,
     Both,
-    "`.noftz` goes with the types of 16 bits and pairs of them, and they with it"
+    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others"
 );
 rule!(
     ATOM_VECTOR,
@@ -64,36 +64,36 @@ rule!(
     Both,
     "`red` is relaxed or release: it returns nothing that could acquire"
 );
-rule!(RED_OPERATION, "red-operation", RED, Both, "`red` names its operation");
+rule!(RED_OPERATION, "red-operation", RED, Both, "`red` requires an operation");
 rule!(
     RED_RETURNS,
     "red-returns",
     RED,
     Both,
-    "`red` has no `.exch` and no `.cas`: they are for the old value"
+    "`red` has no `.exch` and no `.cas`: both return the old value"
 );
-rule!(RED_SUB, "red-sub", RED, Both, "PTX has no `.sub`, only the peer dialect does");
-rule!(RED_TYPE_MISSING, "red-type-missing", RED, Both, "`red` names its type");
+rule!(RED_SUB, "red-sub", RED, Both, "PTX has no `.sub`; it exists only in the peer dialect");
+rule!(RED_TYPE_MISSING, "red-type-missing", RED, Both, "`red` requires a type");
 rule!(
     RED_TYPE,
     "red-type",
     RED,
     Both,
-    "an atomic operation has 32 or 64 bits; `.inc` and `.dec` have 32"
+    "the type of an atomic operation has 32 or 64 bits; `.inc` and `.dec` have 32"
 );
 rule!(
     RED_KIND,
     "red-kind",
     RED,
     Both,
-    "`.and .or .xor` are of bits, `.inc .dec` of `.u32`, `.add .min .max` of numbers"
+    "`.and .or .xor` take types of bits, `.inc .dec` take `.u32`, `.add .min .max` take types of numbers"
 );
 rule!(
     RED_NOFTZ,
     "red-noftz",
     RED,
     Both,
-    "`.noftz` goes with the types of 16 bits and pairs of them, and they with it"
+    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others"
 );
 rule!(
     RED_VECTOR,
@@ -168,14 +168,13 @@ fn operation_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Brea
     form.q
         .op
         .is_none()
-        .then(|| Breach::part(0, "which one is missing").fixed_by([Edit::Insert(at, "add")]))
+        .then(|| Breach::part(0, "the operation is missing").fixed_by([Edit::Insert(at, "add")]))
 }
 
 fn returns(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let op = form.q.op?;
     matches!(op.value, AtomicOp::Exch | AtomicOp::Cas).then(|| {
-        Breach::part(op.position, "`atom` has it")
-            .advised("use `atom` with a register that nobody uses")
+        Breach::part(op.position, "`atom` has it").advised("use `atom` with an unused register")
     })
 }
 
@@ -295,7 +294,7 @@ fn vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         is_half(ty.value) && matches!(op.value, AtomicOp::Add | AtomicOp::Min | AtomicOp::Max);
     let fits = (single || half) && (vector.value < 8 || ty.value.bits == 16);
     (!fits).then(|| {
-        Breach::part(vector.position, "this makes it one").advised("do it element by element")
+        Breach::part(vector.position, "this makes it a vector").advised("do it element by element")
     })
 }
 

@@ -132,7 +132,7 @@ fn operator(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         (false, Cv) => "wt",
     };
     Some(
-        Breach::part(cache.position, "this is one of the others")
+        Breach::part(cache.position, "not one of these")
             .fixed_by([Edit::Replace(cache.position, instead)]),
     )
 }
@@ -140,7 +140,7 @@ fn operator(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 fn with_level1(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (cache, level) = (form.q.cache?, form.q.level1?);
     form.q.mmio.is_none().then(|| {
-        Breach::part(cache.position.max(level.position), "and this is the other")
+        Breach::part(cache.position.max(level.position), "these exclude each other")
             .fixed_by([Edit::Remove(cache.position)])
     })
 }
@@ -148,7 +148,7 @@ fn with_level1(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 fn with_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (cache, level) = (form.q.cache?, form.q.level2?);
     form.q.mmio.is_none().then(|| {
-        Breach::part(cache.position.max(level.position), "and this is the other")
+        Breach::part(cache.position.max(level.position), "these exclude each other")
             .fixed_by([Edit::Remove(cache.position)])
     })
 }

@@ -15,7 +15,7 @@ rule!(
     Both,
     "a fence is sc or acq_rel, or acquire or release from 8.6"
 );
-rule!(FENCE_SCOPE_MISSING, "fence-scope-missing", MEMBAR, Both, "a fence names a scope");
+rule!(FENCE_SCOPE_MISSING, "fence-scope-missing", MEMBAR, Both, "a fence requires a scope");
 rule!(
     MEMBAR_LEVEL,
     "membar-level",
@@ -30,7 +30,7 @@ rule!(
     "fence-proxy",
     MEMBAR,
     Both,
-    "`.generic`, `.constant`, `.texture` and `.surface` fences are of the peer dialect only"
+    "`.generic`, `.constant`, `.texture` and `.surface` fences exist only in the peer dialect"
 );
 
 pub const FENCE: &[RuleCheck] = &[
@@ -83,6 +83,7 @@ fn level(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 
 fn operands(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     (!form.operands.is_empty()).then(|| {
-        Breach::at(Spot::Operand(0), "this is one").advised("leave out what follows the qualifiers")
+        Breach::at(Spot::Operand(0), "unexpected operand")
+            .advised("remove everything after the qualifiers")
     })
 }

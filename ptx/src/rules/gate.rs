@@ -81,7 +81,7 @@ macro_rules! gates {
             isa_rule: Rule {
                 code: concat!("isa-", $code),
                 section: GatePage::$page.section(),
-                text: concat!($text, " is of PTX ISA ", stringify!($isa), ".", stringify!($minor), " and later"),
+                text: concat!($text, " requires PTX ISA ", stringify!($isa), ".", stringify!($minor), " or later"),
                 by: Authority::$by,
             },
             sm: $sm,
@@ -115,7 +115,7 @@ static GATES: &[Gate] = gates! {
     Ld Document "ld-unified" "`.unified`" 8 . 0 sm_ 90 unified;
     Ld Both "ld-mmio" "`.mmio`" 8 . 2 sm_ 70 |f| part(f.q.mmio.as_ref());
     Ld Both "ld-mmio-acquire" "`.mmio.acquire`" 9 . 3 sm_ 70 mmio_acquire;
-    Ld Both "ld-param-sub" "`::entry` and `::func`" 8 . 3 sm_ 0 sub_param;
+    Ld Both "ld-param-sub" "`::entry` or `::func`" 8 . 3 sm_ 0 sub_param;
     Ld Both "ld-b128" "`.b128`" 8 . 3 sm_ 70 wide;
     Ld Both "ld-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
     Ld Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;

@@ -7,16 +7,16 @@ use crate::version::RuleContext;
 use model::isa::atom::AtomicOp;
 use model::isa::{Type, TypeKind};
 
-rule!(LD_OPERANDS, "operands", LD, Both, "a load takes other operands");
-rule!(LDU_OPERANDS, "operands", LDU, Both, "a load takes other operands");
-rule!(ST_OPERANDS, "operands", ST, Both, "a store takes other operands");
-rule!(ATOM_OPERANDS, "operands", ATOM, Both, "an atomic operation takes other operands");
+rule!(LD_OPERANDS, "operands", LD, Both, "wrong operands for a load");
+rule!(LDU_OPERANDS, "operands", LDU, Both, "wrong operands for a load");
+rule!(ST_OPERANDS, "operands", ST, Both, "wrong operands for a store");
+rule!(ATOM_OPERANDS, "operands", ATOM, Both, "wrong operands for an atomic operation");
 rule!(
     VECTOR,
     "vector",
     VECTORS_AS_OPERANDS,
     Both,
-    "a vector has as many elements as the instruction says"
+    "the number of elements must match the vector qualifier"
 );
 rule!(
     VECTOR_ELEMENTS,
@@ -30,44 +30,44 @@ rule!(
     "vector-of-one",
     VECTORS_AS_OPERANDS,
     Document,
-    "without `.v2`, `.v4` or `.v8`, the operand is no vector"
+    "without `.v2`, `.v4` or `.v8`, the operand cannot be a vector"
 );
 rule!(
     LD_DESTINATION,
     "ld-destination",
     OPERAND_SIZE,
     Both,
-    "a register that is loaded has the kind of the type, and is as wide at least"
+    "the destination register of a load must match the kind of the type and be at least as wide"
 );
 rule!(
     LD_DESTINATION_FLOAT,
     "ld-destination-float",
     OPERAND_SIZE,
     Document,
-    "bits are loaded into a register of `.f32` or `.f64` of their size"
+    "a `.b32` or `.b64` load into a floating-point register requires one of the same size"
 );
 rule!(
     ST_SOURCE,
     "st-source",
     OPERAND_SIZE,
     Both,
-    "a register that is stored has the kind of the type, and is as wide at least"
+    "the source register of a store must match the kind of the type and be at least as wide"
 );
 rule!(
     ATOM_OPERAND,
     "atom-operand",
     ATOM,
     Both,
-    "the registers of an atomic operation have the kind and the width of the type"
+    "the registers of an atomic operation must match the kind and the width of the type"
 );
 rule!(
     POLICY_MISSING,
     "policy-missing",
     LD,
     Both,
-    "`.L2::cache_hint` goes with a cache policy as the last operand"
+    "`.L2::cache_hint` requires a cache policy as the last operand"
 );
-rule!(POLICY_UNUSED, "policy-unused", LD, Both, "a cache policy goes with `.L2::cache_hint`");
+rule!(POLICY_UNUSED, "policy-unused", LD, Both, "a cache policy requires `.L2::cache_hint`");
 rule!(POLICY_TYPE, "policy-type", LD, Both, "a cache policy has 64 bits");
 
 pub const LD: &[RuleCheck] = &[
@@ -184,7 +184,7 @@ fn elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         let note = match (count, wanted) {
             (1, Some(wanted)) => format!("1 element, {wanted} expected"),
             (count, Some(wanted)) => format!("{count} elements, {wanted} expected"),
-            (count, None) => format!("{count} elements, and the access is no vector"),
+            (count, None) => format!("{count} elements, but the access is not a vector"),
         };
         Some(Breach::at(Spot::Operand(index), note).fixed_by(fix))
     })
@@ -225,7 +225,7 @@ fn one_element(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.data().find_map(|(index, shape)| match shape {
         OperandShape::Lanes(lanes) if lanes.count == 1 => Some(
             Breach::at(Spot::Operand(index), "a vector of one element")
-                .advised("leave the braces out"),
+                .advised("remove the braces"),
         ),
         OperandShape::Lanes(_) | OperandShape::Value(_) | OperandShape::Place(_) => None,
     })
@@ -321,14 +321,14 @@ fn policy_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
     (form.operands.len() == form.data_end()).then(|| {
         Breach::part(policy.position, "no operand follows")
             .fixed_by([Edit::Remove(policy.position)])
-            .advised("add the policy as the last operand, or leave `.L2::cache_hint` out")
+            .advised("add the policy as the last operand, or remove `.L2::cache_hint`")
     })
 }
 
 fn policy_unused(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let last = form.data_end();
     (form.q.policy.is_none() && form.operands.len() == last + 1).then(|| {
-        Breach::at(Spot::Operand(last), "this operand is more than it takes")
+        Breach::at(Spot::Operand(last), "unexpected extra operand")
             .fixed_by([Edit::RemoveOperand(last)])
     })
 }

@@ -9,8 +9,8 @@ use model::isa::SpaceQualifier;
 use model::scope::Scope;
 
 rule!(LD_ORDER, "ld-order", LD, Both, "a load is weak, volatile, relaxed or acquire");
-rule!(LD_SCOPE_MISSING, "ld-scope-missing", LD, Both, "`.relaxed` and `.acquire` name a scope");
-rule!(LD_SCOPE_UNUSED, "ld-scope-unused", LD, Both, "only `.relaxed` and `.acquire` name a scope");
+rule!(LD_SCOPE_MISSING, "ld-scope-missing", LD, Both, "`.relaxed` and `.acquire` require a scope");
+rule!(LD_SCOPE_UNUSED, "ld-scope-unused", LD, Both, "only `.relaxed` and `.acquire` take a scope");
 rule!(
     LD_MMIO,
     "ld-mmio",
@@ -19,8 +19,8 @@ rule!(
     "`.mmio` is written with `.relaxed.sys`, or `.acquire.sys` from 9.3"
 );
 rule!(LD_MMIO_SPACE, "ld-mmio-space", LD, Both, "`.mmio` is for global memory");
-rule!(LD_MMIO_VECTOR, "ld-mmio-vector", LD, Both, "an `.mmio` load is no vector");
-rule!(LD_MMIO_HINT, "ld-mmio-hint", LD, Both, "an `.mmio` load takes no hints for caches");
+rule!(LD_MMIO_VECTOR, "ld-mmio-vector", LD, Both, "an `.mmio` load cannot be a vector");
+rule!(LD_MMIO_HINT, "ld-mmio-hint", LD, Both, "an `.mmio` load takes no cache hints");
 rule!(
     LD_STRONG_SPACE,
     "ld-strong-space",
@@ -50,7 +50,7 @@ rule!(
     "a volatile load takes no L1 eviction priority and no cache policy"
 );
 rule!(LD_NC, "ld-nc", LD_GLOBAL_NC, Both, "`.nc` is for weak loads of `.global`");
-rule!(LD_NC_WEAK, "ld-nc-weak", LD_GLOBAL_NC, Both, "`ld.global.nc` is weak, and does not say so");
+rule!(LD_NC_WEAK, "ld-nc-weak", LD_GLOBAL_NC, Both, "`ld.global.nc` is weak, and takes no `.weak`");
 rule!(
     LD_NC_CACHE,
     "ld-nc-cache",
@@ -63,12 +63,12 @@ rule!(
     "ld-readonly",
     LD,
     Both,
-    "`.proxy::readonly` is for weak loads of global memory that do not say so, without hints for caches"
+    "`.proxy::readonly` is for loads of global memory without `.weak` and without cache hints"
 );
 
 rule!(ST_ORDER, "st-order", ST, Both, "a store is weak, volatile, relaxed or release");
-rule!(ST_SCOPE_MISSING, "st-scope-missing", ST, Both, "`.relaxed` and `.release` name a scope");
-rule!(ST_SCOPE_UNUSED, "st-scope-unused", ST, Both, "only `.relaxed` and `.release` name a scope");
+rule!(ST_SCOPE_MISSING, "st-scope-missing", ST, Both, "`.relaxed` and `.release` require a scope");
+rule!(ST_SCOPE_UNUSED, "st-scope-unused", ST, Both, "only `.relaxed` and `.release` take a scope");
 rule!(
     ST_MMIO,
     "st-mmio",
@@ -77,8 +77,8 @@ rule!(
     "`.mmio` is written with `.relaxed.sys`, or `.release.sys` from 9.3"
 );
 rule!(ST_MMIO_SPACE, "st-mmio-space", ST, Both, "`.mmio` is for global memory");
-rule!(ST_MMIO_VECTOR, "st-mmio-vector", ST, Both, "an `.mmio` store is no vector");
-rule!(ST_MMIO_HINT, "st-mmio-hint", ST, Both, "an `.mmio` store takes no hints for caches");
+rule!(ST_MMIO_VECTOR, "st-mmio-vector", ST, Both, "an `.mmio` store cannot be a vector");
+rule!(ST_MMIO_HINT, "st-mmio-hint", ST, Both, "an `.mmio` store takes no cache hints");
 rule!(
     ST_STRONG_SPACE,
     "st-strong-space",
@@ -179,7 +179,7 @@ fn scope_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> 
         && !form.is_non_coherent()
         && names_a_scope(form.opcode, order.value);
     missing.then(|| {
-        Breach::part(order.position, "no scope is named")
+        Breach::part(order.position, "the scope is missing")
             .fixed_by([Edit::Insert(order.position + 1, "gpu")])
     })
 }
@@ -230,8 +230,8 @@ fn mmio_without_sys(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
         (_, Some(order)) if !fits(order.value) => {
             Breach::part(order.position, format!("the order is `.{}`", order.value.name()))
         }
-        (None, Some(order)) => Breach::part(order.position, "no scope is named"),
-        (_, None) => Breach::part(mmio.position, "no order is named"),
+        (None, Some(order)) => Breach::part(order.position, "the scope is missing"),
+        (_, None) => Breach::part(mmio.position, "the order is missing"),
         (Some(_), Some(_)) => return None,
     };
     Some(breach.fixed_by(fix))
@@ -240,7 +240,7 @@ fn mmio_without_sys(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
 fn mmio_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, space) = (form.q.mmio?, form.q.space?);
     (space.value != SpaceQualifier::Global).then(|| {
-        Breach::part(space.position, "the state space is another")
+        Breach::part(space.position, "this is a different state space")
             .fixed_by([Edit::Replace(space.position, "global")])
     })
 }
@@ -248,7 +248,7 @@ fn mmio_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 fn mmio_vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, vector) = (form.q.mmio?, form.q.vector?);
     Some(
-        Breach::part(vector.position, "this makes it one")
+        Breach::part(vector.position, "this makes it a vector")
             .advised("access the elements one by one"),
     )
 }
@@ -266,7 +266,7 @@ fn mmio_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let position = hints.into_iter().flatten().min()?;
     let mut fix: Vec<Edit> = hints.into_iter().flatten().map(Edit::Remove).collect();
     fix.extend(without_policy(form));
-    Some(Breach::part(position, "this is one").fixed_by(fix))
+    Some(Breach::part(position, "not allowed here").fixed_by(fix))
 }
 
 /// Takes the operand away that goes with `.L2::cache_hint`.
@@ -310,14 +310,14 @@ fn volatile_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> 
     let position = hints.into_iter().flatten().min()?;
     let mut fix: Vec<Edit> = hints.into_iter().flatten().map(Edit::Remove).collect();
     fix.extend(without_policy(form));
-    Some(Breach::part(position, "this is one").fixed_by(fix))
+    Some(Breach::part(position, "not allowed here").fixed_by(fix))
 }
 
 fn volatile_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (order, level2) = (form.q.order?, form.q.level2?);
     // A narrower access takes none, volatile or not.
     (order.value == OrderQualifier::Volatile && form.is_256_bits()).then(|| {
-        Breach::part(level2.position, "this is one").fixed_by([Edit::Remove(level2.position)])
+        Breach::part(level2.position, "not allowed here").fixed_by([Edit::Remove(level2.position)])
     })
 }
 
@@ -325,12 +325,12 @@ fn non_coherent(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let nc = form.q.non_coherent?;
     if let Some(space) = form.q.space {
         return (space.value != SpaceQualifier::Global).then(|| {
-            Breach::part(space.position, "the state space is another")
+            Breach::part(space.position, "this is a different state space")
                 .fixed_by([Edit::Replace(space.position, "global")])
         });
     }
     Some(
-        Breach::part(nc.position, "the state space is not named")
+        Breach::part(nc.position, "the state space is missing")
             .fixed_by([Edit::Insert(nc.position, "global")]),
     )
 }
@@ -356,7 +356,7 @@ fn non_coherent_weak(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Brea
 fn non_coherent_cache(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (_, cache) = (form.q.non_coherent?, form.q.cache?);
     matches!(cache.value, CacheOperator::Lu | CacheOperator::Cv).then(|| {
-        Breach::part(cache.position, "this is another")
+        Breach::part(cache.position, "not one of these")
             .fixed_by([Edit::Replace(cache.position, "cs")])
     })
 }

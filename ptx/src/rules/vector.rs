@@ -6,7 +6,7 @@ use crate::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
 use crate::version::RuleContext;
 use model::isa::TypeKind;
 
-rule!(TYPE_MISSING, "type-missing", LD, Both, "a load names its type");
+rule!(TYPE_MISSING, "type-missing", LD, Both, "a load requires a type");
 rule!(
     LD_TYPE,
     "ld-type",
@@ -38,7 +38,7 @@ rule!(
 );
 rule!(LD_SINK, "ld-sink", LD, Document, "`_` is for vectors of 256 bits");
 rule!(LD_SINK_SCALAR, "ld-sink-scalar", LD, Both, "`_` is an element of a vector");
-rule!(LD_SINK_ALL, "ld-sink-all", LD, Ptxas, "some element of a vector is a register");
+rule!(LD_SINK_ALL, "ld-sink-all", LD, Ptxas, "at least one element of a vector must be a register");
 rule!(
     LDU_VECTOR,
     "ldu-vector",
@@ -47,7 +47,7 @@ rule!(
     "a vector of `ldu` is `.v2` or `.v4`, of 128 bits at most"
 );
 
-rule!(ST_TYPE_MISSING, "st-type-missing", ST, Both, "a store names its type");
+rule!(ST_TYPE_MISSING, "st-type-missing", ST, Both, "a store requires a type");
 rule!(
     ST_TYPE,
     "st-type",
@@ -148,7 +148,7 @@ fn type_of_memory(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
         (_, _) => "b32",
     };
     Some(
-        Breach::part(ty.position, "the type is another")
+        Breach::part(ty.position, "this is a different type")
             .fixed_by([Edit::Replace(ty.position, instead)]),
     )
 }
@@ -212,7 +212,7 @@ fn sink_in_narrow(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
     let lane = first_sink(values)?;
     (!form.is_256_bits() && !only_sinks(values)).then(|| {
         Breach::at(Spot::Lane(operand, lane), "this vector is narrower")
-            .advised("read the element into a register that nobody uses")
+            .advised("read the element into an unused register")
     })
 }
 
@@ -232,14 +232,14 @@ fn sink_alone(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.data().find_map(|(index, shape)| match shape {
         OperandShape::Value(ValueShape::Sink) => Some(
             Breach::at(Spot::Operand(index), "expected a register")
-                .advised("load into a register that nobody uses"),
+                .advised("load into an unused register"),
         ),
         OperandShape::Lanes(lanes)
             if form.q.vector.is_none() && first_sink(lanes.values()).is_some() =>
         {
             Some(
                 Breach::at(Spot::Operand(index), "expected a register")
-                    .advised("load into a register that nobody uses"),
+                    .advised("load into an unused register"),
             )
         }
         OperandShape::Value(_) | OperandShape::Lanes(_) | OperandShape::Place(_) => None,
@@ -248,9 +248,8 @@ fn sink_alone(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 
 fn sinks_only(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (operand, values) = lanes(form)?;
-    (form.q.vector.is_some() && only_sinks(values)).then(|| {
-        Breach::at(Spot::Operand(operand), "nothing is read").advised("leave the load out")
-    })
+    (form.q.vector.is_some() && only_sinks(values))
+        .then(|| Breach::at(Spot::Operand(operand), "nothing is read").advised("remove the load"))
 }
 
 fn ldu_vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {

@@ -151,7 +151,7 @@ fn a_misspelt_opcode_is_an_error() {
             .into_iter()
             .map(|one| one.help)
             .collect();
-    let is = |what: &str| Some(format!("`{what}` is one"));
+    let is = |what: &str| Some(format!("did you mean `{what}`?"));
     assert_eq!(helps, [is("atom"), is("mbarrier"), None]);
     let newer = lint(".version 9.6 .target sm_90 .address_size 64 .entry k() { foo.bar; adq r; }");
     assert_eq!((newer.errors(), newer.warnings()), (1, 1));

@@ -135,7 +135,7 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
         return Ok((late.swap_remove(finding), None));
     }
     if let Some((why, context)) = outside {
-        let why = format!("the target has no meaning where the source has one: {why}");
+        let why = format!("the target is undefined where the source is defined: {why}");
         let finding = Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) };
         return Ok((finding, None));
     }
@@ -152,7 +152,7 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     finding.notes = late.into_iter().flat_map(|finding| finding.notes).collect();
     finding.notes.dedup();
     if syntactic > 0 {
-        let text = "an outcome is added that only the source's dependencies forbid, which are those of its text";
+        let text = "an outcome is added that only the syntactic dependencies of the source forbid";
         finding.notes.push(format!("in {syntactic} contexts {text}"));
     }
     Ok((finding, None))
@@ -212,7 +212,7 @@ fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
 fn signatures(source: &Function, target: &Function) -> Judged<()> {
     let (ours, theirs) = (source.parameters.len(), target.parameters.len());
     if ours != theirs {
-        let why = format!("the source has {ours} parameters and the target {theirs}");
+        let why = format!("the source has {ours} parameters, the target {theirs}");
         return Err(found(Verdict::Unsupported, why));
     }
     match (&source.result, &target.result) {
@@ -262,7 +262,7 @@ fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
             }
             Err((side, Stop::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
                 let why = format!(
-                    "line {line} of the {side}: its address is not that of a parameter or a variable"
+                    "line {line} of the {side}: the address is not that of a parameter or a variable"
                 );
                 return Err(found(Verdict::Unsupported, why));
             }
@@ -550,7 +550,8 @@ fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
             part.get_or_insert((Finding::new(Verdict::Outside, why), line));
             continue;
         }
-        let why = format!("the target writes byte {byte} of `{name}`, and the source never does");
+        let why =
+            format!("the target writes byte {byte} of `{name}`, which the source never writes");
         return Some((Finding::new(Verdict::WrongValue, why), line));
     }
     part
@@ -574,7 +575,7 @@ fn refuted(
     let (source, target) = (program(case, false)?, program(case, true)?);
     let blame = case.blame(&source, outcome);
     if context.is_alone() {
-        let why = "run by itself, the target leaves what the source does not";
+        let why = "run alone, the target leaves a final state that the source does not";
         let (context, outcome) = (Some(case.words(context)), Some(case.outcome(&target, outcome)));
         let finding = Finding { context, outcome, ..Finding::new(Verdict::WrongValue, why) };
         return Ok((finding, None));
@@ -585,7 +586,7 @@ fn refuted(
         Blame::Axioms(axioms) if axioms.is_empty() => {
             ("several axioms of the source's model together".to_owned(), axioms)
         }
-        Blame::Axioms(axioms) => (axioms.join(", and alone by "), axioms),
+        Blame::Axioms(axioms) => (axioms.join(", and by one axiom alone: "), axioms),
     };
     let missing = mend::missing(case, context, &source, &target);
     let at = missing.as_ref().map(|(line, _)| *line);

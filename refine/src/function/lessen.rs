@@ -178,7 +178,7 @@ fn less(row: usize, instruction: &Instruction) -> Vec<Less> {
             }
         }
         Instruction::Fence(fence) => {
-            push(None, "may be left out".to_owned());
+            push(None, "may be removed".to_owned());
             let mut fence_as = |order: FenceOrder, scope: Scope, words: String| {
                 push(Some(Instruction::Fence(Fence { order, scope })), words);
             };

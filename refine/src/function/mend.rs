@@ -47,7 +47,7 @@ pub(super) fn missing(
 
 /// What is added to an instruction of the machine.
 fn of_machine(added: &str) -> String {
-    let (membar, invalidate) = ("a `MEMBAR` before it", "a `CCTL.IVALL` behind it");
+    let (membar, invalidate) = ("a `MEMBAR` before it", "a `CCTL.IVALL` after it");
     added
         .replace("`.acq_rel`", &format!("{membar} and {invalidate}"))
         .replace("`.release`", membar)

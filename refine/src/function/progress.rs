@@ -47,7 +47,7 @@ pub(super) fn compare(case: &Case<'_>, scans: &[Scan; 2]) -> Result<Vec<Finding>
         let line = bounds[0].line(source, wait.line);
         let name = &case.setup.memory[wait.place.memory].name;
         let why = format!(
-            "the loop that waits for `{name}` at line {line} of the source is no loop in the target"
+            "the loop that waits for `{name}` at line {line} of the source is not a loop in the target"
         );
         all.push(if volatile(wait.line) {
             Finding::new(Verdict::Weaker, format!("progress: {why}"))

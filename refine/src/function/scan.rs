@@ -114,9 +114,9 @@ pub fn scan(
 ) -> Result<Scan, Stop> {
     let unfolded = Unfolded::new(program, conventions, bound).map_err(|limit| {
         Stop::Limit(match limit {
-            UnfoldLimit::Paths => "it has more paths than are listed",
-            UnfoldLimit::Events => "it has more accesses than an engine can hold",
-            UnfoldLimit::Steps => "it has more instructions than are followed",
+            UnfoldLimit::Paths => "it has too many paths",
+            UnfoldLimit::Events => "it has too many accesses for an engine",
+            UnfoldLimit::Steps => "it has too many instructions",
             UnfoldLimit::Barriers
             | UnfoldLimit::Time
             | UnfoldLimit::Memory

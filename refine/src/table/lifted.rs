@@ -47,7 +47,7 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
                     becomes(line, table, sm)?
                 }
                 Instruction::ProxyFence(_) | Instruction::Unsupported(_) => {
-                    return Err(format!("`{}` is not covered", line.text));
+                    return Err(format!("`{}` is not supported", line.text));
                 }
                 Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
@@ -86,7 +86,7 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, Stri
             .ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
         row::ptx_excerpt(&text)?
     } else {
-        let lowering = Lowering::of(sm).ok_or_else(|| format!("there is no machine sm_{sm}"))?;
+        let lowering = Lowering::of(sm).ok_or_else(|| format!("unknown architecture sm_{sm}"))?;
         let lowering = Lowering { table, ..lowering };
         let text = lowering.text(&line.instruction, &line.text);
         let text = text.ok_or_else(|| lowering.no_row(&line.instruction, &line.text))?;
@@ -103,7 +103,7 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, Stri
             }
             Item::Step(Step::ClusterWait) => New::Cluster(ClusterBarrierKind::Wait),
             Item::Step(_) | Item::Label(_) | Item::Branch { .. } => {
-                return Err(format!("what `{}` became is not covered", line.text));
+                return Err(format!("what `{}` became is not supported", line.text));
             }
         });
     }

@@ -83,7 +83,9 @@ pub fn judge<'t>(
         // The witness with partners of the usual kind is the better one.
         if other.verdict == Verdict::Weaker && finding.verdict != Verdict::Weaker {
             *finding = other;
-            finding.notes.push("its partners are lowered by this table too".to_owned());
+            finding
+                .notes
+                .push("the threads of its contexts are lowered by this table too".to_owned());
         }
     }
     let mut judged = Judged { rows: Vec::new(), instructions: 0, questions };
@@ -96,7 +98,7 @@ pub fn judge<'t>(
             let finding: &Finding = &findings[at];
             (finding.exit(racy), finding.verdict != Verdict::Preserved, Reverse(at))
         });
-        let none = || Finding::new(Verdict::Outside, "it is for no instruction of PTX");
+        let none = || Finding::new(Verdict::Outside, "it matches no PTX instruction");
         judged.rows.push(RowFinding {
             line: patterns[row].line,
             row: patterns[row].text,

@@ -114,7 +114,7 @@ fn outcomes(
     let found = |verdict, why: &str| Err(Box::new(Finding::new(verdict, why)));
     match result {
         _ if seen.undefined.is_some() => {
-            let why = "the program is undefined: nothing is promised";
+            let why = "the program is undefined: any outcome is possible";
             found(Verdict::Preserved, why)
         }
         Err(limit) => found(Verdict::Undecided, limit.text()),

@@ -35,7 +35,11 @@ pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<LoweringTable, 
     if reader.table.targets.is_empty() && !reader.table.cxx {
         reader
             .report
-            .error("targets", ByteSpan::new(text.len(), text.len()), "a table names its targets")
+            .error(
+                "targets",
+                ByteSpan::new(text.len(), text.len()),
+                "a table must name its targets",
+            )
             .help("targets sm_90")
             .note("or `targets ptx`: a table of C++");
     }
@@ -105,7 +109,7 @@ impl<'a> TableReader<'a> {
             self.targets(targets);
         } else {
             self.report
-                .error("line", at, "this is neither a list, nor an entry, nor a row")
+                .error("line", at, "expected a list, an entry or a row")
                 .help("`{name}`, `qualifier = text`, or `ld.qualifier{name} -> LD{name}`");
         }
     }
@@ -120,7 +124,7 @@ impl<'a> TableReader<'a> {
                 self.table.targets.push(sm);
                 continue;
             }
-            let message = format!("`{}` is no target of a table", short(name));
+            let message = format!("unknown target `{}`", short(name));
             let at = self.at(name);
             self.report.error("target", at, message).help("targets sm_80 sm_86");
         }
@@ -140,7 +144,7 @@ impl<'a> TableReader<'a> {
         let mut versions = Vec::new();
         for name in names.split_whitespace() {
             if PtxIsa::parse(name).is_none() {
-                let message = format!("`{}` is no version of ptxas", short(name));
+                let message = format!("invalid version of ptxas `{}`", short(name));
                 self.report.error("version", self.at(name), message).help("12.9");
             }
             versions.push(name.to_owned());
@@ -167,7 +171,7 @@ impl<'a> TableReader<'a> {
         let parsed = Target::parse(name).filter(|one| one.variant.is_none());
         if parsed.is_none() {
             let at = self.at(name);
-            self.report.error("target", at, "this is no target").help("sm_80: …");
+            self.report.error("target", at, "unknown target").help("sm_80: …");
         }
         parsed.map(|target| target.sm)
     }
@@ -184,7 +188,7 @@ impl<'a> TableReader<'a> {
         }
         let name = name.trim().trim_matches(['{', '}']);
         if self.table.lists.iter().any(|list| list.name == name) {
-            let message = format!("there are two lists `{}`", short(name));
+            let message = format!("duplicate list `{}`", short(name));
             self.report.error("list-twice", self.at(line), message);
         }
         let list = PatternList { name: name.to_owned(), columns: names, entries: Vec::new() };
@@ -211,7 +215,7 @@ impl<'a> TableReader<'a> {
     fn entry(&mut self, key: &'a str, texts: &'a str) {
         let Some((mut list, at)) = self.open.take() else {
             let at = self.at(key);
-            self.report.error("entry", at, "this entry stands outside of a list");
+            self.report.error("entry", at, "this entry is outside a list");
             return;
         };
         let (only, keys) = match key.split_once(": ") {
@@ -239,7 +243,7 @@ impl<'a> TableReader<'a> {
                 sorted(&one.qualifiers) == sorted(&qualifiers) && one.only == only
             };
             if list.entries.iter().any(same) {
-                let message = format!("`{}` has two entries", short(key));
+                let message = format!("duplicate entry `{}`", short(key));
                 self.report.error("entry-twice", self.at(key), message);
             }
             let texts = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -252,10 +256,10 @@ impl<'a> TableReader<'a> {
     fn qualifier(&mut self, name: &str) {
         if self.table.cxx {
             if !CXX_PARTS.contains(&name) {
-                let message = format!("`{}` is no order and no scope of C++", short(name));
+                let message = format!("unknown order or scope of C++ `{}`", short(name));
                 let near = self.report.nearest(name, CXX_PARTS).map(str::to_owned);
                 let at = self.at(name);
-                let help = near.map(|near| format!("`.{near}` is one"));
+                let help = near.map(|near| format!("did you mean `.{near}`?"));
                 self.report.error("qualifier", at, message).help_if(help);
             }
             return;
@@ -264,11 +268,11 @@ impl<'a> TableReader<'a> {
         if Qualifier::named(name).is_none() && !of_fence() && !BARRIER_PARTS.contains(&name) {
             let known = ptx::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
             let near = self.report.nearest(name, known).map(str::to_owned);
-            let message = format!("`{}` is no qualifier", short(name));
+            let message = format!("unknown qualifier `{}`", short(name));
             let at = self.at(name);
             self.report
                 .error("qualifier", at, message)
-                .help_if(near.map(|near| format!("`.{near}` is one")));
+                .help_if(near.map(|near| format!("did you mean `.{near}`?")));
         }
     }
 
@@ -286,8 +290,8 @@ impl<'a> TableReader<'a> {
             Opcode::named(opcode).is_some() || BARRIERS.contains(&opcode)
         };
         if !known {
-            let what = if cxx { "operation of C++" } else { "memory instruction and no barrier" };
-            let message = format!("`{}` is no {what}", short(opcode));
+            let what = if cxx { "operation of C++" } else { "memory instruction or barrier" };
+            let message = format!("unknown {what} `{}`", short(opcode));
             let help = cxx.then(|| CXX.join(", "));
             self.report.error("opcode", self.at(opcode), message).help_if(help);
         }
@@ -307,7 +311,7 @@ impl<'a> TableReader<'a> {
                     drawn.insert(list);
                     row.pattern.push(PatternPiece::List(list, 0));
                 } else {
-                    let message = format!("there is no list `{}` above", short(piece));
+                    let message = format!("no list `{}` is defined above", short(piece));
                     self.report.error("list", self.at(piece), message);
                 }
                 continue;
@@ -329,13 +333,13 @@ impl<'a> TableReader<'a> {
             if let Some((list, column)) = column {
                 row.becomes.push(PatternPiece::List(list, column));
             } else {
-                let message = format!("no list on the left gives `{}`", short(piece));
+                let message = format!("no list on the left defines `{}`", short(piece));
                 self.report.error("column", self.at(piece), message);
             }
         }
         if self.table.rows.iter().any(|one| one.opcode == row.opcode && one.pattern == row.pattern)
         {
-            self.report.error("row-twice", self.at(pattern), "this row is there already");
+            self.report.error("row-twice", self.at(pattern), "duplicate row");
         }
         self.table.rows.push(row);
         self.rows.push(self.at(pattern));
@@ -346,13 +350,13 @@ impl<'a> TableReader<'a> {
         for (row, &at) in self.table.rows().zip(&self.rows) {
             if row.all.is_empty() {
                 self.report
-                    .error("row-empty", at, "the rows above have every instruction of this row")
-                    .help("put it above them, or drop it");
+                    .error("row-empty", at, "the rows above match every instruction of this row")
+                    .help("move it above them, or remove it");
             } else if !self.table.cxx && !row.all.iter().any(Instance::is_ptx) {
                 let one = row.all[0].text();
                 self.report
-                    .error("row-empty", at, "no instruction of PTX is like this row")
-                    .note(format!("for example `{one}` is none"));
+                    .error("row-empty", at, "this row matches no PTX instruction")
+                    .note(format!("for example, `{one}` is not a valid instruction"));
             }
         }
     }

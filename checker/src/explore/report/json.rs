@@ -25,7 +25,7 @@ pub(crate) struct Object<'a> {
     states: Option<usize>,
     transitions: Option<usize>,
     stuck: Option<usize>,
-    /// States in which no thread can go on because one faults.
+    /// States in which no thread can continue because one faults.
     faults: Option<usize>,
     notes: Vec<OneNote>,
     /// States from which no end can be reached, if that was asked for.

@@ -78,10 +78,12 @@ fn rule(verdict: &'static str) -> Rule {
     let text = match verdict {
         "included" => "the axioms allow every outcome of the machine",
         "not-included" => "the axioms forbid an outcome of the machine",
-        "undefined" => "the test has no meaning, or every run ends in a fault",
-        "unsupported" => "the axioms do not cover the test",
-        "refused" => "the machine has no instruction for a line of the test, or no room",
-        "stuck" => "no run comes to an end",
+        "undefined" => "the document does not define the test, or every run ends in a fault",
+        "unsupported" => "the axioms do not support the test",
+        "refused" => {
+            "the machine does not model an instruction of the test, or is too small for it"
+        }
+        "stuck" => "no run finishes",
         "undecided" => "a limit was reached before the answer was known",
         _ => "the test has run",
     };
@@ -356,7 +358,7 @@ impl Sum for Summary {
             let early: Vec<String> = self.early.keys().map(|sm| format!("sm_{sm}")).collect();
             writeln!(
                 out,
-                "note: the axioms are normative from sm_70; {} {} judged by them all the same \
+                "note: the axioms are normative from sm_70; {} {} nevertheless judged by them \
                  (docs/readings.md, C11)",
                 early.join(", "),
                 if early.len() == 1 { "is" } else { "are" }

@@ -126,8 +126,8 @@ impl Shown {
             writeln!(out, "  note: {}", note.text)?;
         }
         for (count, what) in [
-            (explored.stuck, "in which no thread can go on"),
-            (explored.faults, "in which no thread can go on because one faults"),
+            (explored.stuck, "in which no thread can continue"),
+            (explored.faults, "in which no thread can continue because one faults"),
         ] {
             if count > 0 {
                 writeln!(out, "  {} {what}", states(count))?;
@@ -141,7 +141,7 @@ impl Shown {
             None => {}
         }
         if let (Some(limit), false) = (explored.limit, self.check) {
-            writeln!(out, "  not everything was searched: {limit}")?;
+            writeln!(out, "  the search is incomplete: {limit}")?;
         }
         if self.stats {
             let Explored { states, transitions, bytes, .. } = explored;

@@ -155,7 +155,7 @@ impl<'t> Writer<'t> {
                 return Err(why.clone());
             }
             if line.text.contains('@') && !line.text.starts_with('@') {
-                return Err("it names the copy of another thread".to_owned());
+                return Err("it uses the copy of another thread".to_owned());
             }
             let labels =
                 if targets.contains(&index) { vec![index.to_string()] } else { Vec::new() };

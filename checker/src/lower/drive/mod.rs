@@ -197,7 +197,7 @@ fn illegal(
     let left: Vec<usize> =
         these.iter().copied().filter(|&index| all[index].refused.is_none()).collect();
     if let [one] = left[..] {
-        let why = said.lines().next().unwrap_or("it lists nothing");
+        let why = said.lines().next().unwrap_or("it prints no version");
         all[one].refused = Some(format!("nvdisasm: {why}"));
         all[one].illegal = true;
         return Ok(());
@@ -284,9 +284,7 @@ fn version(ptxas: &Path) -> Result<(u16, u16), String> {
         (13.., minor) => Some((release.0 - 4, minor)),
         _ => None,
     });
-    version.ok_or_else(|| {
-        format!("{}: it does not say which release from 11.0 on it is", ptxas.display())
-    })
+    version.ok_or_else(|| format!("{}: it does not name a release from 11.0 on", ptxas.display()))
 }
 
 #[cfg(test)]
