@@ -262,18 +262,14 @@ fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> 
 }
 
 fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let (cxx, ptx) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
-    let mut whole = ptx.clone();
-    whole.conventions.tearing = false;
+    let models = refine::Models::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let setting = refine::Setting {
-        engine: &engine::enumerate::Enumerate,
-        cxx: &cxx,
-        whole: &whole,
-        torn: (!command.no_tearing).then_some(&ptx),
+        torn: (!command.no_tearing).then_some(&models.ptx),
         assumptions: refine::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
         patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
+        ..refine::Setting::new(&models)
     };
     lower::command(command, &setting, &progress, out, err)
 }

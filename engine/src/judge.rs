@@ -14,11 +14,12 @@ use model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::account::Budget;
+use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
-use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
+use crate::{Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
 
 /// About the quantified condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,6 +86,9 @@ pub struct Note {
     pub text: String,
 }
 
+/// How often a loop body is executed, where the caller does not say it.
+pub const BOUND: u32 = 2;
+
 /// How to judge.
 pub struct Task<'a> {
     pub model: &'a Model,
@@ -108,6 +112,46 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
+    /// Judges by one model with the enumerating engine: loop bodies twice at most, no limit of time, and
+    /// [`crate::MEMORY`] for each test.
+    ///
+    /// ```
+    /// use engine::judge::{Observation, Task, Verdict, judge};
+    ///
+    /// let test = litmus::parse(
+    ///     "MP.litmus",
+    ///     br#"PTX MP
+    /// {
+    /// x=0; flag=0;
+    /// }
+    ///  P0@cta 0,gpu 0           | P1@cta 1,gpu 0              ;
+    ///  st.weak.u32 [x], 1       | ld.acquire.gpu.u32 r0, [flag] ;
+    ///  st.release.gpu.u32 [flag], 1 | ld.weak.u32 r1, [x]      ;
+    /// exists (1:r0=1 /\ 1:r1=0)
+    /// "#,
+    /// )
+    /// .expect("the test is well formed");
+    /// let model = model::ptx::model();
+    /// let judgement = judge(&test, &Task::new(&model));
+    /// assert_eq!(judgement.verdict, Verdict::Fails);
+    /// assert_eq!(judgement.observation, Some(Observation::Never));
+    /// assert_eq!(judgement.found.outcomes.len(), 3);
+    /// ```
+    pub fn new(model: &'a Model) -> Task<'a> {
+        Task {
+            model,
+            cxx: None,
+            engines: vec![&Enumerate],
+            bound: BOUND,
+            timeout: None,
+            memory: MEMORY,
+            verdict_only: false,
+            blame: false,
+            alternatives: &[],
+            rests: false,
+        }
+    }
+
     /// The model that a test is judged under.
     pub fn model_of(&self, test: &Test) -> &'a Model {
         let cxx = self.cxx.filter(|_| test.dialect == Dialect::Cxx);

@@ -40,7 +40,7 @@ pub mod witness;
 
 pub use inclusion::Patience;
 pub use row::{Assumptions, Row};
-pub use rows::{Setting, Table, judge, read};
+pub use rows::{Models, Setting, Table, judge, judge_row, read};
 pub use verdict::{Finding, Verdict};
 
 /// Is told how far a long judgement is.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::parallel;
+use model::cxx::{self, ReleaseSequence};
 use model::rel::Model;
 use sass::lowering;
 use serde_json::{Map, Value};
@@ -14,6 +15,7 @@ use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
 use engine::Engine;
+use engine::enumerate::Enumerate;
 
 /// What judges.
 pub struct Setting<'a> {
@@ -24,6 +26,40 @@ pub struct Setting<'a> {
     pub assumptions: Assumptions,
     pub jobs: usize,
     pub patience: Patience,
+}
+
+/// The models that both sides are judged by.
+#[derive(Debug)]
+pub struct Models {
+    pub cxx: Model,
+    /// PTX, in which scalars may tear where they race.
+    pub ptx: Model,
+    /// The same without tearing.
+    pub untorn: Model,
+}
+
+impl Default for Models {
+    fn default() -> Models {
+        let ptx = model::ptx::model();
+        let mut untorn = ptx.clone();
+        untorn.conventions.tearing = false;
+        Models { cxx: cxx::model(ReleaseSequence::Cpp20), ptx, untorn }
+    }
+}
+
+impl<'a> Setting<'a> {
+    /// The enumerating engine on one thread, with the limits of [`Patience::default`].
+    pub fn new(models: &'a Models) -> Setting<'a> {
+        Setting {
+            engine: &Enumerate,
+            cxx: &models.cxx,
+            whole: &models.untorn,
+            torn: Some(&models.ptx),
+            assumptions: Assumptions::default(),
+            jobs: 1,
+            patience: Patience::default(),
+        }
+    }
 }
 
 /// Names that a column may have, the first being ours.
@@ -77,6 +113,26 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
     }
     let lines = rest.iter().map(|(line, _)| *line).collect();
     Ok(Table { rows, lines })
+}
+
+/// Judges one row.
+///
+/// ```
+/// use refine::{Models, Row, Setting, Verdict};
+///
+/// let row = |target: &str| Row {
+///     source: "%r = load atomic i32, ptr %p syncscope(\"device\") acquire, align 4".to_owned(),
+///     target: target.to_owned(),
+///     arch: "sm_90".to_owned(),
+/// };
+/// let models = Models::default();
+/// let verdict = |target| refine::judge_row(row(target), &Setting::new(&models)).verdict;
+/// assert_eq!(verdict("ld.acquire.gpu.b32 %r1, [%rd1];"), Verdict::Preserved);
+/// assert_eq!(verdict("ld.relaxed.gpu.b32 %r1, [%rd1];"), Verdict::Weaker);
+/// ```
+pub fn judge_row(row: Row, setting: &Setting<'_>) -> Finding {
+    let table = Table { rows: vec![(row, Map::new())], lines: Vec::new() };
+    judge(&table, setting, &()).remove(0)
 }
 
 /// Judges all rows, in the order of the file.

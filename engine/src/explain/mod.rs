@@ -21,14 +21,14 @@ use model::values::Values;
 use self::candidate::{Candidate, Visitor, candidates};
 use self::dot::Highlight;
 use self::open::{Edge, Opener};
-use crate::Limits;
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
-use crate::judge::{self, Task, Verdict};
+use crate::judge::{self, BOUND, Task, Verdict};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
 use crate::words::{race_text, with_threads};
+use crate::{Limits, MEMORY};
 
 pub use self::refute::refute;
 
@@ -45,6 +45,20 @@ pub struct ExplainOptions {
     pub dot: bool,
     /// The readings of the model, where it is the built-in one: what rests on them is marked.
     pub readings: Option<Readings>,
+}
+
+impl Default for ExplainOptions {
+    /// As text, by the built-in model of PTX with its own readings.
+    fn default() -> ExplainOptions {
+        ExplainOptions {
+            bound: BOUND,
+            timeout: None,
+            memory: MEMORY,
+            deep: false,
+            dot: false,
+            readings: Some(Readings::default()),
+        }
+    }
 }
 
 /// Candidates examined at most; the account says so if there are more.
