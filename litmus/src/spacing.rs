@@ -19,13 +19,14 @@ pub(crate) struct TokenPair<'a> {
     third: Option<TokenKind>,
     /// Whether blanks or comments stand between them.
     apart: bool,
-    /// Whether they are in a list of scoreboards: `&req={0,1}`.
-    listed: bool,
+    text: &'a str,
+    /// The tokens before the second one.
+    preceding: &'a [Token],
 }
 
 impl<'a> TokenPair<'a> {
     /// The token at an index, which is not the first, and the one before it.
-    pub(crate) fn at(text: &'a str, tokens: &[Token], index: usize) -> TokenPair<'a> {
+    pub(crate) fn at(text: &'a str, tokens: &'a [Token], index: usize) -> TokenPair<'a> {
         let (first, second) = (tokens[index - 1], tokens[index]);
         TokenPair {
             before: first.at.of(text),
@@ -34,8 +35,14 @@ impl<'a> TokenPair<'a> {
             next: second.kind,
             third: tokens.get(index + 1).map(|token| token.kind),
             apart: first.at.end < second.at.start,
-            listed: listed(text, &tokens[..index]),
+            text,
+            preceding: &tokens[..index],
         }
+    }
+
+    /// Whether the two are in a list of scoreboards: `&req={0,1}`.
+    fn listed(self) -> bool {
+        listed(self.text, self.preceding)
     }
 
     fn either(self, signs: &[&str]) -> bool {
@@ -76,7 +83,7 @@ pub(crate) fn placement(pair: TokenPair<'_>) -> bool {
 pub(crate) fn cell(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         (_, "," | ":" | "]" | "}" | ")") | ("[" | "{" | "(" | "@" | "!", _) => false,
-        ("," | ":", _) => !pair.listed,
+        ("," | ":", _) => !pair.listed(),
         // Two results, `p|q`.
         _ if pair.either(&["|"]) => false,
         _ => pair.apart,

@@ -17,27 +17,33 @@ pub struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// `end` is the place that errors at the end point to.
+    #[inline]
     pub fn new(text: &'a str, tokens: &'a [Token], end: ByteSpan) -> Cursor<'a> {
         Cursor { text, tokens, next: 0, end }
     }
 
+    #[inline]
     pub fn peek(&self) -> Option<Token> {
         self.tokens.get(self.next).copied()
     }
 
+    #[inline]
     pub fn at_end(&self) -> bool {
         self.next >= self.tokens.len()
     }
 
     /// The text of the token `ahead` of the next one; empty at the end.
+    #[inline]
     pub fn text_at(&self, ahead: usize) -> &'a str {
         self.tokens.get(self.next + ahead).map_or("", |token| token.at.of(self.text))
     }
 
+    #[inline]
     pub fn kind_at(&self, ahead: usize) -> Option<TokenKind> {
         self.tokens.get(self.next + ahead).map(|token| token.kind)
     }
 
+    #[inline]
     pub fn advance(&mut self) -> Option<Token> {
         let token = self.peek();
         self.next += usize::from(token.is_some());
@@ -45,11 +51,13 @@ impl<'a> Cursor<'a> {
     }
 
     /// The place of the next token, or of the end.
+    #[inline]
     pub fn here(&self) -> ByteSpan {
         self.peek().map_or(self.end, |token| token.at)
     }
 
     /// The place of the token before the next one.
+    #[inline]
     pub fn previous(&self) -> ByteSpan {
         self.next.checked_sub(1).map_or(self.here(), |last| self.tokens[last].at)
     }
@@ -62,19 +70,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// Where the tokens would go on.
+    #[inline]
     pub fn end(&self) -> ByteSpan {
         self.end
     }
 
+    #[inline]
     pub fn rest(&self) -> &'a [Token] {
         &self.tokens[self.next.min(self.tokens.len())..]
     }
 
+    #[inline]
     pub fn is(&self, text: &str) -> bool {
         self.text_at(0) == text
     }
 
     /// Goes past the next token if it is `text`.
+    #[inline]
     pub fn eat(&mut self, text: &str) -> Option<ByteSpan> {
         if self.is(text) { self.advance().map(|token| token.at) } else { None }
     }
@@ -90,6 +102,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Whether the next token follows the one before without a blank.
+    #[inline]
     pub fn adjacent(&self) -> bool {
         self.next > 0
             && self.peek().is_some_and(|token| token.at.start == self.tokens[self.next - 1].at.end)

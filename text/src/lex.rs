@@ -21,6 +21,7 @@ pub struct Token {
 
 impl Token {
     /// Whether it is this punctuation.
+    #[inline]
     pub fn is(self, text: &str, sign: &str) -> bool {
         matches!(self.kind, TokenKind::Punctuation(_)) && self.at.of(text) == sign
     }

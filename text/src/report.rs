@@ -13,20 +13,24 @@ pub struct ByteSpan {
 
 impl ByteSpan {
     /// The lengths of files are checked before anything is read.
+    #[inline]
     pub fn new(start: usize, end: usize) -> ByteSpan {
         let narrow = |n: usize| u32::try_from(n).expect("a file has less than 4 GiB");
         ByteSpan { start: narrow(start), end: narrow(end) }
     }
 
+    #[inline]
     pub fn of(self, text: &str) -> &str {
         &text[self.start as usize..self.end as usize]
     }
 
+    #[inline]
     pub fn to(self, last: ByteSpan) -> ByteSpan {
         ByteSpan { start: self.start, end: last.end.max(self.end) }
     }
 
     /// Without the blanks around it.
+    #[inline]
     pub fn trimmed(self, text: &str) -> ByteSpan {
         let inside = self.of(text);
         let start = self.start as usize + inside.len() - inside.trim_start().len();
@@ -34,12 +38,14 @@ impl ByteSpan {
     }
 
     /// The part of `text` that `inside`, a part of it, is.
+    #[inline]
     pub fn within(text: &str, inside: &str) -> ByteSpan {
         let start = inside.as_ptr() as usize - text.as_ptr() as usize;
         ByteSpan::new(start, start + inside.len())
     }
 
     /// The place just behind.
+    #[inline]
     pub fn after(self) -> ByteSpan {
         ByteSpan { start: self.end, end: self.end }
     }
