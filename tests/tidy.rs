@@ -322,6 +322,51 @@ fn links_lead_somewhere() {
     }
 }
 
+/// What `docs/glossary.md` explains as a verdict or as the code of a note.
+fn explained() -> BTreeSet<String> {
+    let text = fs::read_to_string(suite::root().join("docs/glossary.md")).expect("it is there");
+    let terms = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
+    terms.map(|(term, _)| term.to_owned()).collect()
+}
+
+/// The strings in `text` between `before` and a quotation mark.
+fn quoted<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
+    text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()
+}
+
+/// Each verdict and each code of a note is in the glossary, and the glossary has no other.
+#[test]
+fn verdicts_and_notes_are_in_the_glossary() {
+    let mut named: BTreeSet<String> =
+        refine::verdict::Verdict::ALL.iter().map(|verdict| verdict.name().to_owned()).collect();
+    for source in sources().iter().filter(|source| source.path.starts_with("engine/src/")) {
+        let code = source.code().split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut found = quoted(&code, "Note { code: \"");
+        // A verdict of the machine is given with its reason; one of a test is the name of a variant.
+        if source.path == "engine/src/explore/one.rs" {
+            found.extend(quoted(&code, "=> (\""));
+            found.extend(quoted(&code, "=> { (\""));
+        }
+        found.extend(code.split("Verdict::").filter_map(|arm| {
+            let (variant, name) = arm.split_once(" => \"")?;
+            (!variant.contains(' ')).then(|| name.split('"').next().unwrap_or(""))
+        }));
+        named.extend(found.into_iter().map(str::to_owned));
+    }
+    for known in ["holds", "stuck", "not-explored", "refused", "preserved"] {
+        assert!(named.contains(known), "`{known}` is not found in the sources");
+    }
+    let explained = explained();
+    for name in &named {
+        assert!(explained.contains(name), "docs/glossary.md does not explain `{name}`");
+    }
+    let unknown: Vec<_> = explained.difference(&named).collect();
+    assert!(
+        unknown.is_empty(),
+        "docs/glossary.md explains {unknown:?}, which the sources do not name"
+    );
+}
+
 /// The tests that the architecture says hold its invariants are there.
 #[test]
 fn the_tests_that_hold_the_invariants_exist() {
