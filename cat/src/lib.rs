@@ -1,8 +1,8 @@
-//! Models in cat, the language of herd's models: the part of it that is sets, relations and axioms.
+//! Reads memory models in cat, the language of herd's models: sets, relations and axioms.
 //!
-//! A file without `include "causeway.cat"` uses the names that the peer gives to PTX, and its
-//! conventions: reads are not torn, and a failing `cas` writes. What [`model::render::cat()`] prints
-//! says otherwise and is read back as the model it was.
+//! By default a file uses the peer's names for PTX and the peer's conventions: reads are not torn,
+//! and a failing `cas` writes. A file that [`model::render::cat()`] printed includes `causeway.cat`
+//! and has its own names and conventions; it is read back as the same model.
 
 mod build;
 mod call;

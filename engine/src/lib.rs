@@ -1,10 +1,10 @@
-//! The engines: each answers one question, the set of outcomes of a program under a model.
+//! The engines: each computes the set of outcomes of a program under a model.
 //!
-//! Conditions, expectations and comparison are written once, over what engines report. Engines
-//! never name each other.
+//! Conditions, expectations and comparison are implemented once, over the results of the engines.
+//! Engines do not depend on each other.
 //!
-//! Over them: [`judge`], one test with its condition; [`resting`], the readings that a verdict rests on; [`explain`],
-//! the derivation of a verdict.
+//! Built on them: [`judge`], the verdict of one test; [`resting`], the readings that a verdict rests
+//! on; [`explain`], the derivation of a verdict.
 
 pub mod account;
 pub mod concrete;

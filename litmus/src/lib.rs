@@ -1,7 +1,7 @@
-//! Litmus tests as text.
+//! Reads litmus tests.
 //!
-//! [`parse`] reads a test in herd's frame with PTX in its columns, with the untyped instructions of
-//! the peer dialect, or with operations of C++, and answers with a program or with everything that is wrong with the file.
+//! [`parse`] reads a test in herd's frame. Its columns hold PTX, SASS, untyped instructions of the peer
+//! dialect, or operations of C++. The result is a program, or every error of the file.
 
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
@@ -283,7 +283,7 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
             None => report.error("arch", at, "a test in SASS requires an architecture").help(HELP),
         };
     }
-    // What else is wrong is told as of the machine of the example.
+    // Report further errors as if for the architecture of the example.
     Some(found.unwrap_or((90, Family::Hopper)))
 }
 

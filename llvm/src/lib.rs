@@ -1,10 +1,9 @@
-//! LLVM IR, as far as a lowering of memory operations needs it.
+//! Reads the part of LLVM IR that a lowering of memory operations needs.
 //!
-//! [`read`] takes straight-line code, one instruction a line: memory operations, fences and barriers are
-//! read in full; arithmetic is known by its opcode, and what it computes is not looked into.
-//! `[kernel arg %p: noalias readonly]` behind an instruction says what is known of a pointer that the
-//! line does not show. [`functions`] takes a module, and makes of each function a column of operations
-//! of C++.
+//! [`read`] reads straight-line code, one instruction per line. Memory operations, fences and barriers are
+//! parsed in full; of other instructions only the opcode is used. `[kernel arg %p: noalias readonly]` after
+//! an instruction states the attributes of a pointer whose declaration is missing. [`functions`] reads a
+//! module and translates each function into a column of C++ operations.
 
 mod access;
 mod body;

@@ -1,10 +1,9 @@
-//! The machine: a second account of memory, by running it.
+//! An operational model of GPU memory: caches and queues.
 //!
-//! SMs with an L1 each, that may hold old values and lose them at any time; one FIFO from an SM for
-//! each location, and one from a GPU for each location that is homed elsewhere; memory at its home.
-//! Threads issue in order, and what they load arrives in any order that queues, fences and barriers
-//! leave. It knows nothing of relations and axioms, and they know nothing of it: that each of its
-//! outcomes is one that the axioms allow is what comparing the two shows.
+//! Each SM has an L1, which may hold stale values and may evict lines at any time. A FIFO leads from each
+//! SM to each location, and one from each GPU to each location whose home is elsewhere. Threads issue in
+//! order; loads return in any order that queues, fences and barriers permit. The machine does not use the
+//! axioms, and the axioms do not use the machine, so that a comparison of the two is a test of both.
 
 mod barrier;
 mod describe;

@@ -1,4 +1,4 @@
-//! The PTX memory model as data, and what it is judged on.
+//! The PTX memory model as data, and the programs that it applies to.
 //!
 //! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
 //! `rel`, `reading`, `ptx` (the model); `layout`, `agreed`, `expr`, `path`, `generation`, `unfold`, `structure` (a program

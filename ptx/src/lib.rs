@@ -1,7 +1,7 @@
-//! PTX as text: modules read whole, memory instructions judged by their rules, the rest kept as it stands.
+//! Reads PTX modules: memory instructions are parsed and checked by rules, other instructions are kept as text.
 //!
-//! The rules are data ([`rules`]): what each says, who says so, how a breach is corrected. What qualifiers mean is in
-//! [`meaning`].
+//! The rules are data ([`rules`]): the text of the rule, whether the document or ptxas requires it, and the
+//! correction. [`meaning`] defines the semantics of qualifiers.
 
 mod constant;
 pub mod correction;

@@ -77,7 +77,7 @@ impl Asked {
                     let text = "withdrawn, where the published mapping adds one too";
                     write!(why, "; {withdrawn} {text}").expect("a string takes it");
                 }
-                // Less of a promise is no other instruction.
+                // Not done for SASS: a weaker promise need not be an instruction.
                 let machine = self.question.machine.is_some();
                 let less = if machine { None } else { self.sufficient(judge) };
                 match less {

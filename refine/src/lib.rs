@@ -1,14 +1,14 @@
-//! Whether a compiler keeps the memory model of its source.
+//! Decides whether a compiler preserved the memory model of its source.
 //!
-//! A lowering of a thread is right when in every frame and context nothing becomes possible that the
-//! source forbids (reading J1). What may be moved, merged or left out is what that accepts: there is
-//! no list of it (reading J4). Both sides become [`step`]s; each side's axioms judge its programs, in the same
-//! [`context`]s.
+//! A lowering of a thread is correct if, in every frame and context, the target has no outcome that the
+//! source forbids (reading J1). There is no list of allowed transformations: a lowering may move, merge and
+//! remove whatever this accepts (reading J4). Both sides become [`step`]s, and each runs under its own
+//! axioms, in the same [`context`]s.
 //!
-//! A [`inclusion::Question`] is a piece of source and what became of it; [`context`]s put both beside partners, and
-//! [`inclusion::Judge`] looks for an outcome that the target has and the source forbids. Rows of a file
-//! ([`rows`]), tables of lowerings ([`table`]), functions ([`function`]) and generated programs ([`generated`])
-//! ask such questions, and a [`verdict::Finding`] is the answer.
+//! An [`inclusion::Question`] is a source with its target. [`context`]s add the other threads, and
+//! [`inclusion::Judge`] searches for an outcome that the target has and the source forbids. The front ends
+//! are rows of a file ([`rows`]), lowering tables ([`table`]), functions ([`function`]) and generated programs
+//! ([`generated`]). The answer is a [`verdict::Finding`].
 
 pub mod alike;
 pub mod asked;

@@ -1,4 +1,4 @@
-//! Names of the machine's instructions as what they are to memory.
+//! Classifies SASS opcodes by their effect on memory.
 
 use machine::form::{AccessLevel, MachineOp};
 use model::isa::atom::AtomicOp;

@@ -1,5 +1,5 @@
-//! SASS: the machine's own instructions, as words and as `nvdisasm` prints them; what they promise ([`promise`]),
-//! and what ptxas makes of PTX ([`lowering`]).
+//! SASS, the machine code of NVIDIA GPUs: instruction words, the text that `nvdisasm` prints, the memory
+//! semantics of instructions ([`promise`]), and the tables of what ptxas emits for PTX ([`lowering`]).
 
 pub mod decode;
 pub mod encode;

@@ -1,7 +1,7 @@
-//! Text that is judged: tokens, places in a file, and diagnostics.
+//! Support for readers of text: tokens, positions and diagnostics.
 //!
-//! Every reader of files (litmus tests, `.cat` models, PTX, SASS, LLVM IR, tables of lowerings) collects what is
-//! wrong with its input in a [`report::Diagnostics`], by byte ranges, and [`report::Diagnostics::finish`] turns that into
+//! Every reader (litmus tests, `.cat` models, PTX, SASS, LLVM IR, lowering tables) collects the errors of its
+//! input in a [`report::Diagnostics`], with byte ranges. [`report::Diagnostics::finish`] converts them to
 //! [`Diagnostic`]s with lines, columns and excerpts.
 
 pub mod cursor;

@@ -51,7 +51,7 @@ impl ByteSpan {
     }
 }
 
-/// In the place of something that was no good, and was reported.
+/// Marker: an error was already reported.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReported;
 

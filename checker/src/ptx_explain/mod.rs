@@ -64,7 +64,7 @@ struct Part {
     said: Said,
 }
 
-/// What brought something, and where: a version of PTX, and a target.
+/// The minimum PTX version and target, with reasons.
 struct Needs {
     isa: PtxIsa,
     /// `sm_`; 0 is any target.

@@ -158,8 +158,8 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
     Ok((finding, None))
 }
 
-/// What of the target may be left out, in all setups. Less of a promise is no other instruction of the
-/// machine, so it is not asked of listings.
+/// The parts of the target that can be removed, in all setups. Not done for listings: a weaker promise need
+/// not be an instruction of SASS.
 fn less(cases: &mut [(Case<'_>, Vec<Context>)]) -> Result<Option<String>, Refused> {
     let mut held = Vec::new();
     for (case, contexts) in &mut *cases {
