@@ -14,12 +14,11 @@ use model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::account::Budget;
-use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
-use crate::{Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
+use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
 
 /// About the quantified condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,7 +140,7 @@ impl<'a> Task<'a> {
         Task {
             model,
             cxx: None,
-            engines: vec![&Enumerate],
+            engines: vec![ENGINES[0]],
             bound: BOUND,
             timeout: None,
             memory: MEMORY,
@@ -626,7 +625,7 @@ exists (P0:r0=9)
 ";
 
     fn task(model: &Model) -> Task<'_> {
-        let engines = crate::ENGINES.to_vec();
+        let engines = ENGINES.to_vec();
         let (timeout, verdict_only, blame) = (None, false, false);
         Task {
             model,
@@ -653,7 +652,7 @@ exists (P0:r0=9)
                  exists (P0:r0=0 /\\ P1:r0=0)\n"
             );
             let test = litmus::parse("", program.as_bytes()).expect("a test");
-            for &engine in crate::ENGINES {
+            for &engine in ENGINES {
                 let judged = judge(&test, &Task { engines: vec![engine], ..task(&model) });
                 assert_eq!(judged.verdict.name(), "undefined");
                 let lost = |outcome: &[Value]| outcome.iter().all(|&value| value == 0);

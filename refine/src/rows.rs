@@ -14,8 +14,7 @@ use super::inclusion::{Judge, Patience, Question};
 use super::row::{Assumptions, Row, prepare};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
-use engine::Engine;
-use engine::enumerate::Enumerate;
+use engine::{ENGINES, Engine};
 
 /// What judges.
 pub struct Setting<'a> {
@@ -51,7 +50,7 @@ impl<'a> Setting<'a> {
     /// The enumerating engine on one thread, with the limits of [`Patience::default`].
     pub fn new(models: &'a Models) -> Setting<'a> {
         Setting {
-            engine: &Enumerate,
+            engine: ENGINES[0],
             cxx: &models.cxx,
             whole: &models.untorn,
             torn: Some(&models.ptx),
