@@ -90,7 +90,7 @@ pub struct Module<'a> {
     tree: syntax::ModuleSyntax,
 }
 
-/// One instruction of a [`ModuleSyntax`]; displays in one way however it is written, without its `;`.
+/// One instruction of a [`Module`]; displays in one way however it is written, without its `;`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction<'a> {
     /// With its guard, without its `;`.
