@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use refine::{Models, Row, Setting, judge_row};
+use refine::{JudgeSettings, Models, Row, judge_row};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let models = Models::default();
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             target: target.to_owned(),
             arch: "sm_90".to_owned(),
         };
-        let finding = judge_row(row, &Setting::new(&models));
+        let finding = judge_row(row, &JudgeSettings::new(&models));
         writeln!(out, "{target} {}: {}", finding.verdict.name(), finding.why)?;
         if let (Some(context), Some(outcome)) = (finding.context, finding.outcome) {
             writeln!(out, "  context: {context}\n  outcome: {outcome}")?;

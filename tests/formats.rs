@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
-use checker::report::Format;
+use checker::report::ReportFormat;
 use clap::ValueEnum;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -97,7 +97,7 @@ const RUNS: &[&[&str]] = &[
 
 /// The names of all formats that `check` and `explore` have.
 pub(crate) fn formats() -> Vec<String> {
-    let values = Format::value_variants().iter().filter_map(Format::to_possible_value);
+    let values = ReportFormat::value_variants().iter().filter_map(ReportFormat::to_possible_value);
     values.map(|value| value.get_name().to_owned()).collect()
 }
 

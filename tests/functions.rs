@@ -12,10 +12,10 @@ use litmus::listing::Signature;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use refine::csv;
-use refine::function::ask::Asker;
-use refine::function::{Pair, Said, judge, paired};
-use refine::verdict::{By, Verdict};
-use refine::{Assumptions, Patience, Setting, Table};
+use refine::function::ask::Refiner;
+use refine::function::{FunctionPair, PairReport, judge, paired};
+use refine::verdict::{Refuter, Verdict};
+use refine::{Assumptions, JudgeSettings, Patience, RowTable};
 
 use crate::fmt::formatted;
 use crate::suite;
@@ -38,7 +38,7 @@ fn module(body: &str) -> String {
     )
 }
 
-fn said(source: &str, target: &str) -> Said {
+fn said(source: &str, target: &str) -> PairReport {
     let read = |text: &str| {
         let (module, diagnostics) = ::ptx::read("m.ptx", text.as_bytes());
         assert_eq!(diagnostics, [], "{text}");
@@ -47,10 +47,10 @@ fn said(source: &str, target: &str) -> Said {
     judge_pair(&paired(read(source), read(target))[0])
 }
 
-fn judge_pair(pair: &Pair) -> Said {
+fn judge_pair(pair: &FunctionPair) -> PairReport {
     let (cxx, mut whole) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
     whole.conventions.tearing = false;
-    let asker = Asker {
+    let asker = Refiner {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,
@@ -197,7 +197,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     let (cxx, torn) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
     let mut whole = torn.clone();
     whole.conventions.tearing = false;
-    let setting = Setting {
+    let setting = JudgeSettings {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,
@@ -206,9 +206,9 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         jobs: 2,
         patience: Patience::default(),
     };
-    let table = Table { rows, ..Table::default() };
+    let table = RowTable { rows, ..RowTable::default() };
     let findings = refine::judge(&table, &setting, &());
-    let asker = Asker {
+    let asker = Refiner {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,
@@ -284,7 +284,7 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     let without: Vec<&str> =
         PUBLISHED.into_iter().filter(|one| !one.starts_with("MEMBAR")).collect();
     let said = judged(&without);
-    assert_eq!(said.finding.by, Some(By::ContractAndMachine), "{:?}", said.finding);
+    assert_eq!(said.finding.by, Some(Refuter::ContractAndMachine), "{:?}", said.finding);
     assert!(said.finding.why.contains("lacks a `MEMBAR` before it"), "{}", said.finding.why);
     let run = said.finding.run.expect("the machine has one");
     assert!(run.contains("P1:c0=1 P1:c1=0"), "{run}");
@@ -293,6 +293,6 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
         if one.contains("STRONG") { "STG.E.STRONG.SM desc[UR4][R4.64], R7" } else { one }
     });
     let said = judged(&narrowed);
-    assert_eq!(said.finding.by, Some(By::Contract), "{:?}", said.finding);
+    assert_eq!(said.finding.by, Some(Refuter::Contract), "{:?}", said.finding);
     assert!(said.finding.why.contains("lacks `.GPU`"), "{}", said.finding.why);
 }

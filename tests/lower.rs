@@ -13,13 +13,13 @@ use model::isa::fence::FenceOrder;
 use model::ptx;
 use model::rel::Model;
 use model::scope::Scope;
-use refine::context::Reach;
-use refine::inclusion::{Answer, Judge, Language, Question};
+use refine::context::PartnerScope;
+use refine::inclusion::{Answer, Judge, Question, SourceLanguage};
 use refine::mapping::to_ptx;
 use refine::program::Width;
-use refine::step::{Act, Order, Place, Step, line};
+use refine::step::{AccessKind, AccessOrder, Step, TestLocation, line};
 use refine::weaken::weakenings;
-use refine::{Assumptions, Finding, Patience, Row, Setting, Table, judge, read};
+use refine::{Assumptions, Finding, JudgeSettings, Patience, Row, RowTable, judge, read};
 
 use crate::fmt::formatted;
 use crate::suite;
@@ -32,20 +32,20 @@ pub(crate) fn models() -> [Model; 2] {
     [torn, whole]
 }
 
-fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (Table, Vec<Finding>) {
+fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (RowTable, Vec<Finding>) {
     let table = read(text).expect("the rows are well formed");
     let findings = judged_with(&table, assumptions, tearing);
     (table, findings)
 }
 
-pub(crate) fn judged(table: &Table) -> Vec<Finding> {
+pub(crate) fn judged(table: &RowTable) -> Vec<Finding> {
     judged_with(table, Assumptions::default(), true)
 }
 
-fn judged_with(table: &Table, assumptions: Assumptions, tearing: bool) -> Vec<Finding> {
+fn judged_with(table: &RowTable, assumptions: Assumptions, tearing: bool) -> Vec<Finding> {
     let cxx = cxx::model(ReleaseSequence::Cpp20);
     let [torn, whole] = models();
-    let setting = Setting {
+    let setting = JudgeSettings {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,
@@ -107,20 +107,22 @@ fn assumptions_change_what_they_are_about() {
 fn operations() -> Vec<Step> {
     let mut all = Vec::new();
     for scope in Scope::ALL {
-        let orders = |act: Act| -> &[Order] {
-            use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+        let orders = |act: AccessKind| -> &[AccessOrder] {
+            use AccessOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
             match act {
-                Act::Load => &[Relaxed, Acquire, SeqCst],
-                Act::Store => &[Relaxed, Release, SeqCst],
-                Act::Swap | Act::Overwrite | Act::Reduce | Act::CompareExchange(_) | Act::Probe => {
-                    &[Relaxed, Acquire, Release, AcqRel, SeqCst]
-                }
+                AccessKind::Load => &[Relaxed, Acquire, SeqCst],
+                AccessKind::Store => &[Relaxed, Release, SeqCst],
+                AccessKind::Swap
+                | AccessKind::Overwrite
+                | AccessKind::Reduce
+                | AccessKind::CompareExchange(_)
+                | AccessKind::Probe => &[Relaxed, Acquire, Release, AcqRel, SeqCst],
             }
         };
-        let cas = Act::CompareExchange(Some(Failure::Relaxed));
-        for act in [Act::Load, Act::Store, Act::Swap, cas] {
+        let cas = AccessKind::CompareExchange(Some(Failure::Relaxed));
+        for act in [AccessKind::Load, AccessKind::Store, AccessKind::Swap, cas] {
             let all_of = orders(act).iter();
-            all.extend(all_of.map(|&order| Step::access(act, Place::Y, order, scope)));
+            all.extend(all_of.map(|&order| Step::access(act, TestLocation::Y, order, scope)));
         }
         for order in [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc]
         {
@@ -138,11 +140,11 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
     let (mut weaker, mut survivors) = (0, Vec::new());
     for step in operations() {
         let ask = |target: Vec<Step>| Question {
-            language: Language::Cxx,
+            language: SourceLanguage::Cxx,
             source: vec![step],
             target,
             width: Width::Word,
-            reach: Reach { within: step.scope().expect("it has a scope"), alone: false },
+            reach: PartnerScope { within: step.scope().expect("it has a scope"), alone: false },
             machine: None,
         };
         let mapped = to_ptx(step);
@@ -248,7 +250,7 @@ fn a_target_that_nobody_measured_is_of_its_family_or_of_none() {
         let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
         (row, serde_json::Map::new())
     });
-    let findings = judged(&Table { rows: rows.to_vec(), ..Table::default() });
+    let findings = judged(&RowTable { rows: rows.to_vec(), ..RowTable::default() });
     let verdicts: Vec<&str> = findings.iter().map(|finding| finding.verdict.name()).collect();
     assert_eq!(verdicts, ["weaker", "undecided"], "{findings:?}");
 }
@@ -286,13 +288,14 @@ fn no_row_is_too_odd_to_be_answered() {
         for target in targets {
             for arch in ["sm_90", "sm_10", "", "sm_"] {
                 let row = Row { source: source.into(), target: target.into(), arch: arch.into() };
-                let table = Table { rows: vec![(row, serde_json::Map::new())], ..Table::default() };
+                let table =
+                    RowTable { rows: vec![(row, serde_json::Map::new())], ..RowTable::default() };
                 assert_eq!(judged(&table).len(), 1);
             }
         }
     }
     let many = "store i32 1, ptr %p\n".repeat(300);
     let row = Row { source: many, target: "st.b32 [a], r;".repeat(300), arch: "sm_90".into() };
-    let table = Table { rows: vec![(row, serde_json::Map::new())], ..Table::default() };
+    let table = RowTable { rows: vec![(row, serde_json::Map::new())], ..RowTable::default() };
     assert_eq!(judged(&table)[0].verdict.name(), "unsupported");
 }

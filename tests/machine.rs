@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::ENGINES;
 use engine::explore::inclusion::{Inclusion, compare, shown};
 use engine::explore::random::{Walks, walk};
-use engine::explore::{Limits, explore};
+use engine::explore::{ExploreLimits, explore};
 use engine::judge::{Judgement, Task, judge};
 use engine::stuck::never;
 use litmus::Test;
@@ -60,7 +60,7 @@ fn machines() -> Vec<(u16, Options)> {
 #[test]
 fn every_outcome_of_the_machine_is_allowed() {
     // A few tests of five threads have more; they are explored by hand.
-    const LIMITS: Limits = Limits::states(20_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(20_000);
     let model = ptx::model();
     let (mut included, mut limited, mut stuck, mut wrong) = (0, 0, 0, String::new());
     for entry in suite::load(&suite::folder()) {
@@ -104,7 +104,7 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits::states(5_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(5_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -131,7 +131,7 @@ fn no_random_program_leaves_the_axioms() {
 /// no execution that ends, no run does.
 #[test]
 fn a_run_that_never_ends_is_an_execution_that_never_ends() {
-    const LIMITS: Limits = Limits { progress: true, ..Limits::states(5_000) };
+    const LIMITS: ExploreLimits = ExploreLimits { progress: true, ..ExploreLimits::states(5_000) };
     let model = ptx::model();
     let lowering = Lowering::of(90).expect("there is a table");
     let (compared, stuck) = (Cell::new(0), Cell::new(0));
@@ -167,7 +167,7 @@ fn a_run_that_never_ends_is_an_execution_that_never_ends() {
 /// runs as many as one likes.
 #[test]
 fn no_placed_program_leaves_the_axioms() {
-    const LIMITS: Limits = Limits::states(20_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [
@@ -235,7 +235,7 @@ fn placed_programs(cases: u32, check: impl Fn(&Test, &str) -> Result<(), String>
 /// What machine.md calls a matter of progress or of taste: with it or without, the axioms allow all.
 #[test]
 fn what_no_axiom_asks_for_may_be_otherwise() {
-    const LIMITS: Limits = Limits::states(20_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines: Vec<Options> = Variant::ALL
@@ -270,7 +270,8 @@ fn what_no_axiom_asks_for_may_be_otherwise() {
 /// in the end, and who does not may look at an old line for ever.
 #[test]
 fn strong_loads_see_a_flag_in_the_end() {
-    const LIMITS: Limits = Limits { progress: true, ..Limits::states(100_000) };
+    const LIMITS: ExploreLimits =
+        ExploreLimits { progress: true, ..ExploreLimits::states(100_000) };
     let endless = |load: &str, store: &str, sm: u16, options: Options| {
         let source = format!(
             "PTX spin\n{{ f=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
@@ -367,7 +368,7 @@ fn found(test: &Test, options: Options) -> bool {
         &test.program,
         Lowering::of(90).expect("there is a table"),
         options,
-        Limits::states(200_000),
+        ExploreLimits::states(200_000),
     );
     let explored = explored.expect("the family has all of this");
     assert_eq!(explored.limit, None);
@@ -395,7 +396,7 @@ fn the_machine_shows_what_machines_show() {
 /// Walks do what the search finds, the same for the same seed, and in time all of it.
 #[test]
 fn random_walks_end_where_runs_end() {
-    let limits = Limits::states(10_000);
+    let limits = ExploreLimits::states(10_000);
     let lowering = Lowering::of(90).expect("there is a table");
     for file in ["IRIW+weak", "SB+fence.sc.gpu+waits", "MP+old-line", "LB+bar.sync+st.release.gpu"]
     {
@@ -467,7 +468,7 @@ fn what_each_part_is_for() {
 
 /// The reductions forget steps, never outcomes.
 fn reductions_agree(test: &Test, sm: u16, options: Options) -> Result<(), String> {
-    const LIMITS: Limits = Limits::states(60_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(60_000);
     let lowering = Lowering::of(sm).expect("there is a table");
     let found = |reduce: Reduce| {
         let options = Options { reduce, ..options };
@@ -535,7 +536,8 @@ fn a_loop_of_barriers_is_a_limit() {
         );
         let test =
             litmus::parse("loop", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
-        let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+        let explored =
+            explore(&test.program, lowering, Options::default(), ExploreLimits::states(10));
         assert_eq!(explored.expect("it runs").limit, Some(limit));
     }
 }
@@ -549,7 +551,7 @@ fn long_code_is_a_limit() {
     let source = format!("PTX long\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n{adds}exists (0:r0=10001)\n");
     let test = litmus::parse("long", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
     let lowering = Lowering::of(90).expect("there is a table");
-    let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+    let explored = explore(&test.program, lowering, Options::default(), ExploreLimits::states(10));
     assert_eq!(explored.expect("it runs").limit, Some(TOO_LONG));
     let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
     assert_eq!(verdict.reason(), Some("too many instructions in one thread"));
@@ -561,7 +563,7 @@ fn code_that_is_not_too_long_has_no_limit() {
     let source = format!("PTX short\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n{adds}exists (0:r0=4000)\n");
     let test = litmus::parse("short", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
     let lowering = Lowering::of(90).expect("there is a table");
-    let explored = explore(&test.program, lowering, Options::default(), Limits::states(10));
+    let explored = explore(&test.program, lowering, Options::default(), ExploreLimits::states(10));
     assert_eq!(explored.expect("it runs").limit, None);
     let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
     assert_eq!(verdict.name(), "holds");
@@ -579,7 +581,8 @@ fn instances_of_a_barrier_are_barriers_of_their_own() {
         let test =
             litmus::parse("crossed", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
         let lowering = Lowering::of(90).expect("there is a table");
-        let explored = explore(&test.program, lowering, Options::default(), Limits::states(1000));
+        let explored =
+            explore(&test.program, lowering, Options::default(), ExploreLimits::states(1000));
         let explored = explored.expect("it runs");
         (explored.outcomes.len(), explored.stuck)
     };

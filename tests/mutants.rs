@@ -7,12 +7,12 @@ use std::fs;
 use engine::ENGINES;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
-use refine::asked::Prepared;
 use refine::inclusion::{Answer, Judge};
 use refine::row::prepare;
-use refine::run::Ran;
-use refine::verdict::By;
-use refine::{Assumptions, Finding, Row, Table};
+use refine::row_question::PreparedRow;
+use refine::run::MachineAnswer;
+use refine::verdict::Refuter;
+use refine::{Assumptions, Finding, Row, RowTable};
 use sass::lowering;
 
 use crate::lower::{judged, models};
@@ -185,7 +185,7 @@ fn text(names: &[String]) -> String {
 fn judge(rows: impl Iterator<Item = (String, String)>) -> Vec<Finding> {
     let row = |(source, target)| Row { source, target, arch: "sm_90".to_owned() };
     let rows = rows.map(|pair| (row(pair), serde_json::Map::new())).collect();
-    judged(&Table { rows, ..Table::default() })
+    judged(&RowTable { rows, ..RowTable::default() })
 }
 
 /// Mutants that nothing can tell from what they were.
@@ -239,7 +239,7 @@ fn every_mutant_of_the_table_is_caught_or_has_a_reason() {
         let by = match (finding.verdict.name(), finding.by) {
             ("weaker", Some(by)) => {
                 count.contract += 1;
-                count.machine += usize::from(by == By::ContractAndMachine);
+                count.machine += usize::from(by == Refuter::ContractAndMachine);
                 by.name().to_owned()
             }
             ("outside", _) => {
@@ -316,7 +316,7 @@ fn the_machine_refutes_no_row_of_a_table() {
         for row in tabled(&family.table, sm) {
             let target = text(&row.names);
             let row = Row { source: row.ptx, target, arch: format!("sm_{sm}") };
-            let Prepared::Asks(asked) = prepare(&row, Assumptions::default()) else {
+            let PreparedRow::NeedsEngine(asked) = prepare(&row, Assumptions::default()) else {
                 assert!(sm < 70, "{row:?} is not asked");
                 continue;
             };
@@ -324,8 +324,10 @@ fn the_machine_refutes_no_row_of_a_table() {
             let answer = judge.judge(&asked.question);
             assert!(matches!(answer, Answer::Included(_)), "{row:?}: {answer:?}");
             match judge.run(&asked.question, code) {
-                Ran::Included(told) => contexts += told,
-                other @ (Ran::Refuted(_) | Ran::Undecided(_)) => panic!("{row:?}: {other:?}"),
+                MachineAnswer::Included(told) => contexts += told,
+                other @ (MachineAnswer::Refuted(_) | MachineAnswer::Undecided(_)) => {
+                    panic!("{row:?}: {other:?}")
+                }
             }
             judged += 1;
             judge.forget();

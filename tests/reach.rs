@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use ::machine::Options;
-use engine::explore::Limits;
+use engine::explore::ExploreLimits;
 use engine::explore::inclusion::{Inclusion, compare};
 use model::ptx;
 use sass::lower::Lowering;
@@ -17,7 +17,7 @@ use crate::suite::{self, Entry};
 /// One target of each family.
 const TARGETS: [u16; 5] = [50, 70, 80, 90, 100];
 
-const LIMITS: Limits = Limits::states(50_000);
+const LIMITS: ExploreLimits = ExploreLimits::states(50_000);
 
 /// What became of a test on each target.
 struct Row {

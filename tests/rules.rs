@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use engine::explore::inclusion::shown;
-use engine::explore::{Limits, explore};
+use engine::explore::{ExploreLimits, explore};
 use litmus::{Quantifier, Test};
 use machine::{MachineRule, Options};
 use sass::lower::Lowering;
@@ -25,7 +25,7 @@ fn about(rule: MachineRule) -> Options {
 /// Whether some run ends as the test says that none does.
 fn happens(test: &Test, options: Options) -> bool {
     let lowering = Lowering::of(90).expect("there is a table");
-    let explored = explore(&test.program, lowering, options, Limits::states(1_000_000));
+    let explored = explore(&test.program, lowering, options, ExploreLimits::states(1_000_000));
     let explored = explored.expect("the family has all of this");
     assert_eq!(explored.limit, None, "{}", test.name);
     explored

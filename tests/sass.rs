@@ -8,14 +8,14 @@ use std::fs;
 use std::time::Duration;
 
 use engine::explore::inclusion::{Inclusion, compare};
-use engine::explore::{Limits, explore};
+use engine::explore::{ExploreLimits, explore};
 use machine::{Home, Options};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::ptx;
-use refine::step::{Act, Order, Step};
+use refine::step::{AccessKind, AccessOrder, Step};
 use refine::{contract, item};
 
 use crate::suite;
@@ -28,7 +28,7 @@ fn what_the_machine_does_is_recorded() {
         let lowering = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
         let lowering = lowering.unwrap_or_else(|| panic!("{} is in PTX", path.display()));
         writeln!(now, "{} on sm_{}", test.name, lowering.sm).expect("strings can be written");
-        match explore(&test.program, lowering, Options::default(), Limits::states(100_000)) {
+        match explore(&test.program, lowering, Options::default(), ExploreLimits::states(100_000)) {
             Ok(explored) => {
                 assert_eq!(explored.limit, None, "{}", path.display());
                 for outcome in explored.outcomes.keys() {
@@ -189,16 +189,21 @@ fn promised_in_a_row(names: &[&str]) -> Option<Vec<String>> {
     let step = |step: Step| match step {
         Step::Access { act, order, scope, .. } => {
             let name = match act {
-                Act::Load => "ld",
-                Act::Store => "st",
-                Act::Swap | Act::Reduce | Act::Overwrite | Act::Probe | Act::CompareExchange(_) => {
-                    "atomic"
-                }
+                AccessKind::Load => "ld",
+                AccessKind::Store => "st",
+                AccessKind::Swap
+                | AccessKind::Reduce
+                | AccessKind::Overwrite
+                | AccessKind::Probe
+                | AccessKind::CompareExchange(_) => "atomic",
             };
             match order {
-                Order::Weak | Order::Unordered => format!("{name}.weak"),
-                Order::AcqRel => format!("{name}.acq_rel.{}", scope.name()),
-                Order::Relaxed | Order::Acquire | Order::Release | Order::SeqCst => {
+                AccessOrder::Weak | AccessOrder::Unordered => format!("{name}.weak"),
+                AccessOrder::AcqRel => format!("{name}.acq_rel.{}", scope.name()),
+                AccessOrder::Relaxed
+                | AccessOrder::Acquire
+                | AccessOrder::Release
+                | AccessOrder::SeqCst => {
                     format!("{name}.relaxed.{}", scope.name())
                 }
             }
@@ -277,7 +282,7 @@ fn a_row_and_a_column_promise_the_same() {
 /// What an instruction promises is what the machine keeps.
 #[test]
 fn no_random_column_leaves_what_it_promises() {
-    const LIMITS: Limits = Limits::states(20_000);
+    const LIMITS: ExploreLimits = ExploreLimits::states(20_000);
     let model = ptx::model();
     let default = Options::default();
     let machines = [

@@ -3,17 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checker::lower::report::{Baseline, Manner, Reporter};
+use checker::lower::report::{Baseline, ReportOptions, Reporter};
 use checker::lower::table;
-use checker::report::Format;
+use checker::report::ReportFormat;
 use engine::ENGINES;
 use engine::exit::Exit;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
-use refine::generated::{self, Shape};
+use refine::generated::{self, ProgramPattern};
 use refine::inclusion::Judge;
-use refine::step::{Act, Order, Place, Step};
-use refine::{Assumptions, Patience, Setting};
+use refine::step::{AccessKind, AccessOrder, Step, TestLocation};
+use refine::{Assumptions, JudgeSettings, Patience};
 use serde_json::Value;
 
 use crate::lower::models;
@@ -23,7 +23,7 @@ use crate::suite;
 fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
     let cxx = cxx::model(ReleaseSequence::Cpp20);
     let [torn, whole] = models();
-    let setting = Setting {
+    let setting = JudgeSettings {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,
@@ -34,8 +34,11 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
     };
     let baseline = Baseline::default();
     let path = Path::new("its.table");
-    let mut reporter =
-        Reporter::new(Manner { format: Format::Json, racy: false, baseline: &baseline });
+    let mut reporter = Reporter::new(ReportOptions {
+        format: ReportFormat::Json,
+        racy: false,
+        baseline: &baseline,
+    });
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);
 
@@ -170,7 +173,7 @@ fn the_published_mapping_is_right_in_generated_programs() {
     let cxx = cxx::model(ReleaseSequence::Cpp20);
     let rc11 = cxx::model(ReleaseSequence::Rc11);
     let [_, whole] = models();
-    for shape in Shape::ALL {
+    for shape in ProgramPattern::ALL {
         let judge = Judge::new(ENGINES[0], &cxx, &whole, None);
         let added = generated::judge(&judge, shape, BUDGET).expect("no limit is reached");
         eprintln!("{shape:?}: {BUDGET} of {} programs", shape.count());
@@ -180,16 +183,16 @@ fn the_published_mapping_is_right_in_generated_programs() {
     let access = |act, at, order| Step::access(act, at, order, Scope::Gpu);
     let threads = [
         vec![
-            access(Act::Swap, Place::Y, Order::SeqCst),
-            access(Act::Store, Place::Y, Order::Relaxed),
+            access(AccessKind::Swap, TestLocation::Y, AccessOrder::SeqCst),
+            access(AccessKind::Store, TestLocation::Y, AccessOrder::Relaxed),
         ],
         vec![
-            access(Act::Load, Place::Y, Order::Acquire),
-            access(Act::Store, Place::Z, Order::Relaxed),
+            access(AccessKind::Load, TestLocation::Y, AccessOrder::Acquire),
+            access(AccessKind::Store, TestLocation::Z, AccessOrder::Relaxed),
         ],
         vec![
-            access(Act::Swap, Place::Z, Order::AcqRel),
-            access(Act::Store, Place::Y, Order::Release),
+            access(AccessKind::Swap, TestLocation::Z, AccessOrder::AcqRel),
+            access(AccessKind::Store, TestLocation::Y, AccessOrder::Release),
         ],
     ];
     for (model, kept) in [(&cxx, true), (&rc11, false)] {

@@ -1,7 +1,7 @@
 //! What holds of the sources themselves: imports point one way, citations lead somewhere, files
 //! begin with what they hold and stay small.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -109,7 +109,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("cxx", &["given", "rel"]),
     ("algebra", &["bits", "given", "rel"]),
     ("ablation", &["rel", "render"]),
-    ("symmetry", &["given", "rel"]),
+    ("relation_properties", &["given", "rel"]),
 ];
 
 /// Words that the files below a folder do not name.
@@ -383,4 +383,75 @@ fn the_tests_that_hold_the_invariants_exist() {
         assert!(source.text.contains(&format!("fn {test}(")), "{quoted} is no test");
     }
     assert!(named > 5, "only {named} tests are named");
+}
+
+/// Names of types that several crates define, at most.
+const SHARED: usize = 20;
+
+/// The types that a text defines. A `type` within a trait or an `impl` is none: it names another.
+fn defined(code: &str) -> impl Iterator<Item = &str> {
+    code.lines().filter_map(|line| {
+        let mut words = words(line).skip_while(|word| matches!(*word, "pub" | "crate" | "super"));
+        let name = match words.next()? {
+            "struct" | "enum" | "trait" | "union" => words.next(),
+            "type" if !line.starts_with(' ') => words.next(),
+            _ => None,
+        };
+        // Macros define what a parameter names.
+        name.filter(|name| name.starts_with(char::is_uppercase))
+    })
+}
+
+/// For each name of a type, the files below `src/` that define it.
+fn types() -> BTreeMap<String, Vec<String>> {
+    let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources().into_iter().filter(|source| source.path.contains("/src/")) {
+        for name in defined(&source.code()) {
+            all.entry(name.to_owned()).or_default().push(source.path.clone());
+        }
+    }
+    assert!(all.len() > 500, "only {} types", all.len());
+    all
+}
+
+/// The folder of the crate that a file belongs to.
+fn folder(path: &str) -> &str {
+    path.split("/src/").next().unwrap_or(path)
+}
+
+#[test]
+fn no_type_name_is_defined_twice_in_a_crate() {
+    let mut wrong = Vec::new();
+    for (name, paths) in types() {
+        let crates: BTreeSet<&str> = paths.iter().map(|path| folder(path)).collect();
+        if crates.len() < paths.len() {
+            wrong.push(format!("{name}: {}", paths.join(", ")));
+        }
+    }
+    assert!(wrong.is_empty(), "name each by what it is: {wrong:#?}");
+}
+
+/// The table of `docs/architecture.md` lists each of them with its crates, and no other name.
+#[test]
+fn a_type_name_of_several_crates_is_listed_with_its_reason() {
+    let document =
+        fs::read_to_string(suite::root().join("docs/architecture.md")).expect("it is there");
+    let section = document.split("\n## Names in several crates\n").nth(1).expect("it is there");
+    let section = section.split("\n## ").next().unwrap_or(section);
+    let mut listed = BTreeMap::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert!(cells.len() == 5 && !cells[3].is_empty(), "name, crates, reason: {row}");
+        let crates: BTreeSet<String> = words(cells[2]).map(str::to_owned).collect();
+        listed.insert(cells[1].trim_matches('`').to_owned(), crates);
+    }
+    let mut shared = BTreeMap::new();
+    for (name, paths) in types() {
+        let crates: BTreeSet<String> = paths.iter().map(|path| folder(path).to_owned()).collect();
+        if crates.len() > 1 {
+            shared.insert(name, crates);
+        }
+    }
+    assert_eq!(listed, shared, "listed in docs/architecture.md, and defined");
+    assert!(shared.len() <= SHARED, "{} names of types stand in several crates", shared.len());
 }

@@ -13,8 +13,8 @@ mod checked;
 mod choices;
 #[path = "../../ptx/tests/ptx/compiled.rs"]
 mod compiled;
-#[path = "../../ptx/tests/ptx/soup.rs"]
-mod soup;
+#[path = "../../ptx/tests/ptx/fuzz_input.rs"]
+mod fuzz_input;
 #[path = "fuzz/targets.rs"]
 mod targets;
 
@@ -71,10 +71,10 @@ fn damaged(seed: u64, target: &Target, corpus: &[String]) -> Vec<u8> {
     let mut choices = Choices::new(&numbers);
     if target.name == "ptx" && choices.once_in(4) {
         let count = choices.below(150);
-        return soup::words(&mut choices, count).into_bytes();
+        return fuzz_input::words(&mut choices, count).into_bytes();
     }
     let text = &corpus[choices.below(corpus.len())];
-    let mut bytes = soup::damaged(text, &mut choices);
+    let mut bytes = fuzz_input::damaged(text, &mut choices);
     // Now and then a piece of another file, or one sign very often.
     let at = choices.below(1 << 16) * bytes.len() / (1 << 16);
     if choices.once_in(4) {

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use engine::ENGINES;
-use engine::explore::Limits;
+use engine::explore::ExploreLimits;
 use engine::explore::inclusion::{Inclusion, compare};
 use engine::judge::{Task, judge};
 use litmus::Test;
@@ -71,7 +71,7 @@ fn machines() -> Vec<Options> {
 }
 
 const TARGETS: [u16; 5] = [50, 70, 80, 90, 100];
-const LIMITS: Limits = Limits::states(100_000);
+const LIMITS: ExploreLimits = ExploreLimits::states(100_000);
 
 /// Programs that a thread takes at once.
 const BATCH: u64 = 100;

@@ -13,26 +13,26 @@ use engine::ENGINES;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::scope::Scope;
-use refine::asked::{Asked, Prepared};
-use refine::generated::{self, Shape};
+use refine::generated::{self, ProgramPattern};
 use refine::inclusion::{Answer, Judge};
 use refine::row::prepare;
-use refine::run::Ran;
-use refine::{Assumptions, Patience, Row, Setting, read, rows};
+use refine::row_question::{PreparedRow, RowQuestion};
+use refine::run::MachineAnswer;
+use refine::{Assumptions, JudgeSettings, Patience, Row, read, rows};
 
 /// So long each kind goes on at least.
 const LEAST: Duration = Duration::from_secs(2);
 
-fn asked(source: String, target: String, arch: &str) -> Asked {
+fn asked(source: String, target: String, arch: &str) -> RowQuestion {
     let row = Row { source, target, arch: arch.to_owned() };
     match prepare(&row, Assumptions::default()) {
-        Prepared::Asks(asked) => *asked,
-        Prepared::Found(finding) => panic!("{row:?}: {finding:?}"),
+        PreparedRow::NeedsEngine(asked) => *asked,
+        PreparedRow::Found(finding) => panic!("{row:?}: {finding:?}"),
     }
 }
 
 /// LLVM IR and its published mapping.
-fn of_cxx() -> Vec<Asked> {
+fn of_cxx() -> Vec<RowQuestion> {
     let mut all = Vec::new();
     for (scope, name) in [("block", "cta"), ("cluster", "cluster"), ("device", "gpu"), ("x", "sys")]
     {
@@ -68,7 +68,7 @@ fn of_cxx() -> Vec<Asked> {
 }
 
 /// PTX and what the table of `sm_90` makes of it.
-fn of_ptx() -> Vec<Asked> {
+fn of_ptx() -> Vec<RowQuestion> {
     let families = sass::lowering::families().iter();
     let hopper = families.clone().find(|family| family.name == "hopper").expect("it is there");
     let mut all = Vec::new();
@@ -131,11 +131,13 @@ fn main() {
     });
     measured("PTX to SASS, on the machine", from_ptx.len(), || {
         let mut judge = new();
-        let run = |asked: &Asked| {
+        let run = |asked: &RowQuestion| {
             let code = asked.code.as_ref().expect("it is of the machine");
             match judge.run(&asked.question, code) {
-                Ran::Included(told) => told,
-                other @ (Ran::Refuted(_) | Ran::Undecided(_)) => panic!("{other:?}"),
+                MachineAnswer::Included(told) => told,
+                other @ (MachineAnswer::Refuted(_) | MachineAnswer::Undecided(_)) => {
+                    panic!("{other:?}")
+                }
             }
         };
         from_ptx.iter().map(run).sum()
@@ -146,7 +148,7 @@ fn main() {
     };
     if let Some(budget) = number("--generated") {
         let judge = new();
-        for shape in Shape::ALL {
+        for shape in ProgramPattern::ALL {
             let start = Instant::now();
             let added = generated::judge(&judge, shape, budget).expect("no limit is reached");
             let (count, seconds) = (shape.count(), start.elapsed().as_secs_f64());
@@ -163,7 +165,7 @@ fn main() {
     let text = std::fs::read_to_string(&path).expect("the file can be read");
     let start = Instant::now();
     let table = read(&text).expect("the rows are well formed");
-    let setting = Setting {
+    let setting = JudgeSettings {
         engine: ENGINES[0],
         cxx: &cxx,
         whole: &whole,

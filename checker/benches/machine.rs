@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use engine::explore::{Explored, Limits, explore};
+use engine::explore::{Exploration, ExploreLimits, explore};
 use litmus::Test;
 use machine::{Options, Reduce};
 use sass::lower::Lowering;
@@ -91,11 +91,11 @@ fn message(readers: usize, store: &str, release: &str, acquire: &str, load: &str
 const ST: &str = "st.relaxed.gpu.u32";
 const LD: &str = "ld.relaxed.gpu.u32";
 
-fn search(test: &Test, reduce: Reduce, states: usize) -> (Explored, f64) {
+fn search(test: &Test, reduce: Reduce, states: usize) -> (Exploration, f64) {
     let options = Options { reduce, ..Options::default() };
     let lowering = Lowering::of(90).expect("there is a table");
     let start = Instant::now();
-    let explored = explore(&test.program, lowering, options, Limits::states(states));
+    let explored = explore(&test.program, lowering, options, ExploreLimits::states(states));
     (explored.expect("the family has all of this"), start.elapsed().as_secs_f64())
 }
 

@@ -14,7 +14,7 @@ use ptx::version::{PtxIsa, Target};
 
 use crate::explore::args::MachineArgs;
 use crate::lines;
-use crate::report::{self, Format};
+use crate::report::{self, ReportFormat};
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
@@ -75,7 +75,7 @@ pub enum Command {
     #[command(after_help = FMT_EXAMPLE)]
     Fmt(Fmt),
     /// Print the memory model
-    Model(Model),
+    Model(ModelArgs),
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas
     ///
     /// Each instruction is checked alone: its qualifiers, types and operands. `lint` does not check
@@ -89,7 +89,7 @@ pub enum Command {
     /// Run litmus tests on the machine: caches and queues instead of axioms
     Explore(Explore),
     /// Print the JSON Schema of the objects of `--format json`
-    Schema(Schema),
+    Schema(SchemaArgs),
     /// Explain single PTX instructions
     #[command(subcommand)]
     Ptx(Ptx),
@@ -104,10 +104,10 @@ Example: list the tests of a folder that are not formatted, then format them
   causeway fmt litmus/suite";
 
 #[derive(Args, Debug)]
-pub struct Schema {
+pub struct SchemaArgs {
     /// The command whose objects to describe; without it, list the names
     #[arg(value_enum)]
-    pub name: Option<lines::Schema>,
+    pub name: Option<lines::LineKind>,
 }
 
 #[derive(Subcommand, Debug)]
@@ -200,10 +200,10 @@ pub struct Explore {
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Show every comparison, and the allowed outcomes that the machine does not reach
     #[arg(short, long)]
     pub verbose: bool,
@@ -262,13 +262,13 @@ pub struct Lower {
     #[arg(long, value_name = "N", default_value_t = 2, conflicts_with = "rows", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub bound: u32,
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
     /// Accept the findings in this file, the output of `--format json`: only new ones fail
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
-    pub format: Format,
+    pub format: ReportFormat,
     /// Assume that accesses to aligned scalars are never torn
     #[arg(long)]
     pub no_tearing: bool,
@@ -302,7 +302,7 @@ pub enum EngineName {
 
 /// The readings of the built-in model of PTX.
 #[derive(Args, Debug)]
-pub struct Switched {
+pub struct ReadingArgs {
     /// Judge under another interpretation of the document (docs/readings.md); at most once for each
     /// reading, in the built-in model of PTX
     #[arg(long = "reading", value_name = "READING=CHOICE", value_parser = PossibleValuesParser::new(choices()))]
@@ -326,7 +326,7 @@ fn choices() -> impl Iterator<Item = PossibleValue> {
 
 /// What a test may take.
 #[derive(Args, Clone, Debug)]
-pub struct Limits {
+pub struct LimitArgs {
     /// The time limit of a test in each engine, after which it is undecided. In `lower`, the limit of a
     /// program, a row or function in one context [default: none; for `lower`, 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -336,7 +336,7 @@ pub struct Limits {
     pub memory: ByteSize,
 }
 
-impl Limits {
+impl LimitArgs {
     pub fn bytes(&self) -> usize {
         usize::try_from(self.memory.as_u64()).unwrap_or(usize::MAX)
     }
@@ -350,7 +350,7 @@ pub struct Judging {
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
-    pub readings: Switched,
+    pub readings: ReadingArgs,
     /// Execute a loop body at most this many times; if that cuts an execution short, the verdict
     /// is `undecided` unless another execution decides it
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -368,8 +368,8 @@ pub struct Check {
     #[command(flatten)]
     pub judging: Judging,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Show every test, not only those that fail
     #[arg(short, long)]
     pub verbose: bool,
@@ -377,7 +377,7 @@ pub struct Check {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
     /// Stop at the first execution that decides the condition; faster, but outcomes are not listed
     #[arg(long)]
     pub verdict_only: bool,
@@ -404,7 +404,7 @@ pub struct Explain {
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
-    pub limits: Limits,
+    pub limits: LimitArgs,
     /// Output format
     #[arg(long, value_enum, default_value_t = Drawing::Text)]
     pub format: Drawing,
@@ -436,7 +436,7 @@ pub struct Lint {
     pub strict: bool,
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
-    pub format: Format,
+    pub format: ReportFormat,
 }
 
 #[derive(Args, Debug)]
@@ -466,12 +466,12 @@ pub enum ExplainFormat {
 }
 
 #[derive(Args, Debug)]
-pub struct Model {
+pub struct ModelArgs {
     /// Print this .cat model, or `cxx` or `cxx-rc11`, instead of the built-in PTX model
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     #[command(flatten)]
-    pub readings: Switched,
+    pub readings: ReadingArgs,
     /// Output language
     #[arg(long, value_enum, default_value_t = ModelFormat::Text)]
     pub format: ModelFormat,

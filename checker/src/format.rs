@@ -10,7 +10,7 @@ use litmus::format::{Unformatted, format};
 
 use crate::cli;
 use crate::input;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use crate::run::complain_of;
 use engine::exit::Exit;
 
@@ -40,7 +40,7 @@ fn one(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let shown = input::shown(path);
-    let bytes = match input::read_kind(path, Kind::Litmus) {
+    let bytes = match input::read_kind(path, FileKind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {shown}: {error}")?;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use text::diagnostic::escaped;
 use walkdir::{DirEntry, WalkDir};
 
-use crate::kind::Kind;
+use crate::kind::FileKind;
 
 /// Larger inputs are refused. It is more than the largest listing of a library is split into.
 pub const LARGEST: u64 = 256 << 20;
@@ -108,9 +108,9 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The bytes of a file of this kind; one that is plainly of another kind is refused.
-pub fn read_kind(path: &Path, wanted: Kind) -> io::Result<Vec<u8>> {
+pub fn read_kind(path: &Path, wanted: FileKind) -> io::Result<Vec<u8>> {
     let bytes = read(path)?;
-    match Kind::of(path, &bytes) {
+    match FileKind::of(path, &bytes) {
         Some(kind) if kind != wanted => Err(io::Error::other(kind.refused())),
         Some(_) | None => Ok(bytes),
     }
@@ -138,7 +138,7 @@ pub fn text(path: &Path) -> io::Result<String> {
 }
 
 /// The text of a file of this kind, as [`read_kind`] reads it.
-pub fn text_of_kind(path: &Path, wanted: Kind) -> io::Result<String> {
+pub fn text_of_kind(path: &Path, wanted: FileKind) -> io::Result<String> {
     utf8(read_kind(path, wanted)?)
 }
 
@@ -146,7 +146,7 @@ pub fn text_of_kind(path: &Path, wanted: Kind) -> io::Result<String> {
 /// does not fit and is plainly of another kind is refused.
 pub fn text_that_fits(path: &Path, fits: impl FnOnce(&str) -> bool) -> io::Result<String> {
     let bytes = read(path)?;
-    let kind = Kind::of(path, &bytes);
+    let kind = FileKind::of(path, &bytes);
     match (utf8(bytes), kind) {
         (Ok(text), None) => Ok(text),
         (Ok(text), Some(_)) if fits(&text) => Ok(text),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// What a file is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FileKind {
     Litmus,
     Cat,
     Ptx,
@@ -20,50 +20,50 @@ pub enum Kind {
 /// So many bytes are looked at.
 const LOOKED_AT: usize = 64 << 10;
 
-impl Kind {
+impl FileKind {
     /// The kind of a file, where it shows one beyond doubt.
-    pub fn of(path: &Path, bytes: &[u8]) -> Option<Kind> {
+    pub fn of(path: &Path, bytes: &[u8]) -> Option<FileKind> {
         let start = &bytes[..bytes.len().min(LOOKED_AT)];
         if let Some(kind) = binary(start) {
             return Some(kind);
         }
         let ending = path.extension().and_then(|ending| ending.to_str());
-        let cuda = || matches!(ending, Some("cu" | "cuh")).then_some(Kind::Cuda);
+        let cuda = || matches!(ending, Some("cu" | "cuh")).then_some(FileKind::Cuda);
         text(&String::from_utf8_lossy(start)).or_else(cuda)
     }
 
     /// What it is, and which command reads it.
     fn told(self) -> (&'static str, &'static str) {
         match self {
-            Kind::Litmus => ("a litmus test", "use `causeway check`"),
-            Kind::Cat => ("a memory model", "use it with `causeway check --model FILE`"),
-            Kind::Ptx => (
+            FileKind::Litmus => ("a litmus test", "use `causeway check`"),
+            FileKind::Cat => ("a memory model", "use it with `causeway check --model FILE`"),
+            FileKind::Ptx => (
                 "a PTX module",
                 "use `causeway lint`, or `causeway lower` to compare it with its source",
             ),
-            Kind::Sass => (
+            FileKind::Sass => (
                 "a listing of SASS",
                 "use `causeway sass read`, or `causeway lower` to compare it with its source",
             ),
-            Kind::Llvm => {
+            FileKind::Llvm => {
                 ("LLVM IR", "use `causeway lower --from FILE.ll` to compare it with its PTX")
             }
-            Kind::Bitcode => (
+            FileKind::Bitcode => (
                 "LLVM bitcode",
                 "convert it to LLVM IR with `llvm-dis`; `causeway lower` reads that",
             ),
-            Kind::Cuda => (
+            FileKind::Cuda => (
                 "CUDA C++",
                 "compile it with `nvcc -ptx`; `causeway lint` and `causeway lower` read the PTX",
             ),
-            Kind::Cubin => {
+            FileKind::Cubin => {
                 ("a cubin", "print its listing with `nvdisasm -c`; `causeway sass read` reads that")
             }
-            Kind::Fatbin => (
+            FileKind::Fatbin => (
                 "a fat binary",
                 "extract its code with `cuobjdump -ptx` or `cuobjdump -sass`; `causeway lint` and `causeway sass read` read that",
             ),
-            Kind::Object => (
+            FileKind::Object => (
                 "an object file",
                 "extract its code with `cuobjdump -ptx` or `cuobjdump -sass`; `causeway lint` and `causeway sass read` read that",
             ),
@@ -77,21 +77,21 @@ impl Kind {
     }
 }
 
-fn binary(bytes: &[u8]) -> Option<Kind> {
+fn binary(bytes: &[u8]) -> Option<FileKind> {
     /// `EM_CUDA`, the machine of an ELF file.
     const CUDA: [u8; 2] = 190_u16.to_le_bytes();
     match bytes {
-        [0x7f, b'E', b'L', b'F', ..] if bytes.get(18..20) == Some(&CUDA) => Some(Kind::Cubin),
+        [0x7f, b'E', b'L', b'F', ..] if bytes.get(18..20) == Some(&CUDA) => Some(FileKind::Cubin),
         [0x7f, b'E', b'L', b'F', ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n', ..] => {
-            Some(Kind::Object)
+            Some(FileKind::Object)
         }
-        [0x50, 0xed, 0x55, 0xba, ..] => Some(Kind::Fatbin),
-        [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Some(Kind::Bitcode),
+        [0x50, 0xed, 0x55, 0xba, ..] => Some(FileKind::Fatbin),
+        [b'B', b'C', 0xc0, 0xde, ..] | [0xde, 0xc0, 0x17, 0x0b, ..] => Some(FileKind::Bitcode),
         _ => None,
     }
 }
 
-fn text(text: &str) -> Option<Kind> {
+fn text(text: &str) -> Option<FileKind> {
     let code = without_comments(text);
     let line = code.lines().next().unwrap_or("").trim_end();
     let word = line.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
@@ -102,21 +102,21 @@ fn text(text: &str) -> Option<Kind> {
     let defines = starts(&["let ", "include ", "acyclic ", "irreflexive "]);
     match word {
         // A model may be called what a test begins with.
-        "PTX" | "SASS" | "CXX" if defines => return Some(Kind::Cat),
-        "PTX" | "SASS" | "CXX" => return Some(Kind::Litmus),
-        ".version" => return Some(Kind::Ptx),
-        "source_filename" | "target" | "define" | "declare" => return Some(Kind::Llvm),
+        "PTX" | "SASS" | "CXX" if defines => return Some(FileKind::Cat),
+        "PTX" | "SASS" | "CXX" => return Some(FileKind::Litmus),
+        ".version" => return Some(FileKind::Ptx),
+        "source_filename" | "target" | "define" | "declare" => return Some(FileKind::Llvm),
         "#include" | "#pragma" | "#define" | "#ifdef" | "#ifndef" | "#if" | "__global__"
         | "__device__" | "__constant__" | "template" | "namespace" | "extern" | "using"
-        | "typedef" => return Some(Kind::Cuda),
-        "let" | "include" | "acyclic" | "irreflexive" | "empty" => return Some(Kind::Cat),
+        | "typedef" => return Some(FileKind::Cuda),
+        "let" | "include" | "acyclic" | "irreflexive" | "empty" => return Some(FileKind::Cat),
         _ => {}
     }
     if starts(&["Function :", ".headerflags", "/*0000*/", "code for sm_"]) {
-        return Some(Kind::Sass);
+        return Some(FileKind::Sass);
     }
     // A title, and a definition or an axiom.
-    (word.starts_with('"') && defines).then_some(Kind::Cat)
+    (word.starts_with('"') && defines).then_some(FileKind::Cat)
 }
 
 /// What follows the blanks and comments at the beginning: those of PTX and C++, of LLVM IR, and of
@@ -144,24 +144,24 @@ mod tests {
 
     #[test]
     fn a_file_is_known_by_how_it_begins() {
-        let of = |bytes: &[u8]| Kind::of(Path::new("file"), bytes);
+        let of = |bytes: &[u8]| FileKind::of(Path::new("file"), bytes);
         let mut cubin = b"\x7fELF\x02\x01\x01".to_vec();
         cubin.resize(18, 0);
-        assert_eq!(of(&[&cubin[..], &[190, 0]].concat()), Some(Kind::Cubin));
-        assert_eq!(of(&[&cubin[..], &[62, 0]].concat()), Some(Kind::Object));
-        assert_eq!(of(b"BC\xc0\xde5\x14"), Some(Kind::Bitcode));
-        assert_eq!(of(b"\x50\xed\x55\xba\x01\0"), Some(Kind::Fatbin));
+        assert_eq!(of(&[&cubin[..], &[190, 0]].concat()), Some(FileKind::Cubin));
+        assert_eq!(of(&[&cubin[..], &[62, 0]].concat()), Some(FileKind::Object));
+        assert_eq!(of(b"BC\xc0\xde5\x14"), Some(FileKind::Bitcode));
+        assert_eq!(of(b"\x50\xed\x55\xba\x01\0"), Some(FileKind::Fatbin));
         for (text, kind) in [
-            ("//\n// Generated\n\n.version 8.7\n.target sm_90\n", Some(Kind::Ptx)),
-            (".version 8.7 .target sm_90 .entry k() { ret; }", Some(Kind::Ptx)),
-            ("(* a test *)\nPTX MP\n{}\n", Some(Kind::Litmus)),
-            ("; ModuleID = 'x'\nsource_filename = \"x\"\n", Some(Kind::Llvm)),
-            ("\n\tcode for sm_90\n\t\tFunction : k\n", Some(Kind::Sass)),
-            ("        /*0000*/  LDC R1, c[0x0][0x28] ;\n", Some(Kind::Sass)),
-            ("/* copyright */\n#include <cuda.h>\n", Some(Kind::Cuda)),
-            ("\"a model\"\nlet fr = rf^-1; co\n", Some(Kind::Cat)),
-            ("PTX\n(* a model *)\nlet fr = rf^-1; co\nacyclic fr as sc\n", Some(Kind::Cat)),
-            ("(* a model *)\nacyclic po | rf as sc\n", Some(Kind::Cat)),
+            ("//\n// Generated\n\n.version 8.7\n.target sm_90\n", Some(FileKind::Ptx)),
+            (".version 8.7 .target sm_90 .entry k() { ret; }", Some(FileKind::Ptx)),
+            ("(* a test *)\nPTX MP\n{}\n", Some(FileKind::Litmus)),
+            ("; ModuleID = 'x'\nsource_filename = \"x\"\n", Some(FileKind::Llvm)),
+            ("\n\tcode for sm_90\n\t\tFunction : k\n", Some(FileKind::Sass)),
+            ("        /*0000*/  LDC R1, c[0x0][0x28] ;\n", Some(FileKind::Sass)),
+            ("/* copyright */\n#include <cuda.h>\n", Some(FileKind::Cuda)),
+            ("\"a model\"\nlet fr = rf^-1; co\n", Some(FileKind::Cat)),
+            ("PTX\n(* a model *)\nlet fr = rf^-1; co\nacyclic fr as sc\n", Some(FileKind::Cat)),
+            ("(* a model *)\nacyclic po | rf as sc\n", Some(FileKind::Cat)),
             ("LDG.E R0, [R2]\nEXIT\n", None),
             ("kernel\nvoid\n", None),
             ("/* no end", None),
@@ -169,6 +169,6 @@ mod tests {
         ] {
             assert_eq!(of(text.as_bytes()), kind, "{text}");
         }
-        assert_eq!(Kind::of(Path::new("k.cu"), b"struct S;"), Some(Kind::Cuda));
+        assert_eq!(FileKind::of(Path::new("k.cu"), b"struct S;"), Some(FileKind::Cuda));
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Which object a line is, by its name for `causeway schema`. The number changes when a field changes its meaning or goes; fields may be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
-pub enum Schema {
+pub enum LineKind {
     #[serde(rename = "causeway-check/1")]
     Check,
     #[serde(rename = "causeway-explore/1")]
@@ -27,14 +27,18 @@ pub enum Schema {
 }
 
 #[derive(Serialize)]
-struct Line<T> {
-    format: Schema,
+struct JsonLine<T> {
+    format: LineKind,
     #[serde(flatten)]
     object: T,
 }
 
 /// Prints an object as a line.
-pub(crate) fn write(schema: Schema, object: impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Line { format: schema, object })?;
+pub(crate) fn write(
+    schema: LineKind,
+    object: impl Serialize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, &JsonLine { format: schema, object })?;
     writeln!(out)
 }

@@ -14,17 +14,20 @@ use text::diagnostic::Severity;
 
 use crate::cli::Lint;
 use crate::input;
-use crate::kind::Kind;
-use crate::lines::{self, Schema};
-use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
-use crate::report::{Reported, Run, Sum};
+use crate::kind::FileKind;
+use crate::lines::{self, LineKind};
+use crate::report::finding::{
+    FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
+};
+use crate::report::{CommandRun, Reportable, RunSummary};
 use crate::run;
 use engine::exit::Exit;
 use engine::interrupt;
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Object<'a> {
+#[schemars(rename = "Object")]
+pub(crate) struct LintObject<'a> {
     file: Cow<'a, str>,
     /// From 1; 0 if the file cannot be opened.
     line: usize,
@@ -41,9 +44,9 @@ pub(crate) struct Object<'a> {
     help: Option<&'a str>,
 }
 
-impl<'a> From<&'a Diagnostic> for Object<'a> {
-    fn from(diagnostic: &'a Diagnostic) -> Object<'a> {
-        Object {
+impl<'a> From<&'a Diagnostic> for LintObject<'a> {
+    fn from(diagnostic: &'a Diagnostic) -> LintObject<'a> {
+        LintObject {
             file: (&*diagnostic.path).into(),
             line: diagnostic.span.line,
             column: diagnostic.span.column,
@@ -57,9 +60,9 @@ impl<'a> From<&'a Diagnostic> for Object<'a> {
     }
 }
 
-impl Object<'_> {
-    fn unreadable(file: String, error: &io::Error) -> Object<'static> {
-        Object {
+impl LintObject<'_> {
+    fn unreadable(file: String, error: &io::Error) -> LintObject<'static> {
+        LintObject {
             file: file.into(),
             line: 0,
             column: 0,
@@ -74,16 +77,16 @@ impl Object<'_> {
 }
 
 /// What became of one file.
-struct Module<'a> {
+struct LintedModule<'a> {
     path: &'a Path,
     linted: io::Result<Linted>,
 }
 
-impl Module<'_> {
+impl LintedModule<'_> {
     /// Why nothing was judged, if the file cannot be read.
-    fn unread(&self) -> Option<Unread<'_>> {
+    fn unread(&self) -> Option<UnreadInput<'_>> {
         let error = self.linted.as_ref().err()?;
-        Some(Unread { path: self.path, why: Why::Unreadable(error) })
+        Some(UnreadInput { path: self.path, why: UnreadReason::Unreadable(error) })
     }
 
     fn exit(&self) -> Exit {
@@ -99,36 +102,46 @@ impl Module<'_> {
         self.linted.as_ref().map_or(&[], |linted| &linted.diagnostics)
     }
 
-    fn found(&self, linted: &Linted) -> Case {
+    fn found(&self, linted: &Linted) -> ReportCase {
         let file = self.path.to_string_lossy().into_owned();
-        let mut findings: Vec<Finding> = linted.diagnostics.iter().map(Finding::from).collect();
+        let mut findings: Vec<ReportFinding> =
+            linted.diagnostics.iter().map(ReportFinding::from).collect();
         if findings.is_empty() {
             let (level, message) = match linted.instructions {
                 0 => (Level::Skipped, "it has no memory instructions that lint checks".to_owned()),
                 count => (Level::Pass, format!("{}: legal", plural(count, "memory instruction"))),
             };
-            findings.push(Finding::new(LEGAL, level, message, Place::file(&*file)));
+            findings.push(ReportFinding::new(LEGAL, level, message, FilePosition::file(&*file)));
         }
         let warnings = linted.diagnostics.iter().filter(|one| one.severity != Severity::Error);
         let notes = warnings.map(|one| {
             format!("{}: {} (line {})", one.severity.name(), one.message, one.span.line)
         });
         let exit = self.exit();
-        Case { subject: file.clone(), file, exit, seconds: None, findings, notes: notes.collect() }
+        ReportCase {
+            subject: file.clone(),
+            file,
+            exit,
+            seconds: None,
+            findings,
+            notes: notes.collect(),
+        }
     }
 }
 
-const LEGAL: Rule = Rule {
+const LEGAL: ReportRule = ReportRule {
     id: "legal",
     text: "memory instructions are legal, by the document and by ptxas",
     section: None,
 };
 
-impl Reported for Module<'_> {
-    fn case(&self) -> Case {
+impl Reportable for LintedModule<'_> {
+    fn case(&self) -> ReportCase {
         match &self.linted {
             Ok(linted) => self.found(linted),
-            Err(error) => Unread { path: self.path, why: Why::Unreadable(error) }.case(),
+            Err(error) => {
+                UnreadInput { path: self.path, why: UnreadReason::Unreadable(error) }.case()
+            }
         }
     }
 
@@ -146,16 +159,16 @@ impl Reported for Module<'_> {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         if let Err(error) = &self.linted {
             let file = self.path.to_string_lossy().into_owned();
-            return lines::write(Schema::Lint, Object::unreadable(file, error), out);
+            return lines::write(LineKind::Lint, LintObject::unreadable(file, error), out);
         }
-        let mut objects = self.diagnostics().iter().map(Object::from);
-        objects.try_for_each(|object| lines::write(Schema::Lint, object, out))
+        let mut objects = self.diagnostics().iter().map(LintObject::from);
+        objects.try_for_each(|object| lines::write(LineKind::Lint, object, out))
     }
 }
 
 /// The last line of `--format json`: what was judged, and what was not.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Summary {
+pub(crate) struct LintSummary {
     files: usize,
     /// Of these, how many could not be read.
     unread: usize,
@@ -184,7 +197,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         return Ok(Exit::BadInput);
     }
     let options = LintOptions { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
-    let mut summary = Summary {
+    let mut summary = LintSummary {
         files: files.len(),
         unread: 0,
         read_in_part: 0,
@@ -195,9 +208,9 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     };
     let (mut report, mut exit) = (lint.format.report(), Exit::AsExpected);
     for path in files.iter().take_while(|_| !interrupt::raised()) {
-        let bytes = input::read_kind(path, Kind::Ptx);
+        let bytes = input::read_kind(path, FileKind::Ptx);
         let linted = bytes.map(|bytes| ptx::lint(&path.to_string_lossy(), &bytes, options));
-        let module = Module { path, linted };
+        let module = LintedModule { path, linted };
         run::complain(module.unread().as_ref(), report.as_ref(), out, err)?;
         report.one(&module, out)?;
         summary.add(&module);
@@ -205,12 +218,12 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     }
     report.sum(&summary, out)?;
     let seconds = start.elapsed().as_secs_f64();
-    report.end(&Run { command: "lint", exit, seconds }, out)?;
+    report.end(&CommandRun { command: "lint", exit, seconds }, out)?;
     Ok(exit)
 }
 
-impl Summary {
-    fn add(&mut self, module: &Module<'_>) {
+impl LintSummary {
+    fn add(&mut self, module: &LintedModule<'_>) {
         let Ok(linted) = &module.linted else {
             self.unread += 1;
             return;
@@ -226,9 +239,9 @@ impl Summary {
     }
 }
 
-impl Sum for Summary {
+impl RunSummary for LintSummary {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        lines::write(Schema::LintSummary, self, out)
+        lines::write(LineKind::LintSummary, self, out)
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {

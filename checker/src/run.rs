@@ -12,17 +12,17 @@ use model::rel::Model;
 use model::{cxx, ptx, render};
 use text::Diagnostic;
 
-use crate::check::{Judged, Summary};
+use crate::check::{CheckSummary, CheckedTest};
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::explore;
 use crate::format;
 use crate::input;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
-use crate::report::finding::Unread;
-use crate::report::{Format, Report, Run};
+use crate::report::finding::UnreadInput;
+use crate::report::{CommandRun, ReportFormat, ReportWriter};
 use crate::sass;
 use crate::schema;
 use crate::suite;
@@ -63,7 +63,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
 }
 
 /// A model, and its readings if it is the built-in one of PTX.
-struct Chosen {
+struct SelectedModel {
     model: Model,
     readings: Option<Readings>,
 }
@@ -72,23 +72,23 @@ struct Chosen {
 /// been complained of.
 fn model(
     path: Option<&Path>,
-    switched: &cli::Switched,
+    switched: &cli::ReadingArgs,
     err: &mut dyn Write,
-) -> io::Result<Option<Chosen>> {
+) -> io::Result<Option<SelectedModel>> {
     let Some(readings) = readings(switched, err)? else { return Ok(None) };
     let Some(path) = path.filter(|path| *path != Path::new("ptx")) else {
-        return Ok(Some(Chosen { model: ptx::under(readings), readings: Some(readings) }));
+        return Ok(Some(SelectedModel { model: ptx::under(readings), readings: Some(readings) }));
     };
     if !switched.readings.is_empty() {
         writeln!(err, "error: the readings of `{}` cannot be switched", path.display())?;
         writeln!(err, "help: `--reading` is for the built-in model of PTX, without `--model`")?;
         return Ok(None);
     }
-    Ok(other_model(path, err)?.map(|model| Chosen { model, readings: None }))
+    Ok(other_model(path, err)?.map(|model| SelectedModel { model, readings: None }))
 }
 
 /// What `--reading` chooses; each reading once.
-fn readings(switched: &cli::Switched, err: &mut dyn Write) -> io::Result<Option<Readings>> {
+fn readings(switched: &cli::ReadingArgs, err: &mut dyn Write) -> io::Result<Option<Readings>> {
     let mut readings = Readings::default();
     let mut chosen: Vec<&str> = Vec::new();
     for text in &switched.readings {
@@ -107,7 +107,7 @@ fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
     if let Some(model) = built_in(path) {
         return Ok(Some(model));
     }
-    let text = match input::text_of_kind(path, Kind::Cat) {
+    let text = match input::text_of_kind(path, FileKind::Cat) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {}: {error}", input::shown(path))?;
@@ -128,12 +128,12 @@ pub(crate) fn complain_of(diagnostics: &[Diagnostic], err: &mut dyn Write) -> io
 }
 
 fn model_command(
-    command: &cli::Model,
+    command: &cli::ModelArgs,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let chosen = model(command.model.as_deref(), &command.readings, err)?;
-    let Some(Chosen { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     let text = match command.format {
         cli::ModelFormat::Text => render::text(&model),
         cli::ModelFormat::Cat => render::cat(&model),
@@ -146,7 +146,7 @@ fn model_command(
 fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let start = Instant::now();
     let chosen = model(check.judging.model.as_deref(), &check.judging.readings, err)?;
-    let Some(Chosen { model, readings }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
     let Some(engines) = engines(check.engine, err)? else { return Ok(Exit::BadInput) };
     let files = match input::find(&check.paths, "litmus") {
@@ -173,15 +173,18 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
         // It takes time, so only where it is shown.
-        rests: check.format == Format::Json || check.format == Format::Text && check.verbose,
+        rests: check.format == ReportFormat::Json
+            || check.format == ReportFormat::Text && check.verbose,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
     if task.engines.iter().any(|engine| engine.name() == "solve") {
         engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
     }
-    let mut summary =
-        Summary { engines: task.engines.iter().map(|e| e.name()).collect(), ..Summary::default() };
+    let mut summary = CheckSummary {
+        engines: task.engines.iter().map(|e| e.name()).collect(),
+        ..CheckSummary::default()
+    };
     let mut report = check.format.report();
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
@@ -190,13 +193,13 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
             summary.seconds = start.elapsed().as_secs_f64();
             report.sum(&summary, out)?;
             let (exit, seconds) = (summary.exit(), summary.seconds);
-            report.end(&Run { command: "check", exit, seconds }, out)?;
+            report.end(&CommandRun { command: "check", exit, seconds }, out)?;
             out.flush()?;
             return interrupted(summary.total(), files.len(), err);
         };
         summary.add(&item);
         complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        let judged = Judged { item: &item, model: &model.name, verbose: check.verbose };
+        let judged = CheckedTest { item: &item, model: &model.name, verbose: check.verbose };
         progress.suspend(|| report.one(&judged, out))?;
         progress.inc(1);
         Ok(())
@@ -264,12 +267,12 @@ fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> 
 fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let models = refine::Models::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let setting = refine::Setting {
+    let setting = refine::JudgeSettings {
         torn: (!command.no_tearing).then_some(&models.ptx),
         assumptions: refine::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
         patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
-        ..refine::Setting::new(&models)
+        ..refine::JudgeSettings::new(&models)
     };
     lower::command(command, &setting, &progress, out, err)
 }
@@ -280,7 +283,7 @@ fn explore_command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
-    let Some(Chosen { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     explore::command::command(command, &model, |files| progress(files, "tests"), out, err)
 }
 
@@ -290,9 +293,9 @@ fn explain_command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let chosen = model(explain.judging.model.as_deref(), &explain.judging.readings, err)?;
-    let Some(Chosen { model, readings }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let path = input::shown(&explain.path);
-    let bytes = match input::read_kind(&explain.path, Kind::Litmus) {
+    let bytes = match input::read_kind(&explain.path, FileKind::Litmus) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;
@@ -323,8 +326,8 @@ fn explain_command(
 /// Formats that have no place for an input that is not judged leave it to standard error, after what is said
 /// already.
 pub(crate) fn complain(
-    unread: Option<&Unread<'_>>,
-    report: &dyn Report,
+    unread: Option<&UnreadInput<'_>>,
+    report: &dyn ReportWriter,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<()> {

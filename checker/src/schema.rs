@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::check;
 use crate::cli;
 use crate::explore;
-use crate::lines::Schema;
+use crate::lines::LineKind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
@@ -20,12 +20,12 @@ use crate::sass;
 use engine::exit::Exit;
 
 /// Prints one schema; without a name, the names that there are.
-pub fn command(command: &cli::Schema, out: &mut dyn Write) -> io::Result<Exit> {
+pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exit> {
     if let Some(name) = command.name {
         serde_json::to_writer_pretty(&mut *out, &schema(name))?;
         writeln!(out)?;
     } else {
-        let names = Schema::value_variants().iter().filter_map(Schema::to_possible_value);
+        let names = LineKind::value_variants().iter().filter_map(LineKind::to_possible_value);
         for name in names {
             writeln!(out, "{}", name.get_name())?;
         }
@@ -34,20 +34,20 @@ pub fn command(command: &cli::Schema, out: &mut dyn Write) -> io::Result<Exit> {
 }
 
 /// What each line of this kind is.
-fn schema(kind: Schema) -> Value {
+fn schema(kind: LineKind) -> Value {
     match kind {
-        Schema::Check => line::<check::Object<'_>>(kind),
-        Schema::Explore => line::<explore::report::Object<'_>>(kind),
-        Schema::Lint => line::<lint::Object<'_>>(kind),
-        Schema::LintSummary => line::<lint::Summary>(kind),
-        Schema::Lower => line::<lower::report::Object<'_>>(kind),
-        Schema::PtxExplain => line::<ptx_explain::Whole<'_>>(kind),
-        Schema::SassExplain => line::<sass::explain::Whole<'_>>(kind),
+        LineKind::Check => line::<check::CheckObject<'_>>(kind),
+        LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
+        LineKind::Lint => line::<lint::LintObject<'_>>(kind),
+        LineKind::LintSummary => line::<lint::LintSummary>(kind),
+        LineKind::Lower => line::<lower::report::LowerObject<'_>>(kind),
+        LineKind::PtxExplain => line::<ptx_explain::PtxExplainObject<'_>>(kind),
+        LineKind::SassExplain => line::<sass::explain::SassExplainObject<'_>>(kind),
     }
 }
 
 /// An object of this type, behind the field that says which it is.
-fn line<T: JsonSchema>(kind: Schema) -> Value {
+fn line<T: JsonSchema>(kind: LineKind) -> Value {
     // What is written, not what would be read: a field that may be `null` is there all the same.
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();

@@ -7,35 +7,35 @@ use litmus::Test;
 use text::Diagnostic;
 
 use crate::input;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use engine::judge::{Judgement, Task, judge};
 use engine::parallel::in_order;
 
 /// What became of one file.
-pub enum Outcome {
+pub enum FileResult {
     Judged { test: Box<Test>, judgement: Box<Judgement> },
     Rejected(Vec<Diagnostic>),
     Unreadable(io::Error),
 }
 
-pub struct Item {
+pub struct SuiteItem {
     /// As the user named it, or found below a folder the user named.
     pub path: PathBuf,
-    pub outcome: Outcome,
+    pub outcome: FileResult,
 }
 
 /// Reads and judges one file.
-pub fn judge_file(path: &Path, task: &Task<'_>) -> Outcome {
-    let bytes = match input::read_kind(path, Kind::Litmus) {
+pub fn judge_file(path: &Path, task: &Task<'_>) -> FileResult {
+    let bytes = match input::read_kind(path, FileKind::Litmus) {
         Ok(bytes) => bytes,
-        Err(error) => return Outcome::Unreadable(error),
+        Err(error) => return FileResult::Unreadable(error),
     };
     match litmus::parse(&path.to_string_lossy(), &bytes) {
         Ok(test) => {
             let judgement = Box::new(judge(&test, task));
-            Outcome::Judged { test: Box::new(test), judgement }
+            FileResult::Judged { test: Box::new(test), judgement }
         }
-        Err(diagnostics) => Outcome::Rejected(diagnostics),
+        Err(diagnostics) => FileResult::Rejected(diagnostics),
     }
 }
 
@@ -45,10 +45,10 @@ pub fn run(
     files: &[PathBuf],
     task: &Task<'_>,
     jobs: usize,
-    visit: &mut dyn FnMut(Option<Item>) -> io::Result<()>,
+    visit: &mut dyn FnMut(Option<SuiteItem>) -> io::Result<()>,
 ) -> io::Result<()> {
     let judged = |index: usize| judge_file(&files[index], task);
     in_order(files.len(), jobs, &judged, &mut |result| {
-        visit(result.map(|(index, outcome)| Item { path: files[index].clone(), outcome }))
+        visit(result.map(|(index, outcome)| SuiteItem { path: files[index].clone(), outcome }))
     })
 }

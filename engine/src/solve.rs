@@ -9,7 +9,7 @@
 //! same values for the same reasons. So the solver is asked about once for each outcome, however
 //! many executions have it.
 
-mod between;
+mod bounds;
 pub(super) mod clauses;
 mod closure;
 mod encode;

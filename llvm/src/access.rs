@@ -4,7 +4,7 @@ use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
-use super::{Access, AccessKind, AtomicOrdering, Operation, RmwOp};
+use super::{Access, AtomicOrdering, MemoryOp, Operation, RmwOp};
 use model::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
@@ -71,7 +71,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// Orders and scope as parts of an instruction, each with its dot; none for a plain access.
     fn strength(&mut self, access: &Access<'a>, private: bool) -> String {
-        let atomic = matches!(access.kind, AccessKind::Rmw(_) | AccessKind::CmpXchg { .. });
+        let atomic = matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. });
         let Some(order) = access.order else {
             // Reading R42.
             let strong = access.volatile && !private;
@@ -95,10 +95,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             };
         };
         match access.kind {
-            AccessKind::CmpXchg { failure, .. } => {
+            MemoryOp::CmpXchg { failure, .. } => {
                 format!(".{}.{}.{scope}", order_name(order), order_name(failure))
             }
-            AccessKind::Load | AccessKind::Store | AccessKind::Rmw(_) => {
+            MemoryOp::Load | MemoryOp::Store | MemoryOp::Rmw(_) => {
                 format!(".{}.{scope}", order_name(order))
             }
         }
@@ -125,10 +125,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         // Of memory that only this thread sees, or that nobody writes.
         let private =
             matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
-        if private && matches!(access.kind, AccessKind::Rmw(_) | AccessKind::CmpXchg { .. }) {
+        if private && matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. }) {
             return self.no("an atomic operation on local or constant memory is not supported");
         }
-        if access.kind == AccessKind::Store && access.space == 4 {
+        if access.kind == MemoryOp::Store && access.space == 4 {
             return self.no("a store to constant memory is not supported");
         }
         if access.volatile && access.ty.lanes.is_some() {
@@ -136,7 +136,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let (base, offset) = self.constant_address(pointer)?;
         let strength = self.strength(access, private);
-        let read_only = access.kind == AccessKind::Load
+        let read_only = access.kind == MemoryOp::Load
             && (access.promises_read_only() || self.never_written(pointer, access.space));
         let at = move |more: i64| match offset.wrapping_add(more) {
             0 => format!("[{base}]"),
@@ -152,12 +152,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         let volatile = access.volatile && !private;
         let done = self.rows.len();
         match access.kind {
-            AccessKind::Load => self.load(access, &at, &strength, result)?,
-            AccessKind::Store => self.store(access, &at, &strength, &operands[0])?,
-            AccessKind::Rmw(op) => {
+            MemoryOp::Load => self.load(access, &at, &strength, result)?,
+            MemoryOp::Store => self.store(access, &at, &strength, &operands[0])?,
+            MemoryOp::Rmw(op) => {
                 self.rmw(access, op, &at(0), &strength, (&operands[0], result))?;
             }
-            AccessKind::CmpXchg { .. } => {
+            MemoryOp::CmpXchg { .. } => {
                 self.compare_exchange(access, &at(0), &strength, operands, result)?;
             }
         }
@@ -350,8 +350,8 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn slot_of(&self, step: &InstructionKind<'a>) -> Option<&'a str> {
         let InstructionKind::Memory(Operation::Access(access), values) = step else { return None };
         let (Value::Local(name), false) = (values.first()?, access.volatile) else { return None };
-        let plain = matches!(access.kind, AccessKind::Load | AccessKind::Store)
-            && access.ty.lanes.is_none();
+        let plain =
+            matches!(access.kind, MemoryOp::Load | MemoryOp::Store) && access.ty.lanes.is_none();
         let itself = values[1..].contains(&values[0]);
         let same = self.made(name).is_some_and(|step| {
             matches!(step, InstructionKind::Alloca { ty, count: None } if ty.loaded() == Some(access.ty))
@@ -399,6 +399,6 @@ impl<'a, 'm> Translator<'a, 'm> {
 
 impl Access<'_> {
     fn kind_is_weak(&self) -> bool {
-        matches!(self.kind, AccessKind::CmpXchg { weak: true, .. })
+        matches!(self.kind, MemoryOp::CmpXchg { weak: true, .. })
     }
 }

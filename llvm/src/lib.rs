@@ -78,7 +78,7 @@ pub enum RmwOp {
 
 /// Which memory operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AccessKind {
+pub enum MemoryOp {
     Load,
     Store,
     Rmw(RmwOp),
@@ -88,7 +88,7 @@ pub enum AccessKind {
 /// A memory operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Access<'a> {
-    pub kind: AccessKind,
+    pub kind: MemoryOp,
     pub volatile: bool,
     /// `None` for one that is not atomic.
     pub order: Option<AtomicOrdering>,
@@ -195,7 +195,7 @@ mod tests {
         );
         assert_eq!(
             (load.kind, load.volatile, load.order),
-            (AccessKind::Load, true, Some(AtomicOrdering::Acquire))
+            (MemoryOp::Load, true, Some(AtomicOrdering::Acquire))
         );
         assert_eq!((load.scope, load.space, load.align), ("device", 1, Some(4)));
         assert_eq!((load.ty.bytes(), load.pointer), (Some(4), "%p"));
@@ -204,13 +204,10 @@ mod tests {
         assert_eq!((store.ty.bytes(), store.values), (Some(16), vec!["%v"]));
         let rmw =
             access("%r = atomicrmw volatile umax ptr addrspace(3) %p, i64 7 seq_cst, align 8");
-        assert_eq!((rmw.kind, rmw.space), (AccessKind::Rmw(RmwOp::UMax), 3));
+        assert_eq!((rmw.kind, rmw.space), (MemoryOp::Rmw(RmwOp::UMax), 3));
         let cas =
             access("%c = cmpxchg weak ptr %p, i8 %e, i8 %v syncscope(\"block\") acq_rel monotonic");
-        assert_eq!(
-            cas.kind,
-            AccessKind::CmpXchg { weak: true, failure: AtomicOrdering::Monotonic }
-        );
+        assert_eq!(cas.kind, MemoryOp::CmpXchg { weak: true, failure: AtomicOrdering::Monotonic });
         assert_eq!((cas.order, cas.scope), (Some(AtomicOrdering::AcqRel), "block"));
         let old = access("%r = load i32, i32 addrspace(1)* %p, align 4");
         assert_eq!(old.space, 1);

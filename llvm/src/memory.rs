@@ -2,7 +2,7 @@
 
 use super::lex::{Token, TokenKind};
 use super::parse::{LineError, LineResult, Parser};
-use super::{Access, AccessKind, AtomicOrdering, Operation, RmwOp, Type};
+use super::{Access, AtomicOrdering, MemoryOp, Operation, RmwOp, Type};
 use text::cursor::short;
 
 const ORDERS: &[(&str, AtomicOrdering)] = &[
@@ -135,7 +135,7 @@ impl<'a> Parser<'a, '_> {
         let ty = self.ty()?;
         self.expect(",")?;
         let (space, pointer) = self.pointer()?;
-        let access = Access { volatile, space, ..plain(AccessKind::Load, ty, pointer) };
+        let access = Access { volatile, space, ..plain(MemoryOp::Load, ty, pointer) };
         let orders = [
             AtomicOrdering::Unordered,
             AtomicOrdering::Monotonic,
@@ -151,12 +151,8 @@ impl<'a> Parser<'a, '_> {
         let value = self.value()?;
         self.expect(",")?;
         let (space, pointer) = self.pointer()?;
-        let access = Access {
-            volatile,
-            space,
-            values: vec![value],
-            ..plain(AccessKind::Store, ty, pointer)
-        };
+        let access =
+            Access { volatile, space, values: vec![value], ..plain(MemoryOp::Store, ty, pointer) };
         let orders = [
             AtomicOrdering::Unordered,
             AtomicOrdering::Monotonic,
@@ -216,7 +212,7 @@ impl<'a> Parser<'a, '_> {
             volatile,
             space,
             values: vec![value],
-            ..plain(AccessKind::Rmw(op), ty, pointer)
+            ..plain(MemoryOp::Rmw(op), ty, pointer)
         };
         access.scope = self.syncscope()?;
         let orders = [
@@ -267,7 +263,7 @@ impl<'a> Parser<'a, '_> {
             scope,
             order: Some(order),
             values: vec![expected, value],
-            ..plain(AccessKind::CmpXchg { weak, failure }, ty, pointer)
+            ..plain(MemoryOp::CmpXchg { weak, failure }, ty, pointer)
         };
         self.tail(&mut access)?;
         Ok(Operation::Access(access))
@@ -288,7 +284,7 @@ impl<'a> Parser<'a, '_> {
 }
 
 /// An access that is neither volatile nor atomic, of the generic space.
-fn plain(kind: AccessKind, ty: Type, pointer: &str) -> Access<'_> {
+fn plain(kind: MemoryOp, ty: Type, pointer: &str) -> Access<'_> {
     Access {
         kind,
         volatile: false,

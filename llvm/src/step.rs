@@ -2,7 +2,7 @@
 
 use super::operand::Value;
 use super::ty::Ty;
-use super::{AccessKind, Operation};
+use super::{MemoryOp, Operation};
 use text::report::ByteSpan;
 
 /// An operand with its type.
@@ -176,11 +176,11 @@ impl<'a> InstructionKind<'a> {
     pub(super) fn result(&self) -> Option<Ty> {
         Some(match self {
             InstructionKind::Memory(Operation::Access(access), _) => match access.kind {
-                AccessKind::Load | AccessKind::Rmw(_) => access.ty.any(),
-                AccessKind::CmpXchg { .. } => {
+                MemoryOp::Load | MemoryOp::Rmw(_) => access.ty.any(),
+                MemoryOp::CmpXchg { .. } => {
                     Ty::Struct { packed: false, fields: vec![access.ty.any(), Ty::BIT] }
                 }
-                AccessKind::Store => return None,
+                MemoryOp::Store => return None,
             },
             InstructionKind::Binary { operands, .. } | InstructionKind::Select { operands, .. } => {
                 operands.0.0.clone()

@@ -18,8 +18,8 @@ mod reduce;
 mod sleep;
 mod state;
 mod step;
-mod symmetry;
 mod table;
+mod thread_symmetry;
 mod topology;
 
 use std::ops::ControlFlow;
@@ -170,7 +170,8 @@ impl<'p> Machine<'p> {
         }
         let alone = (0..threads).map(|a| (0..threads).all(|b| a == b || sm[a] != sm[b]));
         let alone: Vec<bool> = alone.collect();
-        let class = symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
+        let class =
+            thread_symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
         let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
         let counted = counted(program, &cta, &barriers);
         let clusters = cluster_barriers.iter().flatten().count();

@@ -1,6 +1,6 @@
 //! A state of the whole machine, as bytes: what is in caches, in memory and on its way.
 //!
-//! First what every state has, at fixed places (`Shape`): the number of each thread's own state, the
+//! First what every state has, at fixed places (`StateLayout`): the number of each thread's own state, the
 //! value of each cell of memory, the lines of each L1, barriers. Then a list of entries, one for each
 //! access that is on its way, in the order of their queues. Equal states are equal bytes.
 

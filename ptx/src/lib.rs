@@ -3,10 +3,10 @@
 //! The rules are data ([`rules`]): the text of the rule, whether the document or ptxas requires it, and the
 //! correction. [`meaning`] defines the semantics of qualifiers.
 
+pub mod bad_qualifier;
 mod constant;
 pub mod correction;
 mod directive;
-pub mod fault;
 pub mod fences;
 mod function;
 mod lex;

@@ -19,8 +19,8 @@ use super::constant;
 use super::syntax::{
     MemoryInstruction, ModuleSyntax, Opaque, Operand, OperandKind, Scalar, Statement, Symbol,
 };
+use crate::bad_qualifier;
 use crate::correction::{InstructionPieces, OperandPiece, PieceShape};
-use crate::fault;
 use text::cursor::short;
 use text::diagnostic::Severity;
 use text::report::{ByteSpan, Diagnostics};
@@ -286,8 +286,12 @@ impl<'a> Linter<'a, '_> {
                 .map(|position| BadQualifier::Foreign { position, kind: QualifierKind::Outside });
             for fault in faults.into_iter().chain(foreign) {
                 let other = self.other_way(memory, &written, fault, setting);
-                let draft =
-                    fault::tell(self.report, &written, fault, rules::accepts(memory.opcode));
+                let draft = bad_qualifier::tell(
+                    self.report,
+                    &written,
+                    fault,
+                    rules::accepts(memory.opcode),
+                );
                 if let Some(other) = other {
                     draft.help(other);
                 }

@@ -3,13 +3,13 @@
 use machine::form::{LoweredInstruction, MachineOp};
 use sass::promise::{self, OrderingWord, Promise, Promised};
 
-use super::ptx_items::Uncovered;
-use super::step::{Order, Place, Step};
+use super::ptx_items::UncoveredInstruction;
+use super::step::{AccessOrder, Step, TestLocation};
 use super::token::{read, shows_waits};
 
 /// One instruction, or several that are one to the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Line {
+pub struct CodeLine {
     /// What it is in a program; of its order the machine knows nothing.
     pub step: Step,
     pub lowered: LoweredInstruction,
@@ -18,17 +18,17 @@ pub struct Line {
 
 /// Code of the machine, beside what it promises.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Code {
-    pub lines: Vec<Line>,
+pub struct MachineCode {
+    pub lines: Vec<CodeLine>,
     /// Whether waits for loads are shown.
     pub waits: bool,
     /// Whether accesses for addresses of other state spaces were left out.
     pub left_out: bool,
 }
 
-impl Code {
+impl MachineCode {
     /// Reads names separated by `;`, operands or not.
-    pub fn new(text: &str) -> Result<Code, Uncovered> {
+    pub fn new(text: &str) -> Result<MachineCode, UncoveredInstruction> {
         let waits = shows_waits(text);
         let (tokens, left_out) = read(text)?;
         let words: Vec<OrderingWord> = tokens.iter().map(|token| token.word).collect();
@@ -48,16 +48,16 @@ impl Code {
                         let at = lowered.forms.iter().position(access).map_or(0, |at| at + 1);
                         lowered.forms.insert(at, MachineOp::AcquireWait);
                     }
-                    Step::access(done.act, Place::Y, Order::Relaxed, done.scope)
+                    Step::access(done.act, TestLocation::Y, AccessOrder::Relaxed, done.scope)
                 }
             };
-            lines.push(Line { step, lowered, text: tokens[word].text() });
+            lines.push(CodeLine { step, lowered, text: tokens[word].text() });
         }
-        Ok(Code { lines, waits, left_out })
+        Ok(MachineCode { lines, waits, left_out })
     }
 
     /// The code with its accesses as those of a question's target; none where they are not as many.
-    pub fn matched(mut self, target: &[Step]) -> Option<Code> {
+    pub fn matched(mut self, target: &[Step]) -> Option<MachineCode> {
         let access = |step: &Step| matches!(step, Step::Access { .. });
         let mut wanted = target.iter().copied().filter(access);
         for line in self.lines.iter_mut().filter(|line| access(&line.step)) {

@@ -9,7 +9,7 @@
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
-use super::step::{Act, Order, Place, Step};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// `R` stands for the judged steps; threads are separated by `|`. `st` and `ld` are relaxed, `.na`
 /// is plain; `if` ends the thread unless its last read saw a store; `f` is a fence.
@@ -115,7 +115,7 @@ const BARRIER: &[&str] = &[
 
 /// One step of a shape; scopes come with a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Piece {
+enum ContextStep {
     Row,
     /// The row's barriers, done by a partner too.
     RowBarrier,
@@ -124,8 +124,8 @@ enum Piece {
 
 /// A context without its placement.
 #[derive(Clone, Debug)]
-pub struct Shape {
-    threads: Vec<Vec<Piece>>,
+pub struct ContextShape {
+    threads: Vec<Vec<ContextStep>>,
     /// Whether some access is `seq_cst`, which no access of PTX is.
     pub cxx_only: bool,
 }
@@ -133,7 +133,7 @@ pub struct Shape {
 /// A context: a shape, where its threads are, and what a compare-exchange of the row expects.
 #[derive(Clone, Debug)]
 pub struct Context {
-    pub shape: &'static Shape,
+    pub shape: &'static ContextShape,
     pub placements: Vec<Placement>,
     /// How far apart the threads are, for messages.
     pub distance: &'static str,
@@ -143,7 +143,7 @@ pub struct Context {
 
 /// What contexts are chosen by.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Family {
+pub enum ContextFamily {
     Access,
     Fence,
     /// Accesses and fences.
@@ -151,75 +151,76 @@ pub enum Family {
     Barrier,
 }
 
-impl Family {
+impl ContextFamily {
     /// The family of a question. What the source orders counts, since the target may do more.
-    pub fn of(source: &[Step], target: &[Step]) -> Family {
+    pub fn of(source: &[Step], target: &[Step]) -> ContextFamily {
         let barrier = |step: &Step| {
             matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         };
         let access = |step: &Step| matches!(step, Step::Access { .. });
         let fence = |step: &Step| matches!(step, Step::Fence { .. });
         if source.iter().chain(target).any(barrier) {
-            Family::Barrier
+            ContextFamily::Barrier
         } else if !source.iter().chain(target).any(access) {
-            Family::Fence
+            ContextFamily::Fence
         } else if source.iter().any(fence) {
-            Family::Mixed
+            ContextFamily::Mixed
         } else {
-            Family::Access
+            ContextFamily::Access
         }
     }
 }
 
-fn piece(text: &str) -> Piece {
+fn piece(text: &str) -> ContextStep {
     let (name, at) = text.split_once(' ').unwrap_or((text, ""));
     let at = match at {
-        "x" => Place::X,
-        "z" => Place::Z,
-        _ => Place::Y,
+        "x" => TestLocation::X,
+        "z" => TestLocation::Z,
+        _ => TestLocation::Y,
     };
     let (name, order) = name.split_once('.').unwrap_or((name, ""));
     let order_of = match order {
-        "na" => Order::Weak,
-        "acq" => Order::Acquire,
-        "ar" => Order::AcqRel,
-        "rel" => Order::Release,
-        "sc" => Order::SeqCst,
-        _ => Order::Relaxed,
+        "na" => AccessOrder::Weak,
+        "acq" => AccessOrder::Acquire,
+        "ar" => AccessOrder::AcqRel,
+        "rel" => AccessOrder::Release,
+        "sc" => AccessOrder::SeqCst,
+        _ => AccessOrder::Relaxed,
     };
-    let access = |act| Piece::Step(Step::access(act, at, order_of, Scope::Sys));
+    let access = |act| ContextStep::Step(Step::access(act, at, order_of, Scope::Sys));
     match name {
-        "R" => Piece::Row,
-        "B" => Piece::RowBarrier,
-        "ld" => access(Act::Load),
-        "st" => access(Act::Store),
-        "swap" => access(Act::Swap),
-        "if" => Piece::Step(Step::Guard),
+        "R" => ContextStep::Row,
+        "B" => ContextStep::RowBarrier,
+        "ld" => access(AccessKind::Load),
+        "st" => access(AccessKind::Store),
+        "swap" => access(AccessKind::Swap),
+        "if" => ContextStep::Step(Step::Guard),
         "f" => {
             let order = match order {
                 "acq" => FenceOrder::Acquire,
                 "rel" => FenceOrder::Release,
                 _ => FenceOrder::Sc,
             };
-            Piece::Step(Step::Fence { order, scope: Scope::Sys })
+            ContextStep::Step(Step::Fence { order, scope: Scope::Sys })
         }
         _ => unreachable!("`{text}` is no step of a shape"),
     }
 }
 
-pub(super) fn shape(text: &'static str) -> Shape {
-    let threads: Vec<Vec<Piece>> =
+pub(super) fn shape(text: &'static str) -> ContextShape {
+    let threads: Vec<Vec<ContextStep>> =
         text.split(" | ").map(|thread| thread.split("; ").map(piece).collect()).collect();
-    let total =
-        |piece: &Piece| matches!(piece, Piece::Step(Step::Access { order: Order::SeqCst, .. }));
+    let total = |piece: &ContextStep| {
+        matches!(piece, ContextStep::Step(Step::Access { order: AccessOrder::SeqCst, .. }))
+    };
     let cxx_only = threads.iter().flatten().any(total);
-    Shape { threads, cxx_only }
+    ContextShape { threads, cxx_only }
 }
 
 /// The shapes of a family, in the order in which they are tried.
-pub fn shapes(family: Family) -> &'static [Shape] {
+pub fn shapes(family: ContextFamily) -> &'static [ContextShape] {
     use std::sync::LazyLock;
-    static ALL: LazyLock<[Vec<Shape>; 4]> = LazyLock::new(|| {
+    static ALL: LazyLock<[Vec<ContextShape>; 4]> = LazyLock::new(|| {
         [&[ACCESS][..], &[FENCE], &[ACCESS, THROUGH], &[BARRIER]]
             .map(|lists| lists.concat().into_iter().map(shape).collect())
     });
@@ -257,7 +258,7 @@ pub(super) fn triples() -> Vec<(&'static str, [Placement; 3])> {
 
 /// Who may be near the judged thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Reach {
+pub struct PartnerScope {
     /// Partners of `y` are within this scope; where the row has none, it is the system.
     pub within: Scope,
     /// The row's scope is its own thread: no partner is in its CTA.
@@ -265,7 +266,7 @@ pub struct Reach {
 }
 
 /// Every context of a family, in the order in which they are tried.
-pub fn contexts(family: Family, reach: Reach, cas: bool, ptx: bool) -> Vec<Context> {
+pub fn contexts(family: ContextFamily, reach: PartnerScope, cas: bool, ptx: bool) -> Vec<Context> {
     let mut all = Vec::new();
     for shape in shapes(family).iter().filter(|shape| !(ptx && shape.cxx_only)) {
         let placements: Vec<(&'static str, Vec<Placement>)> = if shape.threads.len() == 2 {
@@ -277,7 +278,9 @@ pub fn contexts(family: Family, reach: Reach, cas: bool, ptx: bool) -> Vec<Conte
             if !shape.stands(&placements, reach) {
                 continue;
             }
-            if family == Family::Barrier && !Scope::Cluster.includes(placements[0], placements[1]) {
+            if family == ContextFamily::Barrier
+                && !Scope::Cluster.includes(placements[0], placements[1])
+            {
                 continue;
             }
             for expects_partner in [false, true] {
@@ -296,13 +299,13 @@ pub fn contexts(family: Family, reach: Reach, cas: bool, ptx: bool) -> Vec<Conte
     all
 }
 
-impl Shape {
+impl ContextShape {
     pub(super) fn threads(&self) -> usize {
         self.threads.len()
     }
 
     /// Whether threads may be there, as near to the judged one as the row reaches.
-    pub(super) fn stands(&self, placements: &[Placement], reach: Reach) -> bool {
+    pub(super) fn stands(&self, placements: &[Placement], reach: PartnerScope) -> bool {
         let mut others = placements[1..].iter();
         let alone = others.clone().all(|&other| !Scope::Cta.includes(placements[0], other));
         let near = others.all(|&other| reach.within.includes(placements[0], other));
@@ -312,8 +315,12 @@ impl Shape {
     /// Whether a partner outside the scope accesses what the judged thread synchronizes through.
     fn touches_row(&self, placements: &[Placement], within: Scope) -> bool {
         self.threads.iter().zip(placements).skip(1).any(|(thread, &placement)| {
-            let y = |piece: &Piece| {
-                matches!(piece, Piece::RowBarrier | Piece::Step(Step::Access { at: Place::Y, .. }))
+            let y = |piece: &ContextStep| {
+                matches!(
+                    piece,
+                    ContextStep::RowBarrier
+                        | ContextStep::Step(Step::Access { at: TestLocation::Y, .. })
+                )
             };
             !within.includes(placements[0], placement) && thread.iter().any(y)
         })
@@ -321,14 +328,14 @@ impl Shape {
 
     fn partner_writes_y(&self) -> bool {
         self.threads.iter().skip(1).flatten().any(|piece| {
-            matches!(piece, Piece::Step(Step::Access { at: Place::Y, act, .. }) if act.writes())
+            matches!(piece, ContextStep::Step(Step::Access { at: TestLocation::Y, act, .. }) if act.writes())
         })
     }
 }
 
 /// A step of a thread: of the context, or a mark where the judged steps go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Slot {
+pub enum ThreadSlot {
     Row,
     RowBarrier,
     Step(Step),
@@ -336,13 +343,13 @@ pub enum Slot {
 
 impl Context {
     /// The threads, each step at the smallest scope that will do.
-    pub fn threads(&self) -> Vec<Vec<Slot>> {
-        let scopes = Place::ALL.map(|place| self.scope_of(place));
-        let widest = |thread: &[Piece]| {
+    pub fn threads(&self) -> Vec<Vec<ThreadSlot>> {
+        let scopes = TestLocation::ALL.map(|place| self.scope_of(place));
+        let widest = |thread: &[ContextStep]| {
             let places = thread.iter().filter_map(|piece| match piece {
-                Piece::Row => Some(Place::Y),
-                Piece::Step(Step::Access { at, .. }) => Some(*at),
-                Piece::Step(_) | Piece::RowBarrier => None,
+                ContextStep::Row => Some(TestLocation::Y),
+                ContextStep::Step(Step::Access { at, .. }) => Some(*at),
+                ContextStep::Step(_) | ContextStep::RowBarrier => None,
             });
             places.map(|place| scopes[place as usize]).max().unwrap_or(Scope::Cta)
         };
@@ -354,15 +361,15 @@ impl Context {
                 thread
                     .iter()
                     .map(|&piece| match piece {
-                        Piece::Row => Slot::Row,
-                        Piece::RowBarrier => Slot::RowBarrier,
-                        Piece::Step(Step::Access { act, at, order, .. }) => {
-                            Slot::Step(Step::access(act, at, order, scopes[at as usize]))
+                        ContextStep::Row => ThreadSlot::Row,
+                        ContextStep::RowBarrier => ThreadSlot::RowBarrier,
+                        ContextStep::Step(Step::Access { act, at, order, .. }) => {
+                            ThreadSlot::Step(Step::access(act, at, order, scopes[at as usize]))
                         }
-                        Piece::Step(Step::Fence { order, .. }) => {
-                            Slot::Step(Step::Fence { order, scope: fences })
+                        ContextStep::Step(Step::Fence { order, .. }) => {
+                            ThreadSlot::Step(Step::Fence { order, scope: fences })
                         }
-                        Piece::Step(step) => Slot::Step(step),
+                        ContextStep::Step(step) => ThreadSlot::Step(step),
                     })
                     .collect()
             })
@@ -370,12 +377,12 @@ impl Context {
     }
 
     /// The narrowest scope that includes all threads which access a location.
-    fn scope_of(&self, place: Place) -> Scope {
-        let accesses = |thread: &Vec<Piece>| {
+    fn scope_of(&self, place: TestLocation) -> Scope {
+        let accesses = |thread: &Vec<ContextStep>| {
             thread.iter().any(|piece| match piece {
-                Piece::Row => place == Place::Y,
-                Piece::Step(Step::Access { at, .. }) => *at == place,
-                Piece::RowBarrier | Piece::Step(_) => false,
+                ContextStep::Row => place == TestLocation::Y,
+                ContextStep::Step(Step::Access { at, .. }) => *at == place,
+                ContextStep::RowBarrier | ContextStep::Step(_) => false,
             })
         };
         let there: Vec<Placement> = self
@@ -398,18 +405,20 @@ mod tests {
 
     #[test]
     fn scopes_are_the_smallest_that_include_all_who_access() {
-        let reach = Reach { within: Scope::Sys, alone: false };
-        let all = contexts(Family::Access, reach, false, false);
+        let reach = PartnerScope { within: Scope::Sys, alone: false };
+        let all = contexts(ContextFamily::Access, reach, false, false);
         let near = all.iter().find(|context| context.distance == "in two CTAs of a cluster");
         let threads = near.expect("there is such a context").threads();
-        let Slot::Step(partner) = threads[1][0] else { panic!("the partner begins with a step") };
+        let ThreadSlot::Step(partner) = threads[1][0] else {
+            panic!("the partner begins with a step")
+        };
         assert_eq!(partner.scope(), Some(Scope::Cluster));
     }
 
     #[test]
     fn a_narrow_row_has_no_partner_out_of_its_scope() {
-        let reach = Reach { within: Scope::Cta, alone: false };
-        for context in contexts(Family::Access, reach, true, false) {
+        let reach = PartnerScope { within: Scope::Cta, alone: false };
+        for context in contexts(ContextFamily::Access, reach, true, false) {
             let partner = context.shape.touches_row(&context.placements, Scope::Cta);
             assert!(!partner, "{:?}", context.shape);
         }

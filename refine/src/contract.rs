@@ -12,34 +12,38 @@ use rustc_hash::FxHashMap;
 use sass::lowering::{self, LoweringTable};
 use sass::promise::{self, OrderingWord, Promise, Promised};
 
-use super::inclusion::Machine;
-use super::item::{Done, Item};
-use super::ptx_items::Uncovered;
-use super::step::{Act, Order, Place, Step};
-use super::token::{Token, shows_waits, tokens};
+use super::inclusion::MachineTarget;
+use super::item::{TargetAccess, TargetItem};
+use super::ptx_items::UncoveredInstruction;
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
+use super::token::{OrderToken, shows_waits, tokens};
 
 /// Reads names separated by `;`, operands or not, as the items that they promise.
-pub fn items(text: &str) -> Result<Vec<Item>, Uncovered> {
+pub fn items(text: &str) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     Ok(promised(tokens(text)?, shows_waits(text)))
 }
 
-fn promised(mut tokens: Vec<Token>, shown: bool) -> Vec<Item> {
+fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
     let words: Vec<OrderingWord> = tokens.iter().map(|token| token.word).collect();
-    let mut items: Vec<Item> = Vec::new();
+    let mut items: Vec<TargetItem> = Vec::new();
     for Promised { word, promise, .. } in promise::promised(&words) {
         match promise {
             Promise::Fence(FenceOrder::Acquire, Scope::Sys)
                 if items.last().is_some_and(is_full) => {}
             Promise::Fence(order, scope) => items.push(fence(order, scope)),
-            Promise::Bar => items.push(Item::Step(Step::Barrier)),
-            Promise::ClusterArrive => items.push(Item::Step(Step::ClusterArrive { relaxed: true })),
-            Promise::ClusterWait { acquires: true } => items.push(Item::Step(Step::ClusterWait)),
+            Promise::Bar => items.push(TargetItem::Step(Step::Barrier)),
+            Promise::ClusterArrive => {
+                items.push(TargetItem::Step(Step::ClusterArrive { relaxed: true }));
+            }
+            Promise::ClusterWait { acquires: true } => {
+                items.push(TargetItem::Step(Step::ClusterWait));
+            }
             // What orders nothing may as well not wait.
             Promise::ClusterWait { acquires: false } => {}
             Promise::Access | Promise::AcqRel => {
                 let Some(mut done) = tokens[word].access.take() else { continue };
                 if promise == Promise::AcqRel {
-                    done.order = Order::AcqRel;
+                    done.order = AccessOrder::AcqRel;
                 }
                 access(*done, shown, &mut items);
             }
@@ -49,20 +53,23 @@ fn promised(mut tokens: Vec<Token>, shown: bool) -> Vec<Item> {
 }
 
 /// A fence that acquires at the scope of the system already.
-fn is_full(item: &Item) -> bool {
+fn is_full(item: &TargetItem) -> bool {
     matches!(
         item,
-        Item::Step(Step::Fence { order: FenceOrder::AcqRel | FenceOrder::Sc, scope: Scope::Sys })
+        TargetItem::Step(Step::Fence {
+            order: FenceOrder::AcqRel | FenceOrder::Sc,
+            scope: Scope::Sys
+        })
     )
 }
 
-fn fence(order: FenceOrder, scope: Scope) -> Item {
-    Item::Step(Step::Fence { order, scope })
+fn fence(order: FenceOrder, scope: Scope) -> TargetItem {
+    TargetItem::Step(Step::Fence { order, scope })
 }
 
-fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
+fn access(done: TargetAccess, shown: bool, items: &mut Vec<TargetItem>) {
     let granted = !shown && done.act.shows();
-    items.push(Item::Access(Box::new(done)));
+    items.push(TargetItem::Access(Box::new(done)));
     if granted {
         items.push(fence(FenceOrder::Acquire, Scope::Cta));
     }
@@ -73,7 +80,7 @@ fn access(done: Done, shown: bool, items: &mut Vec<Item>) {
 /// another CTA.
 pub(super) fn sass(
     step: Step,
-    machine: Machine,
+    machine: MachineTarget,
     table: Option<&LoweringTable>,
     remote: bool,
 ) -> Option<String> {
@@ -82,23 +89,25 @@ pub(super) fn sass(
     let table = own.or_else(|| families.find(|table| table.targets.contains(&machine.sm)))?;
     let (opcode, parts): (&str, Vec<&str>) = match step {
         Step::Access { act, at, order, scope } => {
-            let space = match (machine.shared && at == Place::Y, remote) {
+            let space = match (machine.shared && at == TestLocation::Y, remote) {
                 (false, _) => "global",
                 (true, false) => "shared",
                 (true, true) => "shared::cluster",
             };
             let (opcode, operation): (&str, &[&str]) = match act {
-                Act::Load => ("ld", &[]),
-                Act::Store => ("st", &[]),
-                Act::Swap | Act::Overwrite | Act::Reduce => ("atom", &["exch"]),
-                Act::CompareExchange(_) | Act::Probe => ("atom", &["cas"]),
+                AccessKind::Load => ("ld", &[]),
+                AccessKind::Store => ("st", &[]),
+                AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => {
+                    ("atom", &["exch"])
+                }
+                AccessKind::CompareExchange(_) | AccessKind::Probe => ("atom", &["cas"]),
             };
             let order: &[&str] = match order {
-                Order::Weak | Order::Unordered => &[],
-                Order::Relaxed => &["relaxed", scope.name()],
-                Order::Acquire => &["acquire", scope.name()],
-                Order::Release => &["release", scope.name()],
-                Order::AcqRel | Order::SeqCst => &["acq_rel", scope.name()],
+                AccessOrder::Weak | AccessOrder::Unordered => &[],
+                AccessOrder::Relaxed => &["relaxed", scope.name()],
+                AccessOrder::Acquire => &["acquire", scope.name()],
+                AccessOrder::Release => &["release", scope.name()],
+                AccessOrder::AcqRel | AccessOrder::SeqCst => &["acq_rel", scope.name()],
             };
             (opcode, [order, &[space], operation, &["b32"]].concat())
         }
@@ -124,8 +133,9 @@ pub(super) fn sass(
 fn acquires(step: Step) -> bool {
     match step {
         Step::Access { act, order, .. } => {
-            let orders = matches!(order, Order::Acquire | Order::AcqRel | Order::SeqCst);
-            orders && !matches!(act, Act::Reduce | Act::Store)
+            let orders =
+                matches!(order, AccessOrder::Acquire | AccessOrder::AcqRel | AccessOrder::SeqCst);
+            orders && !matches!(act, AccessKind::Reduce | AccessKind::Store)
         }
         Step::Fence { order, .. } => order != FenceOrder::Release,
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => false,
@@ -133,21 +143,21 @@ fn acquires(step: Step) -> bool {
 }
 
 /// What the table of a target makes of a step of PTX, by its promises; `None` where it has no row.
-pub fn reference(step: Step, machine: Machine) -> Option<Vec<Step>> {
+pub fn reference(step: Step, machine: MachineTarget) -> Option<Vec<Step>> {
     by_table(step, machine, None)
 }
 
-type Known = FxHashMap<(Step, Machine), Option<Vec<Step>>>;
+type PromiseCache = FxHashMap<(Step, MachineTarget), Option<Vec<Step>>>;
 
 thread_local! {
     /// What the tables that come with the program were asked for.
-    static KNOWN: RefCell<Known> = RefCell::default();
+    static KNOWN: RefCell<PromiseCache> = RefCell::default();
 }
 
 /// The same of a table other than that which comes with the program.
 pub(super) fn by_table(
     step: Step,
-    machine: Machine,
+    machine: MachineTarget,
     table: Option<&LoweringTable>,
 ) -> Option<Vec<Step>> {
     if table.is_some() {
@@ -158,7 +168,7 @@ pub(super) fn by_table(
     })
 }
 
-fn found(step: Step, machine: Machine, table: Option<&LoweringTable>) -> Option<Vec<Step>> {
+fn found(step: Step, machine: MachineTarget, table: Option<&LoweringTable>) -> Option<Vec<Step>> {
     if !matches!(step, Step::Access { .. } | Step::Fence { .. }) {
         return Some(vec![step]);
     }
@@ -168,12 +178,15 @@ fn found(step: Step, machine: Machine, table: Option<&LoweringTable>) -> Option<
     if machine.waits && acquires(step) && !invalidates {
         tokens.push(OrderingWord::Wait.into());
     }
-    let place =
-        if let Step::Access { at, act, .. } = step { (at, act) } else { (Place::Y, Act::Load) };
+    let place = if let Step::Access { at, act, .. } = step {
+        (at, act)
+    } else {
+        (TestLocation::Y, AccessKind::Load)
+    };
     let steps = promised(tokens, machine.waits).into_iter().map(|item| match item {
-        Item::Access(done) => Step::access(place.1, place.0, done.order, done.scope),
-        Item::Step(step) => step,
-        Item::Label(_) | Item::Branch { .. } => Step::Guard,
+        TargetItem::Access(done) => Step::access(place.1, place.0, done.order, done.scope),
+        TargetItem::Step(step) => step,
+        TargetItem::Label(_) | TargetItem::Branch { .. } => Step::Guard,
     });
     Some(steps.collect())
 }
@@ -189,8 +202,8 @@ mod tests {
         line(&steps(&items, |done, _| done.act))
     }
 
-    fn on(sm: u16, shared: bool) -> Machine {
-        Machine { sm, shared, waits: false }
+    fn on(sm: u16, shared: bool) -> MachineTarget {
+        MachineTarget { sm, shared, waits: false }
     }
 
     #[test]
@@ -233,19 +246,26 @@ mod tests {
 
     #[test]
     fn the_tables_lower_what_contexts_are_made_of() {
-        let load = Step::access(Act::Load, Place::X, Order::Acquire, Scope::Gpu);
+        let load =
+            Step::access(AccessKind::Load, TestLocation::X, AccessOrder::Acquire, Scope::Gpu);
         let steps = reference(load, on(90, false)).expect("the table has it");
         assert_eq!(line(&steps), "ld.relaxed.gpu x; fence.acquire.cta; fence.acquire.sys");
-        let narrow = Step::access(Act::Store, Place::X, Order::Release, Scope::Cluster);
+        let narrow =
+            Step::access(AccessKind::Store, TestLocation::X, AccessOrder::Release, Scope::Cluster);
         assert!(reference(narrow, on(70, false)).is_none());
         for family in lowering::families().iter().filter(|family| family.name != "maxwell") {
             let first = family.table.targets[0];
             // What a question of one target says is said of its family.
             for &sm in &family.table.targets {
                 for scope in Scope::ALL {
-                    for order in [Order::Weak, Order::Relaxed, Order::Acquire, Order::Release] {
-                        for act in [Act::Load, Act::Store, Act::Swap] {
-                            let step = Step::access(act, Place::Y, order, scope);
+                    for order in [
+                        AccessOrder::Weak,
+                        AccessOrder::Relaxed,
+                        AccessOrder::Acquire,
+                        AccessOrder::Release,
+                    ] {
+                        for act in [AccessKind::Load, AccessKind::Store, AccessKind::Swap] {
+                            let step = Step::access(act, TestLocation::Y, order, scope);
                             assert_eq!(
                                 reference(step, on(sm, false)),
                                 reference(step, on(first, false)),
@@ -258,8 +278,8 @@ mod tests {
         }
         for sm in [70, 75, 80, 86, 89, 90, 100, 103, 120] {
             for scope in [Scope::Cta, Scope::Gpu, Scope::Sys] {
-                for act in [Act::Load, Act::Store, Act::Swap] {
-                    let step = Step::access(act, Place::Y, Order::Relaxed, scope);
+                for act in [AccessKind::Load, AccessKind::Store, AccessKind::Swap] {
+                    let step = Step::access(act, TestLocation::Y, AccessOrder::Relaxed, scope);
                     assert!(reference(step, on(sm, true)).is_some(), "{step} on sm_{sm}");
                 }
             }

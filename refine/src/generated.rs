@@ -13,13 +13,13 @@ use model::scope::{Placement, Scope};
 
 use super::inclusion::{BOUND, Judge, Outcome};
 use super::mapping;
-use super::program::{Numbered, Width, program};
-use super::step::{Act, Order, Place, Step, line};
+use super::program::{NumberedStep, Width, program};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation, line};
 use engine::ExecutionFacts;
 
 /// What the operations of a program are at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
+pub enum ProgramPattern {
     /// Two threads at two locations, each perhaps with a fence between its operations.
     Pair,
     /// Two threads at two locations, and a read-modify-write between them.
@@ -28,18 +28,18 @@ pub enum Shape {
     Cycle,
 }
 
-const KINDS: &[(Act, Order)] = &[
-    (Act::Load, Order::Relaxed),
-    (Act::Load, Order::Acquire),
-    (Act::Load, Order::SeqCst),
-    (Act::Store, Order::Relaxed),
-    (Act::Store, Order::Release),
-    (Act::Store, Order::SeqCst),
-    (Act::Swap, Order::Relaxed),
-    (Act::Swap, Order::Acquire),
-    (Act::Swap, Order::Release),
-    (Act::Swap, Order::AcqRel),
-    (Act::Swap, Order::SeqCst),
+const KINDS: &[(AccessKind, AccessOrder)] = &[
+    (AccessKind::Load, AccessOrder::Relaxed),
+    (AccessKind::Load, AccessOrder::Acquire),
+    (AccessKind::Load, AccessOrder::SeqCst),
+    (AccessKind::Store, AccessOrder::Relaxed),
+    (AccessKind::Store, AccessOrder::Release),
+    (AccessKind::Store, AccessOrder::SeqCst),
+    (AccessKind::Swap, AccessOrder::Relaxed),
+    (AccessKind::Swap, AccessOrder::Acquire),
+    (AccessKind::Swap, AccessOrder::Release),
+    (AccessKind::Swap, AccessOrder::AcqRel),
+    (AccessKind::Swap, AccessOrder::SeqCst),
 ];
 
 /// Where the read-modify-writes begin.
@@ -63,38 +63,43 @@ impl Digits {
         digit
     }
 
-    fn access(&mut self, at: Place) -> Step {
+    fn access(&mut self, at: TestLocation) -> Step {
         let (act, order) = KINDS[self.next(KINDS.len())];
         Step::access(act, at, order, Scope::Gpu)
     }
 }
 
-impl Shape {
-    pub const ALL: [Shape; 3] = [Shape::Pair, Shape::Link, Shape::Cycle];
+impl ProgramPattern {
+    pub const ALL: [ProgramPattern; 3] =
+        [ProgramPattern::Pair, ProgramPattern::Link, ProgramPattern::Cycle];
 
     /// How many programs it has.
     pub fn count(self) -> usize {
         let kinds = KINDS.len();
         match self {
-            Shape::Pair => kinds.pow(4) * FENCES.len().pow(2) * 4,
-            Shape::Link => kinds.pow(4) * (kinds - SWAPS) * 4,
-            Shape::Cycle => kinds.pow(6) * 2,
+            ProgramPattern::Pair => kinds.pow(4) * FENCES.len().pow(2) * 4,
+            ProgramPattern::Link => kinds.pow(4) * (kinds - SWAPS) * 4,
+            ProgramPattern::Cycle => kinds.pow(6) * 2,
         }
     }
 
     /// The program with this number.
     pub fn threads(self, number: usize) -> Vec<Vec<Step>> {
         let mut digits = Digits(number);
-        let two = |digits: &mut Digits, [first, second]: [Place; 2]| {
+        let two = |digits: &mut Digits, [first, second]: [TestLocation; 2]| {
             vec![digits.access(first), digits.access(second)]
         };
         match self {
-            Shape::Pair => {
+            ProgramPattern::Pair => {
                 // The second thread goes the same way through the locations, or back.
                 let mut threads = Vec::new();
                 for _ in 0..2 {
                     let back = digits.next(2) == 1;
-                    let places = if back { [Place::Y, Place::X] } else { [Place::X, Place::Y] };
+                    let places = if back {
+                        [TestLocation::Y, TestLocation::X]
+                    } else {
+                        [TestLocation::X, TestLocation::Y]
+                    };
                     let mut thread = two(&mut digits, places);
                     if let Some(order) = FENCES[digits.next(FENCES.len())] {
                         thread.insert(1, Step::Fence { order, scope: Scope::Gpu });
@@ -103,17 +108,22 @@ impl Shape {
                 }
                 threads
             }
-            Shape::Link => {
-                let there = [[Place::X, Place::Y], [Place::Y, Place::X]];
+            ProgramPattern::Link => {
+                let there =
+                    [[TestLocation::X, TestLocation::Y], [TestLocation::Y, TestLocation::X]];
                 let first = there[digits.next(2)];
                 let last = there[digits.next(2)];
                 let (act, order) = KINDS[SWAPS + digits.next(KINDS.len() - SWAPS)];
-                let link = Step::access(act, Place::Y, order, Scope::Gpu);
+                let link = Step::access(act, TestLocation::Y, order, Scope::Gpu);
                 vec![two(&mut digits, first), vec![link], two(&mut digits, last)]
             }
-            Shape::Cycle => {
+            ProgramPattern::Cycle => {
                 let back = digits.next(2) == 1;
-                let cycle = [[Place::X, Place::Y], [Place::Y, Place::Z], [Place::Z, Place::X]];
+                let cycle = [
+                    [TestLocation::X, TestLocation::Y],
+                    [TestLocation::Y, TestLocation::Z],
+                    [TestLocation::Z, TestLocation::X],
+                ];
                 let places = cycle.map(|[a, b]| if back { [b, a] } else { [a, b] });
                 places.map(|places| two(&mut digits, places)).to_vec()
             }
@@ -123,7 +133,11 @@ impl Shape {
 
 /// So many of a shape's programs, spread over all of them; each in which the mapping adds an outcome,
 /// as text. `Err`: an engine did not get to the end.
-pub fn judge(judge: &Judge<'_>, shape: Shape, budget: usize) -> Result<Vec<String>, &'static str> {
+pub fn judge(
+    judge: &Judge<'_>,
+    shape: ProgramPattern,
+    budget: usize,
+) -> Result<Vec<String>, &'static str> {
     // Of no shape's count a divisor, so that all numbers come.
     const STRIDE: usize = 7_368_787;
     let count = shape.count();
@@ -152,12 +166,12 @@ pub fn is_kept(judge: &Judge<'_>, threads: &[Vec<Step>]) -> Result<bool, &'stati
 /// The program, each store with its own value on both sides.
 fn of(threads: &[Vec<Step>], mapped: impl Fn(Step) -> Vec<Step>) -> Program {
     let mut value = 0;
-    let numbered: Vec<Vec<Numbered>> = threads
+    let numbered: Vec<Vec<NumberedStep>> = threads
         .iter()
         .map(|thread| {
             let steps = thread.iter().flat_map(|&step| {
                 value += 1;
-                mapped(step).into_iter().map(move |step| Numbered {
+                mapped(step).into_iter().map(move |step| NumberedStep {
                     step,
                     value,
                     expects: 0,

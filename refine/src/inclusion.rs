@@ -14,16 +14,16 @@ use model::value::Value;
 use rustc_hash::FxHashMap;
 use sass::lowering;
 
-use super::context::{Context, Family, Reach, contexts};
-use super::program::{Numbered, Width};
+use super::context::{Context, ContextFamily, PartnerScope, contexts};
+use super::program::{NumberedStep, Width};
 use super::run::Runs;
-use super::side::{Key, Side, shown};
-use super::step::{Act, Step};
+use super::side::{Side, ThreadKey, shown};
+use super::step::{AccessKind, Step};
 use engine::{Engine, ExecutionFacts, Limits, MEMORY};
 
 /// Which language the source is in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Language {
+pub enum SourceLanguage {
     Cxx,
     Ptx,
 }
@@ -31,18 +31,18 @@ pub enum Language {
 /// Source and target, in steps; rows that ask the same are one question: reading J17.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Question {
-    pub language: Language,
+    pub language: SourceLanguage,
     pub source: Vec<Step>,
     pub target: Vec<Step>,
     pub width: Width,
-    pub reach: Reach,
+    pub reach: PartnerScope,
     /// Where the target is code of the machine.
-    pub machine: Option<Machine>,
+    pub machine: Option<MachineTarget>,
 }
 
 /// What machine code is for, which lowers contexts too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Machine {
+pub struct MachineTarget {
     /// The first target of the family: what contexts are made of is the same on all of them.
     pub sm: u16,
     /// Whether `y` is in shared memory.
@@ -51,14 +51,14 @@ pub struct Machine {
     pub waits: bool,
 }
 
-impl Machine {
-    pub fn new(sm: u16, shared: bool, waits: bool) -> Machine {
+impl MachineTarget {
+    pub fn new(sm: u16, shared: bool, waits: bool) -> MachineTarget {
         let mut families = lowering::families().iter();
         // Of a target that was not measured, what its family has.
         let name = form::Family::of(sm).map(form::Family::name);
         let family = families.find(|family| name == Some(family.name));
         let first = family.and_then(|family| family.table.targets.first().copied());
-        Machine { sm: first.unwrap_or(sm), shared, waits }
+        MachineTarget { sm: first.unwrap_or(sm), shared, waits }
     }
 
     /// How far away `y` can be accessed: shared memory from its cluster, or its CTA.
@@ -115,7 +115,7 @@ pub(super) type Races = bool;
 
 /// What the source allows in one context.
 #[derive(Clone)]
-pub(super) enum Allowed {
+pub(super) enum SourceOutcomes {
     Outcomes(Arc<BTreeSet<Outcome>>, Races),
     /// It races: anything (reading J6).
     Anything,
@@ -135,40 +135,40 @@ pub struct Judge<'a> {
     pub partners: Option<&'a lowering::LoweringTable>,
     pub patience: Patience,
     answers: BTreeMap<Question, Answer>,
-    source: Option<Known>,
-    alike: Alike,
+    source: Option<SourceCache>,
+    alike: SymmetryCache,
     pub(super) runs: Runs,
 }
 
 /// What was found of programs that the models can not tell from others: of scopes they see only which
 /// threads are in each.
 #[derive(Default)]
-struct Alike {
-    allowed: FxHashMap<(Key, Language, bool), Allowed>,
-    extra: FxHashMap<([Key; 2], Language, bool), Extra>,
+struct SymmetryCache {
+    allowed: FxHashMap<(ThreadKey, SourceLanguage, bool), SourceOutcomes>,
+    extra: FxHashMap<([ThreadKey; 2], SourceLanguage, bool), Extra>,
 }
 
 /// An outcome that is added, or why it is not known.
 type Extra = Result<Option<Outcome>, &'static str>;
 
-impl Alike {
+impl SymmetryCache {
     /// More than this are not kept for the next source.
     const MOST: usize = 20_000;
 
     fn forget(&mut self) {
         self.extra.clear();
-        if self.allowed.len() > Alike::MOST {
+        if self.allowed.len() > SymmetryCache::MOST {
             self.allowed.clear();
         }
     }
 }
 
 /// What each context allows the source of the latest question.
-struct Known {
+struct SourceCache {
     question: Question,
-    family: Family,
+    family: ContextFamily,
     torn: bool,
-    allowed: Vec<Option<Allowed>>,
+    allowed: Vec<Option<SourceOutcomes>>,
 }
 
 /// Programs of questions are straight lines.
@@ -214,7 +214,7 @@ impl<'a> Judge<'a> {
             patience: Patience::default(),
             answers: BTreeMap::new(),
             source: None,
-            alike: Alike::default(),
+            alike: SymmetryCache::default(),
             runs: Runs::default(),
         }
     }
@@ -242,9 +242,10 @@ impl<'a> Judge<'a> {
     }
 
     fn ask(&mut self, question: &Question, torn: bool) -> Answer {
-        let cas = |step: &Step| matches!(step, Step::Access { act: Act::CompareExchange(_), .. });
-        let family = Family::of(&question.source, &question.target);
-        let ptx = question.language == Language::Ptx;
+        let cas =
+            |step: &Step| matches!(step, Step::Access { act: AccessKind::CompareExchange(_), .. });
+        let family = ContextFamily::of(&question.source, &question.target);
+        let ptx = question.language == SourceLanguage::Ptx;
         let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
         let mut known = self.known(question, family, torn, contexts.len());
         let answer = self.ask_each(question, torn, &contexts, &mut known.allowed);
@@ -253,16 +254,22 @@ impl<'a> Judge<'a> {
     }
 
     /// What is known of the source already.
-    fn known(&mut self, question: &Question, family: Family, torn: bool, contexts: usize) -> Known {
+    fn known(
+        &mut self,
+        question: &Question,
+        family: ContextFamily,
+        torn: bool,
+        contexts: usize,
+    ) -> SourceCache {
         let question = Question { target: Vec::new(), ..question.clone() };
         // A source of C++ is not torn in any case.
-        let torn = torn && question.language == Language::Ptx;
-        let same = |known: &Known| {
+        let torn = torn && question.language == SourceLanguage::Ptx;
+        let same = |known: &SourceCache| {
             (&known.question, known.family, known.torn) == (&question, family, torn)
         };
         match self.source.take().filter(same) {
             Some(known) => known,
-            None => Known { question, family, torn, allowed: vec![None; contexts] },
+            None => SourceCache { question, family, torn, allowed: vec![None; contexts] },
         }
     }
 
@@ -271,7 +278,7 @@ impl<'a> Judge<'a> {
         question: &Question,
         torn: bool,
         contexts: &[Context],
-        known: &mut [Option<Allowed>],
+        known: &mut [Option<SourceOutcomes>],
     ) -> Answer {
         let mut tally = Tally::default();
         // A refutation without a race is the better witness.
@@ -285,12 +292,12 @@ impl<'a> Judge<'a> {
             let source = side.source_threads();
             let allowed = known.get_or_insert_with(|| self.allowed_alike(&side, &source, torn));
             let (outcomes, racy) = match allowed {
-                Allowed::Outcomes(outcomes, racy) => (outcomes.clone(), *racy),
-                Allowed::Anything => {
+                SourceOutcomes::Outcomes(outcomes, racy) => (outcomes.clone(), *racy),
+                SourceOutcomes::Anything => {
                     tally.silent += 1;
                     continue;
                 }
-                Allowed::Limited(why) => return Answer::Undecided((*why).to_owned()),
+                SourceOutcomes::Limited(why) => return Answer::Undecided((*why).to_owned()),
             };
             let target = side.target_threads(&question.target);
             match self.extra_alike(&side, [&source, &target], &outcomes, torn) {
@@ -335,10 +342,10 @@ impl<'a> Judge<'a> {
         in_race.unwrap_or(Answer::Included(tally))
     }
 
-    fn model(&self, language: Language, torn: bool) -> &'a Model {
+    fn model(&self, language: SourceLanguage, torn: bool) -> &'a Model {
         match language {
-            Language::Cxx => self.cxx,
-            Language::Ptx => self.torn.filter(|_| torn).unwrap_or(self.whole),
+            SourceLanguage::Cxx => self.cxx,
+            SourceLanguage::Ptx => self.torn.filter(|_| torn).unwrap_or(self.whole),
         }
     }
 
@@ -346,9 +353,9 @@ impl<'a> Judge<'a> {
     pub(super) fn allowed_alike(
         &mut self,
         side: &Side<'_>,
-        source: &[Vec<Numbered>],
+        source: &[Vec<NumberedStep>],
         torn: bool,
-    ) -> Allowed {
+    ) -> SourceOutcomes {
         let key = (side.key(source), side.question.language, torn);
         if let Some(allowed) = self.alike.allowed.get(&key) {
             return allowed.clone();
@@ -361,7 +368,7 @@ impl<'a> Judge<'a> {
     fn extra_alike(
         &mut self,
         side: &Side<'_>,
-        [source, target]: [&[Vec<Numbered>]; 2],
+        [source, target]: [&[Vec<NumberedStep>]; 2],
         allowed: &BTreeSet<Outcome>,
         torn: bool,
     ) -> Result<Option<Outcome>, &'static str> {
@@ -374,7 +381,7 @@ impl<'a> Judge<'a> {
         extra
     }
 
-    fn allowed(&self, side: &Side<'_>, torn: bool) -> Allowed {
+    fn allowed(&self, side: &Side<'_>, torn: bool) -> SourceOutcomes {
         let mut outcomes = BTreeSet::new();
         let mut seen = ExecutionFacts::default();
         let limits = self.patience.limits(BOUND);
@@ -386,9 +393,9 @@ impl<'a> Judge<'a> {
                 ControlFlow::Continue(())
             });
         match result {
-            _ if seen.undefined.is_some() => Allowed::Anything,
-            Err(limit) => Allowed::Limited(limit.text()),
-            Ok(()) => Allowed::Outcomes(Arc::new(outcomes), !seen.races.is_empty()),
+            _ if seen.undefined.is_some() => SourceOutcomes::Anything,
+            Err(limit) => SourceOutcomes::Limited(limit.text()),
+            Ok(()) => SourceOutcomes::Outcomes(Arc::new(outcomes), !seen.races.is_empty()),
         }
     }
 
@@ -409,7 +416,7 @@ impl<'a> Judge<'a> {
             extra = Some(outcome.into());
             ControlFlow::Break(())
         };
-        let model = self.model(Language::Ptx, torn);
+        let model = self.model(SourceLanguage::Ptx, torn);
         let result = self.engine.outcomes(model, program, &limits, &mut seen, visit);
         result.map_err(engine::Limit::text).map(|()| extra)
     }
@@ -419,7 +426,7 @@ impl<'a> Judge<'a> {
         &self,
         source: &Program,
         outcome: &[Value],
-        language: Language,
+        language: SourceLanguage,
         torn: bool,
     ) -> Vec<String> {
         let model = self.model(language, torn);

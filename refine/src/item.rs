@@ -4,14 +4,14 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type};
 use model::scope::Scope;
 
-use super::step::{Act, Order, Place, Step};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// An access of PTX, or one of the machine by what it promises.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Done {
+pub struct TargetAccess {
     pub text: String,
-    pub act: Act,
-    pub order: Order,
+    pub act: AccessKind,
+    pub order: AccessOrder,
     pub scope: Scope,
     pub op: Option<AtomicOp>,
     pub ty: Type,
@@ -32,8 +32,8 @@ pub struct Done {
 
 /// What one piece of the target is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Item {
-    Access(Box<Done>),
+pub enum TargetItem {
+    Access(Box<TargetAccess>),
     Step(Step),
     Label(String),
     /// To which label, and whether it may fall through.
@@ -44,17 +44,17 @@ pub enum Item {
 }
 
 /// The steps of these items; a compare-exchange in a loop is what `looped` says.
-pub fn steps(items: &[Item], act: impl Fn(&Done, usize) -> Act) -> Vec<Step> {
+pub fn steps(items: &[TargetItem], act: impl Fn(&TargetAccess, usize) -> AccessKind) -> Vec<Step> {
     let mut index = 0;
     items
         .iter()
         .filter_map(|item| match item {
-            Item::Access(done) => {
+            TargetItem::Access(done) => {
                 index += 1;
-                Some(Step::access(act(done, index - 1), Place::Y, done.order, done.scope))
+                Some(Step::access(act(done, index - 1), TestLocation::Y, done.order, done.scope))
             }
-            Item::Step(step) => Some(*step),
-            Item::Label(_) | Item::Branch { .. } => None,
+            TargetItem::Step(step) => Some(*step),
+            TargetItem::Label(_) | TargetItem::Branch { .. } => None,
         })
         .collect()
 }

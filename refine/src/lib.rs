@@ -10,8 +10,6 @@
 //! are rows of a file ([`rows`]), lowering tables ([`table`]), functions ([`function`]) and generated programs
 //! ([`generated`]). The answer is a [`verdict::Finding`].
 
-pub mod alike;
-pub mod asked;
 pub mod code;
 pub mod context;
 pub mod contract;
@@ -27,10 +25,12 @@ pub mod placed;
 pub mod program;
 pub mod ptx_items;
 pub mod row;
+pub mod row_question;
 pub mod rows;
 pub mod run;
 mod side;
 pub mod step;
+pub mod symmetry;
 pub mod table;
 mod token;
 pub mod value;
@@ -40,7 +40,7 @@ pub mod witness;
 
 pub use inclusion::Patience;
 pub use row::{Assumptions, Row};
-pub use rows::{Models, Setting, Table, judge, judge_row, read};
+pub use rows::{JudgeSettings, Models, RowTable, judge, judge_row, read};
 pub use verdict::{Finding, Verdict};
 
 /// Is told how far a long judgement is.

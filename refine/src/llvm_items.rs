@@ -1,15 +1,15 @@
 //! LLVM IR as steps, and what is to be checked of its values.
 
-use llvm::{self, Access, AccessKind, BarrierCall, Instruction, Operation, RmwOp};
+use llvm::{self, Access, BarrierCall, Instruction, MemoryOp, Operation, RmwOp};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 
-use super::step::{Act, Order, Place, Step};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// Where a pointer leads, by the numbers of NVPTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Space {
+pub enum PointerSpace {
     Generic,
     Global,
     Shared,
@@ -19,46 +19,46 @@ pub enum Space {
     Param,
 }
 
-impl Space {
-    fn numbered(number: u32) -> Option<Space> {
+impl PointerSpace {
+    fn numbered(number: u32) -> Option<PointerSpace> {
         Some(match number {
-            0 => Space::Generic,
-            1 => Space::Global,
-            3 => Space::Shared,
-            4 => Space::Const,
-            5 => Space::Local,
-            7 => Space::SharedCluster,
-            101 => Space::Param,
+            0 => PointerSpace::Generic,
+            1 => PointerSpace::Global,
+            3 => PointerSpace::Shared,
+            4 => PointerSpace::Const,
+            5 => PointerSpace::Local,
+            7 => PointerSpace::SharedCluster,
+            101 => PointerSpace::Param,
             _ => return None,
         })
     }
 
     pub fn name(self) -> &'static str {
         match self {
-            Space::Generic => "generic",
-            Space::Global => "global",
-            Space::Shared => "shared",
-            Space::SharedCluster => "shared::cluster",
-            Space::Const => "const",
-            Space::Local => "local",
-            Space::Param => "param",
+            PointerSpace::Generic => "generic",
+            PointerSpace::Global => "global",
+            PointerSpace::Shared => "shared",
+            PointerSpace::SharedCluster => "shared::cluster",
+            PointerSpace::Const => "const",
+            PointerSpace::Local => "local",
+            PointerSpace::Param => "param",
         }
     }
 
     /// Whether no other thread can see what is done there, or nobody writes it.
     pub fn is_private(self) -> bool {
-        matches!(self, Space::Const | Space::Local | Space::Param)
+        matches!(self, PointerSpace::Const | PointerSpace::Local | PointerSpace::Param)
     }
 }
 
 /// What an access of the source does to values.
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the source")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Meaning {
-    pub kind: AccessKind,
+pub struct SourceAccess {
+    pub kind: MemoryOp,
     pub ty: llvm::Type,
     pub bytes: u32,
-    pub space: Space,
+    pub space: PointerSpace,
     pub volatile: bool,
     pub atomic: bool,
     /// `!invariant.load`, or an argument that is `noalias readonly`.
@@ -69,17 +69,17 @@ pub struct Meaning {
 
 /// A thread of LLVM IR.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Source {
+pub struct SourceThread {
     pub steps: Vec<Step>,
-    pub accesses: Vec<Meaning>,
+    pub accesses: Vec<SourceAccess>,
     /// Whether some operation synchronizes with its own thread alone.
     pub alone: bool,
     pub notes: Vec<String>,
 }
 
 /// The steps of these instructions; or why they have none.
-pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
-    let mut source = Source::default();
+pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> {
+    let mut source = SourceThread::default();
     let mut pointer = None;
     for instruction in instructions {
         match &instruction.operation {
@@ -103,7 +103,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<Source, String> {
     Ok(source)
 }
 
-impl Source {
+impl SourceThread {
     /// The scope of this name (readings J9 and R44); an operation of one thread alone has the narrowest there is, and no
     /// partner in its CTA.
     fn scope(&mut self, name: &str) -> Scope {
@@ -148,31 +148,33 @@ impl Source {
     }
 
     fn access(&mut self, access: &Access<'_>) -> Result<(), String> {
-        let space = Space::numbered(access.space)
+        let space = PointerSpace::numbered(access.space)
             .ok_or_else(|| format!("address space {} does not exist in NVPTX", access.space))?;
         let bytes = access
             .ty
             .bytes()
             .ok_or_else(|| format!("{} is not a whole number of bytes", access.ty))?;
         let mut scope = self.scope(access.scope);
-        let mut order = access.order.map_or(Order::Weak, ordering);
+        let mut order = access.order.map_or(AccessOrder::Weak, ordering);
         // Reading R42.
         match order {
-            Order::Weak if access.volatile => (order, scope) = (Order::Relaxed, Scope::Sys),
-            Order::Unordered if access.volatile => order = Order::Relaxed,
-            Order::Weak
-            | Order::Unordered
-            | Order::Relaxed
-            | Order::Acquire
-            | Order::Release
-            | Order::AcqRel
-            | Order::SeqCst => {}
+            AccessOrder::Weak if access.volatile => {
+                (order, scope) = (AccessOrder::Relaxed, Scope::Sys);
+            }
+            AccessOrder::Unordered if access.volatile => order = AccessOrder::Relaxed,
+            AccessOrder::Weak
+            | AccessOrder::Unordered
+            | AccessOrder::Relaxed
+            | AccessOrder::Acquire
+            | AccessOrder::Release
+            | AccessOrder::AcqRel
+            | AccessOrder::SeqCst => {}
         }
         let act = match access.kind {
-            AccessKind::Load => Act::Load,
-            AccessKind::Store => Act::Store,
-            AccessKind::Rmw(_) => Act::Swap,
-            AccessKind::CmpXchg { failure, .. } => Act::CompareExchange(Some(match failure {
+            MemoryOp::Load => AccessKind::Load,
+            MemoryOp::Store => AccessKind::Store,
+            MemoryOp::Rmw(_) => AccessKind::Swap,
+            MemoryOp::CmpXchg { failure, .. } => AccessKind::CompareExchange(Some(match failure {
                 llvm::AtomicOrdering::Acquire => Failure::Acquire,
                 llvm::AtomicOrdering::SeqCst => Failure::SeqCst,
                 llvm::AtomicOrdering::Unordered
@@ -181,8 +183,8 @@ impl Source {
                 | llvm::AtomicOrdering::AcqRel => Failure::Relaxed,
             })),
         };
-        self.steps.push(Step::access(act, Place::Y, order, scope));
-        self.accesses.push(Meaning {
+        self.steps.push(Step::access(act, TestLocation::Y, order, scope));
+        self.accesses.push(SourceAccess {
             kind: access.kind,
             ty: access.ty,
             bytes,
@@ -196,14 +198,14 @@ impl Source {
     }
 }
 
-fn ordering(order: llvm::AtomicOrdering) -> Order {
+fn ordering(order: llvm::AtomicOrdering) -> AccessOrder {
     match order {
-        llvm::AtomicOrdering::Unordered => Order::Unordered,
-        llvm::AtomicOrdering::Monotonic => Order::Relaxed,
-        llvm::AtomicOrdering::Acquire => Order::Acquire,
-        llvm::AtomicOrdering::Release => Order::Release,
-        llvm::AtomicOrdering::AcqRel => Order::AcqRel,
-        llvm::AtomicOrdering::SeqCst => Order::SeqCst,
+        llvm::AtomicOrdering::Unordered => AccessOrder::Unordered,
+        llvm::AtomicOrdering::Monotonic => AccessOrder::Relaxed,
+        llvm::AtomicOrdering::Acquire => AccessOrder::Acquire,
+        llvm::AtomicOrdering::Release => AccessOrder::Release,
+        llvm::AtomicOrdering::AcqRel => AccessOrder::AcqRel,
+        llvm::AtomicOrdering::SeqCst => AccessOrder::SeqCst,
     }
 }
 

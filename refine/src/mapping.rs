@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use sass::lowering;
 
-use super::step::{Order, Step};
+use super::step::{AccessOrder, Step};
 use super::table;
 
 /// The instructions of one operation, by the table that comes with the program; a step that is none
 /// of C++ stays as it is. `unordered`, which LLVM IR has and C++ has not, becomes what `relaxed` does.
 pub fn to_ptx(step: Step) -> Vec<Step> {
-    let step = if let Step::Access { act, at, order: Order::Unordered, scope } = step {
-        Step::access(act, at, Order::Relaxed, scope)
+    let step = if let Step::Access { act, at, order: AccessOrder::Unordered, scope } = step {
+        Step::access(act, at, AccessOrder::Relaxed, scope)
     } else {
         step
     };

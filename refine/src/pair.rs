@@ -1,29 +1,33 @@
 //! Accesses of source and target in pairs, by their place (reading J3): what differs in value, and what is left to ask.
 
-use llvm::AccessKind;
+use llvm::MemoryOp;
 use model::scope::Scope;
 
-use super::asked::{Asked, Prepared};
-use super::context::Reach;
-use super::inclusion::{Language, Machine, Question, widest};
-use super::item::{Done, Item, steps};
-use super::llvm_items::{Meaning, Source, Space};
+use super::context::PartnerScope;
+use super::inclusion::{MachineTarget, Question, SourceLanguage, widest};
+use super::item::{TargetAccess, TargetItem, steps};
+use super::llvm_items::{PointerSpace, SourceAccess, SourceThread};
 use super::program::Width;
-use super::row::{Assumptions, Lowered, Read, limited};
-use super::step::{Act, Order, Step};
+use super::row::{Assumptions, LoweredRow, RowResult, limited};
+use super::row_question::{PreparedRow, RowQuestion};
+use super::step::{AccessKind, AccessOrder, Step};
 use super::value;
 use super::verdict::{Finding, Verdict};
 
 /// Accesses in pairs; then what is left is order.
-pub fn compared(source: &Source, target: Lowered, assumptions: Assumptions) -> Read<Prepared> {
-    let Lowered { mut items, arch, machine } = target;
+pub fn compared(
+    source: &SourceThread,
+    target: LoweredRow,
+    assumptions: Assumptions,
+) -> RowResult<PreparedRow> {
+    let LoweredRow { mut items, arch, machine } = target;
     let mut notes = source.notes.clone();
     hand_out(source, &mut items, &mut notes);
     parameters(source, &mut items, &mut notes);
     pieces(source, &mut items, &mut notes);
-    let done: Vec<&Done> = items
+    let done: Vec<&TargetAccess> = items
         .iter()
-        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .filter_map(|item| if let TargetItem::Access(done) = item { Some(&**done) } else { None })
         .collect();
     if let Some(space) =
         source.accesses.first().map(|access| access.space).filter(|s| s.is_private())
@@ -54,34 +58,34 @@ pub fn compared(source: &Source, target: Lowered, assumptions: Assumptions) -> R
         }
     }
     let target = steps(&items, |done, index| match (source.accesses[index].kind, done.act) {
-        (AccessKind::Rmw(_), Act::CompareExchange(_)) => Act::Swap,
-        (AccessKind::Store, _) if done.act != Act::Store => Act::Overwrite,
-        (AccessKind::Load, Act::CompareExchange(_)) => Act::Probe,
+        (MemoryOp::Rmw(_), AccessKind::CompareExchange(_)) => AccessKind::Swap,
+        (MemoryOp::Store, _) if done.act != AccessKind::Store => AccessKind::Overwrite,
+        (MemoryOp::Load, AccessKind::CompareExchange(_)) => AccessKind::Probe,
         (_, act) => act,
     });
     let code = machine.clone().and_then(|code| code.matched(&target));
     let cluster = arch.sm >= 90;
-    let shared = source.accesses.iter().any(|access| access.space == Space::Shared);
+    let shared = source.accesses.iter().any(|access| access.space == PointerSpace::Shared);
     let reached = if cluster { Scope::Cluster } else { Scope::Cta };
     let within = if source.alone { Scope::Sys } else { widest(&source.steps) };
     let within = if shared { within.min(reached) } else { within };
-    let orders = |wanted: Order| {
+    let orders = |wanted: AccessOrder| {
         source.steps.iter().any(|s| matches!(s, Step::Access { order, .. } if *order == wanted))
     };
-    let unordered = orders(Order::Unordered);
+    let unordered = orders(AccessOrder::Unordered);
     let width = if source.accesses.iter().any(|access| access.bytes == 1) {
         Width::Byte
     } else {
         Width::Word
     };
-    Ok(Prepared::Asks(Box::new(Asked {
+    Ok(PreparedRow::NeedsEngine(Box::new(RowQuestion {
         question: Question {
-            language: Language::Cxx,
+            language: SourceLanguage::Cxx,
             source: source.steps.clone(),
             target,
             width,
-            reach: Reach { within, alone: source.alone },
-            machine: machine.as_ref().map(|code| Machine::new(arch.sm, shared, code.waits)),
+            reach: PartnerScope { within, alone: source.alone },
+            machine: machine.as_ref().map(|code| MachineTarget::new(arch.sm, shared, code.waits)),
         },
         code,
         notes,
@@ -92,24 +96,24 @@ pub fn compared(source: &Source, target: Lowered, assumptions: Assumptions) -> R
 }
 
 /// A kernel that hands the loaded value to another address is shown with that store.
-fn hand_out(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
+fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     if !source.accesses.iter().any(|access| access.argument) {
         return;
     }
     let defined: Vec<(String, String)> = items
         .iter()
         .filter_map(|item| match item {
-            Item::Access(done) => Some((done.defines.clone(), done.base.clone())),
-            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+            TargetItem::Access(done) => Some((done.defines.clone(), done.base.clone())),
+            TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => None,
         })
         .collect();
-    let hands_out = |item: &Item| match item {
-        Item::Access(done) => {
-            done.act == Act::Store
-                && done.order == Order::Weak
+    let hands_out = |item: &TargetItem| match item {
+        TargetItem::Access(done) => {
+            done.act == AccessKind::Store
+                && done.order == AccessOrder::Weak
                 && defined.iter().any(|(value, base)| *value == done.stores && *base != done.base)
         }
-        Item::Step(_) | Item::Label(_) | Item::Branch { .. } => false,
+        TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => false,
     };
     let before = items.len();
     items.retain(|item| !hands_out(item));
@@ -121,29 +125,29 @@ fn hand_out(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
 }
 
 /// Parameters and results of the function around the row are not its own accesses.
-fn parameters(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
-    if source.accesses.iter().any(|access| access.space == Space::Param) {
+fn parameters(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
+    if source.accesses.iter().any(|access| access.space == PointerSpace::Param) {
         return;
     }
     let before = items.len();
-    items.retain(|item| !matches!(item, Item::Access(done) if done.space.is_param()));
+    items.retain(|item| !matches!(item, TargetItem::Access(done) if done.space.is_param()));
     if items.len() != before {
         notes.push("parameters and results of the function are ignored".to_owned());
     }
 }
 
 /// A plain access may be done in pieces, as one that is aligned for less is.
-fn pieces(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
+fn pieces(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     let [access] = &source.accesses[..] else { return };
-    let parts: Vec<&Done> = items
+    let parts: Vec<&TargetAccess> = items
         .iter()
-        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .filter_map(|item| if let TargetItem::Access(done) = item { Some(&**done) } else { None })
         .collect();
     let [first, _, ..] = parts[..] else { return };
     let mut whole = first.clone();
-    let alike = |part: &&Done| {
+    let alike = |part: &&TargetAccess| {
         (part.act, part.order, &part.base, part.space, part.op, part.read_only)
-            == (first.act, Order::Weak, &first.base, first.space, None, first.read_only)
+            == (first.act, AccessOrder::Weak, &first.base, first.space, None, first.read_only)
     };
     let mut ranges: Vec<(i64, u32)> = parts.iter().map(|part| (part.offset, part.bytes)).collect();
     ranges.sort_unstable();
@@ -155,21 +159,24 @@ fn pieces(source: &Source, items: &mut Vec<Item>, notes: &mut Vec<String>) {
     });
     let plain = !access.volatile
         && !access.atomic
-        && matches!(access.kind, AccessKind::Load | AccessKind::Store);
+        && matches!(access.kind, MemoryOp::Load | MemoryOp::Store);
     if !(plain && tiles && end == i64::from(access.bytes) && parts.iter().all(alike)) {
         return;
     }
     (whole.bytes, whole.offset) = (access.bytes, 0);
-    let at = items.iter().position(|item| matches!(item, Item::Access(_))).expect("there are some");
-    items.retain(|item| !matches!(item, Item::Access(_)));
-    items.insert(at.min(items.len()), Item::Access(Box::new(whole)));
+    let at = items
+        .iter()
+        .position(|item| matches!(item, TargetItem::Access(_)))
+        .expect("there are some");
+    items.retain(|item| !matches!(item, TargetItem::Access(_)));
+    items.insert(at.min(items.len()), TargetItem::Access(Box::new(whole)));
     notes.push(
         "a plain access in pieces, which only a race could distinguish from one access".to_owned(),
     );
 }
 
 /// An atomic scalar is accessed as one: the elements of a vector are accesses of their own.
-fn single(access: &Meaning, target: &Done) -> Read<()> {
+fn single(access: &SourceAccess, target: &TargetAccess) -> RowResult<()> {
     let vector = target.op.is_none() && target.ty.bytes() < target.bytes;
     if !(access.atomic && access.ty.lanes.is_none() && vector) {
         return Ok(());
@@ -182,7 +189,7 @@ fn single(access: &Meaning, target: &Done) -> Read<()> {
 }
 
 /// What is said of accesses that are not as many; of volatile ones that is progress: reading J7.
-pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
+pub fn unmatched(source: &SourceThread, done: &[&TargetAccess]) -> Finding {
     let (wanted, found) = (source.accesses.len(), done.len());
     let volatile = source.accesses.iter().any(|access| access.volatile);
     if volatile {
@@ -204,11 +211,11 @@ pub fn unmatched(source: &Source, done: &[&Done]) -> Finding {
 
 /// Memory of one thread, or that nobody writes: values are all there is.
 fn private(
-    source: &Source,
-    done: &[&Done],
-    space: Space,
+    source: &SourceThread,
+    done: &[&TargetAccess],
+    space: PointerSpace,
     mut notes: Vec<String>,
-) -> Read<Prepared> {
+) -> RowResult<PreparedRow> {
     if done.is_empty() {
         return Err(Box::new(Finding::new(
             Verdict::WrongValue,
@@ -234,16 +241,23 @@ fn private(
         );
     }
     let why = match space {
-        Space::Local => "local memory: no other thread can observe it",
-        Space::Const | Space::Param => "this memory is never written",
-        Space::Generic | Space::Global | Space::Shared | Space::SharedCluster => "",
+        PointerSpace::Local => "local memory: no other thread can observe it",
+        PointerSpace::Const | PointerSpace::Param => "this memory is never written",
+        PointerSpace::Generic
+        | PointerSpace::Global
+        | PointerSpace::Shared
+        | PointerSpace::SharedCluster => "",
     };
     let finding = Finding { notes, ..Finding::new(Verdict::Preserved, why) };
-    Ok(Prepared::Found(Box::new(finding)))
+    Ok(PreparedRow::Found(Box::new(finding)))
 }
 
 /// A load of memory that nobody writes, where the source has this access.
-fn read_only(access: &Meaning, target: &Done, notes: &mut Vec<String>) -> Read<()> {
+fn read_only(
+    access: &SourceAccess,
+    target: &TargetAccess,
+    notes: &mut Vec<String>,
+) -> RowResult<()> {
     if access.volatile || access.atomic {
         let contrary = if access.read_only {
             "; this contradicts its promise that the memory is not written"

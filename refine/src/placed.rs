@@ -9,8 +9,10 @@ use std::sync::LazyLock;
 use model::memory::Home;
 use model::scope::{Placement, Scope};
 
-use super::context::{Context, Family, Reach, Shape, at, pairs, shape, triples};
-use super::step::Place;
+use super::context::{
+    Context, ContextFamily, ContextShape, PartnerScope, at, pairs, shape, triples,
+};
+use super::step::TestLocation;
 
 const ACCESS: &[&str] = &[
     "st.na x; R | ld.acq y; ld.na x",
@@ -48,13 +50,13 @@ const BARRIER: &[&str] = &[
 
 /// A context, and where memory is in it: by place, its home.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedContext {
     pub context: Context,
     pub homes: Vec<[Option<Home>; 3]>,
 }
 
-fn shapes(family: Family) -> &'static [Shape] {
-    static ALL: LazyLock<[Vec<Shape>; 4]> = LazyLock::new(|| {
+fn shapes(family: ContextFamily) -> &'static [ContextShape] {
+    static ALL: LazyLock<[Vec<ContextShape>; 4]> = LazyLock::new(|| {
         [&[ACCESS][..], &[FENCE], &[ACCESS, FENCE], &[BARRIER]]
             .map(|lists| lists.concat().into_iter().map(shape).collect())
     });
@@ -84,7 +86,7 @@ fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
     let host = Some(Home::Host);
     let of = |x, y| {
         let mut homes = [None; 3];
-        (homes[Place::X as usize], homes[Place::Y as usize]) = (x, y);
+        (homes[TestLocation::X as usize], homes[TestLocation::Y as usize]) = (x, y);
         homes
     };
     vec![[None; 3], of(far, None), of(far, far), of(None, far), [host; 3]]
@@ -93,23 +95,23 @@ fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
 /// Every context of a family, in the order in which they are tried. `far` is how far away `y` can be
 /// accessed at all; partners that the row's scope does not include come last, since only one who
 /// stands between can make them of use.
-pub fn contexts(family: Family, reach: Reach, far: Scope) -> Vec<Placed> {
+pub fn contexts(family: ContextFamily, reach: PartnerScope, far: Scope) -> Vec<PlacedContext> {
     let (mut all, mut last) = (Vec::new(), Vec::new());
     for shape in shapes(family) {
         for (distance, placements) in placements(shape.threads()) {
             let within = placements.iter().all(|&p| Scope::Cluster.includes(placements[0], p));
-            let barrier = family == Family::Barrier;
+            let barrier = family == ContextFamily::Barrier;
             if barrier && !within && !distance.ends_with("SM") {
                 continue;
             }
-            let possible = Reach { within: far, ..reach };
+            let possible = PartnerScope { within: far, ..reach };
             if !barrier && !shape.stands(&placements, possible) {
                 continue;
             }
             let near = barrier || shape.stands(&placements, reach);
             let homes = homes(&placements);
             let context = Context { shape, placements, distance, expects_partner: false };
-            if near { &mut all } else { &mut last }.push(Placed { context, homes });
+            if near { &mut all } else { &mut last }.push(PlacedContext { context, homes });
         }
     }
     all.extend(last);

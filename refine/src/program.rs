@@ -13,11 +13,11 @@ use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
-use super::step::{Act, Order, Place, Step};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// A step, and the number of the value that it writes: each store of a question has its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Numbered {
+pub struct NumberedStep {
     pub step: Step,
     pub value: u8,
     /// What a compare-exchange compares with.
@@ -27,9 +27,9 @@ pub struct Numbered {
 }
 
 /// How many lines of a program each step is.
-pub fn lines(steps: &[Numbered]) -> Vec<usize> {
+pub fn lines(steps: &[NumberedStep]) -> Vec<usize> {
     let mut shown = false;
-    let count = |numbered: &Numbered| match numbered.step {
+    let count = |numbered: &NumberedStep| match numbered.step {
         Step::Guard => 2 * usize::from(shown),
         Step::Access { act, .. } => {
             shown |= act.shows();
@@ -72,9 +72,9 @@ impl Width {
 }
 
 /// The program of these threads, all registers that show and all locations observed.
-pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width) -> Program {
+pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: Width) -> Program {
     let mut program = Program::default();
-    for place in Place::ALL {
+    for place in TestLocation::ALL {
         program.variables.push(Variable {
             name: place.name().to_owned(),
             space: Space::Global,
@@ -88,7 +88,7 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {
         let id = ThreadId(u8::try_from(index).expect("a question has few threads"));
         let mut writer =
-            Writer { width, registers: Vec::new(), lines: Vec::new(), shown: Vec::new() };
+            ProgramWriter { width, registers: Vec::new(), lines: Vec::new(), shown: Vec::new() };
         for &step in steps {
             writer.step(step);
         }
@@ -108,12 +108,12 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
         });
     }
     let length = u32::from(width.ty().bits / 8);
-    for place in Place::ALL {
+    for place in TestLocation::ALL {
         let written = threads.iter().flatten().any(|numbered| {
             // A probe leaves what was there.
             matches!(
                 numbered.step,
-                Step::Access { act, at, .. } if at == place && act.writes() && act != Act::Probe
+                Step::Access { act, at, .. } if at == place && act.writes() && act != AccessKind::Probe
             )
         });
         if written {
@@ -130,7 +130,7 @@ pub fn program(threads: &[Vec<Numbered>], placements: &[Placement], width: Width
 
 /// Puts `y` into the shared memory of the first thread's CTA.
 pub fn share(program: &mut Program) {
-    let y = variable(Place::Y);
+    let y = variable(TestLocation::Y);
     program.variables[usize::from(y.0)].space = Space::Shared;
     let first = program.threads[0].placement;
     for thread in program.threads.iter_mut().filter(|t| !t.placement.same_cta(first)) {
@@ -158,15 +158,15 @@ pub fn share(program: &mut Program) {
     }
 }
 
-pub fn variable(place: Place) -> VariableId {
+pub fn variable(place: TestLocation) -> VariableId {
     VariableId(match place {
-        Place::X => 0,
-        Place::Y => 1,
-        Place::Z => 2,
+        TestLocation::X => 0,
+        TestLocation::Y => 1,
+        TestLocation::Z => 2,
     })
 }
 
-struct Writer {
+struct ProgramWriter {
     width: Width,
     registers: Vec<Register>,
     lines: Vec<Line>,
@@ -174,7 +174,7 @@ struct Writer {
     shown: Vec<Reg>,
 }
 
-impl Writer {
+impl ProgramWriter {
     fn register(&mut self, bits: u16) -> Reg {
         let register = Reg(u16::try_from(self.registers.len()).expect("a question is short"));
         let name = format!("r{}", register.0);
@@ -186,7 +186,7 @@ impl Writer {
         self.lines.push(Line { guard, instruction, text });
     }
 
-    fn step(&mut self, numbered: Numbered) {
+    fn step(&mut self, numbered: NumberedStep) {
         let text = numbered.step.to_string();
         let instruction = match numbered.step {
             Step::Access { act, at, order, scope } => self.access(act, at, order, scope, numbered),
@@ -226,17 +226,17 @@ impl Writer {
 
     fn access(
         &mut self,
-        act: Act,
-        at: Place,
-        order: Order,
+        act: AccessKind,
+        at: TestLocation,
+        order: AccessOrder,
         scope: Scope,
-        Numbered { value, expects, .. }: Numbered,
+        NumberedStep { value, expects, .. }: NumberedStep,
     ) -> Instruction {
         let ty = self.width.ty();
         let address = Address { base: Operand::Address(variable(at)), offset: 0 };
         let mut cxx = Cxx {
-            seq_cst: order == Order::SeqCst,
-            unordered: order == Order::Unordered,
+            seq_cst: order == AccessOrder::SeqCst,
+            unordered: order == AccessOrder::Unordered,
             failure: None,
         };
         let destination = act.shows().then(|| {
@@ -246,11 +246,15 @@ impl Writer {
         });
         let imm = |number: u8| Operand::Imm(self.width.value(number));
         let (op, operands) = match act {
-            Act::Load => {
+            AccessKind::Load => {
                 let order = match order {
-                    Order::Weak => LoadOrder::Weak,
-                    Order::Unordered | Order::Relaxed | Order::Release => LoadOrder::Relaxed(scope),
-                    Order::Acquire | Order::AcqRel | Order::SeqCst => LoadOrder::Acquire(scope),
+                    AccessOrder::Weak => LoadOrder::Weak,
+                    AccessOrder::Unordered | AccessOrder::Relaxed | AccessOrder::Release => {
+                        LoadOrder::Relaxed(scope)
+                    }
+                    AccessOrder::Acquire | AccessOrder::AcqRel | AccessOrder::SeqCst => {
+                        LoadOrder::Acquire(scope)
+                    }
                 };
                 return Instruction::Load(Load {
                     order,
@@ -264,13 +268,15 @@ impl Writer {
                     address,
                 });
             }
-            Act::Store => {
+            AccessKind::Store => {
                 let order = match order {
-                    Order::Weak => StoreOrder::Weak,
-                    Order::Unordered | Order::Relaxed | Order::Acquire => {
+                    AccessOrder::Weak => StoreOrder::Weak,
+                    AccessOrder::Unordered | AccessOrder::Relaxed | AccessOrder::Acquire => {
                         StoreOrder::Relaxed(scope)
                     }
-                    Order::Release | Order::AcqRel | Order::SeqCst => StoreOrder::Release(scope),
+                    AccessOrder::Release | AccessOrder::AcqRel | AccessOrder::SeqCst => {
+                        StoreOrder::Release(scope)
+                    }
                 };
                 return Instruction::Store(Store {
                     order,
@@ -283,18 +289,22 @@ impl Writer {
                     address,
                 });
             }
-            Act::Swap | Act::Overwrite | Act::Reduce => (AtomicOp::Exch, vec![imm(value)]),
-            Act::CompareExchange(failure) => {
+            AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => {
+                (AtomicOp::Exch, vec![imm(value)])
+            }
+            AccessKind::CompareExchange(failure) => {
                 cxx.failure = failure;
                 (AtomicOp::Cas, vec![imm(expects), imm(value)])
             }
-            Act::Probe => (AtomicOp::Cas, vec![imm(0), imm(0)]),
+            AccessKind::Probe => (AtomicOp::Cas, vec![imm(0), imm(0)]),
         };
         let order = match order {
-            Order::Weak | Order::Unordered | Order::Relaxed => AtomicOrder::Relaxed,
-            Order::Acquire => AtomicOrder::Acquire,
-            Order::Release => AtomicOrder::Release,
-            Order::AcqRel | Order::SeqCst => AtomicOrder::AcqRel,
+            AccessOrder::Weak | AccessOrder::Unordered | AccessOrder::Relaxed => {
+                AtomicOrder::Relaxed
+            }
+            AccessOrder::Acquire => AtomicOrder::Acquire,
+            AccessOrder::Release => AtomicOrder::Release,
+            AccessOrder::AcqRel | AccessOrder::SeqCst => AtomicOrder::AcqRel,
         };
         Instruction::Atomic(Atomic {
             order,
@@ -303,7 +313,7 @@ impl Writer {
             space: SpaceQualifier::Generic,
             op,
             ty,
-            reduction: act == Act::Reduce,
+            reduction: act == AccessKind::Reduce,
             destination,
             address,
             operands,

@@ -5,12 +5,12 @@ use model::scope::Scope;
 use ptx::shape::Opcode;
 use ptx::{FunctionPiece, ParsedInstruction, PrintedOperand};
 
-use super::item::{Done, Item};
-use super::step::{Act, Order, Step};
+use super::item::{TargetAccess, TargetItem};
+use super::step::{AccessKind, AccessOrder, Step};
 
 /// Why an excerpt has no steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Uncovered(pub String);
+pub struct UncoveredInstruction(pub String);
 
 /// Instructions that compute from registers alone.
 const PURE: &[&str] = &[
@@ -21,32 +21,34 @@ const PURE: &[&str] = &[
 ];
 
 /// Reads the pieces; loops are taken together.
-pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<Item>, Uncovered> {
+pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     let mut items = Vec::new();
     for piece in pieces {
         match piece {
-            FunctionPiece::Label(name) => items.push(Item::Label((*name).to_owned())),
+            FunctionPiece::Label(name) => items.push(TargetItem::Label((*name).to_owned())),
             FunctionPiece::Memory(single) => items.push(memory(single)?),
             FunctionPiece::Other { opcode: "bra", text, guarded } => {
                 let to = text.split_whitespace().last().unwrap_or("").to_owned();
-                items.push(Item::Branch { to, guarded: *guarded });
+                items.push(TargetItem::Branch { to, guarded: *guarded });
             }
             FunctionPiece::Other { opcode: "bar" | "barrier", text, guarded: false } => {
-                items.push(Item::Step(barrier(text)?));
+                items.push(TargetItem::Step(barrier(text)?));
             }
             FunctionPiece::Other { opcode: "call", .. } => {
-                return Err(Uncovered("it calls a function that is not defined here".to_owned()));
+                return Err(UncoveredInstruction(
+                    "it calls a function that is not defined here".to_owned(),
+                ));
             }
             FunctionPiece::Other { opcode, .. } if PURE.contains(opcode) => {}
             FunctionPiece::Other { text, .. } => {
-                return Err(Uncovered(format!("`{text}` is not supported")));
+                return Err(UncoveredInstruction(format!("`{text}` is not supported")));
             }
         }
     }
     loops(items)
 }
 
-fn barrier(text: &str) -> Result<Step, Uncovered> {
+fn barrier(text: &str) -> Result<Step, UncoveredInstruction> {
     let name = text.split_whitespace().next().unwrap_or("");
     let parts: Vec<&str> = name.split('.').filter(|part| *part != "aligned").collect();
     let all = text[name.len()..].trim().chars().all(|c| c == '0' || c == ';');
@@ -61,12 +63,12 @@ fn barrier(text: &str) -> Result<Step, Uncovered> {
         ["barrier", "cluster", "wait"] | ["barrier", "cluster", "wait", "acquire"] => {
             Ok(Step::ClusterWait)
         }
-        _ => Err(Uncovered(format!("`{text}` is not supported"))),
+        _ => Err(UncoveredInstruction(format!("`{text}` is not supported"))),
     }
 }
 
-fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
-    let uncovered = |what: &str| Uncovered(format!("`{}`: {what}", single.text));
+fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruction> {
+    let uncovered = |what: &str| UncoveredInstruction(format!("`{}`: {what}", single.text));
     let q = &single.qualifiers;
     if single.predicated {
         return Err(uncovered("a guarded access is not supported"));
@@ -81,7 +83,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
     };
     if let Some(fence) = fence {
         let fence = fence.ok_or_else(|| uncovered("its order or scope is unclear"))?;
-        return Ok(Item::Step(Step::Fence { order: fence.order, scope: fence.scope }));
+        return Ok(TargetItem::Step(Step::Fence { order: fence.order, scope: fence.scope }));
     }
     let ty = q.ty.ok_or_else(|| uncovered("it has no type"))?.value;
     let elements = q.vector.map_or(1, |vector| u32::from(vector.value));
@@ -94,10 +96,10 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
         PrintedOperand::Scalar(_) | PrintedOperand::Vector(_) => None,
     });
     let (base, offset) = address.ok_or_else(|| uncovered("it has no address"))?;
-    let mut done = Done {
+    let mut done = TargetAccess {
         text: single.text.to_owned(),
-        act: Act::Load,
-        order: Order::Weak,
+        act: AccessKind::Load,
+        order: AccessOrder::Weak,
         scope: Scope::Sys,
         op: None,
         ty,
@@ -116,9 +118,9 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
                 ptx::meaning::load_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
             done.read_only = single.opcode == Opcode::Ldu || order.is_of_read_only_data();
             done.order = match order.scope() {
-                None => Order::Weak,
-                Some(_) if order.is_acquire() => Order::Acquire,
-                Some(_) => Order::Relaxed,
+                None => AccessOrder::Weak,
+                Some(_) if order.is_acquire() => AccessOrder::Acquire,
+                Some(_) => AccessOrder::Relaxed,
             };
             done.scope = order.scope().unwrap_or(Scope::Sys);
             done.defines = operand(0);
@@ -126,11 +128,11 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
         Opcode::St => {
             let order =
                 ptx::meaning::store_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
-            done.act = Act::Store;
+            done.act = AccessKind::Store;
             done.order = match order.scope() {
-                None => Order::Weak,
-                Some(_) if order.is_release() => Order::Release,
-                Some(_) => Order::Relaxed,
+                None => AccessOrder::Weak,
+                Some(_) if order.is_release() => AccessOrder::Release,
+                Some(_) => AccessOrder::Relaxed,
             };
             done.scope = order.scope().unwrap_or(Scope::Sys);
             done.stores = operand(1);
@@ -140,68 +142,78 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<Item, Uncovered> {
                 ptx::meaning::atomic(q).ok_or_else(|| uncovered("its order is unclear"))?;
             (done.op, done.scope) = (Some(op), scope);
             done.order = match order {
-                AtomicOrder::Relaxed => Order::Relaxed,
-                AtomicOrder::Acquire => Order::Acquire,
-                AtomicOrder::Release => Order::Release,
-                AtomicOrder::AcqRel => Order::AcqRel,
+                AtomicOrder::Relaxed => AccessOrder::Relaxed,
+                AtomicOrder::Acquire => AccessOrder::Acquire,
+                AtomicOrder::Release => AccessOrder::Release,
+                AtomicOrder::AcqRel => AccessOrder::AcqRel,
             };
             let reduction = single.opcode == Opcode::Red;
             done.act = if op == AtomicOp::Cas {
-                Act::CompareExchange(None)
+                AccessKind::CompareExchange(None)
             } else if reduction {
-                Act::Reduce
+                AccessKind::Reduce
             } else {
-                Act::Swap
+                AccessKind::Swap
             };
             done.defines = if reduction { String::new() } else { operand(0) };
-            if done.defines == "_" && done.act == Act::Swap {
-                done.act = Act::Overwrite;
+            if done.defines == "_" && done.act == AccessKind::Swap {
+                done.act = AccessKind::Overwrite;
             }
         }
     }
-    Ok(Item::Access(Box::new(done)))
+    Ok(TargetItem::Access(Box::new(done)))
 }
 
 /// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings J20 and R43.
-fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
+fn loops(mut items: Vec<TargetItem>) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     loop {
         let back = items.iter().enumerate().find_map(|(end, item)| {
-            let Item::Branch { to, guarded: true } = item else { return None };
-            let start = items[..end].iter().position(|i| *i == Item::Label(to.clone()))?;
+            let TargetItem::Branch { to, guarded: true } = item else { return None };
+            let start = items[..end].iter().position(|i| *i == TargetItem::Label(to.clone()))?;
             Some((start, end))
         });
         let Some((start, end)) = back else { break };
-        let mut body: Vec<Item> = items.drain(start..=end).collect();
-        let leaves = |item: &Item| match item {
-            Item::Branch { guarded, .. } => *guarded,
-            Item::Access(_) | Item::Step(_) => true,
-            Item::Label(_) => false,
+        let mut body: Vec<TargetItem> = items.drain(start..=end).collect();
+        let leaves = |item: &TargetItem| match item {
+            TargetItem::Branch { guarded, .. } => *guarded,
+            TargetItem::Access(_) | TargetItem::Step(_) => true,
+            TargetItem::Label(_) => false,
         };
         if !body[1..].iter().all(leaves) {
-            return Err(Uncovered("a loop with labels inside is not supported".to_owned()));
+            return Err(UncoveredInstruction(
+                "a loop with labels inside is not supported".to_owned(),
+            ));
         }
-        body.retain(|item| matches!(item, Item::Access(_) | Item::Step(_)));
+        body.retain(|item| matches!(item, TargetItem::Access(_) | TargetItem::Step(_)));
         let mut accesses = body.iter_mut().filter_map(|item| match item {
-            Item::Access(done) => Some(done),
-            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+            TargetItem::Access(done) => Some(done),
+            TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => None,
         });
         let (Some(cas), None) = (accesses.next(), accesses.next()) else {
-            return Err(Uncovered(
+            return Err(UncoveredInstruction(
                 "a loop of more than a compare-exchange is not supported".to_owned(),
             ));
         };
         if cas.op != Some(AtomicOp::Cas) {
-            return Err(Uncovered(format!("a loop around `{}` is not supported", cas.text)));
+            return Err(UncoveredInstruction(format!(
+                "a loop around `{}` is not supported",
+                cas.text
+            )));
         }
         // What it expects first was loaded just before.
         let first = start.checked_sub(1).and_then(|before| match &items[before] {
-            Item::Access(load) if load.act == Act::Load && load.base == cas.base => {
-                Some((before, load.order == Order::Weak))
+            TargetItem::Access(load) if load.act == AccessKind::Load && load.base == cas.base => {
+                Some((before, load.order == AccessOrder::Weak))
             }
-            Item::Access(_) | Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+            TargetItem::Access(_)
+            | TargetItem::Step(_)
+            | TargetItem::Label(_)
+            | TargetItem::Branch { .. } => None,
         });
         let Some((before, weak)) = first else {
-            return Err(Uncovered("a loop without a load before it is not supported".to_owned()));
+            return Err(UncoveredInstruction(
+                "a loop without a load before it is not supported".to_owned(),
+            ));
         };
         cas.looped = Some(weak);
         items.splice(start..start, body);
@@ -210,11 +222,13 @@ fn loops(mut items: Vec<Item>) -> Result<Vec<Item>, Uncovered> {
     // What is left of labels is where loops are left to.
     let targets: Vec<String> = items
         .iter()
-        .filter_map(|item| if let Item::Branch { to, .. } = item { Some(to.clone()) } else { None })
+        .filter_map(
+            |item| if let TargetItem::Branch { to, .. } = item { Some(to.clone()) } else { None },
+        )
         .collect();
     if let Some(to) = targets.first() {
-        return Err(Uncovered(format!("a branch to `{to}` is not supported")));
+        return Err(UncoveredInstruction(format!("a branch to `{to}` is not supported")));
     }
-    items.retain(|item| !matches!(item, Item::Label(_)));
+    items.retain(|item| !matches!(item, TargetItem::Label(_)));
     Ok(items)
 }

@@ -5,11 +5,11 @@ use ptx::version::Target;
 use text::Diagnostic;
 use text::diagnostic;
 
-use super::asked::Prepared;
-use super::code::Code;
-use super::item::Item;
+use super::code::MachineCode;
+use super::item::TargetItem;
+use super::row_question::PreparedRow;
 use super::verdict::{Finding, Verdict};
-use super::{alike, contract, llvm_items, pair, ptx_items};
+use super::{contract, llvm_items, pair, ptx_items, symmetry};
 
 /// What one row says.
 #[derive(Clone, Debug)]
@@ -28,15 +28,15 @@ pub struct Assumptions {
 
 /// The target's side.
 #[derive(Clone, Debug)]
-pub struct Lowered {
-    pub items: Vec<Item>,
+pub struct LoweredRow {
+    pub items: Vec<TargetItem>,
     pub arch: Target,
     /// Where the items are what code of the machine promises: that code.
-    pub machine: Option<Code>,
+    pub machine: Option<MachineCode>,
 }
 
 /// `Err` is a finding that nothing can change.
-pub type Read<T> = Result<T, Box<Finding>>;
+pub type RowResult<T> = Result<T, Box<Finding>>;
 
 /// A finding that nothing can change.
 pub fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
@@ -47,7 +47,7 @@ pub fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
 const MOST: usize = 8;
 
 /// Refuses what is too long to be judged as one.
-pub fn limited(accesses: usize) -> Read<()> {
+pub fn limited(accesses: usize) -> RowResult<()> {
     if accesses <= MOST {
         return Ok(());
     }
@@ -56,11 +56,11 @@ pub fn limited(accesses: usize) -> Read<()> {
 }
 
 /// Reads both sides and compares what needs no context.
-pub fn prepare(row: &Row, assumptions: Assumptions) -> Prepared {
-    read(row, assumptions).unwrap_or_else(Prepared::Found)
+pub fn prepare(row: &Row, assumptions: Assumptions) -> PreparedRow {
+    read(row, assumptions).unwrap_or_else(PreparedRow::Found)
 }
 
-fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
+fn read(row: &Row, assumptions: Assumptions) -> RowResult<PreparedRow> {
     let arch = row.arch.trim();
     let Some(arch) = Target::parse(arch) else {
         let why = format!("unknown architecture `{arch}`: write `sm_` and a number");
@@ -72,7 +72,7 @@ fn read(row: &Row, assumptions: Assumptions) -> Read<Prepared> {
     }
     if is_ptx(&row.source) {
         let source = ptx_items("source", &row.source, arch)?;
-        return alike::compared(&source, target(row, arch)?, assumptions);
+        return symmetry::compared(&source, target(row, arch)?, assumptions);
     }
     let instructions = llvm::read("source", &row.source).map_err(|d| {
         found(Verdict::Invalid, format!("the source is not valid LLVM IR: {}", first(&d)))
@@ -100,22 +100,22 @@ fn is_machine(text: &str) -> bool {
         || opcode.len() > 1 && opcode.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-fn target(row: &Row, arch: Target) -> Read<Lowered> {
+fn target(row: &Row, arch: Target) -> RowResult<LoweredRow> {
     if is_machine(&row.target) {
         let items = contract::items(&row.target);
         let items = items.map_err(|why| found(Verdict::Unsupported, why.0))?;
-        return Ok(Lowered { items, arch, machine: Code::new(&row.target).ok() });
+        return Ok(LoweredRow { items, arch, machine: MachineCode::new(&row.target).ok() });
     }
-    Ok(Lowered { items: ptx_items("target", &row.target, arch)?, arch, machine: None })
+    Ok(LoweredRow { items: ptx_items("target", &row.target, arch)?, arch, machine: None })
 }
 
 /// What an excerpt of PTX for the newest family has, or why it can not be said.
-pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<Item>, String> {
+pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<TargetItem>, String> {
     let newest = Target { sm: 90, variant: None };
     ptx_items("table", text, newest).map_err(|finding| finding.why)
 }
 
-fn ptx_items(side: &str, text: &str, arch: Target) -> Read<Vec<Item>> {
+fn ptx_items(side: &str, text: &str, arch: Target) -> RowResult<Vec<TargetItem>> {
     let options = LintOptions { target: Some(arch), ..LintOptions::default() };
     let (pieces, diagnostics) = ptx::excerpt(side, text, options).map_err(|d| {
         found(Verdict::Invalid, format!("the {side} is not valid PTX: {}", first(&d)))

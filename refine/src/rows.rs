@@ -8,16 +8,16 @@ use model::rel::Model;
 use sass::lowering;
 use serde_json::{Map, Value};
 
-use super::asked::{Asked, Prepared};
 use super::csv;
 use super::inclusion::{Judge, Patience, Question};
 use super::row::{Assumptions, Row, prepare};
+use super::row_question::{PreparedRow, RowQuestion};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
 use engine::{ENGINES, Engine};
 
 /// What judges.
-pub struct Setting<'a> {
+pub struct JudgeSettings<'a> {
     pub engine: &'a dyn Engine,
     pub cxx: &'a Model,
     pub whole: &'a Model,
@@ -46,10 +46,10 @@ impl Default for Models {
     }
 }
 
-impl<'a> Setting<'a> {
+impl<'a> JudgeSettings<'a> {
     /// The enumerating engine on one thread, with the limits of [`Patience::default`].
-    pub fn new(models: &'a Models) -> Setting<'a> {
-        Setting {
+    pub fn new(models: &'a Models) -> JudgeSettings<'a> {
+        JudgeSettings {
             engine: ENGINES[0],
             cxx: &models.cxx,
             whole: &models.untorn,
@@ -68,7 +68,7 @@ const ARCH: &[&str] = &["arch", "sm"];
 
 /// A file of rows.
 #[derive(Debug, Default)]
-pub struct Table {
+pub struct RowTable {
     pub rows: Vec<(Row, Map<String, Value>)>,
     /// The line of each in its file, if they were read from one.
     pub lines: Vec<usize>,
@@ -84,7 +84,7 @@ pub fn fits(text: &str) -> bool {
 }
 
 /// Reads a file, or says what is wrong with it and on which line.
-pub fn read(text: &str) -> Result<Table, (usize, String)> {
+pub fn read(text: &str) -> Result<RowTable, (usize, String)> {
     let records = csv::records(text).map_err(|bad| (bad.line, bad.why.to_owned()))?;
     let Some(((_, header), rest)) = records.split_first() else {
         return Err((1, "the file is empty: its first line names the columns".to_owned()));
@@ -111,13 +111,13 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
         rows.push((row, others.collect()));
     }
     let lines = rest.iter().map(|(line, _)| *line).collect();
-    Ok(Table { rows, lines })
+    Ok(RowTable { rows, lines })
 }
 
 /// Judges one row.
 ///
 /// ```
-/// use refine::{Models, Row, Setting, Verdict};
+/// use refine::{Models, Row, JudgeSettings, Verdict};
 ///
 /// let row = |target: &str| Row {
 ///     source: "%r = load atomic i32, ptr %p syncscope(\"device\") acquire, align 4".to_owned(),
@@ -125,44 +125,48 @@ pub fn read(text: &str) -> Result<Table, (usize, String)> {
 ///     arch: "sm_90".to_owned(),
 /// };
 /// let models = Models::default();
-/// let verdict = |target| refine::judge_row(row(target), &Setting::new(&models)).verdict;
+/// let verdict = |target| refine::judge_row(row(target), &JudgeSettings::new(&models)).verdict;
 /// assert_eq!(verdict("ld.acquire.gpu.b32 %r1, [%rd1];"), Verdict::Preserved);
 /// assert_eq!(verdict("ld.relaxed.gpu.b32 %r1, [%rd1];"), Verdict::Weaker);
 /// ```
-pub fn judge_row(row: Row, setting: &Setting<'_>) -> Finding {
-    let table = Table { rows: vec![(row, Map::new())], lines: Vec::new() };
+pub fn judge_row(row: Row, setting: &JudgeSettings<'_>) -> Finding {
+    let table = RowTable { rows: vec![(row, Map::new())], lines: Vec::new() };
     judge(&table, setting, &()).remove(0)
 }
 
 /// Judges all rows, in the order of the file.
-pub fn judge(table: &Table, setting: &Setting<'_>, progress: &dyn Progress) -> Vec<Finding> {
+pub fn judge(
+    table: &RowTable,
+    setting: &JudgeSettings<'_>,
+    progress: &dyn Progress,
+) -> Vec<Finding> {
     judge_by(table, setting, None, progress).0
 }
 
 /// The same, and how many questions they were; contexts are lowered by `partners`, if there is one,
 /// in place of the table that comes with the program.
 pub fn judge_by(
-    table: &Table,
-    setting: &Setting<'_>,
+    table: &RowTable,
+    setting: &JudgeSettings<'_>,
     partners: Option<&lowering::LoweringTable>,
     progress: &dyn Progress,
 ) -> (Vec<Finding>, usize) {
     let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];
     // Questions of one source are asked one after the other, so that what it allows is known.
-    let mut questions: BTreeMap<Question, Vec<(usize, Box<Asked>)>> = BTreeMap::new();
+    let mut questions: BTreeMap<Question, Vec<(usize, Box<RowQuestion>)>> = BTreeMap::new();
     for (index, (row, _)) in table.rows.iter().enumerate() {
         match prepare(row, setting.assumptions) {
-            Prepared::Found(finding) => {
+            PreparedRow::Found(finding) => {
                 findings[index] = Some(*finding);
                 progress.done();
             }
-            Prepared::Asks(asked) => {
+            PreparedRow::NeedsEngine(asked) => {
                 let source = Question { target: Vec::new(), ..asked.question.clone() };
                 questions.entry(source).or_default().push((index, asked));
             }
         }
     }
-    let groups: Vec<Vec<(usize, Box<Asked>)>> = questions.into_values().collect();
+    let groups: Vec<Vec<(usize, Box<RowQuestion>)>> = questions.into_values().collect();
     let distinct = groups
         .iter()
         .map(|group| group.iter().map(|(_, asked)| &asked.question).collect::<BTreeSet<_>>().len());

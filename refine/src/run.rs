@@ -13,25 +13,25 @@ use sass::form::sequence;
 use sass::lower::Lowering;
 use sass::lowering;
 
-use super::code::Code;
-use super::context::Family;
+use super::code::MachineCode;
+use super::context::ContextFamily;
 use super::contract;
-use super::inclusion::{Allowed, Judge, Outcome, Question};
-use super::placed::{self, Placed};
+use super::inclusion::{Judge, Outcome, Question, SourceOutcomes};
+use super::placed::{self, PlacedContext};
 use super::program::{lines, program, share, variable};
 use super::side::{Side, shown};
-use super::step::{Place, Step};
-use engine::explore::{Limits, explore};
+use super::step::{Step, TestLocation};
+use engine::explore::{ExploreLimits, explore};
 
 /// A run of the machine that the source forbids.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Run {
+pub struct ForbiddenRun {
     pub context: String,
     pub outcome: String,
     pub steps: Vec<String>,
 }
 
-impl fmt::Display for Run {
+impl fmt::Display for ForbiddenRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.context)?;
         for (number, step) in (1..).zip(&self.steps) {
@@ -43,10 +43,10 @@ impl fmt::Display for Run {
 
 /// What the machine says of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Ran {
+pub enum MachineAnswer {
     /// It has no such run in so many contexts.
     Included(usize),
-    Refuted(Box<Run>),
+    Refuted(Box<ForbiddenRun>),
     /// It could not be asked, or not to the end.
     Undecided(&'static str),
 }
@@ -68,8 +68,8 @@ type Outcomes = BTreeSet<Outcome>;
 /// What the source allows in each context, and what was answered.
 #[derive(Default)]
 pub(super) struct Runs {
-    answers: BTreeMap<(Question, String), Ran>,
-    source: Option<(Question, Vec<Option<Allowed>>)>,
+    answers: BTreeMap<(Question, String), MachineAnswer>,
+    source: Option<(Question, Vec<Option<SourceOutcomes>>)>,
 }
 
 impl Runs {
@@ -86,14 +86,14 @@ struct Loaded {
 
 impl Judge<'_> {
     /// Runs the code in each context, and compares with what the axioms allow the source there.
-    pub fn run(&mut self, question: &Question, code: &Code) -> Ran {
+    pub fn run(&mut self, question: &Question, code: &MachineCode) -> MachineAnswer {
         let key = (question.clone(), format!("{:?}", code.lines));
         if let Some(answer) = self.runs.answers.get(&key) {
             return answer.clone();
         }
         let source = Question { target: Vec::new(), ..question.clone() };
-        let family = Family::of(&question.source, &question.target);
-        let Some(machine) = question.machine else { return Ran::Undecided(NONE) };
+        let family = ContextFamily::of(&question.source, &question.target);
+        let Some(machine) = question.machine else { return MachineAnswer::Undecided(NONE) };
         let contexts = placed::contexts(family, question.reach, machine.far());
         let known = self.runs.source.take().filter(|(known, _)| *known == source);
         let mut known = known.unwrap_or_else(|| (source, vec![None; contexts.len()]));
@@ -108,20 +108,20 @@ impl Judge<'_> {
     fn run_each(
         &mut self,
         question: &Question,
-        code: &Code,
-        contexts: &[Placed],
-        known: &mut [Option<Allowed>],
-    ) -> Ran {
+        code: &MachineCode,
+        contexts: &[PlacedContext],
+        known: &mut [Option<SourceOutcomes>],
+    ) -> MachineAnswer {
         let mut told = 0;
         let mut limit = None;
-        for (Placed { context, homes }, known) in contexts.iter().zip(known) {
+        for (PlacedContext { context, homes }, known) in contexts.iter().zip(known) {
             let side = Side { question, context, partners: self.partners };
             if !side.exists() {
                 continue;
             }
             let allowed = known
                 .get_or_insert_with(|| self.allowed_alike(&side, &side.source_threads(), false));
-            let Allowed::Outcomes(allowed, _) = allowed else { continue };
+            let SourceOutcomes::Outcomes(allowed, _) = allowed else { continue };
             for home in homes {
                 let Some(loaded) = load(&side, Some(code), *home) else { continue };
                 for (name, options) in MACHINES {
@@ -137,23 +137,29 @@ impl Judge<'_> {
                             }
                             let context = format!("{}{}{name}", side.text(), at(*home));
                             let outcome = shown(&loaded.program, &outcome, question.width);
-                            return Ran::Refuted(Box::new(Run { context, outcome, steps }));
+                            return MachineAnswer::Refuted(Box::new(ForbiddenRun {
+                                context,
+                                outcome,
+                                steps,
+                            }));
                         }
                     }
                 }
             }
         }
         match limit {
-            Some(why) => Ran::Undecided(why),
-            None if told == 0 => Ran::Undecided("the machine supports none of the contexts"),
-            None => Ran::Included(told),
+            Some(why) => MachineAnswer::Undecided(why),
+            None if told == 0 => {
+                MachineAnswer::Undecided("the machine supports none of the contexts")
+            }
+            None => MachineAnswer::Included(told),
         }
     }
 }
 
 /// Homes other than the first thread's GPU, in words.
 fn at(homes: [Option<Home>; 3]) -> String {
-    let named = Place::ALL.iter().zip(homes).filter_map(|(place, home)| {
+    let named = TestLocation::ALL.iter().zip(homes).filter_map(|(place, home)| {
         Some(match home? {
             Home::Gpu(gpu) => format!(", {} on GPU {gpu}", place.name()),
             Home::Host => format!(", {} in the host", place.name()),
@@ -163,7 +169,7 @@ fn at(homes: [Option<Home>; 3]) -> String {
 }
 
 /// The program of a side: the code, or what the table makes of the source; and what its lines become.
-fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Option<Loaded> {
+fn load(side: &Side<'_>, code: Option<&MachineCode>, homes: [Option<Home>; 3]) -> Option<Loaded> {
     let machine = side.question.machine?;
     let usual = Side { partners: None, ..*side };
     let row: Vec<Step> = match code {
@@ -205,7 +211,7 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
         }
         lowered.push(all);
     }
-    for (place, home) in Place::ALL.into_iter().zip(homes) {
+    for (place, home) in TestLocation::ALL.into_iter().zip(homes) {
         program.variables[usize::from(variable(place).0)].home = home;
     }
     if machine.shared {
@@ -215,7 +221,7 @@ fn load(side: &Side<'_>, code: Option<&Code>, homes: [Option<Home>; 3]) -> Optio
 }
 
 fn at_y(step: Step) -> bool {
-    matches!(step, Step::Access { at: Place::Y, .. })
+    matches!(step, Step::Access { at: TestLocation::Y, .. })
 }
 
 /// An outcome of the machine that is not among these, with the steps of a shortest run.
@@ -232,13 +238,13 @@ fn extra(
     let mut tables = families.filter(|named| named.name == family.name());
     let table = &tables.next().ok_or(NONE)?.table;
     let lowering = Lowering { table, sm: machine.sm, family, direct: Some(&loaded.lowered) };
-    let limits = Limits::states(STATES);
+    let limits = ExploreLimits::states(STATES);
     let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
     let is_extra = |outcome: &&Vec<Value>| !allowed.contains(outcome.as_slice());
     let Some(outcome) = explored.outcomes.keys().find(is_extra) else {
         return explored.limit.map_or(Ok(None), Err);
     };
-    let limits = Limits { runs: true, ..limits };
+    let limits = ExploreLimits { runs: true, ..limits };
     let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
     let steps: &[Taken] = explored.outcomes.get(outcome).map_or(&[], |steps| steps);
     let machine = Machine::new(&loaded.program, loaded.lowered.clone(), options, true);

@@ -5,22 +5,22 @@ use model::scope::Scope;
 use model::value::Value;
 use sass::lowering::LoweringTable;
 
-use super::context::{Context, Slot};
-use super::inclusion::{Language, Question};
-use super::program::{Numbered, Width, program};
-use super::step::{Act, Place, Step};
-use super::witness::Witness;
+use super::context::{Context, ThreadSlot};
+use super::inclusion::{Question, SourceLanguage};
+use super::program::{NumberedStep, Width, program};
+use super::step::{AccessKind, Step, TestLocation};
+use super::witness::WitnessTest;
 use super::{contract, mapping, table};
 
 /// Threads by steps: of each which threads its scope includes, its value, and what it expects; before
 /// those of a thread, which threads are in its CTA and in its cluster.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Key {
-    steps: Vec<Seen>,
+pub(super) struct ThreadKey {
+    steps: Vec<StepView>,
     width: Width,
 }
 
-type Seen = (Option<(Step, u8)>, u8, u8);
+type StepView = (Option<(Step, u8)>, u8, u8);
 
 /// A question in one context.
 #[derive(Clone, Copy)]
@@ -44,19 +44,19 @@ impl Side<'_> {
     /// What a step is in PTX.
     pub(super) fn mapped(&self, step: Step) -> Vec<Step> {
         match self.question.language {
-            Language::Cxx => {
+            SourceLanguage::Cxx => {
                 let own = self.partners.filter(|table| table.cxx);
                 own.and_then(|table| table::mapped(step, table))
                     .unwrap_or_else(|| mapping::to_ptx(step))
             }
-            Language::Ptx => vec![step],
+            SourceLanguage::Ptx => vec![step],
         }
     }
 
     pub(super) fn exists(&self) -> bool {
         self.context.threads().iter().flatten().all(|slot| match slot {
-            Slot::Step(step) => self.reference(*step).is_some(),
-            Slot::Row | Slot::RowBarrier => true,
+            ThreadSlot::Step(step) => self.reference(*step).is_some(),
+            ThreadSlot::Row | ThreadSlot::RowBarrier => true,
         })
     }
 
@@ -68,20 +68,20 @@ impl Side<'_> {
         self.program_of(&self.source_threads())
     }
 
-    pub(super) fn source_threads(&self) -> Vec<Vec<Numbered>> {
+    pub(super) fn source_threads(&self) -> Vec<Vec<NumberedStep>> {
         self.numbered(&self.question.source, |step| vec![step])
     }
 
-    pub(super) fn target_threads(&self, steps: &[Step]) -> Vec<Vec<Numbered>> {
+    pub(super) fn target_threads(&self, steps: &[Step]) -> Vec<Vec<NumberedStep>> {
         self.numbered(steps, |step| self.lower(step))
     }
 
-    pub(super) fn program_of(&self, threads: &[Vec<Numbered>]) -> Program {
+    pub(super) fn program_of(&self, threads: &[Vec<NumberedStep>]) -> Program {
         program(threads, &self.context.placements, self.question.width)
     }
 
     /// The threads as the models see them: each scope as the threads that it includes.
-    pub(super) fn key(&self, threads: &[Vec<Numbered>]) -> Key {
+    pub(super) fn key(&self, threads: &[Vec<NumberedStep>]) -> ThreadKey {
         let placements = &self.context.placements;
         let within = |scope: Scope, here: usize| {
             let included = (0..placements.len())
@@ -91,13 +91,13 @@ impl Side<'_> {
         let meets = threads.iter().flatten().any(|numbered| {
             matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         });
-        let mut key = Key { steps: Vec::new(), width: self.question.width };
+        let mut key = ThreadKey { steps: Vec::new(), width: self.question.width };
         for (thread, steps) in threads.iter().enumerate() {
             // Barriers are of a CTA and of a cluster.
             let masks = (within(Scope::Cta, thread), within(Scope::Cluster, thread));
             let (cta, cluster) = if meets { masks } else { (0, 0) };
             key.steps.push((None, cta, cluster));
-            for &Numbered { step, value, expects, row: _ } in steps {
+            for &NumberedStep { step, value, expects, row: _ } in steps {
                 let mask = step.scope().map_or(0, |scope| within(scope, thread));
                 let step = match step {
                     Step::Access { act, at, order, .. } => {
@@ -120,10 +120,10 @@ impl Side<'_> {
         &self,
         row: &[Step],
         lower: impl Fn(Step) -> Vec<Step>,
-    ) -> Vec<Vec<Numbered>> {
-        let numbered = |step, value| Numbered { step, value, expects: 0, row: None };
+    ) -> Vec<Vec<NumberedStep>> {
+        let numbered = |step, value| NumberedStep { step, value, expects: 0, row: None };
         let mut expects = 0;
-        let mut threads: Vec<Vec<Numbered>> = Vec::new();
+        let mut threads: Vec<Vec<NumberedStep>> = Vec::new();
         let mut number = 0;
         let slots = self.context.threads();
         let mut rows = 0;
@@ -132,27 +132,27 @@ impl Side<'_> {
             for &slot in slots {
                 number += 1;
                 match slot {
-                    Slot::Row => {
+                    ThreadSlot::Row => {
                         let mut writes = 0;
                         for (at, &step) in row.iter().enumerate() {
                             let value = 64 + 8 * rows + writes;
-                            steps.push(Numbered { step, value, expects: 0, row: Some(at) });
+                            steps.push(NumberedStep { step, value, expects: 0, row: Some(at) });
                             let counts = matches!(
                                 step,
-                                Step::Access { act, .. } if act.writes() && act != Act::Probe
+                                Step::Access { act, .. } if act.writes() && act != AccessKind::Probe
                             );
                             writes += u8::from(counts);
                         }
                         rows += 1;
                     }
-                    Slot::RowBarrier => {
+                    ThreadSlot::RowBarrier => {
                         let all = self.barriers().into_iter();
                         steps.extend(all.map(|step| numbered(step, 0)));
                     }
-                    Slot::Step(step) => {
+                    ThreadSlot::Step(step) => {
                         let y = matches!(
                             step,
-                            Step::Access { at: Place::Y, act, .. } if act.writes()
+                            Step::Access { at: TestLocation::Y, act, .. } if act.writes()
                         );
                         if y && thread > 0 && expects == 0 {
                             expects = number;
@@ -183,7 +183,7 @@ impl Side<'_> {
             let threads =
                 self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
             let program = program(&threads, &self.context.placements, self.question.width);
-            let witness = Witness {
+            let witness = WitnessTest {
                 language,
                 threads: &threads,
                 placements: &self.context.placements,
@@ -199,7 +199,7 @@ impl Side<'_> {
         let Question { language, source, target: row, .. } = self.question;
         (
             test(*language, source, false, "source", false),
-            test(Language::Ptx, row, true, "target", true),
+            test(SourceLanguage::Ptx, row, true, "target", true),
         )
     }
 
@@ -218,14 +218,15 @@ impl Side<'_> {
         let mut text = Vec::new();
         for (steps, slots) in threads.iter().zip(&slots) {
             let mut steps = steps.iter();
-            let of = |slot: &Slot, steps: &mut std::slice::Iter<'_, Numbered>| match slot {
-                Slot::Row => "[ROW]".to_owned(),
-                Slot::RowBarrier => {
+            let of = |slot: &ThreadSlot, steps: &mut std::slice::Iter<'_, NumberedStep>| match slot
+            {
+                ThreadSlot::Row => "[ROW]".to_owned(),
+                ThreadSlot::RowBarrier => {
                     let all = self.barriers();
                     let of_step = all.iter().filter_map(|_| steps.next());
                     of_step.map(|numbered| numbered.step.to_string()).collect::<Vec<_>>().join("; ")
                 }
-                Slot::Step(_) => steps.next().map_or(String::new(), |numbered| {
+                ThreadSlot::Step(_) => steps.next().map_or(String::new(), |numbered| {
                     let writes = matches!(numbered.step, Step::Access { act, .. } if act.writes());
                     let value =
                         if writes { format!(", {}", numbered.value) } else { String::new() };

@@ -10,7 +10,7 @@ use model::scope::Scope;
 
 /// An order of an access, of any of the languages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Order {
+pub enum AccessOrder {
     /// Plain in C++, weak in PTX.
     Weak,
     /// Of LLVM only.
@@ -25,27 +25,27 @@ pub enum Order {
 
 /// Locations of a question: `y` is the row's, the others are the context's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Place {
+pub enum TestLocation {
     X,
     Y,
     Z,
 }
 
-impl Place {
-    pub const ALL: [Place; 3] = [Place::X, Place::Y, Place::Z];
+impl TestLocation {
+    pub const ALL: [TestLocation; 3] = [TestLocation::X, TestLocation::Y, TestLocation::Z];
 
     pub fn name(self) -> &'static str {
         match self {
-            Place::X => "x",
-            Place::Y => "y",
-            Place::Z => "z",
+            TestLocation::X => "x",
+            TestLocation::Y => "y",
+            TestLocation::Z => "z",
         }
     }
 }
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Act {
+pub enum AccessKind {
     Load,
     Store,
     /// An atomic that writes whatever it reads; any `atomicrmw`, by meaning.
@@ -60,14 +60,14 @@ pub enum Act {
     Probe,
 }
 
-impl Act {
+impl AccessKind {
     /// Whether a register is left that an outcome shows.
     pub fn shows(self) -> bool {
-        !matches!(self, Act::Store | Act::Overwrite | Act::Reduce)
+        !matches!(self, AccessKind::Store | AccessKind::Overwrite | AccessKind::Reduce)
     }
 
     pub fn writes(self) -> bool {
-        self != Act::Load
+        self != AccessKind::Load
     }
 }
 
@@ -76,9 +76,9 @@ impl Act {
 pub enum Step {
     /// The scope of a weak access says nothing.
     Access {
-        act: Act,
-        at: Place,
-        order: Order,
+        act: AccessKind,
+        at: TestLocation,
+        order: AccessOrder,
         scope: Scope,
     },
     Fence {
@@ -96,14 +96,14 @@ pub enum Step {
 }
 
 impl Step {
-    pub fn access(act: Act, at: Place, order: Order, scope: Scope) -> Step {
-        let scope = if order == Order::Weak { Scope::Sys } else { scope };
+    pub fn access(act: AccessKind, at: TestLocation, order: AccessOrder, scope: Scope) -> Step {
+        let scope = if order == AccessOrder::Weak { Scope::Sys } else { scope };
         Step::Access { act, at, order, scope }
     }
 
     pub fn scope(self) -> Option<Scope> {
         match self {
-            Step::Access { order: Order::Weak, .. }
+            Step::Access { order: AccessOrder::Weak, .. }
             | Step::Barrier
             | Step::ClusterArrive { .. }
             | Step::ClusterWait
@@ -118,22 +118,22 @@ impl fmt::Display for Step {
         match self {
             Step::Access { act, at, order, scope } => {
                 let name = match act {
-                    Act::Load => "ld",
-                    Act::Store => "st",
-                    Act::Swap => "swap",
-                    Act::Overwrite => "overwrite",
-                    Act::Reduce => "red",
-                    Act::CompareExchange(_) => "cas",
-                    Act::Probe => "cas-same",
+                    AccessKind::Load => "ld",
+                    AccessKind::Store => "st",
+                    AccessKind::Swap => "swap",
+                    AccessKind::Overwrite => "overwrite",
+                    AccessKind::Reduce => "red",
+                    AccessKind::CompareExchange(_) => "cas",
+                    AccessKind::Probe => "cas-same",
                 };
                 let order = match order {
-                    Order::Weak => return write!(f, "{name}.weak {}", at.name()),
-                    Order::Unordered => "unordered",
-                    Order::Relaxed => "relaxed",
-                    Order::Acquire => "acquire",
-                    Order::Release => "release",
-                    Order::AcqRel => "acq_rel",
-                    Order::SeqCst => "seq_cst",
+                    AccessOrder::Weak => return write!(f, "{name}.weak {}", at.name()),
+                    AccessOrder::Unordered => "unordered",
+                    AccessOrder::Relaxed => "relaxed",
+                    AccessOrder::Acquire => "acquire",
+                    AccessOrder::Release => "release",
+                    AccessOrder::AcqRel => "acq_rel",
+                    AccessOrder::SeqCst => "seq_cst",
                 };
                 write!(f, "{name}.{order}.{scope} {}", at.name())
             }

@@ -7,27 +7,27 @@ use model::scope::Scope;
 use sass::form;
 use sass::promise::{self, OrderingWord};
 
-use super::item::Done;
-use super::ptx_items::Uncovered;
-use super::step::{Act, Order};
+use super::item::TargetAccess;
+use super::ptx_items::UncoveredInstruction;
+use super::step::{AccessKind, AccessOrder};
 
 /// An instruction, as far as order asks.
-pub(super) struct Token {
+pub(super) struct OrderToken {
     pub(super) word: OrderingWord,
     /// What an access does, and promises.
-    pub(super) access: Option<Box<Done>>,
+    pub(super) access: Option<Box<TargetAccess>>,
 }
 
-impl From<OrderingWord> for Token {
-    fn from(word: OrderingWord) -> Token {
-        Token { word, access: None }
+impl From<OrderingWord> for OrderToken {
+    fn from(word: OrderingWord) -> OrderToken {
+        OrderToken { word, access: None }
     }
 }
 
-impl Token {
-    fn of_access(level: AccessLevel, done: Done) -> Token {
+impl OrderToken {
+    fn of_access(level: AccessLevel, done: TargetAccess) -> OrderToken {
         let word = OrderingWord::Access { level, atomic: done.op.is_some() };
-        Token { word, access: Some(Box::new(done)) }
+        OrderToken { word, access: Some(Box::new(done)) }
     }
 
     /// As the machine's run says it.
@@ -57,7 +57,7 @@ pub(super) fn shows_waits(text: &str) -> bool {
 
 /// A guard, as far as it says whether the instruction behind it executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Guard<'a> {
+enum ConstantGuard<'a> {
     /// `@PT`, or none.
     Always,
     /// `@!PT`: in no thread.
@@ -66,22 +66,24 @@ enum Guard<'a> {
     Of(&'a str),
 }
 
-impl<'a> Guard<'a> {
+impl<'a> ConstantGuard<'a> {
     /// An instruction as its guard and the rest.
-    fn split(instruction: &'a str) -> (Guard<'a>, &'a str) {
-        let Some(text) = instruction.strip_prefix('@') else { return (Guard::Always, instruction) };
+    fn split(instruction: &'a str) -> (ConstantGuard<'a>, &'a str) {
+        let Some(text) = instruction.strip_prefix('@') else {
+            return (ConstantGuard::Always, instruction);
+        };
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let guard = match &text[..end] {
-            "PT" | "UPT" => Guard::Always,
-            "!PT" | "!UPT" => Guard::Never,
-            other => Guard::Of(other),
+            "PT" | "UPT" => ConstantGuard::Always,
+            "!PT" | "!UPT" => ConstantGuard::Never,
+            other => ConstantGuard::Of(other),
         };
         (guard, text[end..].trim_start())
     }
 
     /// Whether an operand is the predicate that it asks: there, another value of it may begin.
     fn is_named_in(self, operands: &str) -> bool {
-        let Guard::Of(guard) = self else { return false };
+        let ConstantGuard::Of(guard) = self else { return false };
         let predicate = guard.trim_start_matches('!');
         let mut operands = operands.split(|c: char| c == ',' || c.is_whitespace());
         operands.any(|operand| operand.trim_start_matches('!') == predicate)
@@ -91,18 +93,24 @@ impl<'a> Guard<'a> {
 /// What a generic atomic does where its address is in local memory, without a `QSPC` that asks: a plain generic load
 /// and a plain generic store of its width, as the tables have them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Local<'a> {
+enum LocalAtomic<'a> {
     None,
     Loaded(&'a str),
     Stored,
 }
 
-impl<'a> Local<'a> {
+impl<'a> LocalAtomic<'a> {
     /// Whether an access belongs to that behind the atomics before it.
-    fn takes(&mut self, name: &'a str, level: AccessLevel, done: &Done, before: &[Token]) -> bool {
+    fn takes(
+        &mut self,
+        name: &'a str,
+        level: AccessLevel,
+        done: &TargetAccess,
+        before: &[OrderToken],
+    ) -> bool {
         let mut accesses = before.iter().rev().filter_map(|token| token.access.as_ref());
         let atomic = accesses.find(|done| done.op.is_some());
-        let generic = |done: &Done| done.space == SpaceQualifier::Generic;
+        let generic = |done: &TargetAccess| done.space == SpaceQualifier::Generic;
         let alike = atomic.is_some_and(|atomic| {
             generic(atomic)
                 && generic(done)
@@ -110,8 +118,8 @@ impl<'a> Local<'a> {
                 && atomic.bytes == done.bytes
         });
         *self = match (*self, done.act) {
-            (Local::None, Act::Load) if alike => Local::Loaded(name),
-            (Local::Loaded(_), Act::Store) if alike => Local::Stored,
+            (LocalAtomic::None, AccessKind::Load) if alike => LocalAtomic::Loaded(name),
+            (LocalAtomic::Loaded(_), AccessKind::Store) if alike => LocalAtomic::Stored,
             _ => return false,
         };
         true
@@ -119,20 +127,20 @@ impl<'a> Local<'a> {
 }
 
 /// Reads names separated by `;`, operands or not.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, Uncovered> {
+pub(super) fn tokens(text: &str) -> Result<Vec<OrderToken>, UncoveredInstruction> {
     read(text).map(|(tokens, _)| tokens)
 }
 
 /// The same, and whether accesses for addresses of other state spaces were left out.
-pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
-    let mut tokens: Vec<Token> = Vec::new();
-    let (mut other_spaces, mut local, mut left_out) = (false, Local::None, false);
-    let mut taken: Option<Guard<'_>> = None;
+pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstruction> {
+    let mut tokens: Vec<OrderToken> = Vec::new();
+    let (mut other_spaces, mut local, mut left_out) = (false, LocalAtomic::None, false);
+    let mut taken: Option<ConstantGuard<'_>> = None;
     for instruction in text.split(';').map(str::trim) {
-        let (guard, rest) = Guard::split(instruction);
+        let (guard, rest) = ConstantGuard::split(instruction);
         let mut words = rest.split_whitespace();
         let name = words.next().unwrap_or("");
-        if name.is_empty() || name == "(none)" || guard == Guard::Never {
+        if name.is_empty() || name == "(none)" || guard == ConstantGuard::Never {
             continue;
         }
         let before = tokens.len();
@@ -142,52 +150,54 @@ pub(super) fn read(text: &str) -> Result<(Vec<Token>, bool), Uncovered> {
             continue;
         }
         let forms = form::forms(name)
-            .map_err(|unknown| Uncovered(format!("`{}` is not supported", unknown.0)))?;
+            .map_err(|unknown| UncoveredInstruction(format!("`{}` is not supported", unknown.0)))?;
         if words.any(|word| word.starts_with("&req=")) {
             tokens.push(OrderingWord::Wait.into());
         }
         for form in forms {
             let MachineOp::Access(level) = form else {
-                tokens.extend(OrderingWord::of(form, false).map(Token::from));
+                tokens.extend(OrderingWord::of(form, false).map(OrderToken::from));
                 continue;
             };
             let done = done(name, level)?;
             if other_spaces || local.takes(name, level, &done, &tokens) {
                 left_out = true;
             } else {
-                tokens.push(Token::of_access(level, done));
+                tokens.push(OrderToken::of_access(level, done));
             }
         }
         // Reading J15: of one thread, the guard is taken, and so there is one.
         if tokens.len() > before
             && (*taken.get_or_insert(guard) != guard || guard.is_named_in(&rest[name.len()..]))
         {
-            return Err(Uncovered(format!("`{instruction}`: a guarded access is not supported")));
+            return Err(UncoveredInstruction(format!(
+                "`{instruction}`: a guarded access is not supported"
+            )));
         }
     }
-    if let Local::Loaded(name) = local {
-        return Err(Uncovered(format!("`{name}` after an atomic is not supported")));
+    if let LocalAtomic::Loaded(name) = local {
+        return Err(UncoveredInstruction(format!("`{name}` after an atomic is not supported")));
     }
     Ok((begin_of_loops(tokens), left_out))
 }
 
 /// A load before a compare-exchange is what the loop around it begins with.
-fn begin_of_loops(mut tokens: Vec<Token>) -> Vec<Token> {
+fn begin_of_loops(mut tokens: Vec<OrderToken>) -> Vec<OrderToken> {
     let mut accesses = tokens.iter_mut().enumerate();
     let mut accesses =
         accesses.by_ref().filter_map(|(at, token)| Some((at, token.access.as_mut()?)));
     let (first, second, more) = (accesses.next(), accesses.next(), accesses.next());
     if let (Some((at, load)), Some((_, cas)), None) = (first, second, more)
-        && load.act == Act::Load
+        && load.act == AccessKind::Load
         && cas.op == Some(AtomicOp::Cas)
     {
-        cas.looped = Some(load.order == Order::Weak);
+        cas.looped = Some(load.order == AccessOrder::Weak);
         tokens.remove(at);
     }
     tokens
 }
 
-fn done(name: &str, level: AccessLevel) -> Result<Done, Uncovered> {
+fn done(name: &str, level: AccessLevel) -> Result<TargetAccess, UncoveredInstruction> {
     let mut parts = name.split('.');
     let opcode = parts.next().unwrap_or("");
     let modifiers: Vec<&str> = parts.collect();
@@ -202,20 +212,21 @@ fn done(name: &str, level: AccessLevel) -> Result<Done, Uncovered> {
     let atomic = matches!(opcode, "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG");
     let strong = if atomic { promise::scope(level) } else { promise::scope_of_access(level, has) };
     let strong = strong.filter(|_| space != SpaceQualifier::Local);
-    let (order, scope) = strong.map_or((Order::Weak, Scope::Sys), |scope| (Order::Relaxed, scope));
+    let (order, scope) =
+        strong.map_or((AccessOrder::Weak, Scope::Sys), |scope| (AccessOrder::Relaxed, scope));
     let op = atomic.then(|| operation(&modifiers)).flatten();
     if atomic && op.is_none() {
-        return Err(Uncovered(format!("the operation of `{name}` is not supported")));
+        return Err(UncoveredInstruction(format!("the operation of `{name}` is not supported")));
     }
     let (kind, bits) = value(&modifiers);
     let act = match (opcode, op) {
-        (_, Some(AtomicOp::Cas)) => Act::CompareExchange(None),
-        ("RED" | "REDG", _) => Act::Reduce,
-        (_, Some(_)) => Act::Swap,
-        _ if opcode.starts_with("ST") => Act::Store,
-        _ => Act::Load,
+        (_, Some(AtomicOp::Cas)) => AccessKind::CompareExchange(None),
+        ("RED" | "REDG", _) => AccessKind::Reduce,
+        (_, Some(_)) => AccessKind::Swap,
+        _ if opcode.starts_with("ST") => AccessKind::Store,
+        _ => AccessKind::Load,
     };
-    Ok(Done {
+    Ok(TargetAccess {
         text: name.to_owned(),
         act,
         order,

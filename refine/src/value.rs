@@ -1,26 +1,26 @@
 //! Whether an access of the target does to values what the source's does: width, space, operation.
 //! Reading J19: this comes before anything is run.
 
-use llvm::{AccessKind, RmwOp};
+use llvm::{MemoryOp, RmwOp};
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::value::{Value, low_bits};
 
-use super::item::Done;
-use super::llvm_items::{Meaning, Space, operation_name};
-use super::step::Act;
+use super::item::TargetAccess;
+use super::llvm_items::{PointerSpace, SourceAccess, operation_name};
+use super::step::AccessKind;
 
 /// What is right, as far as this goes.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Agreed {
+pub struct ValueAgreement {
     pub notes: Vec<&'static str>,
     /// A smaller object in the word that is exchanged.
     pub part_of_word: bool,
 }
 
 /// Compares one access with its counterpart; or says what differs, with values where that helps.
-pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
-    let mut agreed = Agreed::default();
+pub fn compare(source: &SourceAccess, target: &TargetAccess) -> Result<ValueAgreement, String> {
+    let mut agreed = ValueAgreement::default();
     space(source, target)?;
     if target.offset != 0 {
         return Err(format!(
@@ -49,17 +49,18 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
             .push("the row does not show what the loop computes: it is assumed to be the source's operation");
     }
     match (source.kind, target.act) {
-        (AccessKind::Load, Act::Load)
-        | (AccessKind::Store, Act::Store)
-        | (AccessKind::CmpXchg { .. }, Act::CompareExchange(_)) => {}
-        (AccessKind::Load, Act::CompareExchange(_)) if target.looped.is_none() => {
+        (MemoryOp::Load, AccessKind::Load)
+        | (MemoryOp::Store, AccessKind::Store)
+        | (MemoryOp::CmpXchg { .. }, AccessKind::CompareExchange(_)) => {}
+        (MemoryOp::Load, AccessKind::CompareExchange(_)) if target.looped.is_none() => {
             agreed.notes.push(
                 "a load by a compare-exchange, which may write; it is assumed to access a whole value",
             );
         }
-        (AccessKind::Store, Act::Swap | Act::Overwrite) if target.op == Some(AtomicOp::Exch) => {}
-        (AccessKind::Rmw(_), Act::CompareExchange(_)) if target.looped.is_some() => {}
-        (AccessKind::Rmw(op), Act::Swap | Act::Overwrite | Act::Reduce) => {
+        (MemoryOp::Store, AccessKind::Swap | AccessKind::Overwrite)
+            if target.op == Some(AtomicOp::Exch) => {}
+        (MemoryOp::Rmw(_), AccessKind::CompareExchange(_)) if target.looped.is_some() => {}
+        (MemoryOp::Rmw(op), AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce) => {
             let found = target.op.expect("an atomic has an operation");
             operation(op, source, found, target)?;
             if op == RmwOp::Sub {
@@ -71,28 +72,28 @@ pub fn compare(source: &Meaning, target: &Done) -> Result<Agreed, String> {
     Ok(agreed)
 }
 
-fn name(kind: AccessKind) -> &'static str {
+fn name(kind: MemoryOp) -> &'static str {
     match kind {
-        AccessKind::Load => "load",
-        AccessKind::Store => "store",
-        AccessKind::Rmw(op) => operation_name(op),
-        AccessKind::CmpXchg { .. } => "compare-exchange",
+        MemoryOp::Load => "load",
+        MemoryOp::Store => "store",
+        MemoryOp::Rmw(op) => operation_name(op),
+        MemoryOp::CmpXchg { .. } => "compare-exchange",
     }
 }
 
 /// Whether the target is of a state space that the source's pointer leads to.
-pub fn space(source: &Meaning, target: &Done) -> Result<(), String> {
+pub fn space(source: &SourceAccess, target: &TargetAccess) -> Result<(), String> {
     use SpaceQualifier as Q;
     let right = match source.space {
-        Space::Generic => {
+        PointerSpace::Generic => {
             target.space == Q::Generic || source.argument && target.space == Q::Global
         }
-        Space::Global => matches!(target.space, Q::Generic | Q::Global),
-        Space::Shared => matches!(target.space, Q::Shared | Q::SharedCta | Q::SharedCluster),
-        Space::SharedCluster => target.space == Q::SharedCluster,
-        Space::Const => target.space == Q::Const,
-        Space::Local => target.space == Q::Local,
-        Space::Param => target.space.is_param(),
+        PointerSpace::Global => matches!(target.space, Q::Generic | Q::Global),
+        PointerSpace::Shared => matches!(target.space, Q::Shared | Q::SharedCta | Q::SharedCluster),
+        PointerSpace::SharedCluster => target.space == Q::SharedCluster,
+        PointerSpace::Const => target.space == Q::Const,
+        PointerSpace::Local => target.space == Q::Local,
+        PointerSpace::Param => target.space.is_param(),
     };
     if right {
         return Ok(());
@@ -129,7 +130,12 @@ fn counterpart(op: RmwOp) -> Option<(AtomicOp, &'static [TypeKind])> {
     })
 }
 
-fn operation(op: RmwOp, source: &Meaning, found: AtomicOp, target: &Done) -> Result<(), String> {
+fn operation(
+    op: RmwOp,
+    source: &SourceAccess,
+    found: AtomicOp,
+    target: &TargetAccess,
+) -> Result<(), String> {
     let wanted = counterpart(op);
     if wanted.is_some_and(|(wanted, kinds)| wanted == found && kinds.contains(&target.ty.kind)) {
         return Ok(());

@@ -63,7 +63,8 @@ impl Verdict {
 
 /// Who refuted a lowering.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, JsonSchema)]
-pub enum By {
+#[schemars(rename = "By")]
+pub enum Refuter {
     /// The axioms of both sides' models, where no side is code of the machine.
     #[serde(rename = "axioms")]
     Axioms,
@@ -78,13 +79,13 @@ pub enum By {
     ContractAndMachine,
 }
 
-impl By {
+impl Refuter {
     pub fn name(self) -> &'static str {
         match self {
-            By::Axioms => "axioms",
-            By::Contract => "contract",
-            By::Machine => "machine",
-            By::ContractAndMachine => "contract+machine",
+            Refuter::Axioms => "axioms",
+            Refuter::Contract => "contract",
+            Refuter::Machine => "machine",
+            Refuter::ContractAndMachine => "contract+machine",
         }
     }
 }
@@ -97,7 +98,7 @@ pub struct Finding {
     /// Whether the outcome needs a race of weak accesses in the source: reading J5.
     pub racy: bool,
     /// Who found the outcome.
-    pub by: Option<By>,
+    pub by: Option<Refuter>,
     /// A run of the machine with an outcome that the source forbids: its context, and its steps.
     pub run: Option<String>,
     /// Where the target allows more.

@@ -2,7 +2,7 @@
 
 use model::isa::fence::FenceOrder;
 
-use super::step::{Act, Order, Step};
+use super::step::{AccessKind, AccessOrder, Step};
 
 /// Each way to weaken one step a little, or to leave a fence out; `cluster` says whether the target
 /// has clusters, and with them fences of one direction.
@@ -33,14 +33,18 @@ fn weaker(step: Step, cluster: bool) -> Vec<Step> {
     };
     match step {
         Step::Access { act, at, order, scope } => {
-            let orders: &[Order] = match (order, act) {
-                (Order::AcqRel | Order::SeqCst, _) => &[Order::Acquire, Order::Release],
-                (Order::Acquire | Order::Release, _) => &[Order::Relaxed],
-                (Order::Relaxed, Act::Load | Act::Store) => &[Order::Weak],
-                (Order::Relaxed | Order::Unordered | Order::Weak, _) => &[],
+            let orders: &[AccessOrder] = match (order, act) {
+                (AccessOrder::AcqRel | AccessOrder::SeqCst, _) => {
+                    &[AccessOrder::Acquire, AccessOrder::Release]
+                }
+                (AccessOrder::Acquire | AccessOrder::Release, _) => &[AccessOrder::Relaxed],
+                (AccessOrder::Relaxed, AccessKind::Load | AccessKind::Store) => {
+                    &[AccessOrder::Weak]
+                }
+                (AccessOrder::Relaxed | AccessOrder::Unordered | AccessOrder::Weak, _) => &[],
             };
             let orders = orders.iter().map(|&order| Step::access(act, at, order, scope));
-            let scopes = narrower(scope).filter(|_| order != Order::Weak);
+            let scopes = narrower(scope).filter(|_| order != AccessOrder::Weak);
             orders.chain(scopes.map(|scope| Step::access(act, at, order, scope))).collect()
         }
         Step::Fence { order, scope } => {

@@ -8,14 +8,14 @@ use model::program::{Observed, Program};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
-use super::inclusion::Language;
-use super::program::{Numbered, Width};
-use super::step::{Act, Order, Place, Step};
+use super::inclusion::SourceLanguage;
+use super::program::{NumberedStep, Width};
+use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// What a test is made of.
-pub struct Witness<'a> {
-    pub language: Language,
-    pub threads: &'a [Vec<Numbered>],
+pub struct WitnessTest<'a> {
+    pub language: SourceLanguage,
+    pub threads: &'a [Vec<NumberedStep>],
     pub placements: &'a [Placement],
     /// As the engine ran it.
     pub program: &'a Program,
@@ -25,13 +25,14 @@ pub struct Witness<'a> {
     pub torn: bool,
 }
 
-impl Witness<'_> {
+impl WitnessTest<'_> {
     /// The test; none where some step is no instruction by itself. `exists` says what is expected.
     pub fn test(&self, name: &str, exists: bool) -> Option<String> {
         let mut columns = Vec::new();
         for (thread, placement) in self.threads.iter().zip(self.placements) {
             let mut cells = vec![format!("P{}@{placement}", columns.len())];
-            let mut writer = Writer { witness: self, register: 0, shown: None, cells: Vec::new() };
+            let mut writer =
+                WitnessWriter { witness: self, register: 0, shown: None, cells: Vec::new() };
             for &step in thread {
                 writer.step(step)?;
             }
@@ -42,11 +43,12 @@ impl Witness<'_> {
             columns.push(cells);
         }
         let language = match self.language {
-            Language::Cxx => "CXX",
-            Language::Ptx => "PTX",
+            SourceLanguage::Cxx => "CXX",
+            SourceLanguage::Ptx => "PTX",
         };
         let mut source = TestText::new(language, name);
-        source.declare(Place::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
+        source
+            .declare(TestLocation::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
         source.columns(&columns);
         let all = self.program.observed.iter().zip(self.outcome);
         let all: Vec<String> = all
@@ -83,22 +85,22 @@ impl Witness<'_> {
     }
 }
 
-struct Writer<'a> {
-    witness: &'a Witness<'a>,
+struct WitnessWriter<'a> {
+    witness: &'a WitnessTest<'a>,
     register: u16,
     /// The register that was written last.
     shown: Option<u16>,
     cells: Vec<String>,
 }
 
-impl Writer<'_> {
+impl WitnessWriter<'_> {
     fn register(&mut self) -> u16 {
         self.register += 1;
         self.register - 1
     }
 
-    fn step(&mut self, numbered: Numbered) -> Option<()> {
-        let cxx = self.witness.language == Language::Cxx;
+    fn step(&mut self, numbered: NumberedStep) -> Option<()> {
+        let cxx = self.witness.language == SourceLanguage::Cxx;
         let cell = match numbered.step {
             Step::Access { act, at, order, scope } => {
                 let destination = act.shows().then(|| self.register());
@@ -109,7 +111,8 @@ impl Writer<'_> {
                 let value = self.witness.number(numbered.value);
                 let expects = self.witness.number(numbered.expects);
                 let (at, bits) = (at.name(), 32);
-                let access = Access { act, at, bits, order, scope, destination, value, expects };
+                let access =
+                    WitnessAccess { act, at, bits, order, scope, destination, value, expects };
                 if cxx { access.cxx()? } else { access.ptx()? }
             }
             Step::Fence { order, scope } => fence(self.witness.language, order, scope),
@@ -130,8 +133,8 @@ impl Writer<'_> {
 }
 
 /// A fence as one instruction.
-pub(super) fn fence(language: Language, order: FenceOrder, scope: Scope) -> String {
-    let cxx = language == Language::Cxx;
+pub(super) fn fence(language: SourceLanguage, order: FenceOrder, scope: Scope) -> String {
+    let cxx = language == SourceLanguage::Cxx;
     let order = match (order, cxx) {
         (FenceOrder::Acquire, _) => "acquire",
         (FenceOrder::Release, _) => "release",
@@ -152,12 +155,12 @@ fn cxx_scope(scope: Scope) -> &'static str {
 }
 
 /// An access as one instruction.
-pub(super) struct Access<'a> {
-    pub(super) act: Act,
+pub(super) struct WitnessAccess<'a> {
+    pub(super) act: AccessKind,
     /// What stands in brackets, and how many bits are there.
     pub(super) at: &'a str,
     pub(super) bits: u32,
-    pub(super) order: Order,
+    pub(super) order: AccessOrder,
     pub(super) scope: Scope,
     /// The register, with its comma.
     pub(super) destination: Option<String>,
@@ -165,48 +168,50 @@ pub(super) struct Access<'a> {
     pub(super) expects: String,
 }
 
-impl Access<'_> {
+impl WitnessAccess<'_> {
     fn order(&self) -> Option<&'static str> {
         Some(match self.order {
-            Order::Weak => return None,
-            Order::Unordered => "unordered",
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::SeqCst => "seq_cst",
+            AccessOrder::Weak => return None,
+            AccessOrder::Unordered => "unordered",
+            AccessOrder::Relaxed => "relaxed",
+            AccessOrder::Acquire => "acquire",
+            AccessOrder::Release => "release",
+            AccessOrder::AcqRel => "acq_rel",
+            AccessOrder::SeqCst => "seq_cst",
         })
     }
 
     pub(super) fn cxx(&self) -> Option<String> {
         let suffix = self.order().map_or(String::new(), |order| {
             let failure = match self.act {
-                Act::CompareExchange(Some(Failure::Relaxed)) => ".relaxed",
-                Act::CompareExchange(Some(Failure::Acquire)) => ".acquire",
-                Act::CompareExchange(Some(Failure::SeqCst)) => ".seq_cst",
-                Act::CompareExchange(None)
-                | Act::Load
-                | Act::Store
-                | Act::Swap
-                | Act::Overwrite
-                | Act::Reduce
-                | Act::Probe => "",
+                AccessKind::CompareExchange(Some(Failure::Relaxed)) => ".relaxed",
+                AccessKind::CompareExchange(Some(Failure::Acquire)) => ".acquire",
+                AccessKind::CompareExchange(Some(Failure::SeqCst)) => ".seq_cst",
+                AccessKind::CompareExchange(None)
+                | AccessKind::Load
+                | AccessKind::Store
+                | AccessKind::Swap
+                | AccessKind::Overwrite
+                | AccessKind::Reduce
+                | AccessKind::Probe => "",
             };
             format!(".{order}{failure}.{}", cxx_scope(self.scope))
         });
         // Without a type it has 32 bits.
         let ty = if self.bits == 32 { String::new() } else { format!(".u{}", self.bits) };
         let suffix = suffix + &ty;
-        let Access { at, value, expects, .. } = self;
+        let WitnessAccess { at, value, expects, .. } = self;
         let destination = self.destination.as_deref().unwrap_or("_, ");
         Some(match self.act {
-            Act::Load => format!("load{suffix} {destination}[{at}]"),
-            Act::Store => format!("store{suffix} [{at}], {value}"),
-            Act::Swap | Act::Overwrite => format!("rmw.exch{suffix} {destination}[{at}], {value}"),
-            Act::CompareExchange(_) => {
+            AccessKind::Load => format!("load{suffix} {destination}[{at}]"),
+            AccessKind::Store => format!("store{suffix} [{at}], {value}"),
+            AccessKind::Swap | AccessKind::Overwrite => {
+                format!("rmw.exch{suffix} {destination}[{at}], {value}")
+            }
+            AccessKind::CompareExchange(_) => {
                 format!("cmpxchg{suffix} {destination}[{at}], {expects}, {value}")
             }
-            Act::Reduce | Act::Probe => return None,
+            AccessKind::Reduce | AccessKind::Probe => return None,
         })
     }
 
@@ -215,20 +220,20 @@ impl Access<'_> {
             Some(order) => format!("{order}.{}", self.scope),
             None => "weak".to_owned(),
         };
-        let Access { at, bits, value, expects, .. } = self;
+        let WitnessAccess { at, bits, value, expects, .. } = self;
         let destination = self.destination.as_deref().unwrap_or("_, ");
         Some(match self.act {
-            Act::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
-            Act::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
-            Act::Swap | Act::Overwrite => {
+            AccessKind::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
+            AccessKind::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
+            AccessKind::Swap | AccessKind::Overwrite => {
                 format!("atom.{suffix}.exch.b{bits} {destination}[{at}], {value}")
             }
-            Act::CompareExchange(_) => {
+            AccessKind::CompareExchange(_) => {
                 format!("atom.{suffix}.cas.b{bits} {destination}[{at}], {expects}, {value}")
             }
-            Act::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
+            AccessKind::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
             // What it computes is not known, and PTX has no `red` that swaps.
-            Act::Reduce => return None,
+            AccessKind::Reduce => return None,
         })
     }
 }

@@ -229,11 +229,11 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     };
     let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
     for lowering in [own, Lowering::of(90), Lowering::of(50)].into_iter().flatten() {
-        let limits = explore::Limits {
+        let limits = explore::ExploreLimits {
             memory: 16 << 20,
             runs: true,
             progress: true,
-            ..explore::Limits::states(20_000)
+            ..explore::ExploreLimits::states(20_000)
         };
         let limits = limits.from(Instant::now(), Some(TIME));
         let start = Instant::now();

@@ -5,14 +5,14 @@ use model::value::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::finding::Unread;
+use crate::report::finding::UnreadInput;
 use crate::report::json::{ByName, Error, OneNote, by_name};
 use engine::judge::{Judgement, Observation, Verdict};
 use engine::resting::Resting;
 use engine::words::race_text;
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Object<'a> {
+pub(crate) struct CheckObject<'a> {
     file: String,
     name: Option<&'a str>,
     model: &'a str,
@@ -24,7 +24,7 @@ pub(crate) struct Object<'a> {
     observation: Option<&'a str>,
     positive: u64,
     negative: u64,
-    outcomes: Vec<OneOutcome>,
+    outcomes: Vec<CheckOutcome>,
     executions: Option<u64>,
     engine: Vec<&'a str>,
     seconds: f64,
@@ -41,17 +41,18 @@ pub(crate) struct Object<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct OneOutcome {
+#[schemars(rename = "OneOutcome")]
+struct CheckOutcome {
     registers: ByName,
     memory: ByName,
     executions: Option<u64>,
     satisfies: bool,
 }
 
-impl<'a> Object<'a> {
-    pub(super) fn unread(unread: &Unread<'_>, model: &'a str) -> Object<'a> {
+impl<'a> CheckObject<'a> {
+    pub(super) fn unread(unread: &UnreadInput<'_>, model: &'a str) -> CheckObject<'a> {
         let errors = Error::all(unread);
-        Object {
+        CheckObject {
             file: unread.file(),
             name: None,
             model,
@@ -77,7 +78,11 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn judged(file: String, test: &'a Test, judgement: &'a Judgement) -> Object<'a> {
+    pub(super) fn judged(
+        file: String,
+        test: &'a Test,
+        judgement: &'a Judgement,
+    ) -> CheckObject<'a> {
         let found = &judgement.found;
         let counted = found.seen.executions.is_some();
         let outcomes = found
@@ -90,7 +95,7 @@ impl<'a> Object<'a> {
             (None, Verdict::Holds | Verdict::Fails) => judgement.complaint.clone(),
             (None, verdict) => verdict.reason().map(str::to_owned),
         };
-        Object {
+        CheckObject {
             file,
             name: Some(&test.name),
             model: &judgement.model,
@@ -117,8 +122,8 @@ impl<'a> Object<'a> {
     }
 }
 
-fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> OneOutcome {
+fn one_outcome(test: &Test, values: &[Value], executions: Option<u64>) -> CheckOutcome {
     let (registers, memory) = by_name(test, values);
     let satisfies = test.proposition.holds(&test.program, values);
-    OneOutcome { registers, memory, executions, satisfies }
+    CheckOutcome { registers, memory, executions, satisfies }
 }

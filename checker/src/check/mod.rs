@@ -7,47 +7,49 @@ use std::io::{self, Write};
 
 use litmus::Test;
 
-use crate::lines::{self, Schema};
-use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
+use crate::lines::{self, LineKind};
+use crate::report::finding::{
+    FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
+};
 use crate::report::herd::Entry;
-use crate::report::{Reported, Sum};
-use crate::suite::{Item, Outcome};
+use crate::report::{Reportable, RunSummary};
+use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
 use engine::judge::{Judgement, Verdict};
 use engine::words::with_threads;
 
-pub(crate) use json::Object;
+pub(crate) use json::CheckObject;
 
 /// What became of one file.
-pub struct Judged<'a> {
-    pub item: &'a Item,
+pub struct CheckedTest<'a> {
+    pub item: &'a SuiteItem,
     /// The name of the model that judges tests of PTX.
     pub model: &'a str,
     /// Whether the terminal shows tests that are as expected, too.
     pub verbose: bool,
 }
 
-impl Item {
+impl SuiteItem {
     /// Why it was not judged, if it was not.
-    pub fn unread(&self) -> Option<Unread<'_>> {
+    pub fn unread(&self) -> Option<UnreadInput<'_>> {
         let why = match &self.outcome {
-            Outcome::Judged { .. } => return None,
-            Outcome::Rejected(diagnostics) => Why::Rejected(diagnostics),
-            Outcome::Unreadable(error) => Why::Unreadable(error),
+            FileResult::Judged { .. } => return None,
+            FileResult::Rejected(diagnostics) => UnreadReason::Rejected(diagnostics),
+            FileResult::Unreadable(error) => UnreadReason::Unreadable(error),
         };
-        Some(Unread { path: &self.path, why })
+        Some(UnreadInput { path: &self.path, why })
     }
 
     fn exit(&self) -> Exit {
         match &self.outcome {
-            Outcome::Judged { judgement, .. } => judgement.exit(),
-            Outcome::Rejected(_) | Outcome::Unreadable(_) => Exit::BadInput,
+            FileResult::Judged { judgement, .. } => judgement.exit(),
+            FileResult::Rejected(_) | FileResult::Unreadable(_) => Exit::BadInput,
         }
     }
 }
 
 /// What a result is an instance of.
-fn rule(judgement: &Judgement) -> Rule {
+fn rule(judgement: &Judgement) -> ReportRule {
     let (id, text) = match &judgement.verdict {
         _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines agree"),
         Verdict::Holds if judgement.complaint.is_some() => {
@@ -62,10 +64,10 @@ fn rule(judgement: &Judgement) -> Rule {
         Verdict::Stuck(_) => ("stuck", "no execution finishes"),
         Verdict::Undecided(_) => ("undecided", "a limit was reached before the verdict was known"),
     };
-    Rule { id, text, section: None }
+    ReportRule { id, text, section: None }
 }
 
-fn case(item: &Item, test: &Test, judgement: &Judgement) -> Case {
+fn case(item: &SuiteItem, test: &Test, judgement: &Judgement) -> ReportCase {
     let file = item.path.to_string_lossy().into_owned();
     let exit = judgement.exit();
     let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
@@ -94,13 +96,13 @@ fn case(item: &Item, test: &Test, judgement: &Judgement) -> Case {
         ("outcome", outcome.clone()),
     ];
     let some = |(name, text): (&'static str, Option<String>)| Some((name, text?));
-    let finding = Finding {
+    let finding = ReportFinding {
         remarks: [("outcome", outcome), ("help", help)].into_iter().filter_map(some).collect(),
         facts: facts.into_iter().filter_map(|(name, text)| Some((name, text?.into()))).collect(),
-        ..Finding::new(rule(judgement), Level::of(exit), message, Place::file(&*file))
+        ..ReportFinding::new(rule(judgement), Level::of(exit), message, FilePosition::file(&*file))
     };
     let notes = judgement.notes.iter().map(|note| format!("note: {}", note.text));
-    Case {
+    ReportCase {
         subject: file.clone(),
         file,
         exit,
@@ -110,21 +112,21 @@ fn case(item: &Item, test: &Test, judgement: &Judgement) -> Case {
     }
 }
 
-impl Judged<'_> {
+impl CheckedTest<'_> {
     fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         match &self.item.outcome {
-            Outcome::Judged { test, judgement } => {
+            FileResult::Judged { test, judgement } => {
                 text::judged(&self.item.path, test, judgement, verbose, out)
             }
-            Outcome::Rejected(_) | Outcome::Unreadable(_) => Ok(()),
+            FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }
     }
 }
 
-impl Reported for Judged<'_> {
-    fn case(&self) -> Case {
+impl Reportable for CheckedTest<'_> {
+    fn case(&self) -> ReportCase {
         match (&self.item.outcome, self.item.unread()) {
-            (Outcome::Judged { test, judgement }, _) => case(self.item, test, judgement),
+            (FileResult::Judged { test, judgement }, _) => case(self.item, test, judgement),
             (_, unread) => unread.expect("it is not judged").case(),
         }
     }
@@ -143,16 +145,16 @@ impl Reported for Judged<'_> {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let object = match (&self.item.outcome, self.item.unread()) {
-            (Outcome::Judged { test, judgement }, _) => {
-                Object::judged(self.item.path.to_string_lossy().into_owned(), test, judgement)
+            (FileResult::Judged { test, judgement }, _) => {
+                CheckObject::judged(self.item.path.to_string_lossy().into_owned(), test, judgement)
             }
-            (_, unread) => Object::unread(&unread.expect("it is not judged"), self.model),
+            (_, unread) => CheckObject::unread(&unread.expect("it is not judged"), self.model),
         };
-        lines::write(Schema::Check, &object, out)
+        lines::write(LineKind::Check, &object, out)
     }
 
     fn herd(&self) -> Option<Entry<'_>> {
-        let Outcome::Judged { test, judgement } = &self.item.outcome else { return None };
+        let FileResult::Judged { test, judgement } = &self.item.outcome else { return None };
         let seen = &judgement.found.seen;
         let race = (!seen.races.is_empty()).then(|| "data-race".to_owned());
         let reason = judgement.verdict.reason();
@@ -177,7 +179,7 @@ impl Reported for Judged<'_> {
 
 /// What a run amounts to.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct CheckSummary {
     pub ok: usize,
     /// Those of them of which some executions never finish.
     pub sometimes_stuck: usize,
@@ -189,12 +191,12 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-impl Summary {
+impl CheckSummary {
     pub fn total(&self) -> usize {
         self.ok + self.failed + self.undecided + self.rejected + self.disagreements
     }
 
-    pub fn add(&mut self, item: &Item) {
+    pub fn add(&mut self, item: &SuiteItem) {
         match item.exit() {
             Exit::AsExpected => {
                 self.ok += 1;
@@ -218,16 +220,16 @@ impl Summary {
     }
 }
 
-fn is_sometimes_stuck(item: &Item) -> bool {
+fn is_sometimes_stuck(item: &SuiteItem) -> bool {
     match &item.outcome {
-        Outcome::Judged { judgement, .. } => {
+        FileResult::Judged { judgement, .. } => {
             judgement.notes.iter().any(|note| note.code == "stuck")
         }
-        Outcome::Rejected(_) | Outcome::Unreadable(_) => false,
+        FileResult::Rejected(_) | FileResult::Unreadable(_) => false,
     }
 }
 
-impl Sum for Summary {
+impl RunSummary for CheckSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = self.total();
         write!(out, "{total} {}: {} ok", if total == 1 { "test" } else { "tests" }, self.ok)?;

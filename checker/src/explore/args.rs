@@ -38,8 +38,8 @@ pub struct MachineArgs {
     #[arg(long)]
     pub no_eviction: bool,
     /// The reductions of the search
-    #[arg(long, value_enum, default_value_t = Reduction::All)]
-    pub reduce: Reduction,
+    #[arg(long, value_enum, default_value_t = StateReduction::All)]
+    pub reduce: StateReduction,
     /// Disable one rule of the machine, such as R4, to see its effect
     #[arg(long, value_name = "RULE", value_parser = rule)]
     pub without: Option<MachineRule>,
@@ -53,7 +53,7 @@ pub enum Forward {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Reduction {
+pub enum StateReduction {
     /// None: every step in every order.
     None,
     /// Every state, but only one order of steps that commute.
@@ -79,10 +79,10 @@ impl MachineArgs {
             warm: !self.cold,
             eviction: !self.no_eviction,
             reduce: match self.reduce {
-                Reduction::None => Reduce::None,
-                Reduction::Sleep => Reduce::Sleep,
-                Reduction::Por => Reduce::Por,
-                Reduction::All => Reduce::All,
+                StateReduction::None => Reduce::None,
+                StateReduction::Sleep => Reduce::Sleep,
+                StateReduction::Por => Reduce::Por,
+                StateReduction::All => Reduce::All,
             },
             without: self.without,
             variant: None,

@@ -10,15 +10,15 @@ use model::rel::Model;
 use sass::lower::Lowering;
 use sass::lowering::{self, LoweringTable};
 
-use super::report::{Item, Outcome, Shown, Summary};
+use super::report::{ExploreResult, ExploreSummary, ExploredFile, TextOptions};
 use crate::cli::Explore;
 use crate::input;
-use crate::kind::Kind;
-use crate::report::Run;
+use crate::kind::FileKind;
+use crate::report::CommandRun;
 use crate::run;
 use engine::exit::Exit;
-use engine::explore::Limits;
-use engine::explore::one::{self, Question};
+use engine::explore::ExploreLimits;
+use engine::explore::one::{self, ExploreQuestion};
 use engine::explore::random::Walks;
 
 /// Runs the tests; the worst answer decides the exit code.
@@ -56,9 +56,9 @@ pub fn command(
     let question = question(command, model);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = command.jobs.map_or(cores, usize::from);
-    let mut summary = Summary { compares: command.check, ..Summary::default() };
+    let mut summary = ExploreSummary { compares: command.check, ..ExploreSummary::default() };
     let mut report = command.format.report();
-    let shown = Shown {
+    let shown = TextOptions {
         check: command.check,
         verbose: command.verbose,
         stats: command.stats,
@@ -72,12 +72,12 @@ pub fn command(
             summary.seconds = start.elapsed().as_secs_f64();
             report.sum(&summary, out)?;
             let (exit, seconds) = (summary.exit(), summary.seconds);
-            report.end(&Run { command: "explore", exit, seconds }, out)?;
+            report.end(&CommandRun { command: "explore", exit, seconds }, out)?;
             out.flush()?;
             return run::interrupted(done, files.len(), err);
         };
         done += 1;
-        let item = Item { path: files[index].clone(), outcome };
+        let item = ExploredFile { path: files[index].clone(), outcome };
         summary.add(&item);
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
         for said in item.said(shown) {
@@ -91,18 +91,18 @@ pub fn command(
     Ok(summary.exit())
 }
 
-fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
-    Question {
+fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {
+    ExploreQuestion {
         model,
         check: command.check,
         bound: command.judging.bound,
         timeout: command.limits.timeout,
         options: command.machine.options(),
-        limits: Limits {
+        limits: ExploreLimits {
             memory: command.limits.bytes(),
             runs: command.runs,
             progress: command.progress,
-            ..Limits::states(command.states)
+            ..ExploreLimits::states(command.states)
         },
         walks: command.random.map(|count| Walks { count, seed: command.seed }),
         runs: command.runs,
@@ -110,15 +110,19 @@ fn question<'a>(command: &Explore, model: &'a Model) -> Question<'a> {
 }
 
 /// One file on each machine.
-fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) -> Outcome {
-    let bytes = match input::read_kind(path, Kind::Litmus) {
+fn explored(
+    path: &Path,
+    lowerings: &[Lowering<'_>],
+    question: &ExploreQuestion<'_>,
+) -> ExploreResult {
+    let bytes = match input::read_kind(path, FileKind::Litmus) {
         Ok(bytes) => bytes,
-        Err(error) => return Outcome::Unreadable(error),
+        Err(error) => return ExploreResult::Unreadable(error),
     };
     match litmus::parse(&path.to_string_lossy(), &bytes) {
         Ok(test) if test.dialect == Dialect::Cxx => {
             let why = "a test of C++ has no machine instructions";
-            Outcome::Unreadable(io::Error::other(why))
+            ExploreResult::Unreadable(io::Error::other(why))
         }
         Ok(test) => {
             let judged = one::axioms(&test, question);
@@ -128,9 +132,9 @@ fn explored(path: &Path, lowerings: &[Lowering<'_>], question: &Question<'_>) ->
             let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
             let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();
-            Outcome::Ran(Box::new(test), machines)
+            ExploreResult::Ran(Box::new(test), machines)
         }
-        Err(diagnostics) => Outcome::Rejected(diagnostics),
+        Err(diagnostics) => ExploreResult::Rejected(diagnostics),
     }
 }
 

@@ -10,7 +10,7 @@ const LARGEST: usize = 1 << 20;
 
 /// A line, and whose it is.
 #[derive(Clone, Copy)]
-enum Line<'a> {
+enum DiffLine<'a> {
     Both(&'a str),
     Before(&'a str),
     After(&'a str),
@@ -20,7 +20,7 @@ enum Line<'a> {
 pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
     let lines = lines(before, after);
     let changed: Vec<usize> =
-        (0..lines.len()).filter(|&at| !matches!(lines[at], Line::Both(_))).collect();
+        (0..lines.len()).filter(|&at| !matches!(lines[at], DiffLine::Both(_))).collect();
     let Some(&first) = changed.first() else { return String::new() };
     let mut hunks: Vec<(usize, usize)> = vec![(first, first)];
     for &at in &changed {
@@ -34,9 +34,9 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
     let mut out = format!("--- {path}\n+++ {path} (formatted)\n");
     for (first, last) in hunks {
         let (first, end) = (first.saturating_sub(CONTEXT), (last + CONTEXT + 1).min(lines.len()));
-        let count = |lines: &[Line<'_>]| {
-            let of_before = lines.iter().filter(|line| !matches!(line, Line::After(_))).count();
-            let of_after = lines.iter().filter(|line| !matches!(line, Line::Before(_))).count();
+        let count = |lines: &[DiffLine<'_>]| {
+            let of_before = lines.iter().filter(|line| !matches!(line, DiffLine::After(_))).count();
+            let of_after = lines.iter().filter(|line| !matches!(line, DiffLine::Before(_))).count();
             (of_before, of_after)
         };
         let (start, length) = (count(&lines[..first]), count(&lines[first..end]));
@@ -48,9 +48,9 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
         writeln!(out, "@@ -{of_before} +{of_after} @@").expect("writing to a string succeeds");
         for line in &lines[first..end] {
             let (sign, text) = match *line {
-                Line::Both(text) => (' ', text),
-                Line::Before(text) => ('-', text),
-                Line::After(text) => ('+', text),
+                DiffLine::Both(text) => (' ', text),
+                DiffLine::Before(text) => ('-', text),
+                DiffLine::After(text) => ('+', text),
             };
             out.push(sign);
             out.push_str(text);
@@ -63,7 +63,7 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
 }
 
 /// The lines of both texts, with as many in common as there can be.
-fn lines<'a>(before: &'a str, after: &'a str) -> Vec<Line<'a>> {
+fn lines<'a>(before: &'a str, after: &'a str) -> Vec<DiffLine<'a>> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let common = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
@@ -72,17 +72,17 @@ fn lines<'a>(before: &'a str, after: &'a str) -> Vec<Line<'a>> {
     let ends = before.iter().rev().zip(after.iter().rev()).take_while(|(a, b)| a == b).count();
     let (before, tail) = before.split_at(before.len() - ends);
     let after = &after[..after.len() - ends];
-    let mut lines: Vec<Line<'a>> = head.iter().map(|line| Line::Both(line)).collect();
+    let mut lines: Vec<DiffLine<'a>> = head.iter().map(|line| DiffLine::Both(line)).collect();
     middle(before, after, &mut lines);
-    lines.extend(tail.iter().map(|line| Line::Both(line)));
+    lines.extend(tail.iter().map(|line| DiffLine::Both(line)));
     lines
 }
 
-fn middle<'a>(before: &[&'a str], after: &[&'a str], lines: &mut Vec<Line<'a>>) {
+fn middle<'a>(before: &[&'a str], after: &[&'a str], lines: &mut Vec<DiffLine<'a>>) {
     let (rows, columns) = (before.len(), after.len());
     if rows.saturating_mul(columns) > LARGEST {
-        lines.extend(before.iter().map(|line| Line::Before(line)));
-        lines.extend(after.iter().map(|line| Line::After(line)));
+        lines.extend(before.iter().map(|line| DiffLine::Before(line)));
+        lines.extend(after.iter().map(|line| DiffLine::After(line)));
         return;
     }
     // How many lines the rests of both have in common, from each line of each on.
@@ -100,15 +100,15 @@ fn middle<'a>(before: &[&'a str], after: &[&'a str], lines: &mut Vec<Line<'a>>) 
     let (mut row, mut column) = (0, 0);
     while row < rows || column < columns {
         if row < rows && column < columns && before[row] == after[column] {
-            lines.push(Line::Both(before[row]));
+            lines.push(DiffLine::Both(before[row]));
             (row, column) = (row + 1, column + 1);
         } else if column == columns
             || row < rows && most[(row + 1) * width + column] >= most[row * width + column + 1]
         {
-            lines.push(Line::Before(before[row]));
+            lines.push(DiffLine::Before(before[row]));
             row += 1;
         } else {
-            lines.push(Line::After(after[column]));
+            lines.push(DiffLine::After(after[column]));
             column += 1;
         }
     }

@@ -8,79 +8,81 @@ use model::function::{Function, Functions, Refused};
 use text::Diagnostic;
 
 use crate::input;
-use crate::kind::Kind;
-use crate::report::finding::Why;
+use crate::kind::FileKind;
+use crate::report::finding::UnreadReason;
 
 /// Why a file gives no functions.
-pub enum Unread {
+pub enum FunctionsError {
     /// No such file, or no kind of file that is read.
     Path(io::Error),
     Diagnostics(Vec<Diagnostic>),
 }
 
-impl Unread {
-    pub fn why(&self) -> Why<'_> {
+impl FunctionsError {
+    pub fn why(&self) -> UnreadReason<'_> {
         match self {
-            Unread::Path(error) => Why::Unreadable(error),
-            Unread::Diagnostics(diagnostics) => Why::Rejected(diagnostics),
+            FunctionsError::Path(error) => UnreadReason::Unreadable(error),
+            FunctionsError::Diagnostics(diagnostics) => UnreadReason::Rejected(diagnostics),
         }
     }
 }
 
 /// What a listing is read with: what it was made of, and its architecture where it does not say it.
 #[derive(Clone, Copy, Default)]
-pub struct Listing<'a> {
+pub struct ListingSource<'a> {
     pub source: &'a [(String, Result<Function, Refused>)],
     pub arch: Option<u16>,
 }
 
 /// Reads the functions of a file, by its ending; of standard input, by how it begins.
-pub fn functions(path: &Path, listing: Listing<'_>) -> Result<Functions, Unread> {
+pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, FunctionsError> {
     let shown = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
     let kind = match ending {
-        Some("ll") => Some(Kind::Llvm),
-        Some("ptx") => Some(Kind::Ptx),
-        Some("sass") => Some(Kind::Sass),
+        Some("ll") => Some(FileKind::Llvm),
+        Some("ptx") => Some(FileKind::Ptx),
+        Some("sass") => Some(FileKind::Sass),
         Some(_) | None => None,
     };
     let text = match kind {
         Some(kind) => input::read_kind(path, kind),
         None => input::read(path),
     };
-    let text = text.map_err(Unread::Path)?;
-    let kind = if input::is_standard(path) { Kind::of(path, &text) } else { kind };
+    let text = text.map_err(FunctionsError::Path)?;
+    let kind = if input::is_standard(path) { FileKind::of(path, &text) } else { kind };
     let utf8 = || {
-        let none = |_| Unread::Path(io::Error::other("not valid UTF-8"));
+        let none = |_| FunctionsError::Path(io::Error::other("not valid UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
     match kind {
-        Some(Kind::Llvm) => llvm::functions(&shown, utf8()?).map_err(Unread::Diagnostics),
-        Some(Kind::Ptx) => {
+        Some(FileKind::Llvm) => {
+            llvm::functions(&shown, utf8()?).map_err(FunctionsError::Diagnostics)
+        }
+        Some(FileKind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
                 Some(module) if diagnostics.is_empty() => Ok(module.columns()),
-                _ => Err(Unread::Diagnostics(diagnostics)),
+                _ => Err(FunctionsError::Diagnostics(diagnostics)),
             }
         }
-        Some(Kind::Sass) => {
+        Some(FileKind::Sass) => {
             let signature = |name: &str| {
                 let mut source = listing.source.iter();
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
                 Some(Signature::of(function))
             };
             litmus::listing::functions(&shown, utf8()?, listing.arch, &signature)
-                .map_err(Unread::Diagnostics)
+                .map_err(FunctionsError::Diagnostics)
         }
         Some(_) | None => {
             // Those that are read elsewhere, or by no command.
-            let other = Kind::of(path, &text)
-                .filter(|kind| !matches!(kind, Kind::Llvm | Kind::Ptx | Kind::Sass));
+            let other = FileKind::of(path, &text)
+                .filter(|kind| !matches!(kind, FileKind::Llvm | FileKind::Ptx | FileKind::Sass));
             let why = match other {
                 Some(kind) => kind.refused(),
                 None => "unknown file type: expected .ll, .ptx or .sass".into(),
             };
-            Err(Unread::Path(io::Error::other(why)))
+            Err(FunctionsError::Path(io::Error::other(why)))
         }
     }
 }

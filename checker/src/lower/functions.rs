@@ -3,30 +3,30 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use refine::function::Said;
+use refine::function::PairReport;
 use refine::verdict::Verdict;
 
-use super::report::{Object, OfFunction, Reporter, Weighed, case, counted};
-use crate::report::Reported;
-use crate::report::finding::{Case, Place};
+use super::report::{LowerObject, OfFunction, Reporter, Weighed, case, counted};
+use crate::report::Reportable;
+use crate::report::finding::{FilePosition, ReportCase};
 
 /// Where functions are from, and where what became of them is.
 #[derive(Clone, Copy)]
-pub(crate) struct Files<'a> {
+pub(crate) struct FilePair<'a> {
     pub source: &'a Path,
     pub target: &'a Path,
 }
 
-struct One<'a> {
-    said: &'a Said,
-    files: Files<'a>,
+struct ReportedPair<'a> {
+    said: &'a PairReport,
+    files: FilePair<'a>,
     weighed: Weighed,
 }
 
 /// Reports all.
 pub(crate) fn report(
-    all: &[Said],
-    files: Files<'_>,
+    all: &[PairReport],
+    files: FilePair<'_>,
     reporter: &mut Reporter<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -34,17 +34,17 @@ pub(crate) fn report(
     for said in all {
         let weighed = reporter.weighed(&said.name, &said.finding);
         old += usize::from(weighed.known);
-        reporter.one(&One { said, files, weighed }, out)?;
+        reporter.one(&ReportedPair { said, files, weighed }, out)?;
     }
     let counts = counted(all.iter().map(|said| &said.finding));
     let old = if old > 0 { format!(" ({old} in the baseline)") } else { String::new() };
     reporter.sum(&format!("{} functions: {counts}{old}", all.len()), out)
 }
 
-impl Reported for One<'_> {
-    fn case(&self) -> Case {
-        let Said { name, test, source_line, target_line, finding } = self.said;
-        let place = |path: &Path, line| Place::line(path.to_string_lossy(), line);
+impl Reportable for ReportedPair<'_> {
+    fn case(&self) -> ReportCase {
+        let PairReport { name, test, source_line, target_line, finding } = self.said;
+        let place = |path: &Path, line| FilePosition::line(path.to_string_lossy(), line);
         // Annotations stand where people look: in the source. A module that was made for the assembler is gone
         // when they look.
         let (source, target) = match test {
@@ -62,15 +62,15 @@ impl Reported for One<'_> {
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Said { name, source_line, target_line, finding, .. } = self.said;
+        let PairReport { name, source_line, target_line, finding, .. } = self.said;
         let (source_line, target_line) = (*source_line, *target_line);
         let known = self.weighed.known;
         let object = OfFunction { function: name, source_line, target_line, known, finding };
-        Object::Function(object).write(out)
+        LowerObject::Function(object).write(out)
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Said { name, source_line, target_line, finding, .. } = self.said;
+        let PairReport { name, source_line, target_line, finding, .. } = self.said;
         let racy = if finding.racy { " where it races" } else { "" };
         let known = if self.weighed.known { " (known)" } else { "" };
         writeln!(out, "{name}: {}{racy}{known}: {}", finding.verdict.name(), finding.why)?;

@@ -13,16 +13,16 @@ use std::path::{Path, PathBuf};
 use engine::exit::Exit;
 use indicatif::ProgressBar;
 use model::function::Functions;
-use refine::function::ask::Asker;
+use refine::function::ask::Refiner;
 use refine::verdict::{Finding, Verdict};
-use refine::{Progress, Setting, function};
+use refine::{JudgeSettings, Progress, function};
 
-use self::files::Listing;
-use self::functions::Files;
-use self::report::{Baseline, Manner, Reporter};
+use self::files::ListingSource;
+use self::functions::FilePair;
+use self::report::{Baseline, ReportOptions, Reporter};
 use crate::cli::Lower;
 use crate::input;
-use crate::report::finding::{Unread, Why};
+use crate::report::finding::{UnreadInput, UnreadReason};
 
 /// A bar at a terminal.
 struct Bar(ProgressBar);
@@ -44,7 +44,7 @@ impl Progress for Bar {
 /// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
 pub fn command(
     command: &Lower,
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
     bar: &dyn Fn(usize, &'static str) -> ProgressBar,
     out: &mut dyn Write,
     err: &mut dyn Write,
@@ -58,8 +58,8 @@ pub fn command(
         }
     };
     let (format, racy, baseline) = (command.format, command.racy, &baseline);
-    let mut reporter = Reporter::new(Manner { format, racy, baseline });
-    let how = How { command, setting, bar };
+    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline });
+    let how = JudgeOptions { command, setting, bar };
     match (&command.table, &command.rows, &command.from, &command.to) {
         (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,
         (_, Some(rows), ..) => of_rows(rows, &how, &mut reporter, (out, err))?,
@@ -75,9 +75,9 @@ pub fn command(
 }
 
 /// How to judge.
-struct How<'a> {
+struct JudgeOptions<'a> {
     command: &'a Lower,
-    setting: &'a Setting<'a>,
+    setting: &'a JudgeSettings<'a>,
     bar: &'a dyn Fn(usize, &'static str) -> ProgressBar,
 }
 
@@ -91,15 +91,15 @@ fn baseline(path: &Path) -> Result<Baseline, String> {
 
 fn of_table(
     path: &Path,
-    how: &How<'_>,
+    how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
     streams: Streams<'_>,
 ) -> io::Result<()> {
     let text = match input::text_that_fits(path, input::is_table) {
         Ok(text) => text,
         Err(error) => {
-            let why = Why::Unreadable(&error);
-            return reporter.unread(&Unread { path, why }, streams);
+            let why = UnreadReason::Unreadable(&error);
+            return reporter.unread(&UnreadInput { path, why }, streams);
         }
     };
     let progress = Bar((how.bar)(0, "rows"));
@@ -109,21 +109,22 @@ fn of_table(
 
 fn of_rows(
     path: &Path,
-    how: &How<'_>,
+    how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
     let text = match input::text_that_fits(path, refine::rows::fits) {
         Ok(text) => text,
         Err(error) => {
-            let why = Why::Unreadable(&error);
-            return reporter.unread(&Unread { path, why }, (out, err));
+            let why = UnreadReason::Unreadable(&error);
+            return reporter.unread(&UnreadInput { path, why }, (out, err));
         }
     };
     let table = match refine::read(&text) {
         Ok(table) => table,
         Err((line, why)) => {
-            reporter.unread(&Unread { path, why: Why::Line(line, &why) }, (out, err))?;
+            reporter
+                .unread(&UnreadInput { path, why: UnreadReason::Line(line, &why) }, (out, err))?;
             return writeln!(err, "help: expected the columns `source`, `target` and `arch`");
         }
     };
@@ -135,17 +136,18 @@ fn of_rows(
 
 fn of_functions(
     [from, to]: [&Path; 2],
-    how: &How<'_>,
+    how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
     let mut sides: Vec<Functions> = Vec::new();
     for path in [from, to] {
         let source = sides.first().map_or(&[][..], Vec::as_slice);
-        match files::functions(path, Listing { source, arch: how.command.arch }) {
+        match files::functions(path, ListingSource { source, arch: how.command.arch }) {
             Ok(functions) => sides.push(functions),
             Err(unread) => {
-                reporter.unread(&Unread { path, why: unread.why() }, (&mut *out, &mut *err))?;
+                reporter
+                    .unread(&UnreadInput { path, why: unread.why() }, (&mut *out, &mut *err))?;
             }
         }
     }
@@ -154,12 +156,12 @@ fn of_functions(
     let progress = Bar((how.bar)(pairs.len(), "functions"));
     let said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
     progress.end();
-    functions::report(&said, Files { source: from, target: to }, reporter, out)
+    functions::report(&said, FilePair { source: from, target: to }, reporter, out)
 }
 
-fn asker<'a>(how: &How<'a>) -> Asker<'a> {
+fn asker<'a>(how: &JudgeOptions<'a>) -> Refiner<'a> {
     let setting = how.setting;
-    Asker {
+    Refiner {
         engine: setting.engine,
         cxx: setting.cxx,
         whole: setting.whole,
@@ -174,7 +176,7 @@ const MACHINE: u16 = 90;
 
 fn of_tests(
     [ptxas, nvdisasm]: [&Path; 2],
-    how: &How<'_>,
+    how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
@@ -185,8 +187,8 @@ fn of_tests(
         Err(error) => return reporter.nothing(first, &error, (out, err)),
     };
     for (path, diagnostics) in &rejected {
-        let why = Why::Rejected(diagnostics);
-        reporter.unread(&Unread { path, why }, (&mut *out, &mut *err))?;
+        let why = UnreadReason::Rejected(diagnostics);
+        reporter.unread(&UnreadInput { path, why }, (&mut *out, &mut *err))?;
     }
     if threads.is_empty() {
         let error = io::Error::other("no litmus test found in the given paths");
@@ -222,7 +224,7 @@ fn of_tests(
     let mut said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
     progress.end();
     for said in &mut said {
-        let illegal = |driven: &drive::Driven| {
+        let illegal = |driven: &drive::ThreadGroup| {
             driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
         };
         if threads.iter().any(illegal) {
@@ -230,5 +232,5 @@ fn of_tests(
             said.finding = Finding::new(Verdict::Invalid, why);
         }
     }
-    functions::report(&said, Files { source: &module, target: &listing }, reporter, out)
+    functions::report(&said, FilePair { source: &module, target: &listing }, reporter, out)
 }

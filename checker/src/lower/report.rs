@@ -9,16 +9,18 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::lines::{self, Schema};
-use crate::report::finding::{self, Case, Level, Place, Related, Rule, Unread, Why};
-use crate::report::{Format, Report, Reported, Run, Sum};
+use crate::lines::{self, LineKind};
+use crate::report::finding::{
+    self, FilePosition, Level, Related, ReportCase, ReportRule, UnreadInput, UnreadReason,
+};
+use crate::report::{CommandRun, ReportFormat, ReportWriter, Reportable, RunSummary};
 use engine::exit::Exit;
 use refine::verdict::{Finding, Verdict};
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Object<'a> {
+pub(crate) enum LowerObject<'a> {
     Function(OfFunction<'a>),
     Row(OfRow<'a>),
     Lowering(OfLowering<'a>),
@@ -66,9 +68,9 @@ pub(crate) struct OfLowering<'a> {
     pub(crate) finding: &'a Finding,
 }
 
-impl Object<'_> {
+impl LowerObject<'_> {
     pub(crate) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        lines::write(Schema::Lower, self, out)
+        lines::write(LineKind::Lower, self, out)
     }
 }
 
@@ -105,8 +107,8 @@ impl Baseline {
 
 /// Output format, and what counts.
 #[derive(Clone, Copy)]
-pub struct Manner<'a> {
-    pub format: Format,
+pub struct ReportOptions<'a> {
+    pub format: ReportFormat,
     pub racy: bool,
     pub baseline: &'a Baseline,
 }
@@ -121,14 +123,14 @@ pub(super) struct Weighed {
 
 /// Reports what is found, and remembers the worst of it.
 pub struct Reporter<'a> {
-    manner: Manner<'a>,
-    report: Box<dyn Report>,
+    manner: ReportOptions<'a>,
+    report: Box<dyn ReportWriter>,
     start: Instant,
     exit: Exit,
 }
 
 impl<'a> Reporter<'a> {
-    pub fn new(manner: Manner<'a>) -> Reporter<'a> {
+    pub fn new(manner: ReportOptions<'a>) -> Reporter<'a> {
         let (report, start) = (manner.format.report(), Instant::now());
         Reporter { manner, report, start, exit: Exit::AsExpected }
     }
@@ -144,7 +146,7 @@ impl<'a> Reporter<'a> {
         self.manner.racy
     }
 
-    pub(super) fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
         self.exit = self.exit.max(one.case().exit);
         self.report.one(one, out)
     }
@@ -152,7 +154,7 @@ impl<'a> Reporter<'a> {
     /// An input that is not judged. It is complained of whatever the format: a line of JSON is a judgement.
     pub(super) fn unread(
         &mut self,
-        unread: &Unread<'_>,
+        unread: &UnreadInput<'_>,
         (out, err): (&mut dyn Write, &mut dyn Write),
     ) -> io::Result<()> {
         out.flush()?;
@@ -169,33 +171,33 @@ impl<'a> Reporter<'a> {
     ) -> io::Result<()> {
         out.flush()?;
         writeln!(err, "error: {error}")?;
-        self.one(&NotJudged(Unread { path, why: Why::Unreadable(error) }), out)
+        self.one(&NotJudged(UnreadInput { path, why: UnreadReason::Unreadable(error) }), out)
     }
 
     pub(super) fn sum(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
-        self.report.sum(&Line(line), out)
+        self.report.sum(&TextLine(line), out)
     }
 
     /// Ends the report; the worst that was found decides the exit code.
     pub fn end(mut self, out: &mut dyn Write) -> io::Result<Exit> {
         let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
-        self.report.end(&Run { command: "lower", exit, seconds }, out)?;
+        self.report.end(&CommandRun { command: "lower", exit, seconds }, out)?;
         Ok(exit)
     }
 }
 
-struct Line<'a>(&'a str);
+struct TextLine<'a>(&'a str);
 
-impl Sum for Line<'_> {
+impl RunSummary for TextLine<'_> {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.0)
     }
 }
 
-struct NotJudged<'a>(Unread<'a>);
+struct NotJudged<'a>(UnreadInput<'a>);
 
-impl Reported for NotJudged<'_> {
-    fn case(&self) -> Case {
+impl Reportable for NotJudged<'_> {
+    fn case(&self) -> ReportCase {
         self.0.case()
     }
 
@@ -212,7 +214,7 @@ impl Reported for NotJudged<'_> {
     }
 }
 
-fn rule(verdict: Verdict) -> Rule {
+fn rule(verdict: Verdict) -> ReportRule {
     let text = match verdict {
         Verdict::Preserved => "the target allows no outcome that the source forbids",
         Verdict::Stronger => "a weaker target would also be correct, up to the bound",
@@ -223,7 +225,7 @@ fn rule(verdict: Verdict) -> Rule {
         Verdict::Unsupported => "something in it is not supported",
         Verdict::Undecided => "a limit was reached before the verdict was known",
     };
-    Rule { id: verdict.name(), text, section: None }
+    ReportRule { id: verdict.name(), text, section: None }
 }
 
 /// What every format asks of a finding: of what, where it is, and where the target is if that is elsewhere.
@@ -231,9 +233,9 @@ pub(super) fn case(
     finding: &Finding,
     weighed: Weighed,
     subject: String,
-    place: Place,
-    target: Option<Place>,
-) -> Case {
+    place: FilePosition,
+    target: Option<FilePosition>,
+) -> ReportCase {
     let passes = matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger);
     let level = match weighed.exit {
         // Known, or a race that does not count.
@@ -261,15 +263,15 @@ pub(super) fn case(
     let said = own.clone().map(|(name, text)| (name, Value::from(text)));
     let related = target.map(|place| Related { place, text: "target".to_owned() });
     let file = place.file.clone();
-    let found = finding::Finding {
+    let found = finding::ReportFinding {
         related: related.into_iter().collect(),
         remarks: own.chain(notes).collect(),
         facts: facts.into_iter().chain(said).chain(by).chain(axioms).collect(),
         known: weighed.known,
-        ..finding::Finding::new(rule(finding.verdict), level, &*finding.why, place)
+        ..finding::ReportFinding::new(rule(finding.verdict), level, &*finding.why, place)
     };
     let (exit, notes) = (weighed.exit, Vec::new());
-    Case { subject, file, exit, seconds: None, findings: vec![found], notes }
+    ReportCase { subject, file, exit, seconds: None, findings: vec![found], notes }
 }
 
 /// All but the verdict and its reason.

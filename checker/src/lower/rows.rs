@@ -3,16 +3,16 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use refine::Table;
+use refine::RowTable;
 use refine::verdict::Finding;
 use serde_json::{Map, Value};
 
-use super::report::{Object, OfRow, Reporter, Weighed, case, counted, details};
-use crate::report::Reported;
-use crate::report::finding::{Case, Place};
+use super::report::{LowerObject, OfRow, Reporter, Weighed, case, counted, details};
+use crate::report::Reportable;
+use crate::report::finding::{FilePosition, ReportCase};
 
 /// A row and its finding.
-struct One<'a> {
+struct ReportedRow<'a> {
     path: &'a Path,
     /// From 1.
     row: usize,
@@ -25,7 +25,7 @@ struct One<'a> {
 
 /// Reports the findings, and how many there are of each verdict, and how many questions there were.
 pub(crate) fn report(
-    (path, table): (&Path, &Table),
+    (path, table): (&Path, &RowTable),
     findings: &[Finding],
     questions: usize,
     reporter: &mut Reporter<'_>,
@@ -34,20 +34,20 @@ pub(crate) fn report(
     for (index, (finding, (_, columns))) in findings.iter().zip(&table.rows).enumerate() {
         let (row, line) = (index + 1, table.lines.get(index).copied());
         let weighed = reporter.weighed(&row.to_string(), finding);
-        reporter.one(&One { path, row, line, columns, finding, weighed }, out)?;
+        reporter.one(&ReportedRow { path, row, line, columns, finding, weighed }, out)?;
     }
     let (rows, counts) = (findings.len(), counted(findings.iter()));
     reporter.sum(&format!("{rows} rows: {counts}; {questions} questions"), out)
 }
 
-impl Reported for One<'_> {
-    fn case(&self) -> Case {
-        let place = Place::line(self.path.to_string_lossy(), self.line);
+impl Reportable for ReportedRow<'_> {
+    fn case(&self) -> ReportCase {
+        let place = FilePosition::line(self.path.to_string_lossy(), self.line);
         case(self.finding, self.weighed, format!("row {}", self.row), place, None)
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let One { row, finding, .. } = self;
+        let ReportedRow { row, finding, .. } = self;
         let racy = if finding.racy { " where it races" } else { "" };
         writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
         details(finding, out)
@@ -58,7 +58,7 @@ impl Reported for One<'_> {
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let One { row, finding, columns, .. } = *self;
-        Object::Row(OfRow { row, finding, columns }).write(out)
+        let ReportedRow { row, finding, columns, .. } = *self;
+        LowerObject::Row(OfRow { row, finding, columns }).write(out)
     }
 }

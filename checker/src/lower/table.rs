@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 
 use refine::table;
 use refine::verdict::{Finding, Verdict};
-use refine::{Progress, Row, Setting};
+use refine::{JudgeSettings, Progress, Row};
 use sass::lowering;
 
-use super::report::{Object, OfLowering, Reporter, Weighed, case, counted, details};
+use super::report::{LowerObject, OfLowering, Reporter, Weighed, case, counted, details};
 use crate::input;
-use crate::report::Reported;
-use crate::report::finding::{Case, Place, Unread, Why};
+use crate::report::Reportable;
+use crate::report::finding::{FilePosition, ReportCase, UnreadInput, UnreadReason};
 
 /// Judges a table, whose path and text these are, and the tests as it lowers them.
 pub fn report(
     (path, text): (&Path, &str),
     paths: &[PathBuf],
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
     reporter: &mut Reporter<'_>,
     progress: &dyn Progress,
     (out, err): (&mut dyn Write, &mut dyn Write),
@@ -25,15 +25,15 @@ pub fn report(
     let table = match lowering::read(&path.to_string_lossy(), text) {
         Ok(table) => table,
         Err(diagnostics) => {
-            let why = Why::Rejected(&diagnostics);
-            return reporter.unread(&Unread { path, why }, (out, err));
+            let why = UnreadReason::Rejected(&diagnostics);
+            return reporter.unread(&UnreadInput { path, why }, (out, err));
         }
     };
     let judged = table::judge(&table, setting, reporter.racy(), progress);
     progress.end();
     for one in &judged.rows {
         let weighed = reporter.weighed(one.row, &one.finding);
-        let said = Said {
+        let said = ReportedTableRow {
             path,
             line: Some(one.line),
             row: one.row,
@@ -45,7 +45,7 @@ pub fn report(
         reporter.one(&said, out)?;
     }
     let counts = counted(judged.rows.iter().map(|one| &one.finding));
-    let (rows, table::Judged { instructions, questions, .. }) = (judged.rows.len(), judged);
+    let (rows, table::TableFindings { instructions, questions, .. }) = (judged.rows.len(), judged);
     let all = format!("{rows} rows: {counts}; {instructions} instructions, {questions} questions");
     reporter.sum(&all, out)?;
     if paths.is_empty() {
@@ -59,7 +59,7 @@ pub fn report(
 fn tests(
     (of, table): (&Path, &lowering::LoweringTable),
     paths: &[PathBuf],
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
     reporter: &mut Reporter<'_>,
     (out, err): (&mut dyn Write, &mut dyn Write),
 ) -> io::Result<()> {
@@ -79,12 +79,12 @@ fn tests(
         let path = &files[index];
         let finding = match &result {
             Err(error) => {
-                let why = Why::Unreadable(error);
-                return reporter.unread(&Unread { path, why }, (out, err));
+                let why = UnreadReason::Unreadable(error);
+                return reporter.unread(&UnreadInput { path, why }, (out, err));
             }
             Ok(Err(diagnostics)) => {
-                let why = Why::Rejected(diagnostics);
-                return reporter.unread(&Unread { path, why }, (out, err));
+                let why = UnreadReason::Rejected(diagnostics);
+                return reporter.unread(&UnreadInput { path, why }, (out, err));
             }
             Ok(Ok(None)) => {
                 others += 1;
@@ -95,7 +95,10 @@ fn tests(
         let row = &*path.to_string_lossy();
         let weighed = reporter.weighed(row, finding);
         let (line, instructions, judged) = (None, 0, None);
-        reporter.one(&Said { path: of, line, row, instructions, judged, finding, weighed }, out)?;
+        reporter.one(
+            &ReportedTableRow { path: of, line, row, instructions, judged, finding, weighed },
+            out,
+        )?;
         all.push(finding.clone());
         Ok(())
     })?;
@@ -105,7 +108,7 @@ fn tests(
 }
 
 /// What is said of a row of the table, or of a test.
-struct Said<'a> {
+struct ReportedTableRow<'a> {
     /// The table's file.
     path: &'a Path,
     line: Option<usize>,
@@ -116,11 +119,11 @@ struct Said<'a> {
     weighed: Weighed,
 }
 
-impl Reported for Said<'_> {
-    fn case(&self) -> Case {
+impl Reportable for ReportedTableRow<'_> {
+    fn case(&self) -> ReportCase {
         let place = match self.line {
-            Some(_) => Place::line(self.path.to_string_lossy(), self.line),
-            None => Place::file(self.row),
+            Some(_) => FilePosition::line(self.path.to_string_lossy(), self.line),
+            None => FilePosition::file(self.row),
         };
         case(self.finding, self.weighed, self.row.to_owned(), place, None)
     }
@@ -134,8 +137,8 @@ impl Reported for Said<'_> {
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Said { line, row, instructions, judged, finding, .. } = *self;
-        Object::Lowering(OfLowering {
+        let ReportedTableRow { line, row, instructions, judged, finding, .. } = *self;
+        LowerObject::Lowering(OfLowering {
             line,
             row,
             instructions,
@@ -148,9 +151,9 @@ impl Reported for Said<'_> {
     }
 }
 
-impl Said<'_> {
+impl ReportedTableRow<'_> {
     fn shown(&self, in_full: bool, out: &mut dyn Write) -> io::Result<()> {
-        let Said { path, line, row, instructions, judged, finding, .. } = *self;
+        let ReportedTableRow { path, line, row, instructions, judged, finding, .. } = *self;
         let (path, verdict) = (path.display(), finding.verdict.name());
         let racy = if finding.racy { " where it races" } else { "" };
         if let Some(line) = line {

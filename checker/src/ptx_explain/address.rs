@@ -8,7 +8,7 @@ use ptx::shape::{InstructionForm, Opcode};
 use ptx::version::PtxIsa;
 
 use super::words::said;
-use super::{Meaning, Part};
+use super::{InstructionMeaning, QualifierMeaning};
 
 /// The first versions that have what a sentence speaks of.
 const GENERIC_CONST: PtxIsa = PtxIsa::new(3, 1);
@@ -69,15 +69,15 @@ pub(super) fn not_unified(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<&'s
 }
 
 /// `.unified`, as a part of the instruction.
-pub(super) fn unified(form: &InstructionForm<'_>) -> Option<Part> {
+pub(super) fn unified(form: &InstructionForm<'_>) -> Option<QualifierMeaning> {
     form.place()?.unified.then(|| {
         let text = "the address is that of a variable declared with the attribute `.unified`";
-        Part { name: "unified".to_owned(), said: said(section::LD, text) }
+        QualifierMeaning { name: "unified".to_owned(), said: said(section::LD, text) }
     })
 }
 
 /// What the address of a parameter has to be.
-pub(super) fn duties(form: &InstructionForm<'_>, meaning: &mut Meaning) {
+pub(super) fn duties(form: &InstructionForm<'_>, meaning: &mut InstructionMeaning) {
     let space = form.q.space();
     if !space.is_param() {
         return;

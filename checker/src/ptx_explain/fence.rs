@@ -6,11 +6,11 @@ use model::section;
 use ptx::fences::Spelling;
 use ptx::shape::{InstructionForm, Opcode};
 
-use super::Meaning;
+use super::InstructionMeaning;
 use super::words::{said, threads};
 
 /// What a `fence` or `membar` means; `None` if its qualifiers break a rule.
-pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<Meaning> {
+pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<InstructionMeaning> {
     let membar = form.opcode == Opcode::Membar;
     let Fence { order, scope } =
         if membar { ptx::meaning::membar(form.q)? } else { ptx::meaning::fence(form.q)? };
@@ -24,7 +24,7 @@ pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<Meaning> {
     if membar {
         is = format!("{is}: a synonym of `fence.sc.{scope}` from `sm_70` on");
     }
-    let mut meaning = Meaning::new(said(section::MEMBAR, is));
+    let mut meaning = InstructionMeaning::new(said(section::MEMBAR, is));
     if form.q.order.is_none() && !membar {
         meaning.defaults.push(said(section::MEMBAR, "no order: `.acq_rel`"));
     }
@@ -40,7 +40,7 @@ pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<Meaning> {
     Some(meaning)
 }
 
-fn promises(order: FenceOrder, meaning: &mut Meaning) {
+fn promises(order: FenceOrder, meaning: &mut InstructionMeaning) {
     let (acquires, releases) = match order {
         FenceOrder::Acquire => (true, false),
         FenceOrder::Release => (false, true),
@@ -90,7 +90,7 @@ fn promises(order: FenceOrder, meaning: &mut Meaning) {
     }
 }
 
-fn limits(order: FenceOrder, scope: Scope, meaning: &mut Meaning) {
+fn limits(order: FenceOrder, scope: Scope, meaning: &mut InstructionMeaning) {
     let alone = if order == FenceOrder::Sc {
         "alone it has no effect: it synchronizes with other `.sc` fences, and by a strong write and \
          a strong read of one location, each morally strong with the other"
@@ -128,9 +128,9 @@ fn limits(order: FenceOrder, scope: Scope, meaning: &mut Meaning) {
 }
 
 /// What expected a proxy fence, or a fence of a state space or of an operation means.
-pub(super) fn spelled(spelling: &Spelling) -> Meaning {
+pub(super) fn spelled(spelling: &Spelling) -> InstructionMeaning {
     let is = name(spelling.parts);
-    let mut meaning = Meaning::new(said(section::MEMBAR, is));
+    let mut meaning = InstructionMeaning::new(said(section::MEMBAR, is));
     let covered = spelling.parts == ["proxy", "alias"];
     if covered {
         meaning.events.push(said(

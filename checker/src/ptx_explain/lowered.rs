@@ -5,40 +5,42 @@ use ptx::rule::Authority;
 use ptx::rules::gate;
 use sass::lowering;
 
-use super::Said;
+use super::CitedText;
 use super::words::{page, said};
 
 /// What an instruction becomes on some targets of one family.
-pub(super) struct Lowered {
+pub(super) struct FamilyLowering {
     pub(super) family: &'static str,
     /// `sm_` numbers.
     pub(super) targets: Vec<u16>,
-    pub(super) becomes: Becomes,
+    pub(super) becomes: LoweringEntry,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Becomes {
+pub(super) enum LoweringEntry {
     /// Separated by ` ; `; empty where nothing is left of it. And the versions of ptxas that were
     /// measured to make it so.
     Sass(String, &'static [String]),
-    Rejected(Said),
+    Rejected(CitedText),
     /// The table has no row for it.
     Unmeasured,
 }
 
-pub(super) fn families(single: &ParsedInstruction<'_>) -> Vec<Lowered> {
-    let mut all: Vec<Lowered> = Vec::new();
+pub(super) fn families(single: &ParsedInstruction<'_>) -> Vec<FamilyLowering> {
+    let mut all: Vec<FamilyLowering> = Vec::new();
     for family in lowering::families() {
         for &sm in &family.table.targets {
             let becomes = rejected(single, sm).unwrap_or_else(|| {
                 let found = family.table.measured(sm, single.opcode.name(), &single.parts);
-                found.map_or(Becomes::Unmeasured, |found| Becomes::Sass(found.text, found.by))
+                found.map_or(LoweringEntry::Unmeasured, |found| {
+                    LoweringEntry::Sass(found.text, found.by)
+                })
             });
             match all.last_mut() {
                 Some(last) if last.family == family.title && last.becomes == becomes => {
                     last.targets.push(sm);
                 }
-                _ => all.push(Lowered { family: family.title, targets: vec![sm], becomes }),
+                _ => all.push(FamilyLowering { family: family.title, targets: vec![sm], becomes }),
             }
         }
     }
@@ -46,15 +48,15 @@ pub(super) fn families(single: &ParsedInstruction<'_>) -> Vec<Lowered> {
 }
 
 /// The gate that keeps ptxas from accepting the instruction for a target.
-fn rejected(single: &ParsedInstruction<'_>, sm: u16) -> Option<Becomes> {
+fn rejected(single: &ParsedInstruction<'_>, sm: u16) -> Option<LoweringEntry> {
     if let Some(spelling) = single.spelling {
         let text = format!("this fence requires `sm_{}` or higher", spelling.sm);
         return (spelling.sm > sm)
-            .then(|| Becomes::Rejected(said(page(single.opcode, false), text)));
+            .then(|| LoweringEntry::Rejected(said(page(single.opcode, false), text)));
     }
     let needs = gate::needs(&single.form());
     let missing =
         needs.iter().filter(|need| need.sm > sm && need.sm_rule.by != Authority::Document);
     let worst = missing.max_by_key(|need| need.sm)?;
-    Some(Becomes::Rejected(said(worst.sm_rule.section, worst.sm_rule.text)))
+    Some(LoweringEntry::Rejected(said(worst.sm_rule.section, worst.sm_rule.text)))
 }

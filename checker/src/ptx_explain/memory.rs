@@ -16,11 +16,11 @@ use super::promises::{
     releases, volatile, weak, weak_read,
 };
 use super::words::{bytes, element, page, said, threads};
-use super::{Meaning, Said, address};
+use super::{CitedText, InstructionMeaning, address};
 
 /// What a load, store, atomic or reduction means; `None` if its qualifiers break a rule.
-pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<Meaning> {
-    let access = Access::of(form)?;
+pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<InstructionMeaning> {
+    let access = ExplainedAccess::of(form)?;
     let mut meaning = match form.opcode {
         Opcode::Ld => load(&access, ptx::meaning::load_order(form.q)?),
         Opcode::Ldu => load(&access, LoadOrder::Uniform),
@@ -35,7 +35,7 @@ pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<Meaning
 }
 
 /// What is accessed.
-pub(super) struct Access {
+pub(super) struct ExplainedAccess {
     ty: Type,
     elements: u32,
     /// Elements whose register is `_`.
@@ -44,15 +44,15 @@ pub(super) struct Access {
     pub(super) page: Section,
 }
 
-impl Access {
-    fn of(form: &InstructionForm<'_>) -> Option<Access> {
+impl ExplainedAccess {
+    fn of(form: &InstructionForm<'_>) -> Option<ExplainedAccess> {
         let sink =
             |lanes: &[ValueShape]| lanes.iter().filter(|lane| **lane == ValueShape::Sink).count();
         let sinks = form.data().map(|(_, shape)| match shape {
             OperandShape::Lanes(lanes) => sink(lanes.values()),
             OperandShape::Value(_) | OperandShape::Place(_) => 0,
         });
-        Some(Access {
+        Some(ExplainedAccess {
             ty: form.q.ty?.value,
             elements: form.q.vector.map_or(1, |vector| u32::from(vector.value)),
             sinks: u32::try_from(sinks.sum::<usize>()).unwrap_or(0),
@@ -69,7 +69,7 @@ impl Access {
     }
 
     /// One for each element, and two for each that is packed; `kind` is of one and of several.
-    fn events(&self, what: &str, kind: (&str, &str)) -> Said {
+    fn events(&self, what: &str, kind: (&str, &str)) -> CitedText {
         let packed = u32::from(self.is_packed());
         let size = bytes(self.ty.bytes() >> packed);
         let text = match (self.elements - self.sinks) << packed {
@@ -114,7 +114,7 @@ fn strong(order: &str, scope: Scope) -> String {
 
 const WEAK: &str = "weak, without a scope, generic proxy";
 
-fn load(access: &Access, order: LoadOrder) -> Meaning {
+fn load(access: &ExplainedAccess, order: LoadOrder) -> InstructionMeaning {
     let name = match order {
         LoadOrder::Weak => "a weak load".to_owned(),
         LoadOrder::Volatile => "a volatile load".to_owned(),
@@ -127,7 +127,7 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
         LoadOrder::Readonly => "a load through the read-only proxy".to_owned(),
     };
     let is = format!("{name} of {} from {}", access.thing(), place(access.space));
-    let mut meaning = Meaning::new(said(access.page, is));
+    let mut meaning = InstructionMeaning::new(said(access.page, is));
     let event = match order {
         LoadOrder::Weak => WEAK.to_owned(),
         LoadOrder::Volatile => strong("treated as relaxed", Scope::Sys),
@@ -191,7 +191,7 @@ fn load(access: &Access, order: LoadOrder) -> Meaning {
     meaning
 }
 
-fn store(access: &Access, order: StoreOrder) -> Meaning {
+fn store(access: &ExplainedAccess, order: StoreOrder) -> InstructionMeaning {
     let (name, event) = match order {
         StoreOrder::Weak => ("a weak store".to_owned(), WEAK.to_owned()),
         StoreOrder::Volatile => {
@@ -211,7 +211,7 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
         }
     };
     let is = format!("{name} of {} to {}", access.thing(), place(access.space));
-    let mut meaning = Meaning::new(said(section::ST, is));
+    let mut meaning = InstructionMeaning::new(said(section::ST, is));
     meaning.events.push(access.events(&event, ("write", "writes")));
     if let Some(scope) = order.scope() {
         morally_strong(scope, access, &mut meaning);
@@ -256,9 +256,9 @@ fn store(access: &Access, order: StoreOrder) -> Meaning {
 
 fn atomic(
     form: &InstructionForm<'_>,
-    access: &Access,
+    access: &ExplainedAccess,
     (op, order, scope): (AtomicOp, AtomicOrder, Scope),
-) -> Meaning {
+) -> InstructionMeaning {
     let reduction = form.opcode == Opcode::Red;
     let page = access.page;
     let (name, adjective) = match order {
@@ -275,7 +275,7 @@ fn atomic(
         if access.space == SpaceQualifier::Generic { "at" } else { "in" },
         place(access.space)
     );
-    let mut meaning = Meaning::new(said(page, is));
+    let mut meaning = InstructionMeaning::new(said(page, is));
     let (read, write) = match order {
         AtomicOrder::Relaxed => ("relaxed", "relaxed"),
         AtomicOrder::Acquire => ("acquire", "relaxed"),
@@ -335,7 +335,7 @@ fn atomic(
 }
 
 /// What is not written, and so has its default.
-fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut Meaning) {
+fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut InstructionMeaning) {
     let q = form.q;
     let page = page(form.opcode, form.is_non_coherent());
     let mut says = |section, what: &str| meaning.defaults.push(said(section, what.to_owned()));
@@ -374,7 +374,7 @@ fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut Meaning) {
 }
 
 /// What follows from sizes: alignment, vectors, sinks, wider registers.
-fn shape(form: &InstructionForm<'_>, access: &Access, meaning: &mut Meaning) {
+fn shape(form: &InstructionForm<'_>, access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     let whole = access.ty.bytes() * access.elements;
     if whole > 1 {
         meaning.limits.push(said(

@@ -25,61 +25,61 @@ use text::diagnostic::Severity;
 
 use crate::cli::{ExplainFormat, PtxExplain};
 use engine::exit::Exit;
-use lowered::Lowered;
+use lowered::FamilyLowering;
 
-pub(crate) use show::Whole;
+pub(crate) use show::PtxExplainObject;
 
 /// The first target that the memory model speaks of.
 const MODELLED: u16 = 70;
 
 /// A statement, and the section that it comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Said {
+pub struct CitedText {
     pub text: Cow<'static, str>,
     pub section: Section,
 }
 
 /// What an instruction means.
-struct Meaning {
+struct InstructionMeaning {
     /// In one sentence.
-    is: Said,
+    is: CitedText,
     /// What is not written.
-    defaults: Vec<Said>,
-    events: Vec<Said>,
-    promises: Vec<Said>,
+    defaults: Vec<CitedText>,
+    events: Vec<CitedText>,
+    promises: Vec<CitedText>,
     /// What is not promised, and what is asked of the program.
-    limits: Vec<Said>,
+    limits: Vec<CitedText>,
 }
 
-impl Meaning {
-    fn new(is: Said) -> Meaning {
+impl InstructionMeaning {
+    fn new(is: CitedText) -> InstructionMeaning {
         let (defaults, events, promises, limits) = Default::default();
-        Meaning { is, defaults, events, promises, limits }
+        InstructionMeaning { is, defaults, events, promises, limits }
     }
 }
 
 /// A qualifier as it is written, and what it says.
-struct Part {
+struct QualifierMeaning {
     name: String,
-    said: Said,
+    said: CitedText,
 }
 
 /// The minimum PTX version and target, with reasons.
-struct Needs {
+struct MinimumVersion {
     isa: PtxIsa,
     /// `sm_`; 0 is any target.
     sm: u16,
-    reasons: Vec<Said>,
+    reasons: Vec<CitedText>,
 }
 
 /// All that is said of one instruction.
-struct Account {
-    meaning: Meaning,
-    parts: Vec<Part>,
+struct PtxExplanation {
+    meaning: InstructionMeaning,
+    parts: Vec<QualifierMeaning>,
     /// Qualifiers that ask for speed and nothing else.
-    hints: Vec<Part>,
-    needs: Needs,
-    lowered: Vec<Lowered>,
+    hints: Vec<QualifierMeaning>,
+    needs: MinimumVersion,
+    lowered: Vec<FamilyLowering>,
 }
 
 /// Explains all instructions; the worst of them decides the exit code.
@@ -148,7 +148,7 @@ fn account(
     single: &ParsedInstruction<'_>,
     diagnostics: &[Diagnostic],
     isa: PtxIsa,
-) -> Option<Account> {
+) -> Option<PtxExplanation> {
     let of_setting =
         |one: &&Diagnostic| one.code.starts_with("isa-") || one.code.starts_with("target-");
     let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
@@ -162,13 +162,13 @@ fn account(
         let reason = format!("this fence requires PTX ISA {} or later", spelling.isa);
         let reason = format!("{reason} and `sm_{}` or higher", spelling.sm);
         let reasons = vec![words::said(page, reason)];
-        (meaning, Vec::new(), Needs { isa: spelling.isa, sm: spelling.sm, reasons })
+        (meaning, Vec::new(), MinimumVersion { isa: spelling.isa, sm: spelling.sm, reasons })
     } else {
         let meaning = memory::meaning(&form, isa).or_else(|| fence::meaning(&form))?;
         let parts = single.parts.iter().filter_map(|name| {
             let qualifier = Qualifier::named(name)?;
             let said = words::part(single.opcode, name, qualifier, page);
-            Some((qualifier.kind(), Part { name: (*name).to_owned(), said }))
+            Some((qualifier.kind(), QualifierMeaning { name: (*name).to_owned(), said }))
         });
         (meaning, parts.collect(), needs(&gate::needs(&form)))
     };
@@ -184,8 +184,8 @@ fn account(
     }
     let (hints, parts): (Vec<_>, Vec<_>) =
         parts.into_iter().partition(|(kind, _)| words::is_hint(*kind));
-    let only = |parts: Vec<(_, Part)>| parts.into_iter().map(|(_, part)| part);
-    Some(Account {
+    let only = |parts: Vec<(_, QualifierMeaning)>| parts.into_iter().map(|(_, part)| part);
+    Some(PtxExplanation {
         meaning,
         parts: only(parts).chain(address::unified(&form)).collect(),
         hints: only(hints).collect(),
@@ -194,7 +194,7 @@ fn account(
     })
 }
 
-fn needs(all: &[Need]) -> Needs {
+fn needs(all: &[Need]) -> MinimumVersion {
     let reasons = all.iter().map(|need| {
         // What came with the rest of the instruction needs a target of its own alone.
         let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
@@ -204,7 +204,7 @@ fn needs(all: &[Need]) -> Needs {
         };
         words::said(need.isa_rule.section, text)
     });
-    Needs {
+    MinimumVersion {
         isa: all.iter().map(|need| need.isa).max().unwrap_or(PtxIsa::new(1, 0)),
         sm: all.iter().map(|need| need.sm).max().unwrap_or(0),
         reasons: reasons.collect(),

@@ -9,12 +9,12 @@ use ptx::opcode;
 use ptx::shape::Opcode;
 use text::Diagnostic;
 
-use super::show::{self, Whole};
-use crate::lines::{self, Schema};
-use crate::lint::Object;
+use super::show::{self, PtxExplainObject};
+use crate::lines::{self, LineKind};
+use crate::lint::LintObject;
 
 /// An instruction that is known by its opcode.
-pub(super) struct Other<'a> {
+pub(super) struct OtherInstruction<'a> {
     /// As it is written, without `;`.
     text: &'a str,
     is: String,
@@ -25,7 +25,7 @@ pub(super) struct Other<'a> {
 
 /// The account of an instruction whose opcode PTX has, if it is none of those with an account of
 /// their own.
-pub(super) fn other(text: &str) -> Option<Other<'_>> {
+pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let text = text.trim().trim_end_matches(';').trim_end();
     let mut rest = text;
     if let Some(guarded) = rest.strip_prefix('@') {
@@ -60,7 +60,7 @@ pub(super) fn other(text: &str) -> Option<Other<'_>> {
         },
     };
     let modelled = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
-    Some(Other { text, is, modelled, section })
+    Some(OtherInstruction { text, is, modelled, section })
 }
 
 /// What the reader of litmus tests says of the instruction; `None` if it cannot be read there by
@@ -77,7 +77,7 @@ fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
     })
 }
 
-impl Other<'_> {
+impl OtherInstruction<'_> {
     fn status(&self) -> String {
         let status = match &self.modelled {
             Ok(()) => {
@@ -104,17 +104,17 @@ impl Other<'_> {
     }
 
     pub(super) fn json(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {
-        let other = show::Other {
+        let other = show::OtherObject {
             is: &self.is,
             modelled: self.modelled.is_ok(),
             section: self.section.number,
             title: self.section.title,
             url: self.section.url(),
         };
-        let diagnostics = warnings.iter().map(Object::from).collect();
+        let diagnostics = warnings.iter().map(LintObject::from).collect();
         let (explained, other) = (None, Some(other));
-        let whole = Whole { instruction: self.text, diagnostics, explained, other };
-        lines::write(Schema::PtxExplain, whole, out)
+        let whole = PtxExplainObject { instruction: self.text, diagnostics, explained, other };
+        lines::write(LineKind::PtxExplain, whole, out)
     }
 }
 

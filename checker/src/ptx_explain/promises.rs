@@ -4,12 +4,12 @@ use model::isa::SpaceQualifier;
 use model::scope::Scope;
 use model::section;
 
-use super::Meaning;
-use super::memory::Access;
+use super::InstructionMeaning;
+use super::memory::ExplainedAccess;
 use super::words::said;
 
 /// Readings R12 and R35.
-pub(super) fn read_only(access: &Access, meaning: &mut Meaning) {
+pub(super) fn read_only(access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     meaning.promises.push(said(
         access.page,
         "where no thread writes the bytes while the kernel runs, it reads what they held at its start",
@@ -23,7 +23,7 @@ pub(super) fn read_only(access: &Access, meaning: &mut Meaning) {
     ]);
 }
 
-pub(super) fn weak_read(access: &Access, meaning: &mut Meaning) {
+pub(super) fn weak_read(access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     if matches!(access.space, SpaceQualifier::Const | SpaceQualifier::ParamEntry) {
         meaning.promises.push(said(
             section::STATE_SPACES,
@@ -51,7 +51,7 @@ pub(super) fn weak_read(access: &Access, meaning: &mut Meaning) {
 }
 
 /// Whether no other thread can write the bytes; then says so.
-pub(super) fn of_one_thread(access: &Access, meaning: &mut Meaning) -> bool {
+pub(super) fn of_one_thread(access: &ExplainedAccess, meaning: &mut InstructionMeaning) -> bool {
     if access.is_own() {
         let text = "no other thread can write the bytes: nothing races with it";
         meaning.promises.push(said(section::STATE_SPACES, text));
@@ -60,7 +60,7 @@ pub(super) fn of_one_thread(access: &Access, meaning: &mut Meaning) -> bool {
 }
 
 /// What is not promised to weak accesses; `other` is what can race with it.
-pub(super) fn weak(other: &str, meaning: &mut Meaning) {
+pub(super) fn weak(other: &str, meaning: &mut InstructionMeaning) {
     meaning.limits.extend([
         said(
             section::CONFLICT_AND_RACES,
@@ -77,7 +77,11 @@ pub(super) fn weak(other: &str, meaning: &mut Meaning) {
 }
 
 /// What strong accesses are promised.
-pub(super) fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meaning) {
+pub(super) fn morally_strong(
+    scope: Scope,
+    access: &ExplainedAccess,
+    meaning: &mut InstructionMeaning,
+) {
     if of_one_thread(access, meaning) {
         return;
     }
@@ -118,7 +122,7 @@ pub(super) fn morally_strong(scope: Scope, access: &Access, meaning: &mut Meanin
     }
 }
 
-pub(super) fn relaxed_read(access: &Access, meaning: &mut Meaning) {
+pub(super) fn relaxed_read(access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     if access.is_own() {
         return;
     }
@@ -134,7 +138,7 @@ pub(super) fn relaxed_read(access: &Access, meaning: &mut Meaning) {
 }
 
 /// What an acquire promises; `it` is what does so.
-pub(super) fn acquires(it: &str, meaning: &mut Meaning) {
+pub(super) fn acquires(it: &str, meaning: &mut InstructionMeaning) {
     meaning.promises.extend([
         said(
             section::MEMORY_SYNCHRONIZATION,
@@ -157,7 +161,7 @@ pub(super) fn acquires(it: &str, meaning: &mut Meaning) {
 }
 
 /// What a release promises; `it` is what does so.
-pub(super) fn releases(it: &str, meaning: &mut Meaning) {
+pub(super) fn releases(it: &str, meaning: &mut InstructionMeaning) {
     meaning.promises.extend([
         said(
             section::RELEASE_ACQUIRE_PATTERNS,
@@ -184,7 +188,7 @@ pub(super) fn releases(it: &str, meaning: &mut Meaning) {
     ));
 }
 
-pub(super) fn volatile(meaning: &mut Meaning) {
+pub(super) fn volatile(meaning: &mut InstructionMeaning) {
     meaning.promises.push(said(
         section::VOLATILE_OPERATION,
         "the compiler neither removes nor adds volatile instructions, nor changes their order",
@@ -199,14 +203,14 @@ pub(super) fn volatile(meaning: &mut Meaning) {
     ]);
 }
 
-pub(super) fn mmio(meaning: &mut Meaning) {
+pub(super) fn mmio(meaning: &mut InstructionMeaning) {
     meaning.limits.push(said(
         section::MMIO_OPERATION,
         "this holds if the memory meets CUDA's requirements for atomics at scope `.sys`; the effect on a device depends on the device",
     ));
 }
 
-pub(super) fn relaxed_write(access: &Access, meaning: &mut Meaning) {
+pub(super) fn relaxed_write(access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     if access.is_own() {
         return;
     }

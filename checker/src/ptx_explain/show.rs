@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 
-use super::lowered::Becomes;
-use super::{Account, Part, Said};
-use crate::lines::{self, Schema};
-use crate::lint::Object;
+use super::lowered::LoweringEntry;
+use super::{CitedText, PtxExplanation, QualifierMeaning};
+use crate::lines::{self, LineKind};
+use crate::lint::LintObject;
 
 /// Lines are broken before they get longer, where a word ends.
 const WIDTH: usize = 100;
@@ -18,14 +18,14 @@ const WIDTH: usize = 100;
 pub(super) fn text(
     instruction: &str,
     diagnostics: &[Diagnostic],
-    account: Option<&Account>,
+    account: Option<&PtxExplanation>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for diagnostic in diagnostics {
         writeln!(out, "{diagnostic:#}")?;
     }
     let Some(account) = account else { return Ok(()) };
-    let mut page = Page { out, cited: Vec::new() };
+    let mut page = ExplanationPage { out, cited: Vec::new() };
     let meaning = &account.meaning;
     writeln!(page.out, "{instruction}")?;
     page.say("  ", "  ", &meaning.is)?;
@@ -40,14 +40,14 @@ pub(super) fn text(
     page.sections()
 }
 
-struct Page<'a> {
+struct ExplanationPage<'a> {
     out: &'a mut dyn Write,
     cited: Vec<Section>,
 }
 
-impl Page<'_> {
+impl ExplanationPage<'_> {
     /// A statement with the number of its section, broken into lines.
-    fn say(&mut self, first: &str, rest: &str, said: &Said) -> io::Result<()> {
+    fn say(&mut self, first: &str, rest: &str, said: &CitedText) -> io::Result<()> {
         if !self.cited.contains(&said.section) {
             self.cited.push(said.section);
         }
@@ -77,7 +77,7 @@ impl Page<'_> {
         writeln!(self.out, "\n{heading}:")
     }
 
-    fn listed(&mut self, heading: &str, all: &[Said]) -> io::Result<()> {
+    fn listed(&mut self, heading: &str, all: &[CitedText]) -> io::Result<()> {
         if all.is_empty() {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl Page<'_> {
         all.iter().try_for_each(|said| self.say("  - ", "    ", said))
     }
 
-    fn named(&mut self, heading: &str, parts: &[Part]) -> io::Result<()> {
+    fn named(&mut self, heading: &str, parts: &[QualifierMeaning]) -> io::Result<()> {
         if parts.is_empty() {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn needs(&mut self, account: &Account) -> io::Result<()> {
+    fn needs(&mut self, account: &PtxExplanation) -> io::Result<()> {
         let needs = &account.needs;
         let target = match needs.sm {
             0 => "any target".to_owned(),
@@ -109,7 +109,7 @@ impl Page<'_> {
         needs.reasons.iter().try_for_each(|reason| self.say("  - ", "    ", reason))
     }
 
-    fn lowered(&mut self, account: &Account) -> io::Result<()> {
+    fn lowered(&mut self, account: &PtxExplanation) -> io::Result<()> {
         self.heading("SASS, and the measured versions of ptxas that emit it")?;
         let names: Vec<String> = account
             .lowered
@@ -125,15 +125,15 @@ impl Page<'_> {
             let first = format!("  {name:width$}  ");
             let rest = " ".repeat(width + 4);
             match &one.becomes {
-                Becomes::Sass(sass, by) => {
+                LoweringEntry::Sass(sass, by) => {
                     let sass = if sass.is_empty() { "no instruction" } else { sass };
                     self.lines(&first, &rest, &format!("{sass} [{}]", by.join(", ")))?;
                 }
-                Becomes::Rejected(why) => {
+                LoweringEntry::Rejected(why) => {
                     let text = format!("rejected: {}", why.text).into();
-                    self.say(&first, &rest, &Said { text, section: why.section })?;
+                    self.say(&first, &rest, &CitedText { text, section: why.section })?;
                 }
-                Becomes::Unmeasured => self.lines(&first, &rest, "not measured")?,
+                LoweringEntry::Unmeasured => self.lines(&first, &rest, "not measured")?,
             }
         }
         Ok(())
@@ -163,16 +163,18 @@ struct Cited {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Statement<'a> {
+#[schemars(rename = "Statement")]
+struct CitedObject<'a> {
     text: &'a str,
     section: Cited,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Named<'a> {
+#[schemars(rename = "Named")]
+struct QualifierObject<'a> {
     qualifier: &'a str,
     #[serde(flatten)]
-    said: Statement<'a>,
+    said: CitedObject<'a>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -180,36 +182,39 @@ struct Requirements<'a> {
     ptx_isa: String,
     /// `null`: any.
     target: Option<String>,
-    reasons: Vec<Statement<'a>>,
+    reasons: Vec<CitedObject<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Machine<'a> {
+#[schemars(rename = "Machine")]
+struct FamilyObject<'a> {
     family: &'a str,
     targets: Vec<String>,
     /// `null` where it is rejected or was not measured.
     sass: Option<Vec<&'a str>>,
     /// The versions of ptxas that were measured to make it so.
     ptxas: &'a [String],
-    rejected: Option<Statement<'a>>,
+    rejected: Option<CitedObject<'a>>,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Explained<'a> {
-    is: Statement<'a>,
-    parts: Vec<Named<'a>>,
-    defaults: Vec<Statement<'a>>,
-    events: Vec<Statement<'a>>,
-    promises: Vec<Statement<'a>>,
-    limits: Vec<Statement<'a>>,
-    hints: Vec<Named<'a>>,
+#[schemars(rename = "Explained")]
+pub(crate) struct PtxExplanationObject<'a> {
+    is: CitedObject<'a>,
+    parts: Vec<QualifierObject<'a>>,
+    defaults: Vec<CitedObject<'a>>,
+    events: Vec<CitedObject<'a>>,
+    promises: Vec<CitedObject<'a>>,
+    limits: Vec<CitedObject<'a>>,
+    hints: Vec<QualifierObject<'a>>,
     requires: Requirements<'a>,
-    machine: Vec<Machine<'a>>,
+    machine: Vec<FamilyObject<'a>>,
 }
 
 /// An instruction that is known by its opcode.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Other<'a> {
+#[schemars(rename = "Other")]
+pub(super) struct OtherObject<'a> {
     pub(super) is: &'a str,
     /// Whether litmus tests execute it.
     pub(super) modelled: bool,
@@ -221,37 +226,40 @@ pub(super) struct Other<'a> {
 
 /// One line.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Whole<'a> {
+pub(crate) struct PtxExplainObject<'a> {
     pub(super) instruction: &'a str,
-    pub(super) diagnostics: Vec<Object<'a>>,
+    pub(super) diagnostics: Vec<LintObject<'a>>,
     /// `null` where it cannot be read, breaks a rule, or is no memory instruction.
-    pub(super) explained: Option<Explained<'a>>,
+    pub(super) explained: Option<PtxExplanationObject<'a>>,
     /// An instruction that is none of memory; `null` for those.
-    pub(super) other: Option<Other<'a>>,
+    pub(super) other: Option<OtherObject<'a>>,
 }
 
-impl<'a> From<&'a Said> for Statement<'a> {
-    fn from(said: &'a Said) -> Statement<'a> {
+impl<'a> From<&'a CitedText> for CitedObject<'a> {
+    fn from(said: &'a CitedText) -> CitedObject<'a> {
         let Section { number, title, .. } = said.section;
-        Statement { text: &said.text, section: Cited { number, title, url: said.section.url() } }
+        CitedObject { text: &said.text, section: Cited { number, title, url: said.section.url() } }
     }
 }
 
-fn statements(all: &[Said]) -> Vec<Statement<'_>> {
-    all.iter().map(Statement::from).collect()
+fn statements(all: &[CitedText]) -> Vec<CitedObject<'_>> {
+    all.iter().map(CitedObject::from).collect()
 }
 
-fn named(parts: &[Part]) -> Vec<Named<'_>> {
-    parts.iter().map(|part| Named { qualifier: &part.name, said: (&part.said).into() }).collect()
+fn named(parts: &[QualifierMeaning]) -> Vec<QualifierObject<'_>> {
+    parts
+        .iter()
+        .map(|part| QualifierObject { qualifier: &part.name, said: (&part.said).into() })
+        .collect()
 }
 
 pub(super) fn json(
     instruction: &str,
     diagnostics: &[Diagnostic],
-    account: Option<&Account>,
+    account: Option<&PtxExplanation>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let explained = account.map(|account| Explained {
+    let explained = account.map(|account| PtxExplanationObject {
         is: (&account.meaning.is).into(),
         parts: named(&account.parts),
         defaults: statements(&account.meaning.defaults),
@@ -269,22 +277,22 @@ pub(super) fn json(
             .iter()
             .map(|one| {
                 let (sass, ptxas, rejected) = match &one.becomes {
-                    Becomes::Sass(sass, by) => {
+                    LoweringEntry::Sass(sass, by) => {
                         let all = sass.split(" ; ").filter(|one| !one.is_empty());
                         (Some(all.collect()), *by, None)
                     }
-                    Becomes::Rejected(why) => (None, &[][..], Some(why.into())),
-                    Becomes::Unmeasured => (None, &[][..], None),
+                    LoweringEntry::Rejected(why) => (None, &[][..], Some(why.into())),
+                    LoweringEntry::Unmeasured => (None, &[][..], None),
                 };
                 let targets = one.targets.iter().map(|sm| format!("sm_{sm}")).collect();
-                Machine { family: one.family, targets, sass, ptxas, rejected }
+                FamilyObject { family: one.family, targets, sass, ptxas, rejected }
             })
             .collect(),
     });
-    let diagnostics = diagnostics.iter().map(Object::from).collect();
+    let diagnostics = diagnostics.iter().map(LintObject::from).collect();
     lines::write(
-        Schema::PtxExplain,
-        Whole { instruction, diagnostics, explained, other: None },
+        LineKind::PtxExplain,
+        PtxExplainObject { instruction, diagnostics, explained, other: None },
         out,
     )
 }

@@ -9,10 +9,10 @@ use model::section::{self, Section};
 use ptx::qualifier::{CacheOperator, OrderQualifier, Qualifier, QualifierKind};
 use ptx::shape::Opcode;
 
-use super::Said;
+use super::CitedText;
 
-pub(super) fn said(section: Section, text: impl Into<Cow<'static, str>>) -> Said {
-    Said { text: text.into(), section }
+pub(super) fn said(section: Section, text: impl Into<Cow<'static, str>>) -> CitedText {
+    CitedText { text: text.into(), section }
 }
 
 /// The page of an instruction.
@@ -41,7 +41,7 @@ pub(super) fn is_hint(kind: QualifierKind) -> bool {
 }
 
 /// What the qualifier written `name` says on this instruction.
-pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Section) -> Said {
+pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Section) -> CitedText {
     match qualifier {
         Qualifier::Order(given) => order(opcode, given),
         Qualifier::Mmio => said(
@@ -78,7 +78,7 @@ pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Secti
     }
 }
 
-fn order(opcode: Opcode, order: OrderQualifier) -> Said {
+fn order(opcode: Opcode, order: OrderQualifier) -> CitedText {
     let fence = matches!(opcode, Opcode::Fence | Opcode::Membar);
     let page = page(opcode, false);
     match order {
@@ -226,7 +226,7 @@ mod tests {
             let page = page(opcode, false);
             for &(name, qualifier) in QUALIFIERS {
                 if rules::accepts(opcode).contains(&qualifier.kind()) {
-                    let Said { text, .. } = part(opcode, name, qualifier, page);
+                    let CitedText { text, .. } = part(opcode, name, qualifier, page);
                     assert!(text.len() > 10, "{}.{name}: `{text}`", opcode.name());
                     assert!(!text.ends_with('.') && !text.contains("  "), "`{text}`");
                     explained += 1;

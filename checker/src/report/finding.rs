@@ -42,7 +42,7 @@ impl Level {
 
 /// What a finding is an instance of: a rule of the document, or a verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rule {
+pub struct ReportRule {
     pub id: &'static str,
     /// What it says, in a sentence.
     pub text: &'static str,
@@ -51,7 +51,7 @@ pub struct Rule {
 
 /// A file, or a place in it. Lines and columns count from 1, columns in characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct FilePosition {
     pub file: String,
     pub line: Option<usize>,
     pub column: Option<usize>,
@@ -59,19 +59,19 @@ pub struct Place {
     pub length: Option<usize>,
 }
 
-impl Place {
-    pub fn file(file: impl Into<String>) -> Place {
-        Place { file: file.into(), line: None, column: None, length: None }
+impl FilePosition {
+    pub fn file(file: impl Into<String>) -> FilePosition {
+        FilePosition { file: file.into(), line: None, column: None, length: None }
     }
 
-    pub fn line(file: impl Into<String>, line: Option<usize>) -> Place {
-        Place { line, ..Place::file(file) }
+    pub fn line(file: impl Into<String>, line: Option<usize>) -> FilePosition {
+        FilePosition { line, ..FilePosition::file(file) }
     }
 
-    fn span(file: &str, span: Span) -> Place {
+    fn span(file: &str, span: Span) -> FilePosition {
         // A file that is no text has no lines.
         let from_one = |number: usize| (number > 0).then_some(number);
-        Place {
+        FilePosition {
             file: file.to_owned(),
             line: from_one(span.line),
             column: from_one(span.column),
@@ -83,18 +83,18 @@ impl Place {
 /// A place that a finding is about besides its own.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
-    pub place: Place,
+    pub place: FilePosition,
     pub text: String,
 }
 
 /// One thing that is said of what was judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
-    pub rule: Rule,
+pub struct ReportFinding {
+    pub rule: ReportRule,
     pub level: Level,
     /// In one line.
     pub message: String,
-    pub place: Place,
+    pub place: FilePosition,
     pub related: Vec<Related>,
     /// What else a reader wants to know: `help`, `context`, `outcome`, each with its name.
     pub remarks: Vec<(&'static str, String)>,
@@ -104,9 +104,14 @@ pub struct Finding {
     pub known: bool,
 }
 
-impl Finding {
-    pub fn new(rule: Rule, level: Level, message: impl Into<String>, place: Place) -> Finding {
-        Finding {
+impl ReportFinding {
+    pub fn new(
+        rule: ReportRule,
+        level: Level,
+        message: impl Into<String>,
+        place: FilePosition,
+    ) -> ReportFinding {
+        ReportFinding {
             rule,
             level,
             message: message.into(),
@@ -122,35 +127,40 @@ impl Finding {
 /// What the instructions of PTX are asked.
 static RULES: LazyLock<Vec<&rule::Rule>> = LazyLock::new(rules::all);
 
-impl From<&Diagnostic> for Finding {
-    fn from(diagnostic: &Diagnostic) -> Finding {
+impl From<&Diagnostic> for ReportFinding {
+    fn from(diagnostic: &Diagnostic) -> ReportFinding {
         let Diagnostic { code, path, .. } = diagnostic;
         let rule = RULES.iter().find(|rule| rule.code == *code);
         let text = rule.map_or(MALFORMED.text, |rule| rule.text);
-        let rule = Rule { id: code, text, section: diagnostic.section };
+        let rule = ReportRule { id: code, text, section: diagnostic.section };
         let level = match diagnostic.severity {
             Severity::Error => Level::Error,
             Severity::Warning => Level::Warning,
             Severity::Note => Level::Note,
         };
         let related = diagnostic.labels.iter().map(|label| Related {
-            place: Place::span(path, label.span),
+            place: FilePosition::span(path, label.span),
             text: label.text.clone(),
         });
         let note = Some(&diagnostic.note).filter(|note| !note.is_empty());
         let remarks = [("here", note), ("help", diagnostic.help.as_ref())];
         let remarks = remarks.into_iter().filter_map(|(name, text)| Some((name, text?.to_owned())));
-        Finding {
+        ReportFinding {
             related: related.collect(),
             remarks: remarks.collect(),
-            ..Finding::new(rule, level, &*diagnostic.message, Place::span(path, diagnostic.span))
+            ..ReportFinding::new(
+                rule,
+                level,
+                &*diagnostic.message,
+                FilePosition::span(path, diagnostic.span),
+            )
         }
     }
 }
 
 /// What was judged, a test, a module, a function or a row, and all that is said of it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Case {
+pub struct ReportCase {
     /// Its name among the others of a run.
     pub subject: String,
     /// The file that it is in.
@@ -160,20 +170,20 @@ pub struct Case {
     /// How long it took, if that was measured.
     pub seconds: Option<f64>,
     /// At least one.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ReportFinding>,
     /// What to know beside the findings.
     pub notes: Vec<String>,
 }
 
-impl Case {
+impl ReportCase {
     /// The finding that weighs most, the first of several.
-    pub fn worst(&self) -> Option<&Finding> {
+    pub fn worst(&self) -> Option<&ReportFinding> {
         self.findings.iter().rev().max_by_key(|finding| finding.level)
     }
 
     /// The message of a finding where its file is shown beside it: what it is about, what it says, and what
     /// else there is to know, a line each.
-    pub fn message(&self, finding: &Finding) -> String {
+    pub fn message(&self, finding: &ReportFinding) -> String {
         let about = self.subject.strip_prefix(&self.file).unwrap_or(&self.subject).trim();
         let mut message = match about {
             "" => finding.message.clone(),
@@ -187,8 +197,8 @@ impl Case {
 }
 
 /// What was judged, as every format asks it.
-pub trait Reported {
-    fn case(&self) -> Case;
+pub trait Reportable {
+    fn case(&self) -> ReportCase;
     /// What the terminal shows of it, if anything.
     fn text(&self, out: &mut dyn Write) -> io::Result<()>;
     /// All that is known of it, as text.
@@ -202,7 +212,7 @@ pub trait Reported {
 }
 
 /// What a run, or a part of one, amounts to.
-pub trait Sum {
+pub trait RunSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()>;
     fn json(&self, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
@@ -211,13 +221,13 @@ pub trait Sum {
 
 /// An input that is not judged.
 #[derive(Clone, Copy)]
-pub struct Unread<'a> {
+pub struct UnreadInput<'a> {
     pub path: &'a Path,
-    pub why: Why<'a>,
+    pub why: UnreadReason<'a>,
 }
 
 #[derive(Clone, Copy)]
-pub enum Why<'a> {
+pub enum UnreadReason<'a> {
     /// It is not understood.
     Rejected(&'a [Diagnostic]),
     /// The same, by a reader without diagnostics: on which line, and why.
@@ -225,30 +235,32 @@ pub enum Why<'a> {
     Unreadable(&'a io::Error),
 }
 
-const UNREADABLE: Rule =
-    Rule { id: "unreadable", text: "an input is there and can be read", section: None };
+const UNREADABLE: ReportRule =
+    ReportRule { id: "unreadable", text: "an input is there and can be read", section: None };
 
-const MALFORMED: Rule =
-    Rule { id: "malformed", text: "an input has the form that is read", section: None };
+const MALFORMED: ReportRule =
+    ReportRule { id: "malformed", text: "an input has the form that is read", section: None };
 
-impl Unread<'_> {
+impl UnreadInput<'_> {
     pub fn file(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
 
-    pub fn case(&self) -> Case {
+    pub fn case(&self) -> ReportCase {
         let findings = match self.why {
-            Why::Rejected(diagnostics) => diagnostics.iter().map(Finding::from).collect(),
-            Why::Line(line, why) => {
-                let place = Place::line(self.file(), Some(line));
-                vec![Finding::new(MALFORMED, Level::Error, why, place)]
+            UnreadReason::Rejected(diagnostics) => {
+                diagnostics.iter().map(ReportFinding::from).collect()
             }
-            Why::Unreadable(error) => {
-                let place = Place::file(self.file());
-                vec![Finding::new(UNREADABLE, Level::Error, error.to_string(), place)]
+            UnreadReason::Line(line, why) => {
+                let place = FilePosition::line(self.file(), Some(line));
+                vec![ReportFinding::new(MALFORMED, Level::Error, why, place)]
+            }
+            UnreadReason::Unreadable(error) => {
+                let place = FilePosition::file(self.file());
+                vec![ReportFinding::new(UNREADABLE, Level::Error, error.to_string(), place)]
             }
         };
-        Case {
+        ReportCase {
             subject: self.file(),
             file: self.file(),
             exit: Exit::BadInput,
@@ -261,13 +273,15 @@ impl Unread<'_> {
     /// What is wrong with it, as a stream of complaints has it.
     pub fn complain(&self, err: &mut dyn Write) -> io::Result<()> {
         match self.why {
-            Why::Rejected(diagnostics) => {
+            UnreadReason::Rejected(diagnostics) => {
                 diagnostics.iter().try_for_each(|diagnostic| writeln!(err, "{diagnostic:#}"))
             }
-            Why::Line(line, why) => {
+            UnreadReason::Line(line, why) => {
                 writeln!(err, "error: {}:{line}: {why}", input::shown(self.path))
             }
-            Why::Unreadable(error) => writeln!(err, "error: {}: {error}", input::shown(self.path)),
+            UnreadReason::Unreadable(error) => {
+                writeln!(err, "error: {}: {error}", input::shown(self.path))
+            }
         }
     }
 }

@@ -2,19 +2,19 @@
 
 use std::io::{self, Write};
 
-use super::finding::{Case, Finding, Level};
-use super::{Report, Reported};
+use super::finding::{Level, ReportCase, ReportFinding};
+use super::{ReportWriter, Reportable};
 
 pub(super) struct Github;
 
-impl Report for Github {
-    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+impl ReportWriter for Github {
+    fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
         let case = one.case();
         case.findings.iter().try_for_each(|finding| annotation(&case, finding, out))
     }
 }
 
-fn annotation(case: &Case, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+fn annotation(case: &ReportCase, finding: &ReportFinding, out: &mut dyn Write) -> io::Result<()> {
     let command = match finding.level {
         Level::Pass | Level::Skipped => return Ok(()),
         Level::Note => "notice",
@@ -56,17 +56,20 @@ fn property(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::finding::{Place, Rule};
+    use super::super::finding::{FilePosition, ReportRule};
     use super::*;
     use engine::exit::Exit;
 
     #[test]
     fn what_ends_a_command_or_a_property_is_escaped() {
-        let rule = Rule { id: "a:b", text: "", section: None };
-        let place =
-            Place { column: Some(3), length: Some(2), ..Place::line("a,b:c%.ptx", Some(7)) };
-        let finding = Finding::new(rule, Level::Error, "100%, really:\r\nno", place);
-        let case = Case {
+        let rule = ReportRule { id: "a:b", text: "", section: None };
+        let place = FilePosition {
+            column: Some(3),
+            length: Some(2),
+            ..FilePosition::line("a,b:c%.ptx", Some(7))
+        };
+        let finding = ReportFinding::new(rule, Level::Error, "100%, really:\r\nno", place);
+        let case = ReportCase {
             subject: "f".to_owned(),
             file: "a".to_owned(),
             exit: Exit::Differs,

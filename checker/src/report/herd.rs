@@ -11,7 +11,7 @@ use md5::{Digest, Md5};
 use model::program::InitialValue;
 use text::diagnostic::escaped;
 
-use super::{Report, Reported};
+use super::{ReportWriter, Reportable};
 use engine::judge::Observation;
 
 pub(super) struct Herd;
@@ -36,8 +36,8 @@ pub struct Entry<'a> {
     pub seconds: f64,
 }
 
-impl Report for Herd {
-    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+impl ReportWriter for Herd {
+    fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
         one.herd().map_or(Ok(()), |entry| entry.print(out))
     }
 }

@@ -10,22 +10,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 
-use super::finding::{Unread, Why};
-use super::{Report, Reported, Sum};
+use super::finding::{UnreadInput, UnreadReason};
+use super::{ReportWriter, Reportable, RunSummary};
 use engine::judge::Note;
 
 pub(super) struct Json;
 
-impl Report for Json {
+impl ReportWriter for Json {
     fn has_errors(&self) -> bool {
         true
     }
 
-    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+    fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
         one.json(out)
     }
 
-    fn sum(&mut self, sum: &dyn Sum, out: &mut dyn Write) -> io::Result<()> {
+    fn sum(&mut self, sum: &dyn RunSummary, out: &mut dyn Write) -> io::Result<()> {
         sum.json(out)
     }
 }
@@ -60,14 +60,16 @@ pub(crate) struct Error {
 }
 
 impl Error {
-    pub(crate) fn all(unread: &Unread<'_>) -> Vec<Error> {
+    pub(crate) fn all(unread: &UnreadInput<'_>) -> Vec<Error> {
         let file = unread.file();
         match unread.why {
-            Why::Rejected(diagnostics) => {
+            UnreadReason::Rejected(diagnostics) => {
                 diagnostics.iter().map(|found| Error::new(&file, found)).collect()
             }
-            Why::Line(line, why) => vec![Error::plain(file, line, "malformed", why.to_owned())],
-            Why::Unreadable(error) => {
+            UnreadReason::Line(line, why) => {
+                vec![Error::plain(file, line, "malformed", why.to_owned())]
+            }
+            UnreadReason::Unreadable(error) => {
                 vec![Error::plain(file, 0, "unreadable", error.to_string())]
             }
         }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 
-use super::finding::{Case, Finding, Level};
+use super::finding::{Level, ReportCase, ReportFinding};
 use super::text::plain;
-use super::{Report, Reported, Run};
+use super::{CommandRun, ReportWriter, Reportable};
 use engine::exit::Exit;
 
 #[derive(Default)]
@@ -15,12 +15,12 @@ pub(super) struct Junit {
     cases: Vec<TestCase>,
 }
 
-impl Report for Junit {
+impl ReportWriter for Junit {
     fn has_errors(&self) -> bool {
         true
     }
 
-    fn one(&mut self, one: &dyn Reported, _: &mut dyn Write) -> io::Result<()> {
+    fn one(&mut self, one: &dyn Reportable, _: &mut dyn Write) -> io::Result<()> {
         let case = one.case();
         let mut xml = TestCase::new(&*case.subject, status(&case, one)?);
         if let Some(seconds) = case.seconds {
@@ -36,7 +36,7 @@ impl Report for Junit {
         Ok(())
     }
 
-    fn end(&mut self, run: &Run<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, run: &CommandRun<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut suite = TestSuite::new(format!("causeway {}", run.command));
         suite.set_time(Duration::from_secs_f64(run.seconds));
         suite.add_test_cases(std::mem::take(&mut self.cases));
@@ -50,7 +50,7 @@ impl Report for Junit {
 
 /// What could not be judged and need not be was skipped; all else that is no success says why in a line, and
 /// all that is known.
-fn status(case: &Case, one: &dyn Reported) -> io::Result<TestCaseStatus> {
+fn status(case: &ReportCase, one: &dyn Reportable) -> io::Result<TestCaseStatus> {
     let Some(worst) = case.worst() else { return Ok(TestCaseStatus::success()) };
     let kind = match case.exit {
         Exit::AsExpected if worst.level == Level::Skipped => {
@@ -71,7 +71,7 @@ fn status(case: &Case, one: &dyn Reported) -> io::Result<TestCaseStatus> {
     Ok(status)
 }
 
-fn summary(case: &Case, worst: &Finding) -> String {
+fn summary(case: &ReportCase, worst: &ReportFinding) -> String {
     let as_bad = case.findings.iter().filter(|finding| finding.level == worst.level).count();
     match as_bad {
         0 | 1 => worst.message.clone(),

@@ -16,11 +16,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use engine::exit::Exit;
 
-pub use finding::{Reported, Sum};
+pub use finding::{Reportable, RunSummary};
 
 /// How a command reports what it judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     Text,
     /// Objects, a line each.
     Json,
@@ -33,47 +33,48 @@ pub enum Format {
     Herd,
 }
 
-impl Format {
-    pub fn report(self) -> Box<dyn Report> {
+impl ReportFormat {
+    pub fn report(self) -> Box<dyn ReportWriter> {
         match self {
-            Format::Text => Box::new(text::Text),
-            Format::Json => Box::new(json::Json),
-            Format::Junit => Box::<junit::Junit>::default(),
-            Format::Github => Box::new(github::Github),
-            Format::Sarif => Box::<sarif::Sarif>::default(),
-            Format::Herd => Box::new(herd::Herd),
+            ReportFormat::Text => Box::new(text::Text),
+            ReportFormat::Json => Box::new(json::Json),
+            ReportFormat::Junit => Box::<junit::Junit>::default(),
+            ReportFormat::Github => Box::new(github::Github),
+            ReportFormat::Sarif => Box::<sarif::Sarif>::default(),
+            ReportFormat::Herd => Box::new(herd::Herd),
         }
     }
 }
 
 /// The formats of a command that judges something else than tests with outcomes.
-pub fn without_outcomes() -> impl TypedValueParser<Value = Format> {
-    let formats = Format::value_variants().iter().filter(|format| **format != Format::Herd);
-    let values = formats.filter_map(Format::to_possible_value);
-    PossibleValuesParser::new(values).try_map(|name| Format::from_str(&name, false))
+pub fn without_outcomes() -> impl TypedValueParser<Value = ReportFormat> {
+    let formats =
+        ReportFormat::value_variants().iter().filter(|format| **format != ReportFormat::Herd);
+    let values = formats.filter_map(ReportFormat::to_possible_value);
+    PossibleValuesParser::new(values).try_map(|name| ReportFormat::from_str(&name, false))
 }
 
 /// Receives what was judged in order, and is told of the end.
-pub trait Report {
+pub trait ReportWriter {
     /// Whether it has a place for what is wrong with an input.
     fn has_errors(&self) -> bool {
         false
     }
 
-    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()>;
+    fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()>;
 
     /// What the run, or a part of it, amounts to.
-    fn sum(&mut self, _: &dyn Sum, _: &mut dyn Write) -> io::Result<()> {
+    fn sum(&mut self, _: &dyn RunSummary, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 
-    fn end(&mut self, _: &Run<'_>, _: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, _: &CommandRun<'_>, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 }
 
 /// A run of a command, when it is over.
-pub struct Run<'a> {
+pub struct CommandRun<'a> {
     /// Its name on the command line.
     pub command: &'a str,
     pub exit: Exit,

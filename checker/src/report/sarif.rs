@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::finding::{Case, Finding, Level, Place};
-use super::{Report, Reported, Run};
+use super::finding::{FilePosition, Level, ReportCase, ReportFinding};
+use super::{CommandRun, ReportWriter, Reportable};
 use engine::exit::Exit;
 
 const SCHEMA: &str =
@@ -20,7 +20,7 @@ const SCHEMA: &str =
 pub(super) struct Sarif {
     results: Vec<Res>,
     /// By their names.
-    rules: BTreeMap<&'static str, Rule>,
+    rules: BTreeMap<&'static str, SarifRule>,
 }
 
 #[derive(Serialize)]
@@ -54,12 +54,12 @@ struct Driver {
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     information_uri: Option<&'static str>,
-    rules: Vec<Rule>,
+    rules: Vec<SarifRule>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rule {
+struct SarifRule {
     id: &'static str,
     short_description: Message,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,9 +87,9 @@ struct Res {
     kind: &'static str,
     level: &'static str,
     message: Message,
-    locations: [Location; 1],
+    locations: [SarifLocation; 1],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location>,
+    related_locations: Vec<SarifLocation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressions: Vec<Suppression>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -102,7 +102,7 @@ struct Message {
 }
 
 #[derive(Serialize)]
-struct Location {
+struct SarifLocation {
     #[serde(rename = "physicalLocation")]
     physical: PhysicalLocation,
     #[serde(rename = "logicalLocations", skip_serializing_if = "Option::is_none")]
@@ -148,15 +148,15 @@ struct Suppression {
     justification: &'static str,
 }
 
-impl Report for Sarif {
+impl ReportWriter for Sarif {
     fn has_errors(&self) -> bool {
         true
     }
 
-    fn one(&mut self, one: &dyn Reported, _: &mut dyn Write) -> io::Result<()> {
+    fn one(&mut self, one: &dyn Reportable, _: &mut dyn Write) -> io::Result<()> {
         let case = one.case();
         for finding in &case.findings {
-            let rule = self.rules.entry(finding.rule.id).or_insert_with(|| Rule {
+            let rule = self.rules.entry(finding.rule.id).or_insert_with(|| SarifRule {
                 id: finding.rule.id,
                 short_description: Message { text: finding.rule.text.to_owned() },
                 help_uri: None,
@@ -169,7 +169,7 @@ impl Report for Sarif {
         Ok(())
     }
 
-    fn end(&mut self, run: &Run<'_>, out: &mut dyn Write) -> io::Result<()> {
+    fn end(&mut self, run: &CommandRun<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mut results = std::mem::take(&mut self.results);
         let ids: Vec<&str> = self.rules.keys().copied().collect();
         for result in &mut results {
@@ -206,7 +206,7 @@ fn version() -> &'static str {
     name.trim_end_matches(".json")
 }
 
-fn result(case: &Case, finding: &Finding) -> Res {
+fn result(case: &ReportCase, finding: &ReportFinding) -> Res {
     // A level other than `none` is for failures alone.
     let (kind, level) = match finding.level {
         Level::Pass => ("pass", "none"),
@@ -216,7 +216,7 @@ fn result(case: &Case, finding: &Finding) -> Res {
         Level::Warning => ("fail", "warning"),
         Level::Error => ("fail", "error"),
     };
-    let related = finding.related.iter().map(|related| Location {
+    let related = finding.related.iter().map(|related| SarifLocation {
         message: Some(Message { text: related.text.clone() }),
         ..location(&related.place)
     });
@@ -228,21 +228,21 @@ fn result(case: &Case, finding: &Finding) -> Res {
         kind,
         level,
         message: Message { text: case.message(finding) },
-        locations: [Location { logical: Some([name]), ..location(&finding.place) }],
+        locations: [SarifLocation { logical: Some([name]), ..location(&finding.place) }],
         related_locations: related.collect(),
         suppressions: if finding.known { vec![suppression] } else { Vec::new() },
         properties: finding.facts.iter().cloned().collect(),
     }
 }
 
-fn location(place: &Place) -> Location {
+fn location(place: &FilePosition) -> SarifLocation {
     let region = place.line.map(|start_line| Region {
         start_line,
         start_column: place.column,
         end_column: place.column.zip(place.length).map(|(column, length)| column + length),
     });
     let artifact_location = ArtifactLocation { uri: uri(&place.file) };
-    Location {
+    SarifLocation {
         physical: PhysicalLocation { artifact_location, region },
         logical: None,
         message: None,

@@ -2,16 +2,16 @@
 
 use std::io::{self, Write};
 
-use super::{Report, Reported, Sum};
+use super::{ReportWriter, Reportable, RunSummary};
 
 pub(super) struct Text;
 
-impl Report for Text {
-    fn one(&mut self, one: &dyn Reported, out: &mut dyn Write) -> io::Result<()> {
+impl ReportWriter for Text {
+    fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
         one.text(out)
     }
 
-    fn sum(&mut self, sum: &dyn Sum, out: &mut dyn Write) -> io::Result<()> {
+    fn sum(&mut self, sum: &dyn RunSummary, out: &mut dyn Write) -> io::Result<()> {
         sum.text(out)
     }
 }

@@ -14,21 +14,21 @@ use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
-use super::operands::{self, Part};
+use super::operands::{self, OperandMeaning};
 use super::words;
 use crate::cli::{ExplainFormat, SassExplain};
-use crate::lines::{self, Schema};
-use crate::lint::Object;
+use crate::lines::{self, LineKind};
+use crate::lint::LintObject;
 use engine::exit::Exit;
 
 /// Lines are broken before they get longer, where a word ends.
 const WIDTH: usize = 100;
 
 /// All that is said of one instruction.
-struct Account {
+struct SassExplanation {
     is: String,
     family: Option<Family>,
-    parts: Vec<Part>,
+    parts: Vec<OperandMeaning>,
     memory: Vec<String>,
     /// Registers, where its shape shows them.
     registers: Option<Registers>,
@@ -75,7 +75,7 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
     Ok(exit)
 }
 
-fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> Account {
+fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> SassExplanation {
     let CheckedInstruction { instruction, family, ldg, .. } = single;
     let does = form::of(instruction, *family);
     let mut registers = instruction.registers();
@@ -85,7 +85,7 @@ fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> Account {
     {
         reads.retain(|register| register.file != RegisterFile::General);
     }
-    Account {
+    SassExplanation {
         is: words::is(instruction, &does),
         family: *family,
         parts: operands::parts(instruction, *family, ldg.as_ref(), options.registers),
@@ -98,7 +98,7 @@ fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> Account {
 fn show(
     instruction: &str,
     diagnostics: &[Diagnostic],
-    account: Option<&Account>,
+    account: Option<&SassExplanation>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for diagnostic in diagnostics {
@@ -138,10 +138,10 @@ fn names(set: &BTreeSet<Register>) -> Vec<String> {
 
 fn named<'p>(
     heading: &str,
-    parts: impl Iterator<Item = &'p Part>,
+    parts: impl Iterator<Item = &'p OperandMeaning>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let parts: Vec<&Part> = parts.collect();
+    let parts: Vec<&OperandMeaning> = parts.collect();
     if parts.is_empty() {
         return Ok(());
     }
@@ -179,7 +179,8 @@ struct Field<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Explained<'a> {
+#[schemars(rename = "Explained")]
+pub(crate) struct SassExplanationObject<'a> {
     is: &'a str,
     /// `null`: any that has it.
     family: Option<&'static str>,
@@ -195,17 +196,17 @@ pub(crate) struct Explained<'a> {
 
 /// One line.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Whole<'a> {
+pub(crate) struct SassExplainObject<'a> {
     instruction: &'a str,
-    diagnostics: Vec<Object<'a>>,
+    diagnostics: Vec<LintObject<'a>>,
     /// `null` where it cannot be read, or breaks a rule.
-    explained: Option<Explained<'a>>,
+    explained: Option<SassExplanationObject<'a>>,
 }
 
 fn json(
     instruction: &str,
     diagnostics: &[Diagnostic],
-    account: Option<&Account>,
+    account: Option<&SassExplanation>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let explained = account.map(|account| {
@@ -213,7 +214,7 @@ fn json(
             let parts = account.parts.iter().filter(move |part| part.hint == hint);
             parts.map(|part| Field { field: &part.name, text: &part.text }).collect()
         };
-        Explained {
+        SassExplanationObject {
             is: &account.is,
             family: account.family.map(Family::name),
             fields: fields(false),
@@ -224,6 +225,10 @@ fn json(
             hints: fields(true),
         }
     });
-    let diagnostics = diagnostics.iter().map(Object::from).collect();
-    lines::write(Schema::SassExplain, Whole { instruction, diagnostics, explained }, out)
+    let diagnostics = diagnostics.iter().map(LintObject::from).collect();
+    lines::write(
+        LineKind::SassExplain,
+        SassExplainObject { instruction, diagnostics, explained },
+        out,
+    )
 }

@@ -9,7 +9,7 @@ use sass::syntax::{
 };
 
 /// A field as it is written, and what it says.
-pub(super) struct Part {
+pub(super) struct OperandMeaning {
     pub(super) name: String,
     pub(super) text: String,
     /// Whether it asks for speed and nothing else.
@@ -22,15 +22,15 @@ pub(super) fn parts(
     family: Option<Family>,
     ldg: Option<&Ldg>,
     limit: Option<u8>,
-) -> Vec<Part> {
+) -> Vec<OperandMeaning> {
     let mut all = Vec::new();
     if let Some(guard) = instruction.guard {
-        all.push(Part { name: guard.to_string(), text: guarded(guard), hint: false });
+        all.push(OperandMeaning { name: guard.to_string(), text: guarded(guard), hint: false });
     }
     let understood = is_understood(instruction.opcode.text);
     for word in instruction.modifiers.iter().filter(|_| understood) {
         let (text, hint) = modifier(instruction, word.text, family);
-        all.push(Part { name: format!(".{}", word.text), text, hint });
+        all.push(OperandMeaning { name: format!(".{}", word.text), text, hint });
     }
     let count = registers(instruction);
     let mut destination = writes_first(instruction);
@@ -44,7 +44,11 @@ pub(super) fn parts(
                 Some(results) if index < results => "receives a result",
                 Some(_) => "is read",
             };
-            all.push(Part { name: operand.to_string(), text: text.to_owned(), hint: false });
+            all.push(OperandMeaning {
+                name: operand.to_string(),
+                text: text.to_owned(),
+                hint: false,
+            });
             continue;
         }
         let predicate = operand.register().is_some_and(|r| r.file.is_of_predicates());
@@ -67,7 +71,7 @@ pub(super) fn parts(
             };
             at.unwrap_or_else(|| self::operand(instruction, operand, count, ldg))
         };
-        all.push(Part { name: operand.to_string(), text, hint: false });
+        all.push(OperandMeaning { name: operand.to_string(), text, hint: false });
     }
     for annotation in &instruction.annotations {
         let text = match annotation.kind {
@@ -89,7 +93,7 @@ pub(super) fn parts(
             AnnotationKind::Schedule => "how it is issued relative to its neighbours".to_owned(),
         };
         let hint = annotation.kind == AnnotationKind::Schedule;
-        all.push(Part { name: annotation.to_string(), text, hint });
+        all.push(OperandMeaning { name: annotation.to_string(), text, hint });
     }
     all
 }

@@ -12,7 +12,7 @@ use text::diagnostic::{Severity, escaped};
 use super::words;
 use crate::cli::SassRead;
 use crate::input;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 use engine::exit::Exit;
 use engine::interrupt;
 
@@ -38,7 +38,7 @@ pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io:
 
 fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let path = file.to_string_lossy();
-    let bytes = match input::read_kind(file, Kind::Sass) {
+    let bytes = match input::read_kind(file, FileKind::Sass) {
         Ok(bytes) => bytes,
         Err(error) => {
             writeln!(err, "error: {}: {error}", input::shown(file))?;

@@ -7,7 +7,7 @@ use machine::{Options, Refusal, Step};
 use model::value::Value;
 use sass::lower::Lowering;
 
-use super::{Explored, Limits, explore};
+use super::{Exploration, ExploreLimits, explore};
 use crate::judge::{Judgement, Verdict};
 use crate::stuck;
 
@@ -59,8 +59,8 @@ pub fn compare(
     judged: &Judgement,
     lowering: Lowering<'_>,
     options: Options,
-    limits: Limits,
-) -> (Inclusion, Option<Explored>) {
+    limits: ExploreLimits,
+) -> (Inclusion, Option<Exploration>) {
     if let Some(closed) = closed(judged) {
         return (closed, None);
     }
@@ -71,7 +71,7 @@ pub fn compare(
     let inclusion = included(test, judged, &explored);
     if matches!(inclusion, Inclusion::Extra(_)) && !limits.runs {
         // Runs are worth their while only now.
-        return compare(test, judged, lowering, options, Limits { runs: true, ..limits });
+        return compare(test, judged, lowering, options, ExploreLimits { runs: true, ..limits });
     }
     (inclusion, Some(explored))
 }
@@ -85,7 +85,7 @@ pub fn refused(refusal: Refusal) -> Inclusion {
 }
 
 /// Why the machine has no outcome; with those that the axioms allow, if they were asked.
-pub fn never_ends(test: &Test, explored: &Explored, allowed: &BTreeSet<Vec<Value>>) -> String {
+pub fn never_ends(test: &Test, explored: &Exploration, allowed: &BTreeSet<Vec<Value>>) -> String {
     match (&explored.fault_at, &explored.stuck_at) {
         (Some(at), _) => stuck::fault(test, at),
         (None, Some(at)) if !allowed.is_empty() => stuck::never_runs(test, at),
@@ -94,7 +94,7 @@ pub fn never_ends(test: &Test, explored: &Explored, allowed: &BTreeSet<Vec<Value
 }
 
 /// Compares what the machine has with what the axioms allow, of a program with a meaning.
-pub fn included(test: &Test, judged: &Judgement, explored: &Explored) -> Inclusion {
+pub fn included(test: &Test, judged: &Judgement, explored: &Exploration) -> Inclusion {
     let allowed = allowed(test, judged);
     let mut reached = BTreeSet::new();
     let mut extra = Vec::new();

@@ -21,7 +21,7 @@ use crate::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct ExploreLimits {
     pub states: usize,
     /// In bytes.
     pub memory: usize,
@@ -32,17 +32,17 @@ pub struct Limits {
     pub progress: bool,
 }
 
-impl Limits {
-    pub const fn states(states: usize) -> Limits {
-        Limits { states, memory: MEMORY, deadline: None, runs: false, progress: false }
+impl ExploreLimits {
+    pub const fn states(states: usize) -> ExploreLimits {
+        ExploreLimits { states, memory: MEMORY, deadline: None, runs: false, progress: false }
     }
 }
 
-impl Limits {
+impl ExploreLimits {
     /// With so much time.
     #[must_use]
-    pub fn from(self, start: Instant, timeout: Option<Duration>) -> Limits {
-        Limits { deadline: timeout.map(|timeout| start + timeout), ..self }
+    pub fn from(self, start: Instant, timeout: Option<Duration>) -> ExploreLimits {
+        ExploreLimits { deadline: timeout.map(|timeout| start + timeout), ..self }
     }
 
     fn account(&self) -> Budget {
@@ -53,7 +53,7 @@ impl Limits {
 
 /// What the machine can do with a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Explored {
+pub struct Exploration {
     /// Each outcome, with the steps of a run that has it if that was asked for: as few choices as
     /// any, and what could not be told from happening at once.
     pub outcomes: BTreeMap<Vec<Value>, Vec<Step>>,
@@ -79,7 +79,7 @@ pub struct Explored {
     pub limit: Option<&'static str>,
 }
 
-impl Explored {
+impl Exploration {
     /// A state in which no thread can continue, and where each is.
     fn halt(&mut self, at: Vec<Stuck>) {
         let fault = at.iter().any(|stuck| stuck.why == Stays::Faults);
@@ -104,13 +104,13 @@ pub fn explore_in_full(
     program: &Program,
     lowering: Lowering<'_>,
     options: Options,
-    limits: Limits,
-) -> Result<Explored, Refusal> {
+    limits: ExploreLimits,
+) -> Result<Exploration, Refusal> {
     let mut explored = explore(program, lowering, options, limits)?;
     let connected = explored.endless.is_some();
     if explored.limit.is_none() && !connected && program.threads.iter().any(Thread::loops) {
         // It shows only when all states are connected. A limit of that search leaves it open.
-        let again = Limits { progress: true, runs: false, ..limits };
+        let again = ExploreLimits { progress: true, runs: false, ..limits };
         let again = explore(program, lowering, options, again)?;
         explored.stuck_at = again.stuck_at.or(explored.stuck_at);
     }
@@ -126,18 +126,18 @@ pub fn explore(
     program: &Program,
     lowering: Lowering<'_>,
     options: Options,
-    limits: Limits,
-) -> Result<Explored, Refusal> {
+    limits: ExploreLimits,
+) -> Result<Exploration, Refusal> {
     let lowered = lowering.program(program)?;
     let explored = |wide: bool| {
         let mut machine = Machine::new(program, lowered.clone(), options, wide)?;
         Ok(search::search(&mut machine, program.threads.len(), limits))
     };
     match explored(false)? {
-        Explored { limit: Some(WIDER), .. } => explored(true),
+        Exploration { limit: Some(WIDER), .. } => explored(true),
         // Where the threads run for ever shows only when all states are connected.
         explored if explored.never_ends() && explored.stuck + explored.faults == 0 => {
-            let again = Limits { progress: true, ..limits };
+            let again = ExploreLimits { progress: true, ..limits };
             if limits.progress { Ok(explored) } else { explore(program, lowering, options, again) }
         }
         explored => Ok(explored),

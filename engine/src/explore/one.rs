@@ -13,21 +13,21 @@ use sass::lower::Lowering;
 
 use super::inclusion::{self, Inclusion, shown};
 use super::random::{Walks, walk};
-use super::{Explored, Limits, explore_in_full};
+use super::{Exploration, ExploreLimits, explore_in_full};
 use crate::exit::Exit;
 use crate::explain;
 use crate::judge::{Judgement, Note, Task, judge};
 use crate::stuck;
 
 /// What is asked of each test.
-pub struct Question<'a> {
+pub struct ExploreQuestion<'a> {
     pub model: &'a Model,
     /// Compare with the axioms.
     pub check: bool,
     pub bound: u32,
     pub timeout: Option<Duration>,
     pub options: Options,
-    pub limits: Limits,
+    pub limits: ExploreLimits,
     /// Random walks in place of the full search.
     pub walks: Option<Walks>,
     /// Tell a run to each outcome.
@@ -36,7 +36,7 @@ pub struct Question<'a> {
 
 /// What became of a test on a machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum ExploreAnswer {
     /// Not compared with anything.
     Explored,
     /// The family has no instruction for a line of it, or the machine no room.
@@ -58,35 +58,41 @@ pub struct Reached {
 }
 
 /// A test on the machine of one architecture.
-pub struct Ran {
+pub struct MachineRun {
     pub sm: u16,
-    pub answer: Answer,
+    pub answer: ExploreAnswer,
     pub outcomes: Vec<Reached>,
     /// Outcomes that the axioms allow and the machine has not.
     pub unreached: Vec<Vec<Value>>,
     /// How much was looked at; `None` where the machine did not run.
-    pub explored: Option<Explored>,
+    pub explored: Option<Exploration>,
     /// Whether the test says that it is stuck or undefined.
     pub expected: bool,
     pub seconds: f64,
 }
 
-impl Ran {
+impl MachineRun {
     pub fn exit(&self) -> Exit {
         match &self.answer {
-            Answer::Explored if self.explored.as_ref().is_some_and(|e| e.limit.is_some()) => {
+            ExploreAnswer::Explored
+                if self.explored.as_ref().is_some_and(|e| e.limit.is_some()) =>
+            {
                 Exit::Undecided
             }
-            Answer::Compared(Inclusion::Extra(_) | Inclusion::Stuck { expected: false, .. }) => {
+            ExploreAnswer::Compared(
+                Inclusion::Extra(_) | Inclusion::Stuck { expected: false, .. },
+            ) => Exit::Differs,
+            // What a test says of itself counts without a comparison, too.
+            ExploreAnswer::Explored if self.never_ends().is_some() && !self.expected => {
                 Exit::Differs
             }
-            // What a test says of itself counts without a comparison, too.
-            Answer::Explored if self.never_ends().is_some() && !self.expected => Exit::Differs,
-            Answer::Explored if self.misused().is_some() && !self.expected => Exit::Differs,
-            Answer::Compared(Inclusion::Undefined(_)) if !self.expected => Exit::Differs,
-            Answer::Refused(_) | Answer::Compared(Inclusion::Limited(_)) => Exit::Undecided,
-            Answer::Explored
-            | Answer::Compared(
+            ExploreAnswer::Explored if self.misused().is_some() && !self.expected => Exit::Differs,
+            ExploreAnswer::Compared(Inclusion::Undefined(_)) if !self.expected => Exit::Differs,
+            ExploreAnswer::Refused(_) | ExploreAnswer::Compared(Inclusion::Limited(_)) => {
+                Exit::Undecided
+            }
+            ExploreAnswer::Explored
+            | ExploreAnswer::Compared(
                 Inclusion::Included { .. }
                 | Inclusion::Undefined(_)
                 | Inclusion::Unsupported(_)
@@ -97,7 +103,7 @@ impl Ran {
     }
 
     /// What was explored, where all was and no run finishes.
-    fn never_ends(&self) -> Option<&Explored> {
+    fn never_ends(&self) -> Option<&Exploration> {
         self.explored.as_ref().filter(|explored| explored.never_ends())
     }
 
@@ -125,10 +131,14 @@ impl Ran {
     /// Every answer has a word, and some a reason.
     pub fn verdict(&self, test: &Test) -> (&'static str, Option<String>) {
         match &self.answer {
-            Answer::Explored if self.misused().is_some() => {
+            ExploreAnswer::Explored if self.misused().is_some() => {
                 ("undefined", self.misused().map(|(_, misuse)| misuse.text().to_owned()))
             }
-            Answer::Explored => match self.explored.as_ref().and_then(|explored| explored.limit) {
+            ExploreAnswer::Explored => match self
+                .explored
+                .as_ref()
+                .and_then(|explored| explored.limit)
+            {
                 Some(limit) => ("undecided", Some(format!("the search is incomplete: {limit}"))),
                 None => match self.never_ends() {
                     Some(explored) => {
@@ -138,19 +148,26 @@ impl Ran {
                     None => ("explored", None),
                 },
             },
-            Answer::Compared(Inclusion::Included { .. }) => ("included", None),
-            Answer::Compared(Inclusion::Extra(_)) => {
+            ExploreAnswer::Compared(Inclusion::Included { .. }) => ("included", None),
+            ExploreAnswer::Compared(Inclusion::Extra(_)) => {
                 ("not-included", Some("the machine has an outcome that the axioms forbid".into()))
             }
-            Answer::Compared(Inclusion::Undefined(reason)) => ("undefined", Some(reason.clone())),
-            Answer::Compared(Inclusion::Unsupported(reason)) => {
+            ExploreAnswer::Compared(Inclusion::Undefined(reason)) => {
+                ("undefined", Some(reason.clone()))
+            }
+            ExploreAnswer::Compared(Inclusion::Unsupported(reason)) => {
                 ("unsupported", Some(reason.clone()))
             }
-            Answer::Refused(refusal) | Answer::Compared(Inclusion::Refused(refusal)) => {
+            ExploreAnswer::Refused(refusal)
+            | ExploreAnswer::Compared(Inclusion::Refused(refusal)) => {
                 ("refused", Some(refused(test, refusal)))
             }
-            Answer::Compared(Inclusion::Stuck { reason, .. }) => ("stuck", Some(reason.clone())),
-            Answer::Compared(Inclusion::Limited(reason)) => ("undecided", Some(reason.clone())),
+            ExploreAnswer::Compared(Inclusion::Stuck { reason, .. }) => {
+                ("stuck", Some(reason.clone()))
+            }
+            ExploreAnswer::Compared(Inclusion::Limited(reason)) => {
+                ("undecided", Some(reason.clone()))
+            }
         }
     }
 }
@@ -167,7 +184,7 @@ pub fn refused(test: &Test, refusal: &Refusal) -> String {
 }
 
 /// What the axioms say, for all machines.
-pub fn axioms(test: &Test, question: &Question<'_>) -> Option<Judgement> {
+pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> {
     let engines = crate::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
         model: question.model,
@@ -189,13 +206,13 @@ pub fn run(
     test: &Test,
     judged: Option<&Judgement>,
     lowering: Lowering<'_>,
-    question: &Question<'_>,
-) -> Ran {
+    question: &ExploreQuestion<'_>,
+) -> MachineRun {
     let start = Instant::now();
     let limits = question.limits.from(start, question.timeout);
-    let mut ran = Ran {
+    let mut ran = MachineRun {
         sm: lowering.sm,
-        answer: Answer::Explored,
+        answer: ExploreAnswer::Explored,
         outcomes: Vec::new(),
         unreached: Vec::new(),
         explored: None,
@@ -204,31 +221,32 @@ pub fn run(
     };
     match judged.and_then(inclusion::closed) {
         Some(unsupported @ Inclusion::Unsupported(_)) => {
-            ran.answer = Answer::Compared(unsupported);
+            ran.answer = ExploreAnswer::Compared(unsupported);
             return ran;
         }
         // What has no meaning runs all the same; there is nothing to compare it with.
-        Some(closed) => ran.answer = Answer::Compared(closed),
+        Some(closed) => ran.answer = ExploreAnswer::Compared(closed),
         None => {}
     }
     match search(test, lowering, question, limits) {
         Err(refusal) if question.check => {
-            ran.answer = Answer::Compared(inclusion::refused(refusal));
+            ran.answer = ExploreAnswer::Compared(inclusion::refused(refusal));
         }
-        Err(refusal) => ran.answer = Answer::Refused(refusal),
+        Err(refusal) => ran.answer = ExploreAnswer::Refused(refusal),
         Ok((mut explored, counts)) => {
             let mut allowed = None;
-            if let (Some(judged), Answer::Explored) = (judged, &ran.answer) {
+            if let (Some(judged), ExploreAnswer::Explored) = (judged, &ran.answer) {
                 let mut included = inclusion::included(test, judged, &explored);
                 // Runs are worth their while only now.
-                let limits = Limits { runs: true, ..limits.from(Instant::now(), question.timeout) };
+                let limits =
+                    ExploreLimits { runs: true, ..limits.from(Instant::now(), question.timeout) };
                 if matches!(included, Inclusion::Extra(_))
                     && let Ok((again, _)) = search(test, lowering, question, limits)
                 {
                     explored = again;
                     included = inclusion::included(test, judged, &explored);
                 }
-                ran.answer = Answer::Compared(included);
+                ran.answer = ExploreAnswer::Compared(included);
                 allowed = Some(inclusion::allowed(test, judged));
             }
             tell(test, &mut ran, &explored, &counts, allowed.as_ref(), lowering, question);
@@ -245,9 +263,9 @@ type Counts = BTreeMap<Vec<Value>, u64>;
 fn search(
     test: &Test,
     lowering: Lowering<'_>,
-    question: &Question<'_>,
-    limits: Limits,
-) -> Result<(Explored, Counts), Refusal> {
+    question: &ExploreQuestion<'_>,
+    limits: ExploreLimits,
+) -> Result<(Exploration, Counts), Refusal> {
     let (program, options) = (&test.program, question.options);
     match question.walks {
         None => Ok((explore_in_full(program, lowering, options, limits)?, Counts::new())),
@@ -264,16 +282,16 @@ const REFUTED: usize = 3;
 /// Fills in the outcomes, and what the machine has not.
 fn tell(
     test: &Test,
-    ran: &mut Ran,
-    explored: &Explored,
+    ran: &mut MachineRun,
+    explored: &Exploration,
     counts: &Counts,
     allowed: Option<&BTreeSet<Vec<Value>>>,
     lowering: Lowering<'_>,
-    question: &Question<'_>,
+    question: &ExploreQuestion<'_>,
 ) {
     let extra = match &ran.answer {
-        Answer::Compared(Inclusion::Extra(extra)) => extra.as_slice(),
-        Answer::Compared(_) | Answer::Explored | Answer::Refused(_) => &[],
+        ExploreAnswer::Compared(Inclusion::Extra(extra)) => extra.as_slice(),
+        ExploreAnswer::Compared(_) | ExploreAnswer::Explored | ExploreAnswer::Refused(_) => &[],
     };
     let place = |values: &Vec<Value>| extra.iter().position(|(outcome, _)| outcome == values);
     ran.outcomes = explored
@@ -309,7 +327,7 @@ fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) 
     steps.iter().map(|step| machine.describe(*step)).collect()
 }
 
-fn refutation(test: &Test, question: &Question<'_>, values: &[Value]) -> String {
+fn refutation(test: &Test, question: &ExploreQuestion<'_>, values: &[Value]) -> String {
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
     let limits = crate::Limits {

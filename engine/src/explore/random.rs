@@ -9,7 +9,7 @@ use sass::lower::Lowering;
 
 use crate::outcome;
 
-use super::{Explored, Limits};
+use super::{Exploration, ExploreLimits};
 
 /// How many walks, and where the choices come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +21,7 @@ pub struct Walks {
 /// What walks ended with.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sampled {
-    pub explored: Explored,
+    pub explored: Exploration,
     /// How many walks ended with each outcome.
     pub counts: BTreeMap<Vec<Value>, u64>,
 }
@@ -33,14 +33,14 @@ pub fn walk(
     lowering: Lowering<'_>,
     options: Options,
     walks: Walks,
-    limits: Limits,
+    limits: ExploreLimits,
 ) -> Result<Sampled, Refusal> {
     // Which of two equal threads it was should show.
     let options = Options { reduce: options.reduce.min(Reduce::Por), ..options };
     let mut machine = Machine::new(program, lowering.program(program)?, options, true)?;
     let start = machine.start();
     let mut random = Random(walks.seed);
-    let mut explored = Explored::default();
+    let mut explored = Exploration::default();
     let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
     let mut next: Vec<(Vec<Step>, State)> = Vec::new();
     let mut account = limits.account();

@@ -29,11 +29,11 @@ pub(super) struct Records {
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     bytes: Vec<u8>,
-    items: Vec<Item>,
+    items: Vec<StateRecord>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct StateRecord {
     hash: u64,
     start: u32,
     length: u16,
@@ -48,10 +48,10 @@ impl Batch {
         // One that is too long for a record is left out by `Records::add`.
         let length = u16::try_from(state.len()).unwrap_or(u16::MAX);
         self.bytes.extend_from_slice(state);
-        self.items.push(Item { hash: hash(state), start, length, before, asleep });
+        self.items.push(StateRecord { hash: hash(state), start, length, before, asleep });
     }
 
-    fn state(&self, item: Item) -> &[u8] {
+    fn state(&self, item: StateRecord) -> &[u8] {
         let start = item.start as usize;
         &self.bytes[start..start + usize::from(item.length)]
     }

@@ -13,7 +13,7 @@ use crate::stuck;
 use crate::{Limit, outcome};
 
 use super::records::{Batch, Records};
-use super::{Explored, Limits};
+use super::{Exploration, ExploreLimits};
 
 /// So many states are gone on from before what they lead to is looked up.
 const TOGETHER: usize = 128;
@@ -25,17 +25,21 @@ const ITEM: usize = 64;
 const MOST_OUTCOMES: usize = 500_000;
 
 /// An end: the state's record, and which thread of it is which of the program's.
-struct End {
+struct FinalState {
     at: u32,
     naming: Vec<u8>,
 }
 
 /// Looks at every state that the machine can reach.
-pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) -> Explored {
+pub(super) fn search(
+    machine: &mut Machine<'_>,
+    threads: usize,
+    limits: ExploreLimits,
+) -> Exploration {
     let mut records = Records::new();
     let mut batch = Batch::default();
-    let mut explored = Explored::default();
-    let mut ends: BTreeMap<Vec<Value>, End> = BTreeMap::new();
+    let mut explored = Exploration::default();
+    let mut ends: BTreeMap<Vec<Value>, FinalState> = BTreeMap::new();
     let mut edges: Vec<(u32, u32)> = Vec::new();
     let mut over: Vec<u32> = Vec::new();
     let start = machine.start();
@@ -63,7 +67,7 @@ pub(super) fn search(machine: &mut Machine<'_>, threads: usize, limits: Limits) 
                 crowded |= namings.is_none();
                 for naming in namings.into_iter().flatten() {
                     let outcome = machine.observe(&state, &naming);
-                    ends.entry(outcome).or_insert(End { at, naming });
+                    ends.entry(outcome).or_insert(FinalState { at, naming });
                 }
             } else {
                 let before = explored.transitions;
@@ -183,7 +187,7 @@ fn reaching(ends: Vec<u32>, mut edges: Vec<(u32, u32)>) -> usize {
 }
 
 /// The steps that lead to an end, by the program's threads: found again by taking them.
-fn run(machine: &mut Machine<'_>, records: &Records, end: &End) -> Vec<Step> {
+fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Vec<Step> {
     let mut path = vec![end.at];
     while let Some(&at) = path.last().filter(|&&at| at != 0) {
         path.push(records.before(at));

@@ -12,7 +12,7 @@ use model::bits::BitRow;
 use model::given::Chosen;
 use model::structure::EventStructure;
 
-use super::between::Between;
+use super::bounds::Between;
 use super::clauses::{Clauses, Term};
 use super::closure::Closure;
 use super::order::{Edges, EventOrder};

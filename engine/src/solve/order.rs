@@ -4,7 +4,7 @@ use model::bits::{self, BitRel, BitRow};
 use model::given::{Fixed, Tag};
 use model::structure::EventStructure;
 
-use super::between::Between;
+use super::bounds::Between;
 use super::clauses::{Clauses, Term};
 use crate::plan::Plan;
 

@@ -35,7 +35,7 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// One side of a comparison. `None` is an error of syntax; `Reported` is a name that was no
+    /// One side of a comparison. `None` is an error of syntax; `ErrorReported` is a name that was no
     /// good.
     pub(super) fn term(
         &mut self,

@@ -23,8 +23,8 @@ use ptx::version::RuleContext;
 use crate::cell::{self, Arg, InstructionCell, WrittenBase};
 use crate::draft::ProgramBuilder;
 use crate::spacing;
+use ptx::bad_qualifier;
 use ptx::correction::{InstructionPieces, OperandPiece, PieceShape};
-use ptx::fault;
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
@@ -183,7 +183,7 @@ impl<'a> InstructionReader<'_> {
         if !ok {
             let written = unread(cell);
             for fault in faults {
-                fault::tell(self.report, &written, fault, accepts);
+                bad_qualifier::tell(self.report, &written, fault, accepts);
             }
         }
         ok.then_some(Ok(qualifiers))

@@ -4,8 +4,8 @@
 //! memory begins, what special registers hold. A column is one lane, alone in its warp (reading S6).
 //! Text shows no waits, so each loaded value is assumed to be available to the instructions that follow.
 
-mod beside;
-mod cover;
+mod coverage;
+mod environment;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,7 +180,7 @@ impl ListedFunctionReader<'_> {
             result: None,
             notes: self.notes.into_iter().collect(),
         };
-        cover::covered(&function)?;
+        coverage::covered(&function)?;
         Ok(function)
     }
 

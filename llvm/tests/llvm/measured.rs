@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use llvm::{self, Access, AccessKind, AtomicOrdering, Operation};
+use llvm::{self, Access, AtomicOrdering, MemoryOp, Operation};
 
 use crate::column;
 
@@ -90,8 +90,8 @@ fn wanted(operation: &Operation<'_>) -> Vec<(Option<(String, String)>, bool)> {
         Operation::Access(access) => {
             let strength = strength(access.order, access.volatile, access.scope);
             let parts = match access.kind {
-                AccessKind::Load | AccessKind::Store => access.ty.lanes.unwrap_or(1),
-                AccessKind::Rmw(_) | AccessKind::CmpXchg { .. } => 1,
+                MemoryOp::Load | MemoryOp::Store => access.ty.lanes.unwrap_or(1),
+                MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. } => 1,
             };
             vec![(strength, access.volatile); parts as usize]
         }

@@ -6,7 +6,7 @@ use ptx::LintOptions;
 
 use crate::checked::check;
 use crate::choices::Choices;
-use crate::{compiled, soup};
+use crate::{compiled, fuzz_input};
 
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
@@ -22,14 +22,14 @@ proptest! {
 
     #[test]
     fn any_words_are_read(numbers in vec(any::<u16>(), 0..200)) {
-        let text = soup::words(&mut Choices::new(&numbers), numbers.len() / 2);
+        let text = fuzz_input::words(&mut Choices::new(&numbers), numbers.len() / 2);
         prop_assert_eq!(check(text.as_bytes()), Ok(()), "{}", text);
     }
 
     #[test]
     fn a_damaged_module_is_read(numbers in vec(any::<u16>(), 0..40)) {
         let module = compiled::module(60, false);
-        let bytes = soup::damaged(&module, &mut Choices::new(&numbers));
+        let bytes = fuzz_input::damaged(&module, &mut Choices::new(&numbers));
         prop_assert_eq!(check(&bytes), Ok(()), "{}", String::from_utf8_lossy(&bytes));
     }
 }

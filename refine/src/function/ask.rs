@@ -9,19 +9,19 @@ use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
 use model::rel::Model;
 use model::value::{Value, low_bits};
 
-use super::bind::{Bound, Column, Setup, bind};
-use super::partner::{Context, FRESH, Location, Op};
+use super::bind::{BoundFunction, Setup, TestColumn, bind};
+use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
 use super::scan::Meeting;
 use crate::contract;
-use crate::inclusion::{Language as Dialect, Machine, Patience};
+use crate::inclusion::{MachineTarget, Patience, SourceLanguage as Dialect};
 use crate::mapping;
-use crate::step::{Place as Spot, Step};
-use crate::witness::{Access, fence};
+use crate::step::{Step, TestLocation as Spot};
+use crate::witness::{WitnessAccess, fence};
 use engine::{Engine, ExecutionFacts, Limits};
 
 /// What judges, and how far.
 #[derive(Clone, Copy)]
-pub struct Asker<'a> {
+pub struct Refiner<'a> {
     pub engine: &'a dyn Engine,
     pub cxx: &'a Model,
     /// PTX where no scalar is torn: what it refutes has the plainer outcome.
@@ -35,24 +35,24 @@ pub struct Asker<'a> {
 }
 
 /// A function and its lowering, with what both begin with.
-pub struct Case<'a> {
-    pub asker: Asker<'a>,
+pub struct RefinementCase<'a> {
+    pub asker: Refiner<'a>,
     pub setup: Setup,
     pub source: &'a Function,
     pub target: &'a Function,
-    pub locations: Vec<Location>,
+    pub locations: Vec<MeetingLocation>,
     /// Memory that an outcome shows: the variable, the offset, and how many bytes.
     pub shown: Vec<(usize, u32, u32)>,
     /// Whether accesses may be torn.
     pub torn: bool,
-    bound: BTreeMap<(bool, Vec<String>, Vec<String>), Bound>,
+    bound: BTreeMap<(bool, Vec<String>, Vec<String>), BoundFunction>,
 }
 
-pub type Outcome = Vec<Value>;
+pub type ObservedValues = Vec<Value>;
 
 /// What a context shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Shown {
+pub enum ContextResult {
     /// No outcome is added.
     Nothing,
     /// The source is undefined here.
@@ -61,7 +61,7 @@ pub enum Shown {
     Absent,
     /// The target allows this, the source does not; whether the source races.
     Extra {
-        outcome: Outcome,
+        outcome: ObservedValues,
         racy: bool,
     },
     /// The target has no meaning here, and the source has one: why.
@@ -70,14 +70,14 @@ pub enum Shown {
 }
 
 /// What a program allows.
-pub struct Allowed {
-    outcomes: BTreeSet<Outcome>,
+pub struct AllowedOutcomes {
+    outcomes: BTreeSet<ObservedValues>,
     races: bool,
     undefined: Option<String>,
     cut: bool,
 }
 
-impl Allowed {
+impl AllowedOutcomes {
     pub fn has(&self, outcome: &[Value]) -> bool {
         self.outcomes.contains(outcome)
     }
@@ -104,17 +104,17 @@ fn dialect(language: Language) -> Dialect {
     }
 }
 
-impl<'a> Case<'a> {
+impl<'a> RefinementCase<'a> {
     pub fn new(
-        asker: Asker<'a>,
+        asker: Refiner<'a>,
         setup: Setup,
         sides: [&'a Function; 2],
-        locations: Vec<Location>,
+        locations: Vec<MeetingLocation>,
         shown: Vec<(usize, u32, u32)>,
-    ) -> Case<'a> {
+    ) -> RefinementCase<'a> {
         let [source, target] = sides;
         let (torn, bound) = (false, BTreeMap::new());
-        Case { asker, setup, source, target, locations, shown, torn, bound }
+        RefinementCase { asker, setup, source, target, locations, shown, torn, bound }
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -127,7 +127,7 @@ impl<'a> Case<'a> {
         let steps = if lowered && cxx { mapping::to_ptx(step) } else { vec![step] };
         let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
         // No listing shows waits: they are granted.
-        let machine = Machine::new(sm, shared, false);
+        let machine = MachineTarget::new(sm, shared, false);
         let all = steps.into_iter().map(|step| contract::reference(step, machine));
         all.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
@@ -136,8 +136,8 @@ impl<'a> Case<'a> {
     /// has no such operation.
     fn cells(
         &self,
-        context: &Context,
-        ops: &[Op],
+        context: &FunctionContext,
+        ops: &[PartnerOp],
         prefix: &str,
         lowered: bool,
     ) -> Option<Vec<String>> {
@@ -146,7 +146,7 @@ impl<'a> Case<'a> {
         let (mut cells, mut registers, mut last) = (Vec::new(), 0, None);
         for op in ops {
             match *op {
-                Op::Barrier(meeting) => cells.push(
+                PartnerOp::Barrier(meeting) => cells.push(
                     match meeting {
                         Meeting::Cta => "bar.sync 0",
                         Meeting::ClusterArrive { relaxed: false } => "barrier.cluster.arrive",
@@ -157,23 +157,23 @@ impl<'a> Case<'a> {
                     }
                     .to_owned(),
                 ),
-                Op::Guard => {
+                PartnerOp::Guard => {
                     let (register, at) = last.clone()?;
-                    let location: &Location = &self.locations[at];
+                    let location: &MeetingLocation = &self.locations[at];
                     let initial =
                         self.setup.memory[location.place.memory].initial_of(location.place.offset);
                     let bits = if location.place.bytes == 8 { 64 } else { 32 };
                     cells.push(format!("setp.eq.u{bits} {prefix}p, {register}, {initial}"));
                     cells.push(format!("@{prefix}p bra {prefix}end"));
                 }
-                Op::Fence(order) => {
+                PartnerOp::Fence(order) => {
                     let scope = context.scope_of_fence(ops, &self.locations);
                     let step = Step::Fence { order, scope };
                     for step in self.steps(step, false, lowered)? {
                         cells.push(cell(step, "", 32, 0, None, language)?);
                     }
                 }
-                Op::Access { act, at, order, value } => {
+                PartnerOp::Access { act, at, order, value } => {
                     let location = &self.locations[at];
                     let scope = context.scope_of(at, location);
                     let spot = if location.shared { Spot::Y } else { Spot::X };
@@ -205,14 +205,18 @@ impl<'a> Case<'a> {
                 }
             }
         }
-        if ops.contains(&Op::Guard) {
+        if ops.contains(&PartnerOp::Guard) {
             cells.push(format!("{prefix}end:"));
         }
         Some(cells)
     }
 
     /// The columns of a side, the first being the function's.
-    fn columns(&self, context: &Context, lowered: bool) -> Option<(Column, Vec<Column>)> {
+    fn columns(
+        &self,
+        context: &FunctionContext,
+        lowered: bool,
+    ) -> Option<(TestColumn, Vec<TestColumn>)> {
         let function = self.function(lowered);
         let frame = [
             self.cells(context, &context.before, "before", lowered)?,
@@ -225,13 +229,17 @@ impl<'a> Case<'a> {
         }
         for ops in &context.partners {
             let cells = self.cells(context, ops, "c", lowered)?;
-            others.push(Column { cells, initial: Vec::new() });
+            others.push(TestColumn { cells, initial: Vec::new() });
         }
         Some((first, others))
     }
 
     /// The function in this frame as a thread.
-    pub fn bound(&mut self, context: &Context, lowered: bool) -> Result<Option<&Bound>, Refused> {
+    pub fn bound(
+        &mut self,
+        context: &FunctionContext,
+        lowered: bool,
+    ) -> Result<Option<&BoundFunction>, Refused> {
         let before = self.cells(context, &context.before, "before", lowered);
         let behind = self.cells(context, &context.behind, "behind", lowered);
         let (Some(before), Some(behind)) = (before, behind) else { return Ok(None) };
@@ -247,7 +255,7 @@ impl<'a> Case<'a> {
     /// The program of a side; none where the target has no such context.
     pub fn program(
         &mut self,
-        context: &Context,
+        context: &FunctionContext,
         lowered: bool,
     ) -> Result<Option<Program>, Refused> {
         let Some((_, others)) = self.columns(context, lowered) else { return Ok(None) };
@@ -286,7 +294,7 @@ impl<'a> Case<'a> {
     pub fn observed(
         &self,
         program: &Program,
-        context: &Context,
+        context: &FunctionContext,
         result: Option<&(String, u16)>,
     ) -> Vec<Observed> {
         let mut all = Vec::new();
@@ -357,7 +365,7 @@ impl<'a> Case<'a> {
         program: &Program,
         model: &Model,
         bound: u32,
-        visit: &mut dyn FnMut(Outcome) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(ObservedValues) -> ControlFlow<()>,
     ) -> Result<ExecutionFacts, &'static str> {
         let masks = self.masks(program);
         let mut seen = ExecutionFacts::default();
@@ -369,13 +377,13 @@ impl<'a> Case<'a> {
         result.map_err(engine::Limit::text).map(|()| seen)
     }
 
-    pub fn allowed(&self, program: &Program, bound: u32) -> Result<Allowed, &'static str> {
+    pub fn allowed(&self, program: &Program, bound: u32) -> Result<AllowedOutcomes, &'static str> {
         let mut outcomes = BTreeSet::new();
         let seen = self.each(program, self.model(false), bound, &mut |outcome| {
             outcomes.insert(outcome);
             ControlFlow::Continue(())
         })?;
-        Ok(Allowed {
+        Ok(AllowedOutcomes {
             outcomes,
             races: !seen.races.is_empty(),
             undefined: seen.undefined.map(|undefined| undefined.reason),
@@ -384,42 +392,42 @@ impl<'a> Case<'a> {
     }
 
     /// Asks whether the target adds an outcome in a context.
-    pub fn ask(&mut self, context: &Context) -> Result<Shown, Refused> {
-        let Some(source) = self.program(context, false)? else { return Ok(Shown::Absent) };
-        let Some(target) = self.program(context, true)? else { return Ok(Shown::Absent) };
+    pub fn ask(&mut self, context: &FunctionContext) -> Result<ContextResult, Refused> {
+        let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
+        let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
         Ok(self.compare(&source, &target))
     }
 
     /// The same for programs that were made already.
-    pub fn compare(&self, source: &Program, target: &Program) -> Shown {
+    pub fn compare(&self, source: &Program, target: &Program) -> ContextResult {
         let allowed = match self.allowed(source, self.asker.bound) {
             Ok(allowed) => allowed,
-            Err(why) => return Shown::Undecided(why),
+            Err(why) => return ContextResult::Undecided(why),
         };
         if allowed.undefined.is_some() {
-            return Shown::Silent;
+            return ContextResult::Silent;
         }
         match self.extra(&allowed, target) {
-            Err(why) => Shown::Undecided(why),
-            Ok((seen, _)) if seen.undefined.is_some() => {
-                Shown::Undefined(seen.undefined.map_or(String::new(), |undefined| undefined.reason))
-            }
-            Ok((_, None)) => Shown::Nothing,
+            Err(why) => ContextResult::Undecided(why),
+            Ok((seen, _)) if seen.undefined.is_some() => ContextResult::Undefined(
+                seen.undefined.map_or(String::new(), |undefined| undefined.reason),
+            ),
+            Ok((_, None)) => ContextResult::Nothing,
             Ok((_, Some(outcome))) if allowed.cut => self.confirm(source, outcome, &allowed),
-            Ok((_, Some(outcome))) => Shown::Extra { outcome, racy: allowed.races },
+            Ok((_, Some(outcome))) => ContextResult::Extra { outcome, racy: allowed.races },
         }
     }
 
     /// Whether a target adds nothing, and has a meaning.
-    pub fn keeps(&self, allowed: &Allowed, target: &Program) -> bool {
+    pub fn keeps(&self, allowed: &AllowedOutcomes, target: &Program) -> bool {
         matches!(self.extra(allowed, target), Ok((seen, None)) if seen.undefined.is_none())
     }
 
     fn extra(
         &self,
-        allowed: &Allowed,
+        allowed: &AllowedOutcomes,
         target: &Program,
-    ) -> Result<(ExecutionFacts, Option<Outcome>), &'static str> {
+    ) -> Result<(ExecutionFacts, Option<ObservedValues>), &'static str> {
         let mut extra = None;
         let seen = self.each(target, self.model(true), self.asker.bound, &mut |outcome| {
             if allowed.outcomes.contains(&outcome) {
@@ -432,19 +440,24 @@ impl<'a> Case<'a> {
     }
 
     /// Where loops of the source were cut, the outcome may be one of more iterations.
-    fn confirm(&self, source: &Program, outcome: Outcome, allowed: &Allowed) -> Shown {
+    fn confirm(
+        &self,
+        source: &Program,
+        outcome: ObservedValues,
+        allowed: &AllowedOutcomes,
+    ) -> ContextResult {
         match self.allowed(source, 2 * self.asker.bound + 1) {
-            Err(why) => Shown::Undecided(why),
-            Ok(more) if more.outcomes.contains(&outcome) => Shown::Nothing,
-            Ok(more) if more.cut && more.outcomes != allowed.outcomes => {
-                Shown::Undecided("a loop of the source was cut before the outcome was decided")
-            }
-            Ok(more) => Shown::Extra { outcome, racy: more.races },
+            Err(why) => ContextResult::Undecided(why),
+            Ok(more) if more.outcomes.contains(&outcome) => ContextResult::Nothing,
+            Ok(more) if more.cut && more.outcomes != allowed.outcomes => ContextResult::Undecided(
+                "a loop of the source was cut before the outcome was decided",
+            ),
+            Ok(more) => ContextResult::Extra { outcome, racy: more.races },
         }
     }
 
     /// Why the source forbids the outcome.
-    pub fn blame(&self, source: &Program, outcome: &Outcome) -> Blame {
+    pub fn blame(&self, source: &Program, outcome: &ObservedValues) -> Blame {
         let model = self.model(false);
         let forbidden = |keep: &dyn Fn(&model::rel::Axiom) -> bool| {
             let mut some = model.clone();
@@ -465,7 +478,12 @@ impl<'a> Case<'a> {
 
     /// A side in a context as a litmus test, where this outcome is said to be there or not. None of
     /// listings: their contexts are PTX.
-    pub fn test(&mut self, context: &Context, lowered: bool, outcome: &Outcome) -> Option<String> {
+    pub fn test(
+        &mut self,
+        context: &FunctionContext,
+        lowered: bool,
+        outcome: &ObservedValues,
+    ) -> Option<String> {
         let language = self.function(lowered).language;
         if matches!(language, Language::Sass(_)) {
             return None;
@@ -509,7 +527,7 @@ impl<'a> Case<'a> {
     }
 
     /// An outcome in words.
-    pub fn outcome(&self, program: &Program, outcome: &Outcome) -> String {
+    pub fn outcome(&self, program: &Program, outcome: &ObservedValues) -> String {
         let all = program.observed.iter().zip(outcome);
         let all: Vec<String> = all
             .map(|(observed, value)| format!("{}={value}", self.name(program, observed)))
@@ -518,9 +536,10 @@ impl<'a> Case<'a> {
     }
 
     /// A context in words, the function as itself.
-    pub fn words(&self, context: &Context) -> String {
-        let cells =
-            |ops: &[Op], prefix: &str| self.cells(context, ops, prefix, false).unwrap_or_default();
+    pub fn words(&self, context: &FunctionContext) -> String {
+        let cells = |ops: &[PartnerOp], prefix: &str| {
+            self.cells(context, ops, prefix, false).unwrap_or_default()
+        };
         let name = format!("[{}]", self.source.name);
         let mut first = cells(&context.before, "before");
         first.push(name.clone());
@@ -557,7 +576,7 @@ fn cell(
         Step::Access { act, order, scope, .. } => {
             let destination = destination.map(|register| format!("{register}, "));
             let (value, expects) = (value.to_string(), "0".to_owned());
-            let access = Access { act, at, bits, order, scope, destination, value, expects };
+            let access = WitnessAccess { act, at, bits, order, scope, destination, value, expects };
             if language == Dialect::Cxx { access.cxx() } else { access.ptx() }
         }
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,

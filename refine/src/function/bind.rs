@@ -64,7 +64,7 @@ pub struct Setup {
 
 /// A column of a test: cells, and what registers hold in the beginning.
 #[derive(Clone, Debug)]
-pub struct Column {
+pub struct TestColumn {
     pub cells: Vec<String>,
     pub initial: Vec<(String, String)>,
 }
@@ -75,7 +75,7 @@ impl Setup {
         &self,
         name: &str,
         language: Language,
-        columns: &[(Placement, &Column)],
+        columns: &[(Placement, &TestColumn)],
         condition: &str,
     ) -> TestText {
         let mut source = match language {
@@ -108,7 +108,7 @@ impl Setup {
     }
 
     /// The column of a function, with these cells before it and behind it.
-    pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> Column {
+    pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> TestColumn {
         let initial = function.initial.iter().map(|(register, initial)| {
             let value = match initial {
                 EntryValue::Parameter(index) => match self.arguments.get(*index) {
@@ -132,7 +132,7 @@ impl Setup {
             cells.push(format!("{END}:"));
             cells.extend(frame[1].iter().cloned());
         }
-        Column { cells, initial: initial.collect() }
+        TestColumn { cells, initial: initial.collect() }
     }
 }
 
@@ -163,7 +163,7 @@ fn special(name: &str) -> u64 {
 }
 
 /// A function as a thread.
-pub struct Bound {
+pub struct BoundFunction {
     /// Of this thread alone.
     pub program: Program,
     /// For each of its lines, the row of the function.
@@ -172,7 +172,7 @@ pub struct Bound {
     pub lowered: Vec<LoweredInstruction>,
 }
 
-impl Bound {
+impl BoundFunction {
     pub fn thread(&self) -> &Thread {
         &self.program.threads[0]
     }
@@ -192,7 +192,7 @@ pub fn bind(
     setup: &Setup,
     function: &Function,
     frame: &[Vec<String>; 2],
-) -> Result<Bound, Refused> {
+) -> Result<BoundFunction, Refused> {
     let column = setup.column(function, frame);
     let source = setup.test("function", function.language, &[(HERE, &column)], &setup.anything());
     // Cells follow the line of placements.
@@ -206,7 +206,7 @@ pub fn bind(
     let Test { program, line_numbers, sass, .. } = read;
     let lowered = sass.and_then(|mut sass| sass.lowered.pop()).unwrap_or_default();
     let rows: Vec<Option<usize>> = line_numbers[0].iter().map(|&line| row_at(line)).collect();
-    let bound = Bound { program, rows, lowered };
+    let bound = BoundFunction { program, rows, lowered };
     if let Some((_, line, why)) = bound.program.unsupported() {
         return Err(Refused { line: bound.line(function, line), why: why.to_owned() });
     }

@@ -11,13 +11,13 @@ use model::isa::atom::AtomicOp;
 use model::memory::Space;
 use model::program::Thread;
 
-use super::ask::{Asker, Blame, Case, Shown};
+use super::ask::{Blame, ContextResult, RefinementCase, Refiner};
 use super::bind::{Argument, Memory, Setup, bind, pointers};
-use super::lessen::{self, Held};
-use super::partner::{Context, Location, OWN, contexts};
-use super::scan::{Place, Scan, Stop, Use, scan};
-use super::{mend, progress, run};
-use crate::verdict::{By, Finding, Verdict};
+use super::partner::{FunctionContext, MeetingLocation, OWN, contexts};
+use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
+use super::weaken::{self, PassedContext};
+use super::{progress, repair, run};
+use crate::verdict::{Finding, Refuter, Verdict};
 
 /// Bytes that a pointer leads to: the first of these that the function stays in.
 const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
@@ -27,7 +27,7 @@ const MOST: usize = 200_000;
 
 /// What a function was judged in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Tally {
+struct ContextCounts {
     told: usize,
     silent: usize,
     setups: usize,
@@ -42,7 +42,7 @@ fn refused(side: &str, refused: &Refused) -> Box<Finding> {
 const SIDES: [&str; 2] = ["source", "target"];
 
 /// Judges a lowering of a function; and the line of the target that is at fault, if one is.
-pub fn judge(source: &Function, target: &Function, asker: Asker<'_>) -> (Finding, Option<usize>) {
+pub fn judge(source: &Function, target: &Function, asker: Refiner<'_>) -> (Finding, Option<usize>) {
     let (mut finding, at) = match judged(source, target, asker) {
         Ok(finding) => finding,
         Err(finding) => (*finding, None),
@@ -56,14 +56,14 @@ pub fn judge(source: &Function, target: &Function, asker: Asker<'_>) -> (Finding
 }
 
 /// A finding, and the line of the target that is at fault.
-type Found = (Finding, Option<usize>);
+type LocatedFinding = (Finding, Option<usize>);
 
-type Judged<T> = Result<T, Box<Finding>>;
+type JudgeResult<T> = Result<T, Box<Finding>>;
 
-fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Found> {
+fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResult<LocatedFinding> {
     signatures(source, target)?;
     let setups = setups(source, target)?;
-    let (mut tally, mut racy, mut outside) = (Tally::default(), None, None);
+    let (mut tally, mut racy, mut outside) = (ContextCounts::default(), None, None);
     let mut limits: Vec<&'static str> = Vec::new();
     let mut syntactic = 0;
     let mut late = Vec::new();
@@ -93,33 +93,33 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
             for context in &all {
                 let shown = case.ask(context).map_err(|why| refused("context", &why))?;
                 match shown {
-                    Shown::Nothing => tally.told += usize::from(!torn),
-                    Shown::Silent => tally.silent += usize::from(!torn),
-                    Shown::Undecided(why) => {
+                    ContextResult::Nothing => tally.told += usize::from(!torn),
+                    ContextResult::Silent => tally.silent += usize::from(!torn),
+                    ContextResult::Undecided(why) => {
                         if !limits.contains(&why) {
                             limits.push(why);
                         }
                     }
-                    Shown::Undefined(why) => {
+                    ContextResult::Undefined(why) => {
                         outside.get_or_insert_with(|| (why, case.words(context)));
                     }
                     // Dependencies of the source are those of its text: a branch that decides nothing is one,
                     // and a compiler may leave it out.
-                    Shown::Extra { outcome, .. } if thin(&mut case, context, &outcome) => {
+                    ContextResult::Extra { outcome, .. } if thin(&mut case, context, &outcome) => {
                         syntactic += 1;
                     }
-                    Shown::Extra { outcome, racy: true } if racy.is_none() => {
+                    ContextResult::Extra { outcome, racy: true } if racy.is_none() => {
                         racy = Some(refuted(&mut case, context, &outcome, true)?);
                     }
-                    Shown::Absent | Shown::Extra { racy: true, .. } => {}
-                    Shown::Extra { outcome, racy: false } => {
+                    ContextResult::Absent | ContextResult::Extra { racy: true, .. } => {}
+                    ContextResult::Extra { outcome, racy: false } => {
                         let (mut finding, at) = refuted(&mut case, context, &outcome, false)?;
-                        if finding.by == Some(By::Contract) {
-                            let first: Vec<&Context> =
+                        if finding.by == Some(Refuter::Contract) {
+                            let first: Vec<&FunctionContext> =
                                 std::iter::once(context).chain(&all).collect();
                             let run = run::run(&mut case, &first);
                             if let Some(run) = run.map_err(|why| refused("context", &why))? {
-                                finding.by = Some(By::ContractAndMachine);
+                                finding.by = Some(Refuter::ContractAndMachine);
                                 finding.run = Some(run.to_string());
                             }
                         }
@@ -160,7 +160,9 @@ fn judged(source: &Function, target: &Function, asker: Asker<'_>) -> Judged<Foun
 
 /// The parts of the target that can be removed, in all setups. Not done for listings: a weaker promise need
 /// not be an instruction of SASS.
-fn less(cases: &mut [(Case<'_>, Vec<Context>)]) -> Result<Option<String>, Refused> {
+fn less(
+    cases: &mut [(RefinementCase<'_>, Vec<FunctionContext>)],
+) -> Result<Option<String>, Refused> {
     let mut held = Vec::new();
     for (case, contexts) in &mut *cases {
         if matches!(case.target.language, Language::Sass(_)) {
@@ -176,23 +178,23 @@ fn less(cases: &mut [(Case<'_>, Vec<Context>)]) -> Result<Option<String>, Refuse
             }
             let Some(bound) = case.bound(context, true)? else { continue };
             let rows = bound.rows.clone();
-            held.push(Held { allowed, target, rows, twin: context.twin });
+            held.push(PassedContext { allowed, target, rows, twin: context.twin });
         }
     }
     let Some((case, _)) = cases.first() else { return Ok(None) };
     let bound = bind(&case.setup, case.target, &Default::default())?;
-    Ok(lessen::sufficient(case, &bound, &mut held))
+    Ok(weaken::weakest_sufficient(case, &bound, &mut held))
 }
 
 /// Whether some access of the target is weak where none of the source's is.
-fn may_tear(scans: &[Scan; 2]) -> bool {
+fn may_tear(scans: &[ThreadScan; 2]) -> bool {
     scans[1].uses.iter().any(|theirs| {
-        let strong = |ours: &Use| !ours.plain && ours.place == theirs.place;
+        let strong = |ours: &MemoryUse| !ours.plain && ours.place == theirs.place;
         theirs.plain && theirs.place.bytes > 1 && scans[0].uses.iter().any(strong)
     })
 }
 
-fn preserved(Tally { told, silent, setups }: Tally, bound: u32) -> String {
+fn preserved(ContextCounts { told, silent, setups }: ContextCounts, bound: u32) -> String {
     let mut why = format!("no outcome is added in {told} contexts");
     if silent > 0 {
         write!(why, "; in {silent} the source races").expect("a string takes it");
@@ -209,7 +211,7 @@ fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
 }
 
 /// Both sides have to take and to return the same.
-fn signatures(source: &Function, target: &Function) -> Judged<()> {
+fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
     let (ours, theirs) = (source.parameters.len(), target.parameters.len());
     if ours != theirs {
         let why = format!("the source has {ours} parameters, the target {theirs}");
@@ -244,7 +246,7 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// The choices of arguments, aliases and initial memory, the plainest first.
-fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
+fn setups(source: &Function, target: &Function) -> JudgeResult<Vec<Setup>> {
     let base = base(source, target)?;
     let sizes = SIZES.iter();
     let mut fitted = None;
@@ -260,18 +262,18 @@ fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
                 fitted = Some((setup, scans));
                 break;
             }
-            Err((side, Stop::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
+            Err((side, ScanError::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
                 let why = format!(
                     "line {line} of the {side}: the address is not that of a parameter or a variable"
                 );
                 return Err(found(Verdict::Unsupported, why));
             }
-            Err((_, Stop::Outside { .. })) => {}
-            Err((side, Stop::Fault { line, why })) => {
+            Err((_, ScanError::Outside { .. })) => {}
+            Err((side, ScanError::Fault { line, why })) => {
                 let why = format!("line {line} of the {side}: {why}");
                 return Err(found(Verdict::Unsupported, why));
             }
-            Err((side, Stop::Limit(why))) => {
+            Err((side, ScanError::Limit(why))) => {
                 return Err(found(Verdict::Undecided, format!("the {side}: {why}")));
             }
         }
@@ -294,7 +296,7 @@ fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
     if scans[0].clears || !wanted.is_empty() {
         let mut begun = setup.clone();
         for one in scans[0].uses.iter().filter(|one| !one.plain) {
-            let Place { memory, offset, .. } = one.place;
+            let ByteRange { memory, offset, .. } = one.place;
             let memory = &mut begun.memory[memory];
             let shared = memory.space == Space::Shared;
             if offset % memory.element == 0 && !shared {
@@ -333,12 +335,12 @@ fn setups(source: &Function, target: &Function) -> Judged<Vec<Setup>> {
 }
 
 /// Values that a function may wait for: of what it compares with, the first few.
-fn wanted(scan: &Scan) -> Vec<u64> {
+fn wanted(scan: &ThreadScan) -> Vec<u64> {
     scan.constants.iter().copied().take(2).collect()
 }
 
 /// Memory for every pointer and variable, and small integers.
-fn base(source: &Function, target: &Function) -> Judged<Setup> {
+fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     let mut taken = taken([source, target]);
     let mut setup = Setup { memory: Vec::new(), arguments: Vec::new() };
     for function in [source, target] {
@@ -420,12 +422,15 @@ fn integer(index: usize, bits: u16) -> u64 {
 /// Loops of threads by themselves are followed so far.
 const ROUNDS: u32 = 2;
 
-fn scans(setup: &Setup, sides: [&Function; 2]) -> Result<[Scan; 2], (&'static str, Stop)> {
+fn scans(
+    setup: &Setup,
+    sides: [&Function; 2],
+) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
     let one = |side: usize| {
         let function = sides[side];
         let stop = |stop| (SIDES[side], stop);
         let bound = bind(setup, function, &Default::default())
-            .map_err(|why| stop(Stop::Fault { line: why.line, why: "it cannot be read" }))?;
+            .map_err(|why| stop(ScanError::Fault { line: why.line, why: "it cannot be read" }))?;
         let promised = |line: usize| {
             let row = bound.rows.get(line).copied().flatten();
             row.is_some_and(|row| function.rows[row].read_only)
@@ -433,9 +438,13 @@ fn scans(setup: &Setup, sides: [&Function; 2]) -> Result<[Scan; 2], (&'static st
         let conventions = model::rel::Conventions::default();
         scan(&bound.program, &promised, conventions, ROUNDS).map_err(|why| {
             stop(match why {
-                Stop::Outside { line } => Stop::Outside { line: bound.line(function, line) },
-                Stop::Fault { line, why } => Stop::Fault { line: bound.line(function, line), why },
-                Stop::Limit(why) => Stop::Limit(why),
+                ScanError::Outside { line } => {
+                    ScanError::Outside { line: bound.line(function, line) }
+                }
+                ScanError::Fault { line, why } => {
+                    ScanError::Fault { line: bound.line(function, line), why }
+                }
+                ScanError::Limit(why) => ScanError::Limit(why),
             })
         })
     };
@@ -446,8 +455,8 @@ fn scans(setup: &Setup, sides: [&Function; 2]) -> Result<[Scan; 2], (&'static st
 fn case<'a>(
     setup: &Setup,
     sides: [&'a Function; 2],
-    asker: Asker<'a>,
-) -> Judged<(Case<'a>, [Scan; 2])> {
+    asker: Refiner<'a>,
+) -> JudgeResult<(RefinementCase<'a>, [ThreadScan; 2])> {
     for (side, function) in SIDES.into_iter().zip(sides) {
         bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
     }
@@ -466,10 +475,10 @@ fn case<'a>(
         }
     }
     let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
-    let mut locations: Vec<Location> = scans[0]
+    let mut locations: Vec<MeetingLocation> = scans[0]
         .uses
         .iter()
-        .map(|one| Location {
+        .map(|one| MeetingLocation {
             place: one.place,
             reads: one.reads,
             writes: one.writes,
@@ -480,8 +489,8 @@ fn case<'a>(
         })
         .collect();
     for memory in setup.memory.len() - OWN..setup.memory.len() {
-        let place = Place { memory, offset: 0, bytes: 4 };
-        locations.push(Location {
+        let place = ByteRange { memory, offset: 0, bytes: 4 };
+        locations.push(MeetingLocation {
             place,
             reads: true,
             writes: true,
@@ -500,11 +509,15 @@ fn case<'a>(
         }
     }
     let shown = shown.into_iter().collect();
-    Ok((Case::new(asker, setup, sides, locations, shown), scans))
+    Ok((RefinementCase::new(asker, setup, sides, locations, shown), scans))
 }
 
 /// Whether thin air is all that forbids an outcome to a source of C++.
-fn thin(case: &mut Case<'_>, context: &Context, outcome: &super::ask::Outcome) -> bool {
+fn thin(
+    case: &mut RefinementCase<'_>,
+    context: &FunctionContext,
+    outcome: &super::ask::ObservedValues,
+) -> bool {
     if case.source.language != Language::Cxx || context.is_alone() {
         return false;
     }
@@ -513,12 +526,12 @@ fn thin(case: &mut Case<'_>, context: &Context, outcome: &super::ask::Outcome) -
 }
 
 /// A store of the target to bytes that the source never writes.
-fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
+fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<LocatedFinding> {
     // More rounds of a loop may write there.
     if scans[0].bound_reached {
         return None;
     }
-    let written = |scan: &Scan| -> BTreeSet<(usize, u32)> {
+    let written = |scan: &ThreadScan| -> BTreeSet<(usize, u32)> {
         let places = scan.uses.iter().filter(|one| one.writes).map(|one| one.place);
         let bytes =
             places.flat_map(|at| (at.offset..at.offset + at.bytes).map(move |b| (at.memory, b)));
@@ -528,13 +541,13 @@ fn invented(case: &Case<'_>, scans: &[Scan; 2]) -> Option<Found> {
     let bound = bind(&case.setup, case.target, &Default::default()).ok()?;
     let mut part = None;
     for &(memory, byte) in theirs.difference(&ours) {
-        let at = |place: Place| {
+        let at = |place: ByteRange| {
             place.memory == memory && (place.offset..place.offset + place.bytes).contains(&byte)
         };
         let mut writes = scans[1].paths.iter().flatten().filter(|one| one.writes && at(one.place));
         let first = writes.clone().next()?;
         let name = &case.setup.memory[memory].name;
-        let within = |place: Place| {
+        let within = |place: ByteRange| {
             ours.iter().any(|&(of, byte)| {
                 of == memory && (place.offset..place.offset + place.bytes).contains(&byte)
             })
@@ -563,12 +576,12 @@ fn exchanges(thread: &Thread, line: usize) -> bool {
 
 /// What is said of an outcome that the target adds.
 fn refuted(
-    case: &mut Case<'_>,
-    context: &Context,
-    outcome: &super::ask::Outcome,
+    case: &mut RefinementCase<'_>,
+    context: &FunctionContext,
+    outcome: &super::ask::ObservedValues,
     racy: bool,
-) -> Judged<Found> {
-    let program = |case: &mut Case<'_>, lowered: bool| {
+) -> JudgeResult<LocatedFinding> {
+    let program = |case: &mut RefinementCase<'_>, lowered: bool| {
         let program = case.program(context, lowered).map_err(|why| refused("context", &why))?;
         program.ok_or_else(|| found(Verdict::Undecided, "the context is gone"))
     };
@@ -588,7 +601,7 @@ fn refuted(
         }
         Blame::Axioms(axioms) => (axioms.join(", and by one axiom alone: "), axioms),
     };
-    let missing = mend::missing(case, context, &source, &target);
+    let missing = repair::missing(case, context, &source, &target);
     let at = missing.as_ref().map(|(line, _)| *line);
     let why = match missing {
         Some((_, missing)) => format!("{missing}: the target allows what is forbidden by {by}"),
@@ -599,7 +612,7 @@ fn refuted(
     let listing = matches!(case.target.language, Language::Sass(_));
     let finding = Finding {
         racy,
-        by: Some(if listing { By::Contract } else { By::Axioms }),
+        by: Some(if listing { Refuter::Contract } else { Refuter::Axioms }),
         context: Some(case.words(context)),
         outcome: Some(case.outcome(&target, outcome)),
         forbidden,

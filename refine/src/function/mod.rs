@@ -7,12 +7,12 @@
 pub mod ask;
 pub mod bind;
 pub mod judge;
-mod lessen;
-mod mend;
 pub mod partner;
 mod progress;
+mod repair;
 mod run;
 pub mod scan;
+mod weaken;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,12 +20,12 @@ use std::path::PathBuf;
 use engine::parallel;
 use model::function::{Function, Functions, Refused};
 
-use self::ask::Asker;
+use self::ask::Refiner;
 use crate::Progress;
 use crate::verdict::{Finding, Verdict};
 
 /// A function of the source and what became of it.
-pub struct Pair {
+pub struct FunctionPair {
     pub name: String,
     /// The litmus test that it was made of, if it was.
     pub test: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub struct Pair {
 
 /// What is said of a pair.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Said {
+pub struct PairReport {
     pub name: String,
     /// The litmus test that a function was made of, if it was.
     pub test: Option<PathBuf>,
@@ -46,29 +46,29 @@ pub struct Said {
 }
 
 /// Functions of two files by their names, in the order of the source.
-pub fn paired(source: Functions, target: Functions) -> Vec<Pair> {
+pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
     let mut theirs: BTreeMap<String, Result<Function, Refused>> = BTreeMap::new();
     let mut order = Vec::new();
     for (name, function) in target {
         order.push(name.clone());
         theirs.insert(name, function);
     }
-    let mut all: Vec<Pair> = source
+    let mut all: Vec<FunctionPair> = source
         .into_iter()
         .map(|(name, function)| {
             let target = theirs.remove(&name);
-            Pair { name, test: None, source: Some(function), target }
+            FunctionPair { name, test: None, source: Some(function), target }
         })
         .collect();
     all.extend(order.into_iter().filter_map(|name| {
         let target = theirs.remove(&name)?;
-        Some(Pair { name, test: None, source: None, target: Some(target) })
+        Some(FunctionPair { name, test: None, source: None, target: Some(target) })
     }));
     all
 }
 
 /// Judges one pair.
-pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
+pub fn judge(pair: &FunctionPair, asker: Refiner<'_>) -> PairReport {
     let refused = |side: &str, refused: &Refused| {
         let why = format!("line {} of the {side}: {}", refused.line, refused.why);
         (Finding::new(Verdict::Unsupported, why), None)
@@ -90,7 +90,7 @@ pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
         (_, Some(Err(why))) => refused("target", why),
         (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, asker),
     };
-    Said {
+    PairReport {
         name: pair.name.clone(),
         test: pair.test.clone(),
         source_line: line(&pair.source),
@@ -101,11 +101,11 @@ pub fn judge(pair: &Pair, asker: Asker<'_>) -> Said {
 
 /// Judges all pairs on `jobs` threads; the answers are in the order of the pairs.
 pub fn judge_all(
-    pairs: &[Pair],
-    asker: Asker<'_>,
+    pairs: &[FunctionPair],
+    asker: Refiner<'_>,
     jobs: usize,
     progress: &dyn Progress,
-) -> Vec<Said> {
+) -> Vec<PairReport> {
     let work = |(): &mut (), index: usize| {
         let said = judge(&pairs[index], asker);
         progress.done();

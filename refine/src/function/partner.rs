@@ -9,15 +9,15 @@ use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
-use super::scan::{Meeting, Place, Scan};
+use super::scan::{ByteRange, Meeting, ThreadScan};
 use crate::context::{pairs, triples};
-use crate::step::{Act, Order};
+use crate::step::{AccessKind, AccessOrder};
 
 /// A place that threads meet at.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Location {
-    pub place: Place,
+pub struct MeetingLocation {
+    pub place: ByteRange,
     pub reads: bool,
     pub writes: bool,
     /// Whether the function accesses it by weak accesses only.
@@ -32,11 +32,11 @@ pub struct Location {
 
 /// An operation of a context.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Op {
+pub enum PartnerOp {
     Access {
-        act: Act,
+        act: AccessKind,
         at: usize,
-        order: Order,
+        order: AccessOrder,
         value: u64,
     },
     Fence(FenceOrder),
@@ -47,11 +47,11 @@ pub enum Op {
 
 /// What surrounds a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Context {
+pub struct FunctionContext {
     /// In the thread of the function.
-    pub before: Vec<Op>,
-    pub behind: Vec<Op>,
-    pub partners: Vec<Vec<Op>>,
+    pub before: Vec<PartnerOp>,
+    pub behind: Vec<PartnerOp>,
+    pub partners: Vec<Vec<PartnerOp>>,
     /// Whether the function runs in one more thread, the second.
     pub twin: bool,
     pub placements: Vec<Placement>,
@@ -90,13 +90,13 @@ const MEETINGS: usize = 8;
 /// Stores of a context have numbers from here, which no function is likely to store.
 pub const FRESH: u64 = 101;
 
-struct Maker<'a> {
-    locations: &'a [Location],
+struct ContextBuilder<'a> {
+    locations: &'a [MeetingLocation],
     /// The context's own place between partners.
     link: usize,
     /// Values that the function may wait for.
     wanted: &'a [u64],
-    all: Vec<Context>,
+    all: Vec<FunctionContext>,
 }
 
 /// How many places a context has of its own: two for the frame, and one between partners.
@@ -107,14 +107,14 @@ pub const OWN: usize = 3;
 /// `locations` are those of the scan, then a context's own. `framed` says whether
 /// other code may stand around the function.
 pub fn contexts(
-    scan: &Scan,
-    locations: &[Location],
+    scan: &ThreadScan,
+    locations: &[MeetingLocation],
     wanted: &[u64],
     framed: bool,
     cxx: bool,
-) -> Vec<Context> {
+) -> Vec<FunctionContext> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
-    let mut maker = Maker { locations, link, wanted, all: Vec::new() };
+    let mut maker = ContextBuilder { locations, link, wanted, all: Vec::new() };
     let places = 0..scan.uses.len();
     let shapes: Vec<Vec<Vec<&str>>> = PAIRS
         .iter()
@@ -131,16 +131,26 @@ pub fn contexts(
             maker.pair(shape, [p, q], [&[], &[]]);
             // What was read there before is what a read of the function may not go back behind.
             for at in [p, q].into_iter().filter(|&at| framed && !locations[at].plain) {
-                let op = Op::Access { act: Act::Load, at, order: Order::Relaxed, value: FRESH };
+                let op = PartnerOp::Access {
+                    act: AccessKind::Load,
+                    at,
+                    order: AccessOrder::Relaxed,
+                    value: FRESH,
+                };
                 maker.pair(shape, [p, q], [&[op], &[]]);
             }
         }
         if !framed {
             continue;
         }
-        let order = if total { Order::SeqCst } else { Order::Relaxed };
+        let order = if total { AccessOrder::SeqCst } else { AccessOrder::Relaxed };
         let ops = |at: usize| {
-            [Act::Store, Act::Load].map(|act| Op::Access { act, at, order, value: FRESH })
+            [AccessKind::Store, AccessKind::Load].map(|act| PartnerOp::Access {
+                act,
+                at,
+                order,
+                value: FRESH,
+            })
         };
         for op in ops(frame) {
             for place in places.clone() {
@@ -163,9 +173,9 @@ pub fn contexts(
     maker.all
 }
 
-impl Maker<'_> {
+impl ContextBuilder<'_> {
     /// What a word of a shape does; none where the place cannot be accessed so.
-    fn op(&self, word: &str, [p, q]: [usize; 2], value: u64) -> Option<Op> {
+    fn op(&self, word: &str, [p, q]: [usize; 2], value: u64) -> Option<PartnerOp> {
         let (name, at) = word.split_once(' ').unwrap_or((word, ""));
         let at = match at {
             "p" => p,
@@ -174,32 +184,32 @@ impl Maker<'_> {
         };
         let (name, order) = name.split_once('.').unwrap_or((name, ""));
         let act = match name {
-            "if" => return Some(Op::Guard),
-            "f" => return Some(Op::Fence(FenceOrder::Sc)),
-            "ld" => Act::Load,
-            "st" => Act::Store,
-            _ => Act::Swap,
+            "if" => return Some(PartnerOp::Guard),
+            "f" => return Some(PartnerOp::Fence(FenceOrder::Sc)),
+            "ld" => AccessKind::Load,
+            "st" => AccessKind::Store,
+            _ => AccessKind::Swap,
         };
         let location = self.locations[at];
         // What nobody else writes is not worth reading.
-        if act == Act::Load && !location.writes && !location.own {
+        if act == AccessKind::Load && !location.writes && !location.own {
             return None;
         }
         if act.writes() && location.promised {
             return None;
         }
         let order = match order {
-            "acq" => Order::Acquire,
-            "rel" => Order::Release,
-            "sc" => Order::SeqCst,
-            _ if location.plain && act != Act::Swap => Order::Weak,
-            _ => Order::Relaxed,
+            "acq" => AccessOrder::Acquire,
+            "rel" => AccessOrder::Release,
+            "sc" => AccessOrder::SeqCst,
+            _ if location.plain && act != AccessKind::Swap => AccessOrder::Weak,
+            _ => AccessOrder::Relaxed,
         };
         let fits = match location.place.bytes {
-            1 | 2 => act != Act::Swap,
+            1 | 2 => act != AccessKind::Swap,
             bytes => bytes <= 8,
         };
-        (fits && !(location.plain && order != Order::Weak)).then_some(Op::Access {
+        (fits && !(location.plain && order != AccessOrder::Weak)).then_some(PartnerOp::Access {
             act,
             at,
             order,
@@ -207,7 +217,7 @@ impl Maker<'_> {
         })
     }
 
-    fn pair(&mut self, shape: &[Vec<&str>], [p, q]: [usize; 2], frame: [&[Op]; 2]) {
+    fn pair(&mut self, shape: &[Vec<&str>], [p, q]: [usize; 2], frame: [&[PartnerOp]; 2]) {
         let mut value = FRESH;
         let mut partners = Vec::new();
         for thread in shape {
@@ -220,10 +230,15 @@ impl Maker<'_> {
             partners.push(ops);
         }
         // A weak access without a guard or a release beside it races, and says nothing.
-        let weak = |op: &Op| matches!(op, Op::Access { order: Order::Weak, .. });
-        let ordered = |ops: &Vec<Op>| {
-            let device =
-                |op: &Op| matches!(op, Op::Guard | Op::Access { order: Order::Release, .. });
+        let weak =
+            |op: &PartnerOp| matches!(op, PartnerOp::Access { order: AccessOrder::Weak, .. });
+        let ordered = |ops: &Vec<PartnerOp>| {
+            let device = |op: &PartnerOp| {
+                matches!(
+                    op,
+                    PartnerOp::Guard | PartnerOp::Access { order: AccessOrder::Release, .. }
+                )
+            };
             !ops.iter().any(weak) || ops.iter().any(device)
         };
         if !partners.iter().all(ordered) {
@@ -232,11 +247,11 @@ impl Maker<'_> {
         let link = partners
             .iter()
             .flatten()
-            .any(|op| matches!(op, Op::Access { at, .. } if *at == self.link));
+            .any(|op| matches!(op, PartnerOp::Access { at, .. } if *at == self.link));
         self.place(&partners, frame);
         // What the function waits for is stored by the operation that stands for "done".
-        let last = |op: &Op| {
-            matches!(op, Op::Access { act: Act::Store | Act::Swap, at, .. }
+        let last = |op: &PartnerOp| {
+            matches!(op, PartnerOp::Access { act: AccessKind::Store | AccessKind::Swap, at, .. }
             if !self.locations[*at].own)
         };
         if link && partners.len() > 1 && !partners[1].iter().any(last) {
@@ -245,7 +260,7 @@ impl Maker<'_> {
         for &wanted in self.wanted {
             let mut varied = partners.clone();
             let found = varied.iter_mut().flatten().rev().find(|op| last(op));
-            let Some(Op::Access { value, at, .. }) = found else { return };
+            let Some(PartnerOp::Access { value, at, .. }) = found else { return };
             if wanted >> (8 * u64::from(self.locations[*at].place.bytes).min(7)) != 0 {
                 continue;
             }
@@ -255,11 +270,11 @@ impl Maker<'_> {
     }
 
     /// At every distance that a shared place allows.
-    fn place(&mut self, partners: &[Vec<Op>], [before, behind]: [&[Op]; 2]) {
+    fn place(&mut self, partners: &[Vec<PartnerOp>], [before, behind]: [&[PartnerOp]; 2]) {
         let shared = partners
             .iter()
             .flatten()
-            .any(|op| matches!(op, Op::Access { at, .. } if self.locations[*at].shared));
+            .any(|op| matches!(op, PartnerOp::Access { at, .. } if self.locations[*at].shared));
         let all: Vec<(&'static str, Vec<Placement>)> = if partners.len() == 1 {
             pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
         } else {
@@ -270,7 +285,7 @@ impl Maker<'_> {
             if shared && !same {
                 continue;
             }
-            self.all.push(Context {
+            self.all.push(FunctionContext {
                 before: before.to_vec(),
                 behind: behind.to_vec(),
                 partners: partners.to_vec(),
@@ -283,7 +298,7 @@ impl Maker<'_> {
 
     /// Nobody else: what the function computes.
     fn alone(&mut self) {
-        self.all.push(Context {
+        self.all.push(FunctionContext {
             before: Vec::new(),
             behind: Vec::new(),
             partners: Vec::new(),
@@ -296,7 +311,7 @@ impl Maker<'_> {
     /// The function beside itself.
     fn twins(&mut self) {
         for (distance, placements, _) in pairs() {
-            self.all.push(Context {
+            self.all.push(FunctionContext {
                 before: Vec::new(),
                 behind: Vec::new(),
                 partners: Vec::new(),
@@ -308,32 +323,33 @@ impl Maker<'_> {
     }
 
     /// Partners that meet the function at its barriers, and access a place between two of them.
-    fn barriers(&mut self, scan: &Scan) {
+    fn barriers(&mut self, scan: &ThreadScan) {
         let met = scan.barriers.iter().flatten();
-        let barriers: Vec<Op> = met.map(|&meeting| Op::Barrier(meeting)).collect();
+        let barriers: Vec<PartnerOp> = met.map(|&meeting| PartnerOp::Barrier(meeting)).collect();
         if barriers.is_empty() || barriers.len() > MEETINGS {
             return;
         }
-        let cluster = barriers.iter().any(|op| *op != Op::Barrier(Meeting::Cta));
+        let cluster = barriers.iter().any(|op| *op != PartnerOp::Barrier(Meeting::Cta));
         let within = if cluster { Scope::Cluster } else { Scope::Cta };
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
         for at in 0..scan.uses.len() {
             for behind in 0..=barriers.len() {
-                for act in [Act::Load, Act::Store] {
+                for act in [AccessKind::Load, AccessKind::Store] {
                     let location = self.locations[at];
-                    let idle = act == Act::Load && !location.writes;
+                    let idle = act == AccessKind::Load && !location.writes;
                     if idle || act.writes() && location.promised || location.place.bytes > 8 {
                         continue;
                     }
-                    let order = if location.plain { Order::Weak } else { Order::Relaxed };
+                    let order =
+                        if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
                     let mut ops = barriers.clone();
-                    ops.insert(behind, Op::Access { act, at, order, value: FRESH });
+                    ops.insert(behind, PartnerOp::Access { act, at, order, value: FRESH });
                     for (distance, placements, _) in &near {
                         if location.shared && placements[0] != placements[1] {
                             continue;
                         }
-                        self.all.push(Context {
+                        self.all.push(FunctionContext {
                             before: Vec::new(),
                             behind: Vec::new(),
                             partners: vec![ops.clone()],
@@ -348,7 +364,7 @@ impl Maker<'_> {
     }
 }
 
-impl Context {
+impl FunctionContext {
     /// Whether the function runs by itself.
     pub fn is_alone(&self) -> bool {
         self.placements.len() == 1
@@ -357,13 +373,13 @@ impl Context {
     /// Whether the context itself accesses a place.
     pub fn accesses(&self, at: usize) -> bool {
         let ops = self.before.iter().chain(&self.behind).chain(self.partners.iter().flatten());
-        ops.into_iter().any(|op| matches!(op, Op::Access { at: there, .. } if *there == at))
+        ops.into_iter().any(|op| matches!(op, PartnerOp::Access { at: there, .. } if *there == at))
     }
 
     /// The narrowest scope that includes all threads which access a place.
-    pub fn scope_of(&self, at: usize, location: &Location) -> Scope {
-        let accesses = |ops: &[Op]| {
-            ops.iter().any(|op| matches!(op, Op::Access { at: there, .. } if *there == at))
+    pub fn scope_of(&self, at: usize, location: &MeetingLocation) -> Scope {
+        let accesses = |ops: &[PartnerOp]| {
+            ops.iter().any(|op| matches!(op, PartnerOp::Access { at: there, .. } if *there == at))
         };
         let mut there = Vec::new();
         if !location.own || accesses(&self.before) || accesses(&self.behind) {
@@ -377,10 +393,10 @@ impl Context {
     }
 
     /// The scope of a fence: the widest of the places of its thread.
-    pub fn scope_of_fence(&self, ops: &[Op], locations: &[Location]) -> Scope {
+    pub fn scope_of_fence(&self, ops: &[PartnerOp], locations: &[MeetingLocation]) -> Scope {
         let places = ops.iter().filter_map(|op| match op {
-            Op::Access { at, .. } => Some(self.scope_of(*at, &locations[*at])),
-            Op::Fence(_) | Op::Guard | Op::Barrier(_) => None,
+            PartnerOp::Access { at, .. } => Some(self.scope_of(*at, &locations[*at])),
+            PartnerOp::Fence(_) | PartnerOp::Guard | PartnerOp::Barrier(_) => None,
         });
         places.max().unwrap_or(Scope::Cta)
     }

@@ -9,20 +9,23 @@ use model::function::Refused;
 use model::isa::{Instruction, Reg};
 use model::program::Thread;
 
-use super::ask::Case;
+use super::ask::RefinementCase;
 use super::bind::bind;
-use super::scan::{Accessed, Place, Scan};
+use super::scan::{ByteRange, PathAccess, ThreadScan};
 use crate::verdict::{Finding, Verdict};
 
 /// A loop that waits for a place.
 struct Wait {
-    place: Place,
+    place: ByteRange,
     /// Where its load is, in the thread.
     line: usize,
 }
 
 /// Compares a function and its lowering: `weaker`, or notes.
-pub(super) fn compare(case: &Case<'_>, scans: &[Scan; 2]) -> Result<Vec<Finding>, Refused> {
+pub(super) fn compare(
+    case: &RefinementCase<'_>,
+    scans: &[ThreadScan; 2],
+) -> Result<Vec<Finding>, Refused> {
     let [source, target] = [case.source, case.target];
     let nothing = Default::default();
     let bounds = [bind(&case.setup, source, &nothing)?, bind(&case.setup, target, &nothing)?];
@@ -31,7 +34,7 @@ pub(super) fn compare(case: &Case<'_>, scans: &[Scan; 2]) -> Result<Vec<Finding>
         row.is_some_and(|row| source.rows[row].volatile)
     };
     let mut all = Vec::new();
-    let places: BTreeSet<Place> = scans[0]
+    let places: BTreeSet<ByteRange> = scans[0]
         .paths
         .iter()
         .flatten()
@@ -61,10 +64,14 @@ pub(super) fn compare(case: &Case<'_>, scans: &[Scan; 2]) -> Result<Vec<Finding>
 }
 
 /// What is said where volatile accesses are not the same.
-fn lost(scans: &[Scan; 2], places: &BTreeSet<Place>, case: &Case<'_>) -> Option<String> {
-    let strong = |one: &&Accessed| one.strong && places.contains(&one.place);
-    let sequences = |scan: &Scan| -> BTreeSet<Vec<(Place, bool)>> {
-        let of = |path: &Vec<Accessed>| {
+fn lost(
+    scans: &[ThreadScan; 2],
+    places: &BTreeSet<ByteRange>,
+    case: &RefinementCase<'_>,
+) -> Option<String> {
+    let strong = |one: &&PathAccess| one.strong && places.contains(&one.place);
+    let sequences = |scan: &ThreadScan| -> BTreeSet<Vec<(ByteRange, bool)>> {
+        let of = |path: &Vec<PathAccess>| {
             path.iter().filter(strong).map(|one| (one.place, one.writes)).collect()
         };
         scan.paths.iter().map(of).collect()
@@ -87,7 +94,7 @@ fn lost(scans: &[Scan; 2], places: &BTreeSet<Place>, case: &Case<'_>) -> Option<
 }
 
 /// Loops that a strong load, or an atomic, may end.
-fn waits(thread: &Thread, scan: &Scan) -> Vec<Wait> {
+fn waits(thread: &Thread, scan: &ThreadScan) -> Vec<Wait> {
     let mut all: Vec<Wait> = Vec::new();
     for (end, line) in thread.lines.iter().enumerate() {
         let Some(branch) = line.instruction.as_branch() else { continue };

@@ -9,10 +9,10 @@ use model::program::Program;
 use model::value::Value;
 use sass::lower::Lowering;
 
-use super::ask::Case;
-use super::partner::Context;
-use crate::run::{MACHINES, Run};
-use engine::explore::{Limits, explore};
+use super::ask::RefinementCase;
+use super::partner::FunctionContext;
+use crate::run::{ForbiddenRun, MACHINES};
+use engine::explore::{ExploreLimits, explore};
 
 /// States of one context, and time for all of them.
 const STATES: usize = 50_000;
@@ -20,7 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A shortest run with an outcome that the axioms forbid the source, in the first of these contexts
 /// that has one; none where the machine has none, or it took too long.
-pub(super) fn run(case: &mut Case<'_>, contexts: &[&Context]) -> Result<Option<Run>, Refused> {
+pub(super) fn run(
+    case: &mut RefinementCase<'_>,
+    contexts: &[&FunctionContext],
+) -> Result<Option<ForbiddenRun>, Refused> {
     let Language::Sass(sm) = case.target.language else { return Ok(None) };
     let Some(lowering) = Lowering::of(sm) else { return Ok(None) };
     let started = Instant::now();
@@ -48,7 +51,7 @@ pub(super) fn run(case: &mut Case<'_>, contexts: &[&Context]) -> Result<Option<R
             if let Some((outcome, steps)) = extra(&program, direct, options, &is_allowed) {
                 let outcome = case.outcome(&program, &outcome);
                 let context = format!("{}{name}", case.words(context));
-                return Ok(Some(Run { context, outcome, steps }));
+                return Ok(Some(ForbiddenRun { context, outcome, steps }));
             }
         }
     }
@@ -62,10 +65,11 @@ fn extra(
     options: Options,
     allowed: &dyn Fn(&[Value]) -> bool,
 ) -> Option<(Vec<Value>, Vec<String>)> {
-    let limits = Limits::states(STATES);
+    let limits = ExploreLimits::states(STATES);
     let explored = explore(program, lowering, options, limits).ok()?;
     let outcome = explored.outcomes.keys().find(|outcome| !allowed(outcome))?;
-    let explored = explore(program, lowering, options, Limits { runs: true, ..limits }).ok()?;
+    let explored =
+        explore(program, lowering, options, ExploreLimits { runs: true, ..limits }).ok()?;
     let steps = explored.outcomes.get(outcome)?;
     let machine = Machine::new(program, lowering.direct?.to_vec(), options, true).ok()?;
     Some((outcome.clone(), steps.iter().map(|step| machine.describe(*step)).collect()))

@@ -14,7 +14,7 @@ use model::unfold::{UnfoldLimit, Unfolded};
 
 /// Bytes that a thread accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Place {
+pub struct ByteRange {
     /// Index of the memory.
     pub memory: usize,
     pub offset: u32,
@@ -24,8 +24,8 @@ pub struct Place {
 /// How a place is accessed.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Use {
-    pub place: Place,
+pub struct MemoryUse {
+    pub place: ByteRange,
     pub reads: bool,
     pub writes: bool,
     /// Whether all accesses are weak: a partner's has to be ordered, or it races.
@@ -36,8 +36,8 @@ pub struct Use {
 
 /// What is known of a thread by itself.
 #[derive(Clone, Debug, Default)]
-pub struct Scan {
-    pub uses: Vec<Use>,
+pub struct ThreadScan {
+    pub uses: Vec<MemoryUse>,
     /// Indices of `uses`: on some path the first is accessed before the second.
     pub ordered: BTreeSet<(usize, usize)>,
     /// Values that it compares with or stores.
@@ -51,7 +51,7 @@ pub struct Scan {
     /// Whether a loop was cut.
     pub bound_reached: bool,
     /// What it accesses on each path to its end.
-    pub paths: Vec<Vec<Accessed>>,
+    pub paths: Vec<Vec<PathAccess>>,
 }
 
 /// What a thread does at a barrier.
@@ -81,17 +81,17 @@ impl Meeting {
 
 /// One access on a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Accessed {
+pub struct PathAccess {
     /// Of the thread.
     pub line: usize,
-    pub place: Place,
+    pub place: ByteRange,
     pub writes: bool,
     pub strong: bool,
 }
 
 /// Why a thread is not judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Stop {
+pub enum ScanError {
     /// An address is outside of the memory that it was given; more might do.
     Outside {
         line: usize,
@@ -111,9 +111,9 @@ pub fn scan(
     promised: &dyn Fn(usize) -> bool,
     conventions: Conventions,
     bound: u32,
-) -> Result<Scan, Stop> {
+) -> Result<ThreadScan, ScanError> {
     let unfolded = Unfolded::new(program, conventions, bound).map_err(|limit| {
-        Stop::Limit(match limit {
+        ScanError::Limit(match limit {
             UnfoldLimit::Paths => "it has too many paths",
             UnfoldLimit::Events => "it has too many accesses for an engine",
             UnfoldLimit::Steps => "it has too many instructions",
@@ -123,17 +123,17 @@ pub fn scan(
             | UnfoldLimit::Interrupted => "it takes too long",
         })
     })?;
-    let mut scan = Scan { bound_reached: unfolded.bound_reached, ..Scan::default() };
+    let mut scan = ThreadScan { bound_reached: unfolded.bound_reached, ..ThreadScan::default() };
     let paths = &unfolded.paths[0];
     let mut fault = None;
     let mut barriers = BTreeSet::new();
     for path in paths {
         match path.end {
             PathEnd::Fault { reason: "an address outside every declared location", line } => {
-                return Err(Stop::Outside { line: line.into() });
+                return Err(ScanError::Outside { line: line.into() });
             }
             PathEnd::Fault { reason, line } => {
-                fault.get_or_insert(Stop::Fault { line: line.into(), why: reason });
+                fault.get_or_insert(ScanError::Fault { line: line.into(), why: reason });
             }
             PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
@@ -149,7 +149,7 @@ pub fn scan(
     Ok(scan)
 }
 
-impl Scan {
+impl ThreadScan {
     fn path(&mut self, path: &Path, promised: &dyn Fn(usize) -> bool, unfolded: &Unfolded<'_>) {
         let mut seen: Vec<usize> = Vec::new();
         let mut accessed = Vec::new();
@@ -159,21 +159,21 @@ impl Scan {
             if !matches!(object.space, Space::Global | Space::Shared) {
                 continue;
             }
-            let place = Place {
+            let place = ByteRange {
                 memory: usize::from(object.variable.0),
                 offset: access.va.start,
                 bytes: access.va.length,
             };
             let index = self.uses.iter().position(|one| one.place == place).unwrap_or_else(|| {
                 let nothing =
-                    Use { place, reads: false, writes: false, plain: true, promised: false };
+                    MemoryUse { place, reads: false, writes: false, plain: true, promised: false };
                 self.uses.push(nothing);
                 self.uses.len() - 1
             });
             let one = &mut self.uses[index];
             one.reads |= event.kind == EventKind::Read;
             one.writes |= event.kind == EventKind::Write;
-            accessed.push(Accessed {
+            accessed.push(PathAccess {
                 line: event.line.into(),
                 place,
                 writes: event.kind == EventKind::Write,

@@ -14,14 +14,14 @@ use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
 use super::super::contract;
-use super::super::item::Item;
-use super::super::step::{Act, Order, Step};
+use super::super::item::TargetItem;
+use super::super::step::{AccessKind, AccessOrder, Step};
 use super::super::{ptx_items, row};
 use super::instance;
 
 /// One line of PTX lifted.
-enum New {
-    Access(Order, Scope),
+enum LiftedLine {
+    Access(AccessOrder, Scope),
     Fence(FenceOrder, Scope),
     /// The barrier of the line.
     Barrier,
@@ -60,10 +60,10 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
             };
             for new in all {
                 let instruction = match new {
-                    New::Fence(order, scope) => Instruction::Fence(Fence { order, scope }),
-                    New::Barrier => line.instruction.clone(),
-                    New::Cluster(kind) => Instruction::ClusterBarrier(kind.unaligned()),
-                    New::Access(order, scope) => access(&line.instruction, order, scope)
+                    LiftedLine::Fence(order, scope) => Instruction::Fence(Fence { order, scope }),
+                    LiftedLine::Barrier => line.instruction.clone(),
+                    LiftedLine::Cluster(kind) => Instruction::ClusterBarrier(kind.unaligned()),
+                    LiftedLine::Access(order, scope) => access(&line.instruction, order, scope)
                         .ok_or_else(|| format!("`{}` became another access", line.text))?,
                 };
                 lines.push(Line { instruction, ..line.clone() });
@@ -80,7 +80,7 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
     Ok(program)
 }
 
-fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, String> {
+fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine>, String> {
     let items = if table.cxx {
         let text = of_cxx(&line.instruction, table)
             .ok_or_else(|| format!("the table has no row for `{}`", line.text))?;
@@ -90,30 +90,30 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, Stri
         let lowering = Lowering { table, ..lowering };
         let text = lowering.text(&line.instruction, &line.text);
         let text = text.ok_or_else(|| lowering.no_row(&line.instruction, &line.text))?;
-        contract::items(&text).map_err(|ptx_items::Uncovered(why)| why)?
+        contract::items(&text).map_err(|ptx_items::UncoveredInstruction(why)| why)?
     };
     let mut all = Vec::new();
     for item in items {
         all.push(match item {
-            Item::Access(done) => New::Access(done.order, done.scope),
-            Item::Step(Step::Fence { order, scope }) => New::Fence(order, scope),
-            Item::Step(Step::Barrier) => New::Barrier,
-            Item::Step(Step::ClusterArrive { .. }) => {
-                New::Cluster(ClusterBarrierKind::ArriveRelaxed)
+            TargetItem::Access(done) => LiftedLine::Access(done.order, done.scope),
+            TargetItem::Step(Step::Fence { order, scope }) => LiftedLine::Fence(order, scope),
+            TargetItem::Step(Step::Barrier) => LiftedLine::Barrier,
+            TargetItem::Step(Step::ClusterArrive { .. }) => {
+                LiftedLine::Cluster(ClusterBarrierKind::ArriveRelaxed)
             }
-            Item::Step(Step::ClusterWait) => New::Cluster(ClusterBarrierKind::Wait),
-            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => {
+            TargetItem::Step(Step::ClusterWait) => LiftedLine::Cluster(ClusterBarrierKind::Wait),
+            TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => {
                 return Err(format!("what `{}` became is not supported", line.text));
             }
         });
     }
-    let accesses = all.iter().filter(|new| matches!(new, New::Access(..))).count();
+    let accesses = all.iter().filter(|new| matches!(new, LiftedLine::Access(..))).count();
     let wanted = usize::from(line.instruction.access().is_some());
     let barriers = |of: fn(&Instruction) -> bool| usize::from(of(&line.instruction));
-    let kept = |of: fn(&New) -> bool| all.iter().filter(|new| of(new)).count();
-    if kept(|new| matches!(new, New::Barrier))
+    let kept = |of: fn(&LiftedLine) -> bool| all.iter().filter(|new| of(new)).count();
+    if kept(|new| matches!(new, LiftedLine::Barrier))
         != barriers(|of| matches!(of, Instruction::Barrier(_)))
-        || kept(|new| matches!(new, New::Cluster(_)))
+        || kept(|new| matches!(new, LiftedLine::Cluster(_)))
             != barriers(|of| matches!(of, Instruction::ClusterBarrier(_)))
     {
         return Err(format!("`{}` became other barriers", line.text));
@@ -121,7 +121,9 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<New>, Stri
     // The elements of a vector are accesses of their own anyway; their order is not kept.
     if accesses > wanted && wanted == 1 {
         let mut seen = false;
-        all.retain(|new| !matches!(new, New::Access(..)) || !std::mem::replace(&mut seen, true));
+        all.retain(|new| {
+            !matches!(new, LiftedLine::Access(..)) || !std::mem::replace(&mut seen, true)
+        });
     } else if accesses != wanted {
         return Err(format!("`{}` became {accesses} accesses", line.text));
     }
@@ -173,20 +175,20 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     let (opcode, order, place) = match step {
         Step::Access { act, at, order, .. } => {
             let opcode = match act {
-                Act::Load => "load",
-                Act::Store => "store",
-                Act::Swap | Act::Overwrite | Act::Reduce => "rmw",
-                Act::CompareExchange(_) | Act::Probe => "cmpxchg",
+                AccessKind::Load => "load",
+                AccessKind::Store => "store",
+                AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => "rmw",
+                AccessKind::CompareExchange(_) | AccessKind::Probe => "cmpxchg",
             };
             // A compare-exchange has one order for both of its ends.
-            let order = if let Act::CompareExchange(Some(failure)) = act {
+            let order = if let AccessKind::CompareExchange(Some(failure)) = act {
                 joined(order, failure)
             } else {
                 order
             };
             let order = of_order(order);
-            let compare = matches!(act, Act::CompareExchange(_));
-            let act = if compare { Act::CompareExchange(None) } else { act };
+            let compare = matches!(act, AccessKind::CompareExchange(_));
+            let act = if compare { AccessKind::CompareExchange(None) } else { act };
             (opcode, order, Some((act, at)))
         }
         Step::Fence { order, .. } => ("fence", of_fence(order), None),
@@ -197,35 +199,37 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     let text = find(table, opcode, order, step.scope())?;
     let items = row::ptx_excerpt(&text).ok()?;
     let steps = items.into_iter().map(|item| match item {
-        Item::Access(done) => place.map(|(act, at)| Step::access(act, at, done.order, done.scope)),
-        Item::Step(step) => Some(step),
-        Item::Label(_) | Item::Branch { .. } => None,
+        TargetItem::Access(done) => {
+            place.map(|(act, at)| Step::access(act, at, done.order, done.scope))
+        }
+        TargetItem::Step(step) => Some(step),
+        TargetItem::Label(_) | TargetItem::Branch { .. } => None,
     });
     steps.collect()
 }
 
 /// The order of an atomic.
-fn of_atomic(order: AtomicOrder, cxx: Cxx) -> Order {
+fn of_atomic(order: AtomicOrder, cxx: Cxx) -> AccessOrder {
     let order = match order {
-        _ if cxx.seq_cst => Order::SeqCst,
-        AtomicOrder::AcqRel => Order::AcqRel,
-        AtomicOrder::Release => Order::Release,
-        AtomicOrder::Acquire => Order::Acquire,
-        AtomicOrder::Relaxed => Order::Relaxed,
+        _ if cxx.seq_cst => AccessOrder::SeqCst,
+        AtomicOrder::AcqRel => AccessOrder::AcqRel,
+        AtomicOrder::Release => AccessOrder::Release,
+        AtomicOrder::Acquire => AccessOrder::Acquire,
+        AtomicOrder::Relaxed => AccessOrder::Relaxed,
     };
     cxx.failure.map_or(order, |failure| joined(order, failure))
 }
 
 /// As tables write it.
-fn of_order(order: Order) -> &'static str {
+fn of_order(order: AccessOrder) -> &'static str {
     match order {
-        Order::Weak => "",
-        Order::Unordered => "unordered",
-        Order::Relaxed => "relaxed",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acq_rel",
-        Order::SeqCst => "seq_cst",
+        AccessOrder::Weak => "",
+        AccessOrder::Unordered => "unordered",
+        AccessOrder::Relaxed => "relaxed",
+        AccessOrder::Acquire => "acquire",
+        AccessOrder::Release => "release",
+        AccessOrder::AcqRel => "acq_rel",
+        AccessOrder::SeqCst => "seq_cst",
     }
 }
 
@@ -253,48 +257,51 @@ fn find(table: &LoweringTable, opcode: &str, order: &str, scope: Option<Scope>) 
 }
 
 /// The one order of a compare-exchange, from those of success and failure.
-fn joined(success: Order, failure: Failure) -> Order {
+fn joined(success: AccessOrder, failure: Failure) -> AccessOrder {
     match (success, failure) {
-        (_, Failure::SeqCst) | (Order::SeqCst, _) => Order::SeqCst,
+        (_, Failure::SeqCst) | (AccessOrder::SeqCst, _) => AccessOrder::SeqCst,
         (order, Failure::Relaxed) => order,
-        (Order::Release | Order::AcqRel, Failure::Acquire) => Order::AcqRel,
-        (_, Failure::Acquire) => Order::Acquire,
+        (AccessOrder::Release | AccessOrder::AcqRel, Failure::Acquire) => AccessOrder::AcqRel,
+        (_, Failure::Acquire) => AccessOrder::Acquire,
     }
 }
 
 /// The same access with another order.
-fn access(instruction: &Instruction, order: Order, scope: Scope) -> Option<Instruction> {
+fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option<Instruction> {
     let cxx = Cxx::default();
     Some(match instruction {
         Instruction::Load(load) => {
             let order = match order {
                 _ if load.order.is_of_read_only_data() => load.order,
-                Order::Weak => LoadOrder::Weak,
-                Order::Acquire | Order::AcqRel => LoadOrder::Acquire(scope),
-                Order::Unordered | Order::Relaxed | Order::Release | Order::SeqCst => {
-                    LoadOrder::Relaxed(scope)
-                }
+                AccessOrder::Weak => LoadOrder::Weak,
+                AccessOrder::Acquire | AccessOrder::AcqRel => LoadOrder::Acquire(scope),
+                AccessOrder::Unordered
+                | AccessOrder::Relaxed
+                | AccessOrder::Release
+                | AccessOrder::SeqCst => LoadOrder::Relaxed(scope),
             };
             Instruction::Load(Load { order, cxx, ..load.clone() })
         }
         Instruction::Store(store) => {
             let order = match order {
-                Order::Weak => StoreOrder::Weak,
-                Order::Release | Order::AcqRel => StoreOrder::Release(scope),
-                Order::Unordered | Order::Relaxed | Order::Acquire | Order::SeqCst => {
-                    StoreOrder::Relaxed(scope)
-                }
+                AccessOrder::Weak => StoreOrder::Weak,
+                AccessOrder::Release | AccessOrder::AcqRel => StoreOrder::Release(scope),
+                AccessOrder::Unordered
+                | AccessOrder::Relaxed
+                | AccessOrder::Acquire
+                | AccessOrder::SeqCst => StoreOrder::Relaxed(scope),
             };
             Instruction::Store(Store { order, cxx, ..store.clone() })
         }
         Instruction::Atomic(atomic) => {
             let order = match order {
-                Order::Acquire => AtomicOrder::Acquire,
-                Order::Release => AtomicOrder::Release,
-                Order::AcqRel => AtomicOrder::AcqRel,
-                Order::Weak | Order::Unordered | Order::Relaxed | Order::SeqCst => {
-                    AtomicOrder::Relaxed
-                }
+                AccessOrder::Acquire => AtomicOrder::Acquire,
+                AccessOrder::Release => AtomicOrder::Release,
+                AccessOrder::AcqRel => AtomicOrder::AcqRel,
+                AccessOrder::Weak
+                | AccessOrder::Unordered
+                | AccessOrder::Relaxed
+                | AccessOrder::SeqCst => AtomicOrder::Relaxed,
             };
             Instruction::Atomic(Atomic { order, scope, cxx, ..atomic.clone() })
         }

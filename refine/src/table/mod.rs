@@ -15,10 +15,10 @@ use std::ops::Range;
 use sass::lowering;
 use serde_json::Map;
 
-use super::rows::{self, Setting};
+use super::rows::{self, JudgeSettings};
 use super::step::Step;
 use super::verdict::{Finding, Verdict};
-use super::{Row, Table};
+use super::{Row, RowTable};
 use crate::Progress;
 
 /// What a table of C++ makes of a step; `None` where it has no row.
@@ -27,7 +27,7 @@ pub(super) fn mapped(step: Step, table: &lowering::LoweringTable) -> Option<Vec<
 }
 
 /// Which of all rows to judge are of a row of the table.
-struct Of {
+struct RowOrigin {
     row: usize,
     all: Range<usize>,
 }
@@ -48,7 +48,7 @@ pub struct RowFinding<'t> {
 
 /// A table that was judged.
 #[derive(Debug)]
-pub struct Judged<'t> {
+pub struct TableFindings<'t> {
     pub rows: Vec<RowFinding<'t>>,
     /// Of all rows.
     pub instructions: usize,
@@ -60,13 +60,13 @@ pub struct Judged<'t> {
 /// weak accesses counts.
 pub fn judge<'t>(
     table: &'t lowering::LoweringTable,
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
     racy: bool,
     progress: &dyn Progress,
-) -> Judged<'t> {
+) -> TableFindings<'t> {
     let patterns: Vec<lowering::Instances<'_>> = table.rows().collect();
-    let mut of: Vec<Of> = Vec::new();
-    let mut all = Table::default();
+    let mut of: Vec<RowOrigin> = Vec::new();
+    let mut all = RowTable::default();
     for (row, pattern) in patterns.iter().enumerate() {
         let before = all.rows.len();
         let rows = pattern.all.iter().flat_map(|one| instance::rows(table, one));
@@ -74,7 +74,7 @@ pub fn judge<'t>(
         let rows: BTreeSet<(String, String, String)> = rows.collect();
         let row_of = |(source, target, arch)| (Row { source, target, arch }, Map::new());
         all.rows.extend(rows.into_iter().map(row_of));
-        of.push(Of { row, all: before..all.rows.len() });
+        of.push(RowOrigin { row, all: before..all.rows.len() });
     }
     progress.length(2 * all.rows.len());
     let (mut findings, questions) = rows::judge_by(&all, setting, None, progress);
@@ -88,8 +88,8 @@ pub fn judge<'t>(
                 .push("the threads of its contexts are lowered by this table too".to_owned());
         }
     }
-    let mut judged = Judged { rows: Vec::new(), instructions: 0, questions };
-    for Of { row, all: indices } in of {
+    let mut judged = TableFindings { rows: Vec::new(), instructions: 0, questions };
+    for RowOrigin { row, all: indices } in of {
         // Lists together have more than PTX has.
         let is_ptx = |&at: &usize| findings[at].verdict != Verdict::Invalid;
         let valid: Vec<usize> = indices.filter(is_ptx).collect();

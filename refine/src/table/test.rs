@@ -11,16 +11,16 @@ use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
 use super::lifted;
-use crate::alike::FIRST;
 use crate::inclusion::{BOUND, Outcome};
-use crate::rows::Setting;
-use crate::verdict::{By, Finding, Verdict};
+use crate::rows::JudgeSettings;
+use crate::symmetry::FIRST;
+use crate::verdict::{Finding, Refuter, Verdict};
 use engine::ExecutionFacts;
 use engine::explore::inclusion::shown;
-use engine::explore::{Limits, explore};
+use engine::explore::{ExploreLimits, explore};
 
 /// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
-pub fn judge(test: &Test, table: &LoweringTable, setting: &Setting<'_>) -> Option<Finding> {
+pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) -> Option<Finding> {
     if test.sass.is_some() || (test.dialect == Dialect::Cxx) != table.cxx {
         return None;
     }
@@ -62,7 +62,7 @@ fn on(
     (table, sm): (&LoweringTable, u16),
     ptx: &Model,
     allowed: &BTreeSet<Outcome>,
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
 ) -> Finding {
     let found = match outcomes(target, ptx, setting) {
         Ok(found) => found,
@@ -79,10 +79,10 @@ fn on(
         return Finding::new(Verdict::Preserved, "no outcome is added");
     };
     let by = match (extra, &run) {
-        _ if table.cxx => By::Axioms,
-        (Some(_), Some(_)) => By::ContractAndMachine,
-        (Some(_), None) => By::Contract,
-        (None, _) => By::Machine,
+        _ if table.cxx => Refuter::Axioms,
+        (Some(_), Some(_)) => Refuter::ContractAndMachine,
+        (Some(_), None) => Refuter::Contract,
+        (None, _) => Refuter::Machine,
     };
     let on = if table.cxx { String::new() } else { format!(" on sm_{sm}") };
     let why = format!("it has an outcome{on} that the source forbids");
@@ -97,7 +97,7 @@ fn on(
 fn outcomes(
     program: &Program,
     model: &Model,
-    setting: &Setting<'_>,
+    setting: &JudgeSettings<'_>,
 ) -> Result<BTreeSet<Outcome>, Box<Finding>> {
     let mut all = BTreeSet::new();
     let mut seen = ExecutionFacts::default();
@@ -133,14 +133,14 @@ fn run(
     const STATES: usize = 200_000;
     let lowering = Lowering { table, ..Lowering::of(sm)? };
     let options = Options { lazy_all: true, ..Options::DEFAULT };
-    let limits = Limits::states(STATES);
+    let limits = ExploreLimits::states(STATES);
     let explored = explore(&test.program, lowering, options, limits).ok()?;
     // Registers are compared by the bits that they have.
     let allowed: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
     let is_extra = |outcome: &&Vec<_>| !allowed.contains(&shown(test, outcome));
     let outcome = explored.outcomes.keys().find(is_extra)?;
     let explored =
-        explore(&test.program, lowering, options, Limits { runs: true, ..limits }).ok()?;
+        explore(&test.program, lowering, options, ExploreLimits { runs: true, ..limits }).ok()?;
     let lowered = lowering.program(&test.program).ok()?;
     let machine = machine::Machine::new(&test.program, lowered, options, true).ok()?;
     let steps = explored.outcomes.get(outcome)?.iter();

@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NORMATIVE;
-use crate::report::finding::Unread;
+use crate::report::finding::UnreadInput;
 use crate::report::json::{ByName, Error, OneNote, by_name};
-use engine::explore::one::Ran;
+use engine::explore::one::MachineRun;
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Object<'a> {
+pub(crate) struct ExploreObject<'a> {
     file: String,
     name: Option<&'a str>,
     arch: Option<String>,
@@ -20,8 +20,8 @@ pub(crate) struct Object<'a> {
     /// False for what `check` would exit with a code for.
     expected: bool,
     reason: Option<String>,
-    outcomes: Vec<OneOutcome<'a>>,
-    unreached: Vec<Values>,
+    outcomes: Vec<ExploreOutcome<'a>>,
+    unreached: Vec<OutcomeValues>,
     states: Option<usize>,
     transitions: Option<usize>,
     stuck: Option<usize>,
@@ -35,9 +35,10 @@ pub(crate) struct Object<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct OneOutcome<'a> {
+#[schemars(rename = "OneOutcome")]
+struct ExploreOutcome<'a> {
     #[serde(flatten)]
-    values: Values,
+    values: OutcomeValues,
     satisfies: bool,
     walks: Option<u64>,
     allowed: Option<bool>,
@@ -46,23 +47,24 @@ struct OneOutcome<'a> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Values {
+#[schemars(rename = "Values")]
+struct OutcomeValues {
     registers: ByName,
     memory: ByName,
 }
 
-impl Values {
-    fn new(test: &Test, values: &[model::value::Value]) -> Values {
+impl OutcomeValues {
+    fn new(test: &Test, values: &[model::value::Value]) -> OutcomeValues {
         let (registers, memory) = by_name(test, values);
-        Values { registers, memory }
+        OutcomeValues { registers, memory }
     }
 }
 
-impl<'a> Object<'a> {
-    pub(super) fn ran(file: String, test: &'a Test, ran: &'a Ran) -> Object<'a> {
+impl<'a> ExploreObject<'a> {
+    pub(super) fn ran(file: String, test: &'a Test, ran: &'a MachineRun) -> ExploreObject<'a> {
         let (verdict, reason) = ran.verdict(test);
-        let outcomes = ran.outcomes.iter().map(|reached| OneOutcome {
-            values: Values::new(test, &reached.values),
+        let outcomes = ran.outcomes.iter().map(|reached| ExploreOutcome {
+            values: OutcomeValues::new(test, &reached.values),
             satisfies: test.proposition.holds(&test.program, &reached.values),
             walks: reached.walks,
             allowed: reached.allowed,
@@ -70,7 +72,7 @@ impl<'a> Object<'a> {
             refutation: reached.refutation.as_deref(),
         });
         let explored = ran.explored.as_ref();
-        Object {
+        ExploreObject {
             file,
             name: Some(&test.name),
             arch: Some(format!("sm_{}", ran.sm)),
@@ -79,7 +81,11 @@ impl<'a> Object<'a> {
             expected: ran.exit() == engine::exit::Exit::AsExpected,
             reason,
             outcomes: outcomes.collect(),
-            unreached: ran.unreached.iter().map(|values| Values::new(test, values)).collect(),
+            unreached: ran
+                .unreached
+                .iter()
+                .map(|values| OutcomeValues::new(test, values))
+                .collect(),
             states: explored.map(|explored| explored.states),
             transitions: explored.map(|explored| explored.transitions),
             stuck: explored.map(|explored| explored.stuck),
@@ -91,9 +97,9 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn unread(unread: &Unread<'_>) -> Object<'static> {
+    pub(super) fn unread(unread: &UnreadInput<'_>) -> ExploreObject<'static> {
         let errors = Error::all(unread);
-        Object {
+        ExploreObject {
             file: unread.file(),
             name: None,
             arch: None,

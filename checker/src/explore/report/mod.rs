@@ -10,71 +10,74 @@ use std::path::PathBuf;
 use ::text::Diagnostic;
 use litmus::{Quantifier, Test};
 
-use crate::lines::{self, Schema};
-use crate::report::finding::{Case, Finding, Level, Place, Rule, Unread, Why};
+use crate::lines::{self, LineKind};
+use crate::report::finding::{
+    FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
+};
 use crate::report::herd::Entry;
-use crate::report::{Reported, Sum};
+use crate::report::{Reportable, RunSummary};
 use engine::exit::Exit;
 use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{Answer, Ran};
+use engine::explore::one::{ExploreAnswer, MachineRun};
 use engine::judge::Observation;
 use engine::words::with_threads;
 
-pub(crate) use json::Object;
-pub use text::Shown;
+pub(crate) use json::ExploreObject;
+pub use text::TextOptions;
 
 /// What became of one file.
-pub enum Outcome {
+pub enum ExploreResult {
     /// On each machine.
-    Ran(Box<Test>, Vec<Ran>),
+    Ran(Box<Test>, Vec<MachineRun>),
     Rejected(Vec<Diagnostic>),
     Unreadable(io::Error),
 }
 
-pub struct Item {
+pub struct ExploredFile {
     /// As the user named it, or found below a folder the user named.
     pub path: PathBuf,
-    pub outcome: Outcome,
+    pub outcome: ExploreResult,
 }
 
-impl Item {
+impl ExploredFile {
     /// Why it did not run, if it did not.
-    pub fn unread(&self) -> Option<Unread<'_>> {
+    pub fn unread(&self) -> Option<UnreadInput<'_>> {
         let why = match &self.outcome {
-            Outcome::Ran(..) => return None,
-            Outcome::Rejected(diagnostics) => Why::Rejected(diagnostics),
-            Outcome::Unreadable(error) => Why::Unreadable(error),
+            ExploreResult::Ran(..) => return None,
+            ExploreResult::Rejected(diagnostics) => UnreadReason::Rejected(diagnostics),
+            ExploreResult::Unreadable(error) => UnreadReason::Unreadable(error),
         };
-        Some(Unread { path: &self.path, why })
+        Some(UnreadInput { path: &self.path, why })
     }
 
     /// What there is to say of it, machine by machine.
-    pub fn said(&self, shown: Shown) -> Vec<Said<'_>> {
-        let on = |on| Said { item: self, on, shown };
+    pub fn said(&self, shown: TextOptions) -> Vec<ExploreReport<'_>> {
+        let on = |on| ExploreReport { item: self, on, shown };
         match &self.outcome {
-            Outcome::Ran(test, machines) => {
-                machines.iter().map(|ran| on(Some(On { test, ran, of: machines.len() }))).collect()
-            }
-            Outcome::Rejected(_) | Outcome::Unreadable(_) => vec![on(None)],
+            ExploreResult::Ran(test, machines) => machines
+                .iter()
+                .map(|ran| on(Some(TestOnMachine { test, ran, of: machines.len() })))
+                .collect(),
+            ExploreResult::Rejected(_) | ExploreResult::Unreadable(_) => vec![on(None)],
         }
     }
 }
 
 /// A test on one of so many machines.
-struct On<'a> {
+struct TestOnMachine<'a> {
     test: &'a Test,
-    ran: &'a Ran,
+    ran: &'a MachineRun,
     of: usize,
 }
 
 /// What became of a test on one machine, or of a file that is no test.
-pub struct Said<'a> {
-    item: &'a Item,
-    on: Option<On<'a>>,
-    shown: Shown,
+pub struct ExploreReport<'a> {
+    item: &'a ExploredFile,
+    on: Option<TestOnMachine<'a>>,
+    shown: TextOptions,
 }
 
-fn rule(verdict: &'static str) -> Rule {
+fn rule(verdict: &'static str) -> ReportRule {
     let text = match verdict {
         "included" => "the axioms allow every outcome of the machine",
         "not-included" => "the axioms forbid an outcome of the machine",
@@ -87,12 +90,12 @@ fn rule(verdict: &'static str) -> Rule {
         "undecided" => "a limit was reached before the answer was known",
         _ => "the test has run",
     };
-    Rule { id: verdict, text, section: None }
+    ReportRule { id: verdict, text, section: None }
 }
 
-impl On<'_> {
-    fn case(&self, file: String) -> Case {
-        let On { test, ran, .. } = self;
+impl TestOnMachine<'_> {
+    fn case(&self, file: String) -> ReportCase {
+        let TestOnMachine { test, ran, .. } = self;
         let exit = ran.exit();
         let (verdict, reason) = ran.verdict(test);
         let level = match (exit, &reason) {
@@ -113,13 +116,13 @@ impl On<'_> {
         let arch = [("arch", format!("sm_{}", ran.sm))];
         let found = outcome.iter().map(|outcome| ("outcome", outcome.clone()));
         let facts = facts.into_iter().chain(arch).chain(found.clone());
-        let finding = Finding {
+        let finding = ReportFinding {
             remarks: found.collect(),
             facts: facts.map(|(name, text)| (name, text.into())).collect(),
-            ..Finding::new(rule(verdict), level, message, Place::file(&*file))
+            ..ReportFinding::new(rule(verdict), level, message, FilePosition::file(&*file))
         };
         let notes = ran.notes(test).into_iter().map(|note| format!("note: {}", note.text));
-        Case {
+        ReportCase {
             subject: format!("{file} on sm_{}", ran.sm),
             file,
             exit,
@@ -131,10 +134,10 @@ impl On<'_> {
 
     /// A difference with its runs; of anything else, what the terminal shows at most.
     fn details(&self, out: &mut dyn Write) -> io::Result<()> {
-        let On { test, ran, .. } = self;
+        let TestOnMachine { test, ran, .. } = self;
         let refuted = || ran.outcomes.iter().filter(|reached| reached.refutation.is_some());
         if refuted().next().is_none() {
-            let shown = Shown { check: false, verbose: true, stats: true, progress: false };
+            let shown = TextOptions { check: false, verbose: true, stats: true, progress: false };
             return shown.explored(test, ran, out);
         }
         for reached in refuted() {
@@ -146,8 +149,8 @@ impl On<'_> {
     }
 }
 
-impl Reported for Said<'_> {
-    fn case(&self) -> Case {
+impl Reportable for ExploreReport<'_> {
+    fn case(&self) -> ReportCase {
         let file = self.item.path.to_string_lossy().into_owned();
         match (&self.on, self.item.unread()) {
             (Some(on), _) => on.case(file),
@@ -157,10 +160,10 @@ impl Reported for Said<'_> {
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         match &self.on {
-            Some(On { test, ran, .. }) if self.shown.check => {
+            Some(TestOnMachine { test, ran, .. }) if self.shown.check => {
                 self.shown.compared(&self.item.path, test, ran, out)
             }
-            Some(On { test, ran, .. }) => self.shown.explored(test, ran, out),
+            Some(TestOnMachine { test, ran, .. }) => self.shown.explored(test, ran, out),
             // Of inputs it is complained on the other stream.
             None => Ok(()),
         }
@@ -175,18 +178,18 @@ impl Reported for Said<'_> {
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let object = match (&self.on, self.item.unread()) {
-            (Some(On { test, ran, .. }), _) => {
-                Object::ran(self.item.path.to_string_lossy().into_owned(), test, ran)
+            (Some(TestOnMachine { test, ran, .. }), _) => {
+                ExploreObject::ran(self.item.path.to_string_lossy().into_owned(), test, ran)
             }
-            (None, unread) => Object::unread(&unread.expect("it did not run")),
+            (None, unread) => ExploreObject::unread(&unread.expect("it did not run")),
         };
-        lines::write(Schema::Explore, &object, out)
+        lines::write(LineKind::Explore, &object, out)
     }
 
     /// Of the machine alone, since a log has no place for a comparison. A state counts once, or as many times
     /// as random walks ended in it.
     fn herd(&self) -> Option<Entry<'_>> {
-        let On { test, ran, of } = self.on.as_ref()?;
+        let TestOnMachine { test, ran, of } = self.on.as_ref()?;
         let explored = ran.explored.as_ref()?;
         let name = match of {
             1 => test.name.clone(),
@@ -236,7 +239,7 @@ impl Reported for Said<'_> {
 
 /// What a comparison amounts to.
 #[derive(Default)]
-pub struct Summary {
+pub struct ExploreSummary {
     /// Whether anything was compared.
     pub compares: bool,
     pub included: usize,
@@ -260,9 +263,9 @@ pub struct Summary {
 /// The first target of which the document says that the model applies.
 pub const NORMATIVE: u16 = 70;
 
-impl Summary {
-    pub fn add(&mut self, item: &Item) {
-        let Outcome::Ran(test, machines) = &item.outcome else {
+impl ExploreSummary {
+    pub fn add(&mut self, item: &ExploredFile) {
+        let ExploreResult::Ran(test, machines) = &item.outcome else {
             self.rejected += 1;
             self.worst = self.worst.max(Some(Exit::BadInput));
             return;
@@ -271,8 +274,8 @@ impl Summary {
             self.worst = self.worst.max(Some(ran.exit()));
             let reason = || ran.verdict(test).1.unwrap_or_default();
             match &ran.answer {
-                Answer::Explored | Answer::Refused(_) => {}
-                Answer::Compared(compared) => {
+                ExploreAnswer::Explored | ExploreAnswer::Refused(_) => {}
+                ExploreAnswer::Compared(compared) => {
                     if ran.sm < NORMATIVE && ran.explored.is_some() {
                         *self.early.entry(ran.sm).or_default() += 1;
                     }
@@ -311,7 +314,7 @@ impl Summary {
     }
 }
 
-impl Sum for Summary {
+impl RunSummary for ExploreSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         if !self.compares {
             return Ok(());

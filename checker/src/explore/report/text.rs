@@ -10,15 +10,15 @@ use text::diagnostic::escaped;
 use crate::input::shown;
 use crate::report::colour;
 use engine::exit::Exit;
-use engine::explore::Explored;
+use engine::explore::Exploration;
 use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{Answer, Ran, Reached};
+use engine::explore::one::{ExploreAnswer, MachineRun, Reached};
 use engine::words::with_threads;
 
 /// What the terminal shows of a run.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub struct Shown {
+pub struct TextOptions {
     pub check: bool,
     pub verbose: bool,
     pub stats: bool,
@@ -26,11 +26,16 @@ pub struct Shown {
     pub progress: bool,
 }
 
-impl Shown {
+impl TextOptions {
     /// Every outcome, and a run to it if there is one to show.
-    pub(super) fn explored(self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn explored(
+        self,
+        test: &Test,
+        ran: &MachineRun,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let heading = format!("{} on sm_{}", escaped(&test.name), ran.sm);
-        if let Answer::Refused(_) = ran.answer {
+        if let ExploreAnswer::Refused(_) = ran.answer {
             let (word, reason) = ran.verdict(test);
             return writeln!(out, "{heading}: {word}: {}", reason.unwrap_or_default());
         }
@@ -51,10 +56,10 @@ impl Shown {
         self,
         path: &Path,
         test: &Test,
-        ran: &Ran,
+        ran: &MachineRun,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Answer::Compared(inclusion) = &ran.answer else { return Ok(()) };
+        let ExploreAnswer::Compared(inclusion) = &ran.answer else { return Ok(()) };
         let exit = ran.exit();
         if exit == Exit::AsExpected && !self.verbose && !self.stats && !self.progress {
             return Ok(());
@@ -110,14 +115,16 @@ impl Shown {
         self.remarks(test, ran, out)
     }
 
-    fn remarks(self, test: &Test, ran: &Ran, out: &mut dyn Write) -> io::Result<()> {
+    fn remarks(self, test: &Test, ran: &MachineRun, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
         // A comparison has said so in its line.
-        if let (Answer::Explored, Some(((thread, line), misuse))) = (&ran.answer, ran.misused()) {
+        if let (ExploreAnswer::Explored, Some(((thread, line), misuse))) =
+            (&ran.answer, ran.misused())
+        {
             let of = &test.program.threads[usize::from(thread.0)];
             let line = &of.lines[usize::from(line)].text;
             writeln!(out, "  undefined: {}\n    {}: `{line}`", misuse.text(), of.name)?;
-        } else if let (Answer::Explored, Some(reason)) = (&ran.answer, ran.verdict(test).1)
+        } else if let (ExploreAnswer::Explored, Some(reason)) = (&ran.answer, ran.verdict(test).1)
             && explored.never_ends()
         {
             writeln!(out, "  {reason}")?;
@@ -144,7 +151,7 @@ impl Shown {
             writeln!(out, "  the search is incomplete: {limit}")?;
         }
         if self.stats {
-            let Explored { states, transitions, bytes, .. } = explored;
+            let Exploration { states, transitions, bytes, .. } = explored;
             if *states == 0 {
                 // Walks keep none.
                 return writeln!(out, "  {transitions} choices");

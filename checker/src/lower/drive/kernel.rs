@@ -16,18 +16,18 @@ pub(super) fn kernel(test: &Test, thread: usize) -> Result<String, String> {
         return Err("it is not in PTX".to_owned());
     }
     let of = &test.program.threads[thread];
-    let writer = Writer { test, thread, of, text: String::new() };
+    let writer = KernelWriter { test, thread, of, text: String::new() };
     writer.kernel()
 }
 
-struct Writer<'t> {
+struct KernelWriter<'t> {
     test: &'t Test,
     thread: usize,
     of: &'t Thread,
     text: String,
 }
 
-impl<'t> Writer<'t> {
+impl<'t> KernelWriter<'t> {
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');

@@ -12,9 +12,9 @@ use model::function::{Functions, Refused};
 use text::Diagnostic;
 
 use self::kernel::{NAME, kernel};
-use super::files::{self, Listing, Unread};
+use super::files::{self, FunctionsError, ListingSource};
 use crate::input;
-use crate::kind::Kind;
+use crate::kind::FileKind;
 
 /// The programs that are run, and where their files go.
 pub struct Tools<'a> {
@@ -26,7 +26,7 @@ pub struct Tools<'a> {
 }
 
 /// A thread, or several that are the same.
-pub struct Driven {
+pub struct ThreadGroup {
     /// What the kernel is called.
     pub symbol: String,
     /// `MP.litmus P0`, the first of them.
@@ -54,12 +54,12 @@ pub struct Sides {
 pub type Rejected = (PathBuf, Vec<Diagnostic>);
 
 /// The threads of the tests below these paths, each text once; and what could not be read.
-pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<Rejected>)> {
-    let mut all: Vec<Driven> = Vec::new();
+pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<ThreadGroup>, Vec<Rejected>)> {
+    let mut all: Vec<ThreadGroup> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut errors = Vec::new();
     for path in input::find(paths, "litmus")? {
-        let bytes = input::read_kind(&path, Kind::Litmus)?;
+        let bytes = input::read_kind(&path, FileKind::Litmus)?;
         let shown = path.display().to_string();
         let litmus = match litmus::parse(&shown, &bytes) {
             Ok(litmus) => litmus,
@@ -78,7 +78,7 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<Driven>, Vec<Rejected>
                 continue;
             }
             known.insert(kernel.clone(), all.len());
-            all.push(Driven {
+            all.push(ThreadGroup {
                 symbol: format!("thread_{}", all.len()),
                 name: format!("{shown} {}", thread.name),
                 test: path.clone(),
@@ -98,7 +98,7 @@ pub fn folder() -> PathBuf {
 }
 
 /// The files of one run of the assembler.
-struct Files {
+struct AssemblerFiles {
     module: PathBuf,
     cubin: PathBuf,
     listing: PathBuf,
@@ -110,10 +110,10 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 
 /// Compiles the threads, and reads what became of them. A kernel that the assembler, or the reader of
 /// PTX, does not take is left out, and said why. An error is one of the programs, not of a kernel.
-pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
+pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, String> {
     let version = version(tools.ptxas)?;
     let own = |name: &str| tools.folder.join(name);
-    let files = Files {
+    let files = AssemblerFiles {
         module: own("threads.ptx"),
         cubin: own("threads.cubin"),
         listing: own("threads.sass"),
@@ -128,10 +128,10 @@ pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
     }
     let text = text.map_err(|said| format!("{}: {said}", tools.nvdisasm.display()))?;
     write(&files.listing, &text)?;
-    let made = Listing { source: &source, arch: Some(tools.arch) };
+    let made = ListingSource { source: &source, arch: Some(tools.arch) };
     let mut target = files::functions(&files.listing, made).map_err(|unread| match unread {
-        Unread::Path(error) => format!("{}: {error}", files.listing.display()),
-        Unread::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
+        FunctionsError::Path(error) => format!("{}: {error}", files.listing.display()),
+        FunctionsError::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
     })?;
     for driven in all.iter() {
         if let Some(why) = &driven.refused {
@@ -145,11 +145,11 @@ pub fn compile(all: &mut [Driven], tools: &Tools<'_>) -> Result<Sides, String> {
 
 /// Compiles these threads; those that are not taken are given up.
 fn assemble(
-    all: &mut [Driven],
+    all: &mut [ThreadGroup],
     these: &[usize],
     version: (u16, u16),
     tools: &Tools<'_>,
-    files: &Files,
+    files: &AssemblerFiles,
 ) -> Result<Functions, String> {
     let target = format!("sm_{}", tools.arch);
     loop {
@@ -179,18 +179,21 @@ fn assemble(
 }
 
 /// The listing, or what the disassembler said.
-fn disassemble(tools: &Tools<'_>, files: &Files) -> Result<Result<String, String>, String> {
+fn disassemble(
+    tools: &Tools<'_>,
+    files: &AssemblerFiles,
+) -> Result<Result<String, String>, String> {
     let (done, text) = run(Command::new(tools.nvdisasm).arg(&files.cubin))?;
     Ok(if done { Ok(text) } else { Err(text.trim().to_owned()) })
 }
 
 /// Finds the kernels that the disassembler stumbles over, by halves: one is enough for it to list none.
 fn illegal(
-    all: &mut [Driven],
+    all: &mut [ThreadGroup],
     these: &[usize],
     version: (u16, u16),
     tools: &Tools<'_>,
-    files: &Files,
+    files: &AssemblerFiles,
 ) -> Result<(), String> {
     assemble(all, these, version, tools, files)?;
     let Err(said) = disassemble(tools, files)? else { return Ok(()) };
@@ -208,7 +211,7 @@ fn illegal(
 }
 
 /// Gives up the kernels of these lines; whether there were any.
-fn refuse(all: &mut [Driven], lines: &[(usize, usize)], found: &[(usize, String)]) -> bool {
+fn refuse(all: &mut [ThreadGroup], lines: &[(usize, usize)], found: &[(usize, String)]) -> bool {
     let mut some = false;
     for (line, why) in found {
         // Each begins where it is in the list.
@@ -224,7 +227,7 @@ fn refuse(all: &mut [Driven], lines: &[(usize, usize)], found: &[(usize, String)
 
 /// The module, and at which line each kernel begins.
 fn module(
-    all: &[Driven],
+    all: &[ThreadGroup],
     these: &[usize],
     version: (u16, u16),
     sm: u16,

@@ -9,12 +9,12 @@ use model::isa::st::{Store, StoreOrder};
 use model::program::Program;
 use model::scope::Scope;
 
-use super::ask::{Allowed, Case};
-use super::bind::Bound;
+use super::ask::{AllowedOutcomes, RefinementCase};
+use super::bind::BoundFunction;
 
 /// A context in which the target is right, with what its source allows.
-pub(super) struct Held {
-    pub(super) allowed: Allowed,
+pub(super) struct PassedContext {
+    pub(super) allowed: AllowedOutcomes,
     pub(super) target: Program,
     /// For each line of the first thread, the row.
     pub(super) rows: Vec<Option<usize>>,
@@ -25,14 +25,18 @@ pub(super) struct Held {
 const MOST: usize = 200_000;
 
 /// An instruction in a weaker form, and what it is then.
-struct Less {
+struct WeakerInstruction {
     row: usize,
     instruction: Option<Instruction>,
     words: String,
 }
 
 /// What may be left out, all at once; `None` where nothing may, or it was not asked.
-pub(super) fn sufficient(case: &Case<'_>, bound: &Bound, held: &mut [Held]) -> Option<String> {
+pub(super) fn weakest_sufficient(
+    case: &RefinementCase<'_>,
+    bound: &BoundFunction,
+    held: &mut [PassedContext],
+) -> Option<String> {
     let mut said: Vec<(usize, String)> = Vec::new();
     let mut current: Vec<(usize, Instruction)> = bound
         .thread()
@@ -43,8 +47,8 @@ pub(super) fn sufficient(case: &Case<'_>, bound: &Bound, held: &mut [Held]) -> O
         .collect();
     let mut asked = 0;
     loop {
-        let candidates: Vec<Less> =
-            current.iter().flat_map(|(row, instruction)| less(*row, instruction)).collect();
+        let candidates: Vec<WeakerInstruction> =
+            current.iter().flat_map(|(row, instruction)| weaker_forms(*row, instruction)).collect();
         let found = candidates.into_iter().find(|one| {
             asked += held.len();
             asked <= MOST && holds(case, one, held)
@@ -69,7 +73,7 @@ pub(super) fn sufficient(case: &Case<'_>, bound: &Bound, held: &mut [Held]) -> O
 }
 
 /// Whether no context shows the change. What it was refuted in is tried first the next time.
-fn holds(case: &Case<'_>, one: &Less, held: &mut [Held]) -> bool {
+fn holds(case: &RefinementCase<'_>, one: &WeakerInstruction, held: &mut [PassedContext]) -> bool {
     for index in 0..held.len() {
         let before: Vec<_> = held[index].target.threads.iter().map(|t| t.lines.clone()).collect();
         apply(one, &mut held[index]);
@@ -85,7 +89,7 @@ fn holds(case: &Case<'_>, one: &Less, held: &mut [Held]) -> bool {
     true
 }
 
-fn apply(one: &Less, held: &mut Held) {
+fn apply(one: &WeakerInstruction, held: &mut PassedContext) {
     for thread in 0..if held.twin { 2 } else { 1 } {
         let lines = &mut held.target.threads[thread].lines;
         for (at, row) in held.rows.iter().enumerate() {
@@ -105,10 +109,10 @@ fn narrower(scope: Scope) -> Option<Scope> {
 }
 
 /// The next weaker forms of an instruction.
-fn less(row: usize, instruction: &Instruction) -> Vec<Less> {
+fn weaker_forms(row: usize, instruction: &Instruction) -> Vec<WeakerInstruction> {
     let mut all = Vec::new();
     let mut push = |instruction: Option<Instruction>, words: String| {
-        all.push(Less { row, instruction, words });
+        all.push(WeakerInstruction { row, instruction, words });
     };
     let would = |order: &str, scope: Scope| format!("may be `.{order}.{scope}`");
     match instruction {

@@ -5,27 +5,31 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
 
-use super::asked::{Asked, Prepared};
-use super::context::Reach;
-use super::inclusion::{Language, Machine, Question, widest};
-use super::item::{Done, Item, steps};
+use super::context::PartnerScope;
+use super::inclusion::{MachineTarget, Question, SourceLanguage, widest};
+use super::item::{TargetAccess, TargetItem, steps};
 use super::program::Width;
-use super::row::{Assumptions, Lowered, Read, found, limited};
-use super::step::Act;
+use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
+use super::row_question::{PreparedRow, RowQuestion};
+use super::step::AccessKind;
 use super::verdict::{Finding, Verdict};
 
 /// The first target that the memory model is for.
 pub const FIRST: u16 = 70;
 
-fn accesses(items: &[Item]) -> Vec<&Done> {
+fn accesses(items: &[TargetItem]) -> Vec<&TargetAccess> {
     items
         .iter()
-        .filter_map(|item| if let Item::Access(done) = item { Some(&**done) } else { None })
+        .filter_map(|item| if let TargetItem::Access(done) = item { Some(&**done) } else { None })
         .collect()
 }
 
 /// Pairs the accesses of both sides, in their order.
-pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) -> Read<Prepared> {
+pub fn compared(
+    source: &[TargetItem],
+    mut target: LoweredRow,
+    assumptions: Assumptions,
+) -> RowResult<PreparedRow> {
     let wanted = accesses(source);
     if target.machine.is_some() && wanted.len() == 1 {
         target.items = merged(target.items, wanted[0]);
@@ -76,21 +80,24 @@ pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) 
     let within = widest(&source_steps);
     let within = if shared { within.min(reached) } else { within };
     let target_steps = steps(&target.items, |done, index| match (wanted[index].act, done.act) {
-        (Act::Overwrite | Act::Reduce, Act::Swap)
-        | (Act::Swap | Act::Overwrite | Act::Reduce, Act::CompareExchange(_)) => wanted[index].act,
+        (AccessKind::Overwrite | AccessKind::Reduce, AccessKind::Swap)
+        | (
+            AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce,
+            AccessKind::CompareExchange(_),
+        ) => wanted[index].act,
         (_, act) => act,
     });
     let byte = wanted.iter().any(|access| access.bytes == 1);
     let machine = target.machine.as_ref();
     let code = machine.and_then(|code| code.clone().matched(&target_steps));
-    Ok(Prepared::Asks(Box::new(Asked {
+    Ok(PreparedRow::NeedsEngine(Box::new(RowQuestion {
         question: Question {
-            language: Language::Ptx,
+            language: SourceLanguage::Ptx,
             source: source_steps,
             target: target_steps,
             width: if byte { Width::Byte } else { Width::Word },
-            reach: Reach { within, alone: false },
-            machine: machine.map(|code| Machine::new(target.arch.sm, shared, code.waits)),
+            reach: PartnerScope { within, alone: false },
+            machine: machine.map(|code| MachineTarget::new(target.arch.sm, shared, code.waits)),
         },
         code,
         notes,
@@ -101,14 +108,14 @@ pub fn compared(source: &[Item], mut target: Lowered, assumptions: Assumptions) 
 }
 
 /// Neighbouring accesses of one name are the pieces of a vector, whose elements are unordered.
-fn merged(items: Vec<Item>, source: &Done) -> Vec<Item> {
-    let mut merged: Vec<Item> = Vec::new();
+fn merged(items: Vec<TargetItem>, source: &TargetAccess) -> Vec<TargetItem> {
+    let mut merged: Vec<TargetItem> = Vec::new();
     for item in items {
         let last = merged.iter_mut().rev().find_map(|item| match item {
-            Item::Access(done) => Some(done),
-            Item::Step(_) | Item::Label(_) | Item::Branch { .. } => None,
+            TargetItem::Access(done) => Some(done),
+            TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => None,
         });
-        if let (Item::Access(done), Some(last)) = (&item, last)
+        if let (TargetItem::Access(done), Some(last)) = (&item, last)
             && last.act == done.act
             && done.op.is_none()
             && last.order == done.order
@@ -127,7 +134,11 @@ fn is_private(space: SpaceQualifier) -> bool {
 }
 
 /// Memory of one thread, or that nobody writes: values are all there is.
-fn private(wanted: &[&Done], done: &[&Done], machine: bool) -> Read<Prepared> {
+fn private(
+    wanted: &[&TargetAccess],
+    done: &[&TargetAccess],
+    machine: bool,
+) -> RowResult<PreparedRow> {
     for (source, target) in wanted.iter().zip(done) {
         let folded = machine && is_private(target.space);
         if !folded && source.space != target.space || source.bytes != target.bytes {
@@ -140,11 +151,11 @@ fn private(wanted: &[&Done], done: &[&Done], machine: bool) -> Read<Prepared> {
     if done.is_empty() {
         finding.notes.push("SASS has the value in a register, or as an operand".to_owned());
     }
-    Ok(Prepared::Found(Box::new(finding)))
+    Ok(PreparedRow::Found(Box::new(finding)))
 }
 
 /// A load of memory that nobody writes is one of such memory still; any other is not.
-fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
+fn read_only_load(wanted: &[&TargetAccess], access: &TargetAccess) -> RowResult<PreparedRow> {
     if wanted.iter().all(|access| access.read_only) {
         let mut finding = Finding::new(
             Verdict::Preserved,
@@ -153,7 +164,7 @@ fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
         finding.notes.push(
             "the source promises that this memory is not written while the kernel runs".to_owned(),
         );
-        return Ok(Prepared::Found(Box::new(finding)));
+        return Ok(PreparedRow::Found(Box::new(finding)));
     }
     let why =
         format!("`{}` requires memory that is never written; the source does not", access.text);
@@ -161,7 +172,11 @@ fn read_only_load(wanted: &[&Done], access: &Done) -> Read<Prepared> {
 }
 
 /// Whether a part of a word is exchanged; or what differs.
-fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> {
+fn compare(
+    source: &TargetAccess,
+    target: &TargetAccess,
+    notes: &mut Vec<String>,
+) -> RowResult<bool> {
     use SpaceQualifier as Q;
     let differ = |what: &str| {
         let why = format!("{what}: `{}` became `{}`", source.text, target.text);
@@ -189,14 +204,18 @@ fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> 
         );
     }
     let same = match (source.act, target.act) {
-        (Act::Load, Act::Load)
-        | (Act::Store, Act::Store)
-        | (Act::CompareExchange(_), Act::CompareExchange(_)) => true,
-        (Act::Swap | Act::Overwrite | Act::Reduce, Act::CompareExchange(_)) => looped,
-        (Act::Swap, Act::Swap)
-        | (Act::Overwrite | Act::Reduce, Act::Swap | Act::Overwrite | Act::Reduce) => {
-            source.op == target.op
-        }
+        (AccessKind::Load, AccessKind::Load)
+        | (AccessKind::Store, AccessKind::Store)
+        | (AccessKind::CompareExchange(_), AccessKind::CompareExchange(_)) => true,
+        (
+            AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce,
+            AccessKind::CompareExchange(_),
+        ) => looped,
+        (AccessKind::Swap, AccessKind::Swap)
+        | (
+            AccessKind::Overwrite | AccessKind::Reduce,
+            AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce,
+        ) => source.op == target.op,
         _ => false,
     };
     if !same {
@@ -213,7 +232,8 @@ fn compare(source: &Done, target: &Done, notes: &mut Vec<String>) -> Read<bool> 
     if !looped && sums && float(from) != float(to) {
         return differ("a sum of another type");
     }
-    let narrow = source.act == Act::Load && source.bytes == source.ty.bytes() && source.bytes < 4;
+    let narrow =
+        source.act == AccessKind::Load && source.bytes == source.ty.bytes() && source.bytes < 4;
     if narrow && (from == TypeKind::Signed) != (to == TypeKind::Signed) {
         return differ("another sign");
     }

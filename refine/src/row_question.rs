@@ -2,24 +2,24 @@
 
 use std::fmt::Write;
 
-use super::code::Code;
+use super::code::MachineCode;
 use super::inclusion::{Answer, Judge, Question, Tally};
-use super::run::Ran;
-use super::step::{Order, Step, line};
-use super::verdict::{By, Finding, Verdict};
+use super::run::MachineAnswer;
+use super::step::{AccessOrder, Step, line};
+use super::verdict::{Finding, Refuter, Verdict};
 use super::weaken::weakenings;
 
 /// A row as far as it can be judged without an engine: a finding, or a question with its notes.
-pub enum Prepared {
+pub enum PreparedRow {
     Found(Box<Finding>),
-    Asks(Box<Asked>),
+    NeedsEngine(Box<RowQuestion>),
 }
 
 /// A question, and what makes of its answer a finding.
-pub struct Asked {
+pub struct RowQuestion {
     pub question: Question,
     /// The target as the machine has it, where it is of the machine and its accesses are matched.
-    pub code: Option<Code>,
+    pub code: Option<MachineCode>,
     pub notes: Vec<String>,
     /// Whether fences of one direction and clusters are there.
     pub cluster: bool,
@@ -28,7 +28,7 @@ pub struct Asked {
     pub unordered: bool,
 }
 
-impl Asked {
+impl RowQuestion {
     /// Asks, and what the answer means for the row.
     pub fn finding(&self, judge: &mut Judge<'_>) -> Finding {
         let mut unconfirmed = None;
@@ -79,7 +79,7 @@ impl Asked {
                 }
                 // Not done for SASS: a weaker promise need not be an instruction.
                 let machine = self.question.machine.is_some();
-                let less = if machine { None } else { self.sufficient(judge) };
+                let less = if machine { None } else { self.weakest_sufficient(judge) };
                 match less {
                     Some(less) => Finding {
                         sufficient: Some(line(&less)),
@@ -91,7 +91,7 @@ impl Asked {
         };
         finding.notes.clone_from(&self.notes);
         finding.notes.extend(unconfirmed);
-        let weak = |step: &Step| matches!(step, Step::Access { order: Order::Weak, .. });
+        let weak = |step: &Step| matches!(step, Step::Access { order: AccessOrder::Weak, .. });
         if self.unordered && self.question.target.iter().any(weak) {
             finding.notes.push("`unordered` became weak".to_owned());
         }
@@ -99,26 +99,26 @@ impl Asked {
     }
 
     /// Who refutes, with a run of the machine if it has one, and a note if it has none.
-    fn confirmed(&self, judge: &mut Judge<'_>) -> (By, Option<String>, Option<String>) {
+    fn confirmed(&self, judge: &mut Judge<'_>) -> (Refuter, Option<String>, Option<String>) {
         if self.question.machine.is_none() {
-            return (By::Axioms, None, None);
+            return (Refuter::Axioms, None, None);
         }
         let ran = self.code.as_ref().map(|code| judge.run(&self.question, code));
         let why = match ran {
-            Some(Ran::Refuted(run)) => {
-                return (By::ContractAndMachine, Some(run.to_string()), None);
+            Some(MachineAnswer::Refuted(run)) => {
+                return (Refuter::ContractAndMachine, Some(run.to_string()), None);
             }
-            Some(Ran::Included(told)) => {
+            Some(MachineAnswer::Included(told)) => {
                 format!("no run of the machine shows it in {told} contexts (readings C4, C9)")
             }
-            Some(Ran::Undecided(why)) => format!("the machine gives no answer: {why}"),
+            Some(MachineAnswer::Undecided(why)) => format!("the machine gives no answer: {why}"),
             None => "the machine is not run: its accesses cannot be matched".to_owned(),
         };
-        (By::Contract, None, Some(why))
+        (Refuter::Contract, None, Some(why))
     }
 
     /// A weaker target that keeps the source too, found by small steps; none where each adds an outcome.
-    fn sufficient(&self, judge: &mut Judge<'_>) -> Option<Vec<Step>> {
+    fn weakest_sufficient(&self, judge: &mut Judge<'_>) -> Option<Vec<Step>> {
         let mut least: Option<Vec<Step>> = None;
         loop {
             let from = least.as_ref().unwrap_or(&self.question.target);

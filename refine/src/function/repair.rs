@@ -9,20 +9,20 @@ use model::isa::st::StoreOrder;
 use model::program::Program;
 use model::scope::Scope;
 
-use super::ask::{Case, Shown};
-use super::partner::Context;
+use super::ask::{ContextResult, RefinementCase};
+use super::partner::FunctionContext;
 
 /// An instruction in a stronger form, and what was added in the words of PTX.
-type Stronger = (Instruction, String);
+type StrongerInstruction = (Instruction, String);
 
 /// The line of the target's file, and what is missing there; none where no single change will do.
 pub(super) fn missing(
-    case: &mut Case<'_>,
-    context: &Context,
+    case: &mut RefinementCase<'_>,
+    context: &FunctionContext,
     source: &Program,
     target: &Program,
 ) -> Option<(usize, String)> {
-    let mut all: Vec<(usize, Stronger)> = Vec::new();
+    let mut all: Vec<(usize, StrongerInstruction)> = Vec::new();
     for (line, of) in target.threads[0].lines.iter().enumerate() {
         all.extend(stronger(&of.instruction).into_iter().map(|change| (line, change)));
     }
@@ -33,7 +33,7 @@ pub(super) fn missing(
         for thread in 0..if context.twin { 2 } else { 1 } {
             mended.threads[thread].lines[line].instruction = instruction.clone();
         }
-        if case.compare(source, &mended) == Shown::Nothing {
+        if case.compare(source, &mended) == ContextResult::Nothing {
             let text = target.threads[0].lines[line].text.clone();
             let function = case.target;
             let at = case.bound(context, true).ok()??.line(function, line);
@@ -69,7 +69,7 @@ fn words(order: Option<&str>, scope: Option<Scope>) -> String {
 }
 
 /// Every stronger form of an instruction.
-fn stronger(instruction: &Instruction) -> Vec<Stronger> {
+fn stronger(instruction: &Instruction) -> Vec<StrongerInstruction> {
     let mut all = Vec::new();
     match instruction {
         Instruction::Load(load) if !load.order.is_of_read_only_data() => {
