@@ -148,7 +148,7 @@ fn without_libz3_only_what_needs_it_fails() {
     for format in crate::formats::formats() {
         let both = moved.run(&variable, &["check", "--format", &format, HOLDS]);
         assert_eq!(both.status.code(), Some(0));
-        assert!(stderr(&both).starts_with("warning: the engine `solve` is not asked"));
+        assert!(stderr(&both).starts_with("warning: the engine `solve` is not run"));
         assert!(!stdout(&both).contains("solve"), "{}", stdout(&both));
     }
 

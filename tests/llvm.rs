@@ -168,7 +168,7 @@ fn llc_can_be_driven() {
     let (code, said) = driven(&wrong, &[]);
     assert!(code == Some(2) && said.contains("llc does not compile it"), "{said}");
     let (code, said) = driven(&kept, &[]);
-    assert!(code == Some(2) && said.contains("ends with .ll"), "{said}");
+    assert!(code == Some(2) && said.contains("extension .ll"), "{said}");
 }
 
 /// The other half of it says that it skips where the tools of NVIDIA are not installed.

@@ -107,7 +107,8 @@ fn what_is_no_file_or_has_no_end_is_refused() {
         link(text(&large), &folder.join(format!("large-link.{of}")));
     }
     let at = |name: &str| text(&folder.join(name)).to_owned();
-    for (name, why) in [("zero", "neither a file nor a pipe"), ("large-link", "more than 256 MiB")]
+    for (name, why) in
+        [("zero", "neither a file nor a pipe"), ("large-link", "larger than 256 MiB")]
     {
         for arguments in [
             &["check", &at(&format!("{name}.litmus"))][..],

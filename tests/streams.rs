@@ -72,7 +72,7 @@ fn a_dash_is_standard_input_for_every_command_that_takes_a_file() {
     }
     let twice = run(&[], &["check", "--engine=enumerate", "-", "-"], Some(holds));
     assert_eq!(twice.status.code(), Some(2));
-    assert!(text(&twice.stderr).contains("`-` stands twice"), "{}", text(&twice.stderr));
+    assert!(text(&twice.stderr).contains("is given twice"), "{}", text(&twice.stderr));
 }
 
 #[test]

@@ -32,8 +32,8 @@ pub fn decode<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Vec<Diagnostic
             let at = ByteSpan::new(before.len(), before.len());
             let byte = bytes.get(valid).copied().unwrap_or(0);
             report
-                .error("binary", at, format!("not valid UTF-8: byte {valid} is 0x{byte:02x}"))
-                .note("valid UTF-8 ends here");
+                .error("binary", at, format!("not UTF-8 text: byte {valid} is 0x{byte:02x}"))
+                .note("the text ends here");
             Err(report.finish(path, before))
         }
     }
