@@ -189,7 +189,7 @@ fn no_placed_program_leaves_the_axioms() {
             let axioms = judged(&test, &model);
             turn.set(turn.get() + 1);
             let options = machines[turn.get() % machines.len()];
-            // Reading C1 is not of sm_50: its membar.cta is no instruction, and drains nothing.
+            // Reading R51 is not of sm_50: its membar.cta is no instruction, and drains nothing.
             for sm in [50, 80, 90].into_iter().filter(|sm| *sm > 50 || !options.store_buffers) {
                 let lowering = Lowering::of(sm).expect("there is a table");
                 match compare(&test, &axioms, lowering, options, LIMITS).0 {

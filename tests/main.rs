@@ -24,6 +24,7 @@ mod mutants;
 mod oracle;
 mod peer;
 mod reach;
+mod reading_numbers;
 mod readings;
 mod robust;
 mod rules;

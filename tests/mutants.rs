@@ -36,7 +36,7 @@ fn tabled(table: &lowering::LoweringTable, sm: u16) -> Vec<Tabled> {
         // Error barriers order nothing.
         let mut names: Vec<String> =
             names.filter(|name| !name.ends_with("ERRBAR")).map(str::to_owned).collect();
-        // Reading C10: what no text shows.
+        // Reading R60: what no text shows.
         let acquires = ["acquire", "acq_rel"].iter().any(|one| parts.contains(one));
         let only_fence = opcode != "fence" || parts[0] == "acquire";
         if acquires && only_fence && !names.iter().any(|name| name == "CCTL.IVALL") {
@@ -287,7 +287,7 @@ fn every_mutant_of_the_table_is_caught_or_has_a_reason() {
         promises of the instructions do not keep, the axioms refute (*contract*), and the machine has a run of it or has none.\n\n\
         | Mutation | | contract | machine | by rule | equivalent |\n|---|---|---|---|---|---|\n\
         {table}| all | {n} | {contract} | {machine} | {rule} | {equivalent} |\n\n\
-        What the machine has no run of are accesses to a lower level, which it performs at the same place (readings C4 and C9),\n\
+        What the machine has no run of are accesses to a lower level, which it performs at the same place (readings R54 and R59),\n\
         and orders that the axioms ask for and no cache undoes.\n\n\
         ## Each mutant\n\n\
         `[ROW]` is the mutant's place, of whose sequence error barriers are left out; `NOP &req={{0}}` waits for its loads.\n\n\

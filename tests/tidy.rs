@@ -12,10 +12,10 @@ use crate::suite;
 /// Lines of a file at most.
 const LONGEST: usize = 700;
 
-struct Source {
+pub(crate) struct Source {
     /// From the root, with `/`.
-    path: String,
-    text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 impl Source {
@@ -26,12 +26,12 @@ impl Source {
         text.lines().map(bare).collect()
     }
 
-    fn is_in(&self, folder: &str) -> bool {
+    pub(crate) fn is_in(&self, folder: &str) -> bool {
         self.path.starts_with(folder)
     }
 }
 
-fn walk(below: &Path, extension: &str, visit: &mut dyn FnMut(&Path)) {
+pub(crate) fn walk(below: &Path, extension: &str, visit: &mut dyn FnMut(&Path)) {
     let mut entries: Vec<_> = fs::read_dir(below)
         .expect("the folder can be read")
         .map(|entry| entry.expect("the folder can be read").path())
@@ -54,7 +54,7 @@ fn crates() -> Vec<String> {
     members.filter(|member| !member.contains('/')).map(str::to_owned).collect()
 }
 
-fn sources() -> Vec<Source> {
+pub(crate) fn sources() -> Vec<Source> {
     let root = suite::root();
     let mut all = Vec::new();
     for folder in crates().iter().map(String::as_str).chain(["tests"]) {
@@ -70,7 +70,7 @@ fn sources() -> Vec<Source> {
 }
 
 /// The words of a text: names, and paths of names.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
@@ -182,53 +182,6 @@ fn imports_point_one_way() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-/// Every `R` or `J` and number after the word `reading` or `readings`, in prose or comment; of `J7`
-/// also `J7a`.
-fn cited(text: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let lower = text.replace("Reading", "reading");
-    for rest in lower.split("reading").skip(1) {
-        let rest = rest.strip_prefix('s').unwrap_or(rest);
-        for word in rest.split([' ', ',', '\n', '/']).filter(|word| !word.is_empty()) {
-            let word = word.trim_end_matches(|c: char| !c.is_alphanumeric());
-            let whole = word.trim_end_matches(|c: char| matches!(c, 'a'..='c'));
-            let number = whole.strip_prefix(['R', 'J']);
-            // Those of the machine (C3) stand among them.
-            let other = word.strip_prefix('C').is_some_and(|n| n.parse::<u32>().is_ok());
-            match number.filter(|n| n.parse::<u32>().is_ok()) {
-                Some(_) => found.insert(whole.to_owned()),
-                None if other || word == "and" || word == "to" => continue,
-                None => break,
-            };
-        }
-    }
-    found
-}
-
-fn listed() -> BTreeSet<String> {
-    let text = fs::read_to_string(suite::root().join("docs/readings.md")).expect("it is there");
-    let number = |line: &str| {
-        let number = line.strip_prefix("| ")?.split(' ').next()?;
-        let counts = number.strip_prefix(['R', 'J'])?.parse::<u32>().is_ok();
-        counts.then(|| number.to_owned())
-    };
-    text.lines().filter_map(number).collect()
-}
-
-#[test]
-fn readings_are_cited_and_exist() {
-    let listed = listed();
-    let mut all = BTreeSet::new();
-    for source in sources().iter().filter(|source| !source.is_in("tests/")) {
-        let cited = cited(&source.text);
-        let unknown: Vec<&String> = cited.difference(&listed).collect();
-        assert!(unknown.is_empty(), "{}: {unknown:?} are no readings", source.path);
-        all.extend(cited);
-    }
-    let idle: Vec<&String> = listed.difference(&all).collect();
-    assert!(idle.is_empty(), "cited where nothing is decided: {idle:?}");
 }
 
 #[test]

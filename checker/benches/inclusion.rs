@@ -122,7 +122,7 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
     };
     let judged = judge(&test, &task);
     let mut account = Account::default();
-    // Reading C1 is not of sm_50: its membar.cta is no instruction, and drains nothing.
+    // Reading R51 is not of sm_50: its membar.cta is no instruction, and drains nothing.
     for sm in TARGETS.into_iter().filter(|sm| *sm > 50 || !options.store_buffers) {
         let lowering = Lowering::of(sm).expect("there is a table");
         let (inclusion, explored) = compare(&test, &judged, lowering, options, LIMITS);

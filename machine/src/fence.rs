@@ -133,7 +133,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A `MEMBAR.ALL` that loads have gone past, one phase on (reading C3).
+    /// A `MEMBAR.ALL` that loads have gone past, one phase on (reading R53).
     pub(super) fn follow(&mut self, state: &mut State, thread: usize) -> bool {
         let Some(behind) = self.known(state, thread).local.behind else { return false };
         if !self.is_through(state, thread, behind.far) {
@@ -150,7 +150,7 @@ impl Machine<'_> {
 
     /// Has a `MEMBAR` wait for the stores and atomics of its SM that are in queues, or for those of
     /// the GPU that are in links. Those of other threads count: what a neighbour wrote before it
-    /// synchronised with this thread is in the same queues, so no message is needed.
+    /// synchronised with this thread is in the same queues, so no message is needed (reading R65).
     fn await_stores(&self, state: &mut State, thread: usize, far: bool) {
         if self.shape.entry == 4 {
             return;

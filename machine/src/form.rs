@@ -13,7 +13,7 @@ pub enum AccessLevel {
     Gpu,
     /// `STRONG.SYS`, `MMIO.SYS`: at the home of the memory.
     Sys,
-    /// `CONSTANT`, `.CI`, `LDC`: the read-only path.
+    /// `CONSTANT`, `.CI`, `LDC`: the read-only path (reading R56).
     ReadOnly,
     /// `LDS`, `LDL` and their stores: the SM's own memory, at once.
     Own,
@@ -34,11 +34,11 @@ pub enum MachineOp {
     Access(AccessLevel),
     /// `MEMBAR.SC`
     Membar(MembarScope),
-    /// `MEMBAR.ALL`: the same, but for reading C3.
+    /// `MEMBAR.ALL`: the same, but for reading R53.
     MembarAll(MembarScope),
     /// `CCTL.IVALL`
     Invalidate,
-    /// What waits for an acquire at cta scope, which no text shows (reading C10).
+    /// What waits for an acquire at cta scope, which no text shows (reading R60).
     AcquireWait,
     /// `BAR`: what the PTX instruction asks for.
     Bar,
@@ -51,14 +51,14 @@ pub enum MachineOp {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LoweredInstruction {
     pub forms: Vec<MachineOp>,
-    /// An `acq_rel` atomic that is one unit with its `MEMBAR` and `CCTL` (reading C16): how far.
+    /// An `acq_rel` atomic that is one unit with its `MEMBAR` and `CCTL` (reading R66): how far.
     pub fused: Option<MembarScope>,
 }
 
 /// Machines with one lowering.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Family {
-    /// `sm_50` to `sm_62`: before the memory model (reading C11).
+    /// `sm_50` to `sm_62`: before the memory model (reading R61).
     Maxwell,
     Volta,
     Ampere,

@@ -113,7 +113,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Reading C1: weak loads see the thread's own buffered stores, all others and atomics wait for
+    /// Reading R51: weak loads see the thread's own buffered stores, all others and atomics wait for
     /// those to the same place. A load that would need a part of them waits too.
     fn buffer_allows(&self, state: &State, thread: usize, piece: &AccessPiece) -> bool {
         let site = &self.plans[usize::from(self.class[thread])].sites[usize::from(piece.site)];
@@ -319,6 +319,7 @@ impl Machine<'_> {
         }
     }
 
+    /// Readings R54 and R55: whatever its strength, a store updates the line of its SM if it is there.
     pub(super) fn store_cell(&mut self, state: &mut State, thread: usize, cell: usize, value: u8) {
         let sm = self.sm[thread];
         let allocates = self.has(Variant::Allocates);

@@ -58,7 +58,7 @@ pub(super) struct ThreadState {
     /// In order of their sites.
     pub(super) pending: Vec<Pending>,
     pub(super) cluster: Cluster,
-    /// A `MEMBAR.ALL` that loads have gone past, and how far (reading C3).
+    /// A `MEMBAR.ALL` that loads have gone past, and how far (reading R53).
     pub(super) behind: Option<Behind>,
 }
 
@@ -202,6 +202,7 @@ impl ThreadState {
             let Some(line) = lines.get(usize::from(self.pc)) else { return Some(Want::End) };
             if self.form == 0 && self.phase == Phase::Ready {
                 let instruction = &line.instruction;
+                // Reading R62: a guard waits for its loads; nothing is speculated.
                 let guard = line.guard.map(|guard| guard.predicate);
                 let touched = guard.into_iter().chain(instruction.sources());
                 if touched.chain(instruction.destinations()).any(|r| self.is_pending(r)) {

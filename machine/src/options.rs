@@ -1,28 +1,28 @@
-//! What of the machine is a choice: readings C1 to C18, and rules to do without.
+//! What of the machine is a choice: readings R51 to R68, and rules to do without.
 
 use model::memory::Home;
 
-/// Choices about the machine: readings C1 to C18.
+/// Choices about the machine: readings R51 to R68.
 #[allow(clippy::struct_excessive_bools, reason = "each is a choice by itself")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// C1: each thread has a buffer for its stores in front of L1.
+    /// R51: each thread has a buffer for its stores in front of L1.
     pub store_buffers: bool,
-    /// C2: weak loads of one location may pass each other.
+    /// R52: weak loads of one location may pass each other.
     pub weak_pass: bool,
-    /// C3: loads after a `MEMBAR.ALL` need not wait until it is through.
+    /// R53: loads after a `MEMBAR.ALL` need not wait until it is through.
     pub lazy_all: bool,
-    /// C7: loads below system scope see what waits in their GPU's link.
+    /// R57: loads below system scope see what waits in their GPU's link.
     pub forward: bool,
-    /// C7: those at system scope see it too.
+    /// R57: those at system scope see it too.
     pub forward_sys: bool,
-    /// C8: the L2 of a GPU holds copies of memory that is homed elsewhere.
+    /// R58: the L2 of a GPU holds copies of memory that is homed elsewhere.
     pub copies: bool,
-    /// C14: lines are valid at the start.
+    /// R64: lines are valid at the start.
     pub warm: bool,
     /// A valid line may be lost at any time; without that it stays until something drops it.
     pub eviction: bool,
-    /// C16: an `acq_rel` atomic is one unit.
+    /// R66: an `acq_rel` atomic is one unit.
     pub fused: bool,
     /// Something that could as well be otherwise: see `Variant`.
     pub variant: Option<Variant>,

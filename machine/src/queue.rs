@@ -241,7 +241,7 @@ impl Machine<'_> {
         }
     }
 
-    /// To the end of the link; reading C8: what passes updates or drops the GPU's copy.
+    /// To the end of the link; reading R58: what passes updates or drops the GPU's copy.
     fn to_link(&self, state: &mut State, entry: QueueEntry, gpu: u8) {
         let cell = usize::from(entry.cell);
         let mut moved = QueueEntry { list: QueueKind::Link, ..entry };
@@ -262,7 +262,7 @@ impl Machine<'_> {
     }
 
     /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
-    /// link, or by its GPU's copy (reading C8). Of all in that link the store performs last, and
+    /// link, or by its GPU's copy (reading R58). Of all in that link the store performs last, and
     /// nothing of this GPU comes before it any more: the load sees what it would see behind it.
     fn answered_on_the_way(&mut self, state: &State, group: &ScalarGroup, visit: StepVisitor<'_>) {
         if group.count != 1 {
@@ -291,7 +291,7 @@ impl Machine<'_> {
     }
 
     /// Whether the load's thread has an older one in the link, which will read at its home: of the
-    /// two, only weak loads may pass each other (reading C2).
+    /// two, only weak loads may pass each other (reading R52).
     fn overtakes(&self, state: &State, load: &QueueEntry) -> bool {
         let weak = |entry: &QueueEntry| self.level(entry) == AccessLevel::Weak;
         self.shape.entries(state).any(|older| {
@@ -332,7 +332,7 @@ impl Machine<'_> {
     }
 
     /// Rule Perform: what the pieces of one scalar do at memory, in one step: a single access is
-    /// not torn, and nothing comes between the halves of an atomic.
+    /// not torn, and nothing comes between the halves of an atomic, whatever its scope (reading R59).
     fn perform(&mut self, state: &mut State, taken: &[QueueEntry]) {
         let first = taken[0];
         let site = *self.site(&first);

@@ -13,7 +13,7 @@ pub(super) const INVALID: ValueId = u8::MAX;
 /// Where an access waits. Each of the first three is a set of FIFOs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum QueueKind {
-    /// Of one thread and cell, before L1 (reading C1).
+    /// Of one thread and cell, before L1 (reading R51).
     Buffer,
     /// Of one SM and cell.
     Queue,
@@ -40,7 +40,7 @@ pub(super) struct QueueEntry {
     pub(super) site: u8,
     /// A read that will fill the line of its L1.
     pub(super) fill: bool,
-    /// A read that will fill its GPU's copy (reading C8).
+    /// A read that will fill its GPU's copy (reading R58).
     pub(super) copy: bool,
     /// The value of a write, or one on its way back; the number of an atomic operation.
     pub(super) data: u8,
@@ -109,7 +109,7 @@ pub(super) struct StateLayout {
     pub(super) l1: Vec<Option<u16>>,
     /// By SM and cell: the line of the read-only path.
     pub(super) read_only: Vec<Option<u16>>,
-    /// By GPU and cell: the copy of far memory (reading C8).
+    /// By GPU and cell: the copy of far memory (reading R58).
     pub(super) copies: Vec<Option<u16>>,
     /// Where barriers begin.
     pub(super) barriers: usize,

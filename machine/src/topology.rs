@@ -32,7 +32,7 @@ pub(super) fn topology(program: &Program, one_sm: bool) -> (Vec<u8>, Vec<u8>, Ve
 }
 
 /// Memory cut so that every access is some cells and no part of one: accesses are aligned, so the
-/// smallest one decides. Reading C13.
+/// smallest one decides. Reading R63.
 pub(super) fn cells(
     program: &Program,
     layout: &Layout,

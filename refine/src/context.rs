@@ -4,7 +4,7 @@
 //! Each is written in the language of the source; [`super::mapping`] lowers it for the target's side.
 //! Its operations have the smallest scope that includes all threads which access the location, since
 //! a stronger context hides what it is there to show. Its own accesses are relaxed, or plain behind a
-//! guard: a context that races says nothing about a source of C++. The lists are the bound: reading J16.
+//! guard: a context that races says nothing about a source of C++. The lists are the bound: reading R84.
 
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};

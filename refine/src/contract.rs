@@ -2,7 +2,7 @@
 //! implies that each form of an instruction does.
 //!
 //! Where the text shows no waits, each load is granted that its value is there before what follows
-//! (readings J14 and C10). It is a claim (reading J12) about instructions, not a run of the machine.
+//! (readings R82 and R60). It is a claim (reading R80) about instructions, not a run of the machine.
 
 use std::cell::RefCell;
 

@@ -28,7 +28,7 @@ pub enum SourceLanguage {
     Ptx,
 }
 
-/// Source and target, in steps; rows that ask the same are one question: reading J17.
+/// Source and target, in steps; rows that ask the same are one question: reading R85.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Question {
     pub language: SourceLanguage,
@@ -117,15 +117,15 @@ pub(super) type Races = bool;
 #[derive(Clone)]
 pub(super) enum SourceOutcomes {
     Outcomes(Arc<BTreeSet<Outcome>>, Races),
-    /// It races: anything (reading J6).
+    /// It races: anything (reading R74).
     Anything,
     Limited(&'static str),
 }
 
-/// Judges questions and remembers the answers: reading J18.
+/// Judges questions and remembers the answers: reading R86.
 pub struct Judge<'a> {
     pub engine: &'a dyn Engine,
-    /// With its release sequences: reading J8.
+    /// With its release sequences: reading R76.
     pub cxx: &'a Model,
     /// PTX where no scalar is torn: what it refutes has the plainer outcome.
     pub whole: &'a Model,
@@ -304,7 +304,7 @@ impl<'a> Judge<'a> {
                 Err(why) => return Answer::Undecided(why.to_owned()),
                 Ok(None) => tally.told += 1,
                 Ok(Some(outcome)) => {
-                    // Reading J13: where the mapping of the source fails too, the context is at fault.
+                    // Reading R81: where the mapping of the source fails too, the context is at fault.
                     // A partner of a table that is wrong is a row of it by itself.
                     let usual = Side { partners: None, ..side };
                     let mapped: Vec<Step> =

@@ -1,8 +1,8 @@
 //! Decides whether a compiler preserved the memory model of its source.
 //!
 //! A lowering of a thread is correct if, in every frame and context, the target has no outcome that the
-//! source forbids (reading J1). There is no list of allowed transformations: a lowering may move, merge and
-//! remove whatever this accepts (reading J4). Both sides become [`step`]s, and each runs under its own
+//! source forbids (reading R69). There is no list of allowed transformations: a lowering may move, merge and
+//! remove whatever this accepts (reading R72). Both sides become [`step`]s, and each runs under its own
 //! axioms, in the same [`context`]s.
 //!
 //! An [`inclusion::Question`] is a source with its target. [`context`]s add the other threads, and

@@ -104,7 +104,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> 
 }
 
 impl SourceThread {
-    /// The scope of this name (readings J9 and R44); an operation of one thread alone has the narrowest there is, and no
+    /// The scope of this name (readings R77 and R44); an operation of one thread alone has the narrowest there is, and no
     /// partner in its CTA.
     fn scope(&mut self, name: &str) -> Scope {
         match name {

@@ -1,4 +1,4 @@
-//! Accesses of source and target in pairs, by their place (reading J3): what differs in value, and what is left to ask.
+//! Accesses of source and target in pairs, by their place (reading R71): what differs in value, and what is left to ask.
 
 use llvm::MemoryOp;
 use model::scope::Scope;
@@ -188,7 +188,7 @@ fn single(access: &SourceAccess, target: &TargetAccess) -> RowResult<()> {
     Err(Box::new(Finding { context: Some(context), ..finding }))
 }
 
-/// What is said of accesses that are not as many; of volatile ones that is progress: reading J7.
+/// What is said of accesses that are not as many; of volatile ones that is progress: reading R75.
 pub fn unmatched(source: &SourceThread, done: &[&TargetAccess]) -> Finding {
     let (wanted, found) = (source.accesses.len(), done.len());
     let volatile = source.accesses.iter().any(|access| access.volatile);

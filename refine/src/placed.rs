@@ -1,7 +1,7 @@
 //! Contexts that the machine is asked in: with weak accesses, since old lines answer only those;
 //! with neighbours on the judged thread's SM; and with memory at other homes.
 //!
-//! They are the list of reading J15: each line refuted some mutant of a table that those before it
+//! They are the list of reading R83: each line refuted some mutant of a table that those before it
 //! did not.
 
 use std::sync::LazyLock;

@@ -164,7 +164,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
     Ok(TargetItem::Access(Box::new(done)))
 }
 
-/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings J20 and R43.
+/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings R88 and R43.
 fn loops(mut items: Vec<TargetItem>) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     loop {
         let back = items.iter().enumerate().find_map(|(end, item)| {

@@ -109,7 +109,7 @@ impl RowQuestion {
                 return (Refuter::ContractAndMachine, Some(run.to_string()), None);
             }
             Some(MachineAnswer::Included(told)) => {
-                format!("no run of the machine shows it in {told} contexts (readings C4, C9)")
+                format!("no run of the machine shows it in {told} contexts (readings R54, R59)")
             }
             Some(MachineAnswer::Undecided(why)) => format!("the machine gives no answer: {why}"),
             None => "the machine is not run: its accesses cannot be matched".to_owned(),

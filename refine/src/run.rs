@@ -51,7 +51,7 @@ pub enum MachineAnswer {
     Undecided(&'static str),
 }
 
-/// Readings J11 and C3: the machine of `causeway explore`, loads going past a `MEMBAR.ALL`; and the
+/// Readings R79 and R53: the machine of `causeway explore`, loads going past a `MEMBAR.ALL`; and the
 /// same with store buffers. Each is held to the axioms, so a run of any of them refutes.
 pub(super) const MACHINES: [(&str, Options); 2] = {
     let lazy = Options { lazy_all: true, ..Options::DEFAULT };
@@ -129,7 +129,7 @@ impl Judge<'_> {
                         Ok(None) => told += 1,
                         Err(why) => limit = Some(why),
                         Ok(Some((outcome, steps))) => {
-                            // Reading J13: where the table's own lowering fails too, it is at fault.
+                            // Reading R81: where the table's own lowering fails too, it is at fault.
                             let base = load(&side, None, *home);
                             let base = base.map(|base| extra(&base, question, options, allowed));
                             if matches!(base, Some(Ok(Some(_)))) {
@@ -182,7 +182,7 @@ fn load(side: &Side<'_>, code: Option<&MachineCode>, homes: [Option<Home>; 3]) -
     let mut lowered = Vec::new();
     for (index, (steps, thread)) in threads.iter().zip(&mut program.threads).enumerate() {
         let mut all = Vec::new();
-        // Reading J14: what is granted to the code is granted to its frame.
+        // Reading R82: what is granted to the code is granted to its frame.
         let granted = index == 0 && !machine.waits;
         let mut into = thread.lines.iter_mut();
         let remote = !Scope::Cta.includes(first, thread.placement);

@@ -115,7 +115,7 @@ impl Side<'_> {
         key
     }
 
-    /// Each store of a context, and each of the row, has its own value on both sides: reading J2.
+    /// Each store of a context, and each of the row, has its own value on both sides: reading R70.
     pub(super) fn numbered(
         &self,
         row: &[Step],

@@ -1,5 +1,5 @@
 //! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question. The
-//! source has the axioms as they are (reading J10).
+//! source has the axioms as they are (reading R78).
 
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};

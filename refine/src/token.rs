@@ -50,7 +50,7 @@ impl OrderToken {
 }
 
 /// Whether the text says which instruction waits for which load, as annotations (`&wr=0`, `?WAIT1`) do; else each load
-/// is granted that its value is there before what follows (reading C10 of the machine).
+/// is granted that its value is there before what follows (reading R60).
 pub(super) fn shows_waits(text: &str) -> bool {
     text.contains(['&', '?'])
 }
@@ -166,7 +166,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
                 tokens.push(OrderToken::of_access(level, done));
             }
         }
-        // Reading J15: of one thread, the guard is taken, and so there is one.
+        // Reading R83: of one thread, the guard is taken, and so there is one.
         if tokens.len() > before
             && (*taken.get_or_insert(guard) != guard || guard.is_named_in(&rest[name.len()..]))
         {

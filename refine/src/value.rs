@@ -1,5 +1,5 @@
 //! Whether an access of the target does to values what the source's does: width, space, operation.
-//! Reading J19: this comes before anything is run.
+//! Reading R87: this comes before anything is run.
 
 use llvm::{MemoryOp, RmwOp};
 use model::isa::atom::AtomicOp;

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use engine::exit::Exit;
 
-/// From best to worst is another order: see [`Verdict::exit`]. Reading J21: what labels mean.
+/// From best to worst is another order: see [`Verdict::exit`]. Reading R89: what labels mean.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -95,7 +95,7 @@ impl Refuter {
 pub struct Finding {
     pub verdict: Verdict,
     pub why: String,
-    /// Whether the outcome needs a race of weak accesses in the source: reading J5.
+    /// Whether the outcome needs a race of weak accesses in the source: reading R73.
     pub racy: bool,
     /// Who found the outcome.
     pub by: Option<Refuter>,

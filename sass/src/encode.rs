@@ -2,7 +2,7 @@
 //!
 //! `docs/sass.md` says which fields were measured. `Ps` was not: that it is stored inverted is known,
 //! 0 being `PT` and 7 `P0`, and that the offset is shorter by four bits; that bit 44 says so, and that
-//! `Ps` is in the first three of those bits, is what no measured word speaks against.
+//! `Ps` is in the first three of those bits, is what no measured word speaks against (reading R96).
 
 use std::fmt::Write;
 

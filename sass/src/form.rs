@@ -102,7 +102,7 @@ pub fn sequence(
             }
         }
     }
-    // Reading C10: the text of an acquire that invalidates nothing does not show that it waits.
+    // Reading R60: the text of an acquire that invalidates nothing does not show that it waits.
     if acquires(instruction) && !forms.contains(&MachineOp::Invalidate) {
         forms.push(MachineOp::AcquireWait);
     }
@@ -125,7 +125,7 @@ fn acquires(instruction: &Instruction) -> bool {
     }
 }
 
-/// Reading C16: how far an `acq_rel` atomic is one unit.
+/// Reading R66: how far an `acq_rel` atomic is one unit.
 fn unit(instruction: &Instruction, forms: &[MachineOp]) -> Option<MembarScope> {
     let Instruction::Atomic(atomic) = instruction else { return None };
     if atomic.order != AtomicOrder::AcqRel {

@@ -42,7 +42,7 @@ pub enum Promise {
     Fence(FenceOrder, Scope),
     /// The access, as strong as its level says.
     Access,
-    /// The access, as an `acq_rel` atomic at its scope (reading C16).
+    /// The access, as an `acq_rel` atomic at its scope (reading R66).
     AcqRel,
     Bar,
     /// A relaxed arrival at the barrier of the cluster; the fences before it order what it releases.
@@ -74,7 +74,7 @@ pub fn scope(level: AccessLevel) -> Option<Scope> {
     }
 }
 
-/// The scope that a load or a store promises, by its level and modifiers (reading S3): cache operators order
+/// The scope that a load or a store promises, by its level and modifiers (reading R98): cache operators order
 /// nothing, though the machine passes by L1 for them.
 pub fn scope_of_access(level: AccessLevel, has: impl Fn(&str) -> bool) -> Option<Scope> {
     let operator = !has("STRONG") && (has("CG") || has("LU"));
@@ -126,7 +126,7 @@ fn invalidates(words: &[OrderingWord], from: usize) -> Option<usize> {
     behind(words, from).find(|(_, word)| *word == OrderingWord::Invalidate).map(|(index, _)| index)
 }
 
-/// Reading C16: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
+/// Reading R66: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
 fn unit(words: &[OrderingWord], at: usize) -> Option<(usize, usize, MembarScope)> {
     let OrderingWord::Access { level, atomic: true } = words[at] else { return None };
     if level == AccessLevel::Own {

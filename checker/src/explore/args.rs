@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use machine::{Home, MachineRule, Options, Reduce};
 
-/// What kind of machine: the readings C1 to C18 that are choices.
+/// What kind of machine: those of the readings R51 to R68 that have an option.
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct MachineArgs {

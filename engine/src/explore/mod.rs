@@ -28,7 +28,7 @@ pub struct ExploreLimits {
     pub deadline: Option<Instant>,
     /// For each outcome, the steps of a run.
     pub runs: bool,
-    /// How many states can not reach an end.
+    /// How many states can not reach an end (reading R68).
     pub progress: bool,
 }
 
@@ -61,7 +61,8 @@ pub struct Exploration {
     pub transitions: usize,
     /// Bytes that the states take, with what it takes to find them.
     pub bytes: usize,
-    /// States in which nothing can happen and some thread has not ended, apart from faults.
+    /// States in which nothing can happen and some thread has not ended, apart from faults
+    /// (reading R67).
     pub stuck: usize,
     /// States in which nothing can happen because a thread faults.
     pub faults: usize,

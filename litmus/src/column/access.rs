@@ -125,7 +125,7 @@ impl ColumnReader<'_> {
         Ok(false)
     }
 
-    /// Reading S2: a load of a sparse page reads nothing, and gives zeros.
+    /// Reading R97: a load of a sparse page reads nothing, and gives zeros.
     fn nothing(&mut self, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
@@ -225,7 +225,7 @@ impl ColumnReader<'_> {
     }
 
     /// How many accesses one is: `P0:pieces=4` says that a wide one is several of 32 bits, as a vector
-    /// of PTX is (reading S8).
+    /// of PTX is (reading R103).
     fn pieces(&mut self, ty: Type) -> u16 {
         let wide = ty.bits > 32 && self.given("pieces").is_some();
         if wide { ty.bits / 32 } else { 1 }

@@ -1,6 +1,6 @@
 //! Where a thread goes: branches, and what brings the threads of a warp together again.
 //!
-//! A column is one lane, the first and only one of its warp (reading S6): it waits for nobody, and
+//! A column is one lane, the first and only one of its warp (reading R101): it waits for nobody, and
 //! goes on where the threads of a warp would meet.
 
 use machine::form::LoweredInstruction;

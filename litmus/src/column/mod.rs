@@ -232,7 +232,7 @@ impl ColumnReader<'_> {
         Ok(1)
     }
 
-    /// A wait for scoreboards that loads clear: reading S5.
+    /// A wait for scoreboards that loads clear: reading R100.
     fn waits(&mut self, instruction: &syntax::Instruction<'_>) {
         for annotation in &instruction.annotations {
             if let AnnotationKind::Require(mask) = annotation.kind

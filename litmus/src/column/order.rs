@@ -40,7 +40,7 @@ impl WordRun {
 }
 
 /// What each cell promises. Words are one behind the other where no label, no branch and no other guard is between
-/// them; what touches no memory may stand there, unless it could change the guard (reading S7).
+/// them; what touches no memory may stand there, unless it could change the guard (reading R102).
 pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Promised>> {
     let mut promises = vec![Vec::new(); cells.len()];
     let mut run = WordRun::default();
@@ -86,7 +86,7 @@ impl ColumnReader<'_> {
         self.emit(Instruction::Fence(Fence { order, scope }), lowered(forms));
     }
 
-    /// Reading S5: what waits for a load's scoreboard.
+    /// Reading R100: what waits for a load's scoreboard.
     pub(super) fn acquire_wait(&mut self) {
         self.fenced(FenceOrder::Acquire, Scope::Cta, &[MachineOp::AcquireWait]);
     }
@@ -105,7 +105,7 @@ impl ColumnReader<'_> {
                 }
                 Promise::ClusterArrive => ClusterBarrierKind::ArriveRelaxed,
                 Promise::ClusterWait { acquires: true } => ClusterBarrierKind::Wait,
-                // Reading S4: the model has no wait without an acquire.
+                // Reading R99: the model has no wait without an acquire.
                 Promise::ClusterWait { acquires: false } => {
                     return unsupported("a wait of the cluster without `CCTL.IVALL` after it");
                 }

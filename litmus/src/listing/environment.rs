@@ -175,7 +175,7 @@ impl ListedFunctionReader<'_> {
         Ok(())
     }
 
-    /// Reading S8: where each wide access was a vector, it promises what its elements do.
+    /// Reading R103: where each wide access was a vector, it promises what its elements do.
     pub(super) fn pieces(&mut self, lines: &[ListingLine<'_>]) {
         let wide = |line: &&ListingLine<'_>| {
             let constant = matches!(line.instruction.opcode.text, "LDC" | "LDCU" | "ULDC");

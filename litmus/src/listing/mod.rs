@@ -1,7 +1,7 @@
 //! Functions of a listing as columns of a test: each instruction a cell, as it stands.
 //!
 //! What the text does not show stands beside it: which constant is which parameter, where shared
-//! memory begins, what special registers hold. A column is one lane, alone in its warp (reading S6).
+//! memory begins, what special registers hold. A column is one lane, alone in its warp (reading R101).
 //! Text shows no waits, so each loaded value is assumed to be available to the instructions that follow.
 
 mod coverage;

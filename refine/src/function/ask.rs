@@ -28,9 +28,9 @@ pub struct Refiner<'a> {
     pub whole: &'a Model,
     /// PTX by the letter; none where tearing is assumed away.
     pub torn: Option<&'a Model>,
-    /// How often a loop body is executed: reading J25.
+    /// How often a loop body is executed: reading R93.
     pub bound: u32,
-    /// For one program: reading J26.
+    /// For one program: reading R94.
     pub patience: Patience,
 }
 

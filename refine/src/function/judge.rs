@@ -1,6 +1,6 @@
 //! A function and its lowering: every setup, every context, until one refutes.
 //!
-//! What parameters are is chosen by reading J22; accesses are not matched, by reading J23.
+//! What parameters are is chosen by reading R90; accesses are not matched, by reading R91.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

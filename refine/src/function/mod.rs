@@ -1,8 +1,8 @@
 //! Whole functions: LLVM IR and its PTX, PTX and its listing.
 //!
 //! A function is its own frame; one that others may call has a frame besides. Both sides become the
-//! first thread of a program, branches and all (reading J24), and are put in the same [`partner`]s'
-//! contexts. What cannot be read refuses its function (reading J27).
+//! first thread of a program, branches and all (reading R92), and are put in the same [`partner`]s'
+//! contexts. What cannot be read refuses its function (reading R95).
 
 pub mod ask;
 pub mod bind;

@@ -1,6 +1,6 @@
 //! What outcomes do not show: accesses that are observable by themselves, and loops that wait.
 //!
-//! Reading J7: volatile accesses are as many and in the same order on both sides; a loop that ends
+//! Reading R75: volatile accesses are as many and in the same order on both sides; a loop that ends
 //! by a strong load is a loop with a strong load of the same place.
 
 use std::collections::BTreeSet;

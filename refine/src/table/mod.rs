@@ -2,7 +2,7 @@
 //!
 //! Every instruction that a row is for becomes a row as [`crate::rows`] has them; what is the same question
 //! is judged once. Contexts are lowered by the table that comes with the program, and then by this
-//! one: a convention is right only if all rows follow it (reading J13).
+//! one: a convention is right only if all rows follow it (reading R81).
 
 mod instance;
 mod lifted;

@@ -69,7 +69,7 @@ fn on(
         Err(finding) => return *finding,
     };
     let short: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
-    // Before sm_70 nothing is promised; the machine is held to reading C11.
+    // Before sm_70 nothing is promised; the machine is held to reading R61.
     let promises = table.cxx || sm >= FIRST;
     let mut found = found.iter().filter(|_| promises);
     let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));

@@ -362,7 +362,7 @@ impl RunSummary for ExploreSummary {
             writeln!(
                 out,
                 "note: the axioms are normative from sm_70; {} {} nevertheless judged by them \
-                 (docs/readings.md, C11)",
+                 (docs/readings.md, R61)",
                 early.join(", "),
                 if early.len() == 1 { "is" } else { "are" }
             )?;
