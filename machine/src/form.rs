@@ -91,10 +91,47 @@ impl Family {
             _ => None,
         }
     }
+
+    /// The family of a target; for a number that no target has, that of the last target before it.
+    pub fn of_or_before(sm: u16) -> Family {
+        let known = (0..=sm).rev().find_map(Family::of);
+        known.unwrap_or(Family::Maxwell)
+    }
+
+    /// Whether there are clusters of CTAs, and with them scope `.cluster` and fences of one direction.
+    pub fn has_clusters(self) -> bool {
+        match self {
+            Family::Maxwell | Family::Volta | Family::Ampere => false,
+            Family::Hopper | Family::Blackwell => true,
+        }
+    }
+
+    /// Whether the memory model is for it: operations have scopes.
+    pub fn has_scopes(self) -> bool {
+        self != Family::Maxwell
+    }
 }
 
 impl fmt::Display for Family {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_target_has_is_of_the_family_before_it() {
+        for sm in 50..=130 {
+            let family = Family::of_or_before(sm);
+            assert!(Family::of(sm).is_none_or(|known| known == family), "sm_{sm}");
+            assert_eq!(
+                (family.has_scopes(), family.has_clusters()),
+                (sm >= 70, sm >= 90),
+                "sm_{sm}"
+            );
+        }
     }
 }

@@ -65,7 +65,7 @@ impl MachineTarget {
     pub fn far(self) -> Scope {
         match self.shared {
             false => Scope::Sys,
-            true if self.sm >= 90 => Scope::Cluster,
+            true if form::Family::of_or_before(self.sm).has_clusters() => Scope::Cluster,
             true => Scope::Cta,
         }
     }

@@ -1,6 +1,7 @@
 //! Accesses of source and target in pairs, by their place (reading R71): what differs in value, and what is left to ask.
 
 use llvm::MemoryOp;
+use machine::form::Family;
 use model::scope::Scope;
 
 use super::context::PartnerScope;
@@ -64,9 +65,9 @@ pub fn compared(
         (_, act) => act,
     });
     let code = machine.clone().and_then(|code| code.matched(&target));
-    let cluster = arch.sm >= 90;
+    let clusters = Family::of_or_before(arch.sm).has_clusters();
     let shared = source.accesses.iter().any(|access| access.space == PointerSpace::Shared);
-    let reached = if cluster { Scope::Cluster } else { Scope::Cta };
+    let reached = if clusters { Scope::Cluster } else { Scope::Cta };
     let within = if source.alone { Scope::Sys } else { widest(&source.steps) };
     let within = if shared { within.min(reached) } else { within };
     let orders = |wanted: AccessOrder| {
@@ -89,7 +90,7 @@ pub fn compared(
         },
         code,
         notes,
-        cluster,
+        clusters,
         part_of_word: part_of_word && !assumptions.cas_only,
         unordered,
     })))

@@ -22,7 +22,7 @@ pub struct RowQuestion {
     pub code: Option<MachineCode>,
     pub notes: Vec<String>,
     /// Whether fences of one direction and clusters are there.
-    pub cluster: bool,
+    pub clusters: bool,
     /// Whether a part of a word is exchanged, and nothing is assumed of the rest.
     pub part_of_word: bool,
     pub unordered: bool,
@@ -122,7 +122,7 @@ impl RowQuestion {
         let mut least: Option<Vec<Step>> = None;
         loop {
             let from = least.as_ref().unwrap_or(&self.question.target);
-            let kept = weakenings(from, self.cluster).into_iter().find(|target| {
+            let kept = weakenings(from, self.clusters).into_iter().find(|target| {
                 let question = Question { target: target.clone(), ..self.question.clone() };
                 matches!(judge.judge(&question), Answer::Included(Tally { told: 1.., .. }))
             });

@@ -1,6 +1,7 @@
 //! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question. The
 //! source has the axioms as they are (reading R78).
 
+use machine::form::Family;
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
@@ -13,9 +14,6 @@ use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
 use super::row_question::{PreparedRow, RowQuestion};
 use super::step::AccessKind;
 use super::verdict::{Finding, Verdict};
-
-/// The first target that the memory model is for.
-pub const FIRST: u16 = 70;
 
 fn accesses(items: &[TargetItem]) -> Vec<&TargetAccess> {
     items
@@ -39,7 +37,8 @@ pub fn compared(
         return private(&wanted, &done, target.machine.is_some());
     }
     let read_only = wanted.iter().chain(&done).any(|access| access.read_only);
-    if target.arch.sm < FIRST && !read_only {
+    let family = Family::of_or_before(target.arch.sm);
+    if !family.has_scopes() && !read_only {
         let why = "the memory model is for sm_70 and later";
         return Err(found(Verdict::Outside, why));
     }
@@ -75,7 +74,7 @@ pub fn compared(
     }
     let shared = wanted.iter().any(|access| access.space.is_shared());
     // A shared location is reached from its cluster at most.
-    let reached = if target.arch.sm >= 90 { Scope::Cluster } else { Scope::Cta };
+    let reached = if family.has_clusters() { Scope::Cluster } else { Scope::Cta };
     let source_steps = steps(source, |done, _| done.act);
     let within = widest(&source_steps);
     let within = if shared { within.min(reached) } else { within };
@@ -101,7 +100,7 @@ pub fn compared(
         },
         code,
         notes,
-        cluster: target.arch.sm >= 90,
+        clusters: family.has_clusters(),
         part_of_word: part_of_word && !assumptions.cas_only,
         unordered: false,
     })))

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use litmus::{Dialect, Test};
 use machine::Options;
+use machine::form::Family;
 use model::program::Program;
 use model::rel::Model;
 use sass::lower::Lowering;
@@ -13,7 +14,6 @@ use sass::lowering::LoweringTable;
 use super::lifted;
 use crate::inclusion::{BOUND, Outcome};
 use crate::rows::JudgeSettings;
-use crate::symmetry::FIRST;
 use crate::verdict::{Finding, Refuter, Verdict};
 use engine::ExecutionFacts;
 use engine::explore::inclusion::shown;
@@ -70,7 +70,7 @@ fn on(
     };
     let short: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
     // Before sm_70 nothing is promised; the machine is held to reading R61.
-    let promises = table.cxx || sm >= FIRST;
+    let promises = table.cxx || Family::of_or_before(sm).has_scopes();
     let mut found = found.iter().filter(|_| promises);
     let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));
     let run = (!table.cxx).then(|| run(test, table, sm, allowed)).flatten();
