@@ -18,7 +18,7 @@ use refine::inclusion::{Answer, Judge, Question, SourceLanguage};
 use refine::mapping::to_ptx;
 use refine::program::Width;
 use refine::step::{AccessKind, AccessOrder, Step, TestLocation, line};
-use refine::weaken::weakenings;
+use refine::weaken::{forms, weakenings};
 use refine::{Assumptions, Finding, JudgeSettings, Patience, Row, RowTable, judge, read};
 
 use crate::fmt::formatted;
@@ -151,7 +151,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
         let answer = judge.judge(&ask(mapped.clone()));
         let Answer::Included(tally) = answer else { panic!("{step}: {answer:?}") };
         assert!(tally.told > 5 && tally.withdrawn == 0, "{step}: {tally:?}");
-        for target in weakenings(&mapped, true) {
+        for target in weakenings(&mapped, forms(true)) {
             weaker += 1;
             if let Answer::Included(_) = judge.judge(&ask(target.clone())) {
                 survivors.push(format!("{step}: {}", line(&target)));

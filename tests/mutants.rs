@@ -7,6 +7,7 @@ use std::fs;
 use engine::ENGINES;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
+use model::strength::{self, AccessOrder, KnownForms, OperationKind, Strength};
 use refine::inclusion::{Answer, Judge};
 use refine::row::prepare;
 use refine::row_question::PreparedRow;
@@ -88,15 +89,37 @@ fn is_access(name: &str) -> bool {
     ["LD", "ST", "ATOM", "RED"].iter().any(|start| name.starts_with(start))
 }
 
+/// What a `MEMBAR` may be.
+const FORMS: KnownForms = KnownForms { clusters: false, one_way_fences: false, weak: false };
+
+/// A `MEMBAR` as the fence that it promises.
+fn fence(name: &str) -> Strength {
+    let order = if name.contains(".SC") { AccessOrder::SeqCst } else { AccessOrder::AcqRel };
+    let named = |scope: &Scope| name.ends_with(&scope.name().to_uppercase());
+    let scope =
+        Scope::ALL.into_iter().find(named).expect("a `MEMBAR` of the tables names its scope");
+    Strength::new(OperationKind::Fence, order, scope)
+}
+
+fn text_of_fence(Strength { order, scope, .. }: Strength) -> String {
+    let kind = if order == AccessOrder::SeqCst { "SC" } else { "ALL" };
+    format!("MEMBAR.{kind}.{}", scope.name().to_uppercase())
+}
+
 /// The levels below one, by how the names end.
 fn narrower(name: &str) -> Vec<String> {
     let atomic = name.starts_with("ATOM") || name.starts_with("RED");
-    let levels = [".STRONG.SYS", ".STRONG.GPU", ".STRONG.SM", ""];
-    let Some(at) = levels[..3].iter().position(|level| name.contains(level)) else {
+    let level = |scope| match scope {
+        Scope::Cta => ".STRONG.SM",
+        Scope::Cluster => ".STRONG.CLUSTER",
+        Scope::Gpu => ".STRONG.GPU",
+        Scope::Sys => ".STRONG.SYS",
+    };
+    let Some(scope) = Scope::ALL.into_iter().find(|&scope| name.contains(level(scope))) else {
         return Vec::new();
     };
-    let below = &levels[at + 1..levels.len() - usize::from(atomic)];
-    below.iter().map(|lower| name.replace(levels[at], lower)).collect()
+    let below = strength::narrower(scope, FORMS).map(level).chain((!atomic).then_some(""));
+    below.map(|lower| name.replace(level(scope), lower)).collect()
 }
 
 /// Each sequence that differs in one thing, and what was done.
@@ -119,10 +142,9 @@ fn mutants(row: &Tabled) -> Vec<(&'static str, Vec<String>)> {
     let barrier = at("UCGABAR_ARV").is_some();
     if let Some(membar) = at("MEMBAR") {
         all.push(("MEMBAR left out", without(membar)));
-        for (from, to) in [(".SYS", ".GPU"), (".SYS", ".CTA"), (".GPU", ".CTA")] {
-            if names[membar].ends_with(from) {
-                all.push(("MEMBAR narrowed", with(membar, names[membar].replace(from, to))));
-            }
+        let now = fence(&names[membar]);
+        for scope in strength::narrower(now.scope, FORMS) {
+            all.push(("MEMBAR narrowed", with(membar, text_of_fence(Strength { scope, ..now }))));
         }
         if let Some(access) = access {
             all.push(("MEMBAR behind the access", swapped(membar, access)));
@@ -339,10 +361,9 @@ fn the_machine_refutes_no_row_of_a_table() {
 
 /// The text of a row with one word more, or with a wider `MEMBAR`.
 fn strengthened(names: &[String]) -> Vec<Vec<String>> {
-    let membars: Vec<String> = ["ALL", "SC"]
-        .iter()
-        .flat_map(|kind| ["CTA", "GPU", "SYS"].map(|reach| format!("MEMBAR.{kind}.{reach}")))
-        .collect();
+    let least = Strength::new(OperationKind::Fence, AccessOrder::AcqRel, Scope::Cta);
+    let membars = std::iter::once(least).chain(least.all_stronger(FORMS)).map(text_of_fence);
+    let membars: Vec<String> = membars.collect();
     let more = membars.iter().map(String::as_str).chain(["CCTL.IVALL", "ERRBAR"]);
     let mut all = Vec::new();
     for at in 0..=names.len() {
@@ -352,15 +373,11 @@ fn strengthened(names: &[String]) -> Vec<Vec<String>> {
             all.push(longer);
         }
     }
-    let reach = |name: &str| ["CTA", "GPU", "SYS"].iter().position(|one| name.ends_with(one));
     for (at, name) in names.iter().enumerate().filter(|(_, name)| name.starts_with("MEMBAR")) {
-        for wider in &membars {
-            let keeps = !name.contains(".SC") || wider.contains(".SC");
-            if wider != name && keeps && reach(wider) >= reach(name) {
-                let mut changed = names.to_vec();
-                changed[at].clone_from(wider);
-                all.push(changed);
-            }
+        for stronger in fence(name).all_stronger(FORMS) {
+            let mut changed = names.to_vec();
+            changed[at] = text_of_fence(stronger);
+            all.push(changed);
         }
     }
     all

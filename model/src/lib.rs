@@ -3,7 +3,7 @@
 //! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
 //! `rel`, `reading`, `ptx` (the model); `layout`, `agreed`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
 //! as events); `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read,
-//! and without one of its rules).
+//! and without one of its rules); `strength` (weaker and stronger forms of operations).
 
 pub mod ablation;
 pub mod agreed;
@@ -29,6 +29,7 @@ mod relation_properties;
 pub mod render;
 pub mod scope;
 pub mod section;
+pub mod strength;
 pub mod structure;
 pub mod unfold;
 pub mod value;

@@ -102,24 +102,13 @@ pub(super) fn sass(
                 }
                 AccessKind::CompareExchange(_) | AccessKind::Probe => ("atom", &["cas"]),
             };
-            let order: &[&str] = match order {
-                AccessOrder::Weak | AccessOrder::Unordered => &[],
-                AccessOrder::Relaxed => &["relaxed", scope.name()],
-                AccessOrder::Acquire => &["acquire", scope.name()],
-                AccessOrder::Release => &["release", scope.name()],
-                AccessOrder::AcqRel | AccessOrder::SeqCst => &["acq_rel", scope.name()],
-            };
+            // No access of PTX is more than the last.
+            let name = order.min(AccessOrder::AcqRel).name();
+            let order: &[&str] =
+                if order < AccessOrder::Relaxed { &[] } else { &[name, scope.name()] };
             (opcode, [order, &[space], operation, &["b32"]].concat())
         }
-        Step::Fence { order, scope } => {
-            let order = match order {
-                FenceOrder::Acquire => "acquire",
-                FenceOrder::Release => "release",
-                FenceOrder::AcqRel => "acq_rel",
-                FenceOrder::Sc => "sc",
-            };
-            ("fence", vec![order, scope.name()])
-        }
+        Step::Fence { order, scope } => ("fence", vec![order.name(), scope.name()]),
         Step::Barrier => ("bar", vec!["sync"]),
         Step::ClusterArrive { relaxed: false } => ("barrier", vec!["cluster", "arrive"]),
         Step::ClusterArrive { relaxed: true } => ("barrier", vec!["cluster", "arrive", "relaxed"]),
@@ -133,9 +122,7 @@ pub(super) fn sass(
 fn acquires(step: Step) -> bool {
     match step {
         Step::Access { act, order, .. } => {
-            let orders =
-                matches!(order, AccessOrder::Acquire | AccessOrder::AcqRel | AccessOrder::SeqCst);
-            orders && !matches!(act, AccessKind::Reduce | AccessKind::Store)
+            order.is_acquire() && !matches!(act, AccessKind::Reduce | AccessKind::Store)
         }
         Step::Fence { order, .. } => order != FenceOrder::Release,
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => false,

@@ -1,12 +1,12 @@
 //! Threads of steps become a program that an engine runs.
 
 use model::isa::alu::{Alu, AluOp, Branch, Comparison};
-use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
+use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
 use model::isa::fence::Fence;
-use model::isa::ld::{Load, LoadOrder};
-use model::isa::st::{Store, StoreOrder};
+use model::isa::ld::Load;
+use model::isa::st::Store;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Proxy, Space, Variable, VariableId};
 use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
@@ -247,17 +247,8 @@ impl ProgramWriter {
         let imm = |number: u8| Operand::Imm(self.width.value(number));
         let (op, operands) = match act {
             AccessKind::Load => {
-                let order = match order {
-                    AccessOrder::Weak => LoadOrder::Weak,
-                    AccessOrder::Unordered | AccessOrder::Relaxed | AccessOrder::Release => {
-                        LoadOrder::Relaxed(scope)
-                    }
-                    AccessOrder::Acquire | AccessOrder::AcqRel | AccessOrder::SeqCst => {
-                        LoadOrder::Acquire(scope)
-                    }
-                };
                 return Instruction::Load(Load {
-                    order,
+                    order: order.load(scope),
                     cxx,
                     space: SpaceQualifier::Generic,
                     proxy: Proxy::Generic,
@@ -269,17 +260,8 @@ impl ProgramWriter {
                 });
             }
             AccessKind::Store => {
-                let order = match order {
-                    AccessOrder::Weak => StoreOrder::Weak,
-                    AccessOrder::Unordered | AccessOrder::Relaxed | AccessOrder::Acquire => {
-                        StoreOrder::Relaxed(scope)
-                    }
-                    AccessOrder::Release | AccessOrder::AcqRel | AccessOrder::SeqCst => {
-                        StoreOrder::Release(scope)
-                    }
-                };
                 return Instruction::Store(Store {
-                    order,
+                    order: order.store(scope),
                     cxx,
                     space: SpaceQualifier::Generic,
                     proxy: Proxy::Generic,
@@ -298,16 +280,8 @@ impl ProgramWriter {
             }
             AccessKind::Probe => (AtomicOp::Cas, vec![imm(0), imm(0)]),
         };
-        let order = match order {
-            AccessOrder::Weak | AccessOrder::Unordered | AccessOrder::Relaxed => {
-                AtomicOrder::Relaxed
-            }
-            AccessOrder::Acquire => AtomicOrder::Acquire,
-            AccessOrder::Release => AtomicOrder::Release,
-            AccessOrder::AcqRel | AccessOrder::SeqCst => AtomicOrder::AcqRel,
-        };
         Instruction::Atomic(Atomic {
-            order,
+            order: order.atomic(),
             cxx,
             scope,
             space: SpaceQualifier::Generic,

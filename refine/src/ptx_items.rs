@@ -1,6 +1,6 @@
 //! An excerpt of PTX as items, loops of compare-exchanges as one atomic each.
 
-use model::isa::atom::{AtomicOp, AtomicOrder};
+use model::isa::atom::AtomicOp;
 use model::scope::Scope;
 use ptx::shape::Opcode;
 use ptx::{FunctionPiece, ParsedInstruction, PrintedOperand};
@@ -117,11 +117,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
             let order =
                 ptx::meaning::load_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
             done.read_only = single.opcode == Opcode::Ldu || order.is_of_read_only_data();
-            done.order = match order.scope() {
-                None => AccessOrder::Weak,
-                Some(_) if order.is_acquire() => AccessOrder::Acquire,
-                Some(_) => AccessOrder::Relaxed,
-            };
+            done.order = order.into();
             done.scope = order.scope().unwrap_or(Scope::Sys);
             done.defines = operand(0);
         }
@@ -129,24 +125,14 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
             let order =
                 ptx::meaning::store_order(q).ok_or_else(|| uncovered("its order is unclear"))?;
             done.act = AccessKind::Store;
-            done.order = match order.scope() {
-                None => AccessOrder::Weak,
-                Some(_) if order.is_release() => AccessOrder::Release,
-                Some(_) => AccessOrder::Relaxed,
-            };
+            done.order = order.into();
             done.scope = order.scope().unwrap_or(Scope::Sys);
             done.stores = operand(1);
         }
         Opcode::Atom | Opcode::Red | Opcode::Fence | Opcode::Membar => {
             let (op, order, scope) =
                 ptx::meaning::atomic(q).ok_or_else(|| uncovered("its order is unclear"))?;
-            (done.op, done.scope) = (Some(op), scope);
-            done.order = match order {
-                AtomicOrder::Relaxed => AccessOrder::Relaxed,
-                AtomicOrder::Acquire => AccessOrder::Acquire,
-                AtomicOrder::Release => AccessOrder::Release,
-                AtomicOrder::AcqRel => AccessOrder::AcqRel,
-            };
+            (done.op, done.order, done.scope) = (Some(op), order.into(), scope);
             let reduction = single.opcode == Opcode::Red;
             done.act = if op == AtomicOp::Cas {
                 AccessKind::CompareExchange(None)

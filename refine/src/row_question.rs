@@ -7,7 +7,7 @@ use super::inclusion::{Answer, Judge, Question, Tally};
 use super::run::MachineAnswer;
 use super::step::{AccessOrder, Step, line};
 use super::verdict::{Finding, Refuter, Verdict};
-use super::weaken::weakenings;
+use super::weaken::{forms, weakenings, weakest};
 
 /// A row as far as it can be judged without an engine: a finding, or a question with its notes.
 pub enum PreparedRow {
@@ -21,7 +21,7 @@ pub struct RowQuestion {
     /// The target as the machine has it, where it is of the machine and its accesses are matched.
     pub code: Option<MachineCode>,
     pub notes: Vec<String>,
-    /// Whether fences of one direction and clusters are there.
+    /// Whether the target has clusters.
     pub clusters: bool,
     /// Whether a part of a word is exchanged, and nothing is assumed of the rest.
     pub part_of_word: bool,
@@ -117,19 +117,12 @@ impl RowQuestion {
         (Refuter::Contract, None, Some(why))
     }
 
-    /// A weaker target that keeps the source too, found by small steps; none where each adds an outcome.
+    /// A weaker target that keeps the source too.
     fn weakest_sufficient(&self, judge: &mut Judge<'_>) -> Option<Vec<Step>> {
-        let mut least: Option<Vec<Step>> = None;
-        loop {
-            let from = least.as_ref().unwrap_or(&self.question.target);
-            let kept = weakenings(from, self.clusters).into_iter().find(|target| {
-                let question = Question { target: target.clone(), ..self.question.clone() };
-                matches!(judge.judge(&question), Answer::Included(Tally { told: 1.., .. }))
-            });
-            match kept {
-                Some(target) => least = Some(target),
-                None => return least,
-            }
-        }
+        let weaker = |target: &Vec<Step>| weakenings(target, forms(self.clusters));
+        weakest(&self.question.target, weaker, |target| {
+            let question = Question { target: target.clone(), ..self.question.clone() };
+            matches!(judge.judge(&question), Answer::Included(Tally { told: 1.., .. }))
+        })
     }
 }

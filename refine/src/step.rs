@@ -7,21 +7,8 @@ use std::fmt;
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
-
-/// An order of an access, of any of the languages.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum AccessOrder {
-    /// Plain in C++, weak in PTX.
-    Weak,
-    /// Of LLVM only.
-    Unordered,
-    Relaxed,
-    Acquire,
-    Release,
-    AcqRel,
-    /// Of C++ and LLVM only.
-    SeqCst,
-}
+pub use model::strength::AccessOrder;
+use model::strength::{OperationKind, Strength};
 
 /// Locations of a question: `y` is the row's, the others are the context's.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -69,6 +56,18 @@ impl AccessKind {
     pub fn writes(self) -> bool {
         self != AccessKind::Load
     }
+
+    fn operation(self) -> OperationKind {
+        match self {
+            AccessKind::Load => OperationKind::Load,
+            AccessKind::Store => OperationKind::Store,
+            AccessKind::Reduce => OperationKind::Reduction,
+            AccessKind::Swap
+            | AccessKind::Overwrite
+            | AccessKind::CompareExchange(_)
+            | AccessKind::Probe => OperationKind::Atomic,
+        }
+    }
 }
 
 /// One operation of a thread.
@@ -111,6 +110,30 @@ impl Step {
             Step::Access { scope, .. } | Step::Fence { scope, .. } => Some(scope),
         }
     }
+
+    /// How strong it is; a barrier has one form.
+    pub fn strength(self) -> Option<Strength> {
+        match self {
+            Step::Access { act, order, scope, .. } => {
+                Some(Strength::new(act.operation(), order, scope))
+            }
+            Step::Fence { order, scope } => {
+                Some(Strength::new(OperationKind::Fence, order.into(), scope))
+            }
+            Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
+        }
+    }
+
+    /// The same step as strong as this.
+    pub fn with(self, Strength { order, scope, .. }: Strength) -> Step {
+        match self {
+            Step::Access { act, at, .. } => Step::Access { act, at, order, scope },
+            Step::Fence { order: now, .. } => {
+                Step::Fence { order: order.fence().unwrap_or(now), scope }
+            }
+            Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => self,
+        }
+    }
 }
 
 impl fmt::Display for Step {
@@ -126,26 +149,13 @@ impl fmt::Display for Step {
                     AccessKind::CompareExchange(_) => "cas",
                     AccessKind::Probe => "cas-same",
                 };
-                let order = match order {
-                    AccessOrder::Weak => return write!(f, "{name}.weak {}", at.name()),
-                    AccessOrder::Unordered => "unordered",
-                    AccessOrder::Relaxed => "relaxed",
-                    AccessOrder::Acquire => "acquire",
-                    AccessOrder::Release => "release",
-                    AccessOrder::AcqRel => "acq_rel",
-                    AccessOrder::SeqCst => "seq_cst",
-                };
-                write!(f, "{name}.{order}.{scope} {}", at.name())
+                write!(f, "{name}.{}", order.name())?;
+                if *order != AccessOrder::Weak {
+                    write!(f, ".{scope}")?;
+                }
+                write!(f, " {}", at.name())
             }
-            Step::Fence { order, scope } => {
-                let order = match order {
-                    FenceOrder::Acquire => "acquire",
-                    FenceOrder::Release => "release",
-                    FenceOrder::AcqRel => "acq_rel",
-                    FenceOrder::Sc => "sc",
-                };
-                write!(f, "fence.{order}.{scope}")
-            }
+            Step::Fence { order, scope } => write!(f, "fence.{}.{scope}", order.name()),
             Step::Barrier => f.write_str("bar"),
             Step::ClusterArrive { relaxed: false } => f.write_str("cluster.arrive"),
             Step::ClusterArrive { relaxed: true } => f.write_str("cluster.arrive.relaxed"),

@@ -1,62 +1,40 @@
-//! Weaker forms of steps: of a lowering that is right and no stronger than needed, each is wrong.
+//! Weaker forms of a target: of a lowering that is right and no stronger than needed, each is wrong.
 
-use model::isa::fence::FenceOrder;
+use model::strength::KnownForms;
 
-use super::step::{AccessKind, AccessOrder, Step};
+use super::step::Step;
 
-/// Each way to weaken one step a little, or to leave a fence out; `cluster` says whether the target
-/// has clusters, and with them fences of one direction.
-pub fn weakenings(steps: &[Step], cluster: bool) -> Vec<Vec<Step>> {
+/// The forms of a row's target, which is judged with its accesses torn too.
+pub fn forms(clusters: bool) -> KnownForms {
+    KnownForms { clusters, one_way_fences: clusters, weak: true }
+}
+
+/// Each way to weaken one step a little, or to leave a fence out.
+pub fn weakenings(steps: &[Step], forms: KnownForms) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
-        if matches!(step, Step::Fence { .. }) {
-            let mut without = steps.to_vec();
-            without.remove(index);
-            all.push(without);
-        }
-        for weaker in weaker(step, cluster) {
+        let weaker = step.strength().map_or(Vec::new(), |strength| strength.weaker(forms));
+        for weaker in weaker {
             let mut changed = steps.to_vec();
-            changed[index] = weaker;
+            changed.splice(index..=index, weaker.map(|strength| step.with(strength)));
             all.push(changed);
         }
     }
     all
 }
 
-fn weaker(step: Step, cluster: bool) -> Vec<Step> {
-    use model::scope::Scope;
-    let narrower = |scope: Scope| match scope {
-        Scope::Sys => Some(Scope::Gpu),
-        Scope::Gpu => Some(if cluster { Scope::Cluster } else { Scope::Cta }),
-        Scope::Cluster => Some(Scope::Cta),
-        Scope::Cta => None,
-    };
-    match step {
-        Step::Access { act, at, order, scope } => {
-            let orders: &[AccessOrder] = match (order, act) {
-                (AccessOrder::AcqRel | AccessOrder::SeqCst, _) => {
-                    &[AccessOrder::Acquire, AccessOrder::Release]
-                }
-                (AccessOrder::Acquire | AccessOrder::Release, _) => &[AccessOrder::Relaxed],
-                (AccessOrder::Relaxed, AccessKind::Load | AccessKind::Store) => {
-                    &[AccessOrder::Weak]
-                }
-                (AccessOrder::Relaxed | AccessOrder::Unordered | AccessOrder::Weak, _) => &[],
-            };
-            let orders = orders.iter().map(|&order| Step::access(act, at, order, scope));
-            let scopes = narrower(scope).filter(|_| order != AccessOrder::Weak);
-            orders.chain(scopes.map(|scope| Step::access(act, at, order, scope))).collect()
+/// A weaker form that is sufficient, found by small steps; none where each of the next ones is not.
+pub(super) fn weakest<T>(
+    first: &T,
+    weaker: impl Fn(&T) -> Vec<T>,
+    mut is_sufficient: impl FnMut(&T) -> bool,
+) -> Option<T> {
+    let mut least: Option<T> = None;
+    loop {
+        let next = weaker(least.as_ref().unwrap_or(first));
+        match next.into_iter().find(&mut is_sufficient) {
+            Some(weaker) => least = Some(weaker),
+            None => return least,
         }
-        Step::Fence { order, scope } => {
-            let orders: &[FenceOrder] = match order {
-                FenceOrder::Sc => &[FenceOrder::AcqRel],
-                FenceOrder::AcqRel if cluster => &[FenceOrder::Acquire, FenceOrder::Release],
-                FenceOrder::AcqRel | FenceOrder::Acquire | FenceOrder::Release => &[],
-            };
-            let orders = orders.iter().map(|&order| Step::Fence { order, scope });
-            let scopes = narrower(scope).map(|scope| Step::Fence { order, scope });
-            orders.chain(scopes).collect()
-        }
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => Vec::new(),
     }
 }

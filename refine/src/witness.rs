@@ -134,15 +134,12 @@ impl WitnessWriter<'_> {
 
 /// A fence as one instruction.
 pub(super) fn fence(language: SourceLanguage, order: FenceOrder, scope: Scope) -> String {
-    let cxx = language == SourceLanguage::Cxx;
-    let order = match (order, cxx) {
-        (FenceOrder::Acquire, _) => "acquire",
-        (FenceOrder::Release, _) => "release",
-        (FenceOrder::AcqRel, _) => "acq_rel",
-        (FenceOrder::Sc, true) => "seq_cst",
-        (FenceOrder::Sc, false) => "sc",
-    };
-    format!("fence.{order}.{}", if cxx { cxx_scope(scope) } else { scope.name() })
+    match language {
+        SourceLanguage::Cxx => {
+            format!("fence.{}.{}", AccessOrder::from(order).name(), cxx_scope(scope))
+        }
+        SourceLanguage::Ptx => format!("fence.{}.{scope}", order.name()),
+    }
 }
 
 fn cxx_scope(scope: Scope) -> &'static str {
@@ -170,15 +167,7 @@ pub(super) struct WitnessAccess<'a> {
 
 impl WitnessAccess<'_> {
     fn order(&self) -> Option<&'static str> {
-        Some(match self.order {
-            AccessOrder::Weak => return None,
-            AccessOrder::Unordered => "unordered",
-            AccessOrder::Relaxed => "relaxed",
-            AccessOrder::Acquire => "acquire",
-            AccessOrder::Release => "release",
-            AccessOrder::AcqRel => "acq_rel",
-            AccessOrder::SeqCst => "seq_cst",
-        })
+        (self.order != AccessOrder::Weak).then(|| self.order.name())
     }
 
     pub(super) fn cxx(&self) -> Option<String> {

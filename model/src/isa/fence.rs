@@ -13,6 +13,18 @@ pub enum FenceOrder {
     Sc,
 }
 
+impl FenceOrder {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            FenceOrder::Acquire => "acquire",
+            FenceOrder::Release => "release",
+            FenceOrder::AcqRel => "acq_rel",
+            FenceOrder::Sc => "sc",
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fence {
     pub order: FenceOrder,

@@ -58,6 +58,9 @@ pub fn judge(source: &Function, target: &Function, asker: Refiner<'_>) -> (Findi
 /// A finding, and the line of the target that is at fault.
 type LocatedFinding = (Finding, Option<usize>);
 
+/// A setup, what the two sides access in it, and its contexts.
+type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<FunctionContext>);
+
 type JudgeResult<T> = Result<T, Box<Finding>>;
 
 fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResult<LocatedFinding> {
@@ -69,7 +72,7 @@ fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResu
     let mut late = Vec::new();
     let mut cases = Vec::new();
     for setup in &setups {
-        let (mut case, scans) = case(setup, [source, target], asker)?;
+        let (case, scans) = case(setup, [source, target], asker)?;
         if let Some(found) = invented(&case, &scans) {
             return Ok(found);
         }
@@ -86,11 +89,17 @@ fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResu
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
         tally.setups += 1;
+        cases.push((case, scans, all));
+    }
+    if let Some(wrong) = wrong_value(&mut cases)? {
+        return Ok(wrong);
+    }
+    for (case, scans, all) in &mut cases {
         // What is wider than a byte and weak may be torn where the source's is not.
-        let torn = asker.torn.is_some() && may_tear(&scans);
+        let torn = asker.torn.is_some() && may_tear(scans);
         for torn in [false, true].into_iter().filter(|&pass| torn || !pass) {
             case.torn = torn;
-            for context in &all {
+            for context in &*all {
                 let shown = case.ask(context).map_err(|why| refused("context", &why))?;
                 match shown {
                     ContextResult::Nothing => tally.told += usize::from(!torn),
@@ -105,19 +114,19 @@ fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResu
                     }
                     // Dependencies of the source are those of its text: a branch that decides nothing is one,
                     // and a compiler may leave it out.
-                    ContextResult::Extra { outcome, .. } if thin(&mut case, context, &outcome) => {
+                    ContextResult::Extra { outcome, .. } if thin(case, context, &outcome) => {
                         syntactic += 1;
                     }
                     ContextResult::Extra { outcome, racy: true } if racy.is_none() => {
-                        racy = Some(refuted(&mut case, context, &outcome, true)?);
+                        racy = Some(refuted(case, context, &outcome, true)?);
                     }
                     ContextResult::Absent | ContextResult::Extra { racy: true, .. } => {}
                     ContextResult::Extra { outcome, racy: false } => {
-                        let (mut finding, at) = refuted(&mut case, context, &outcome, false)?;
+                        let (mut finding, at) = refuted(case, context, &outcome, false)?;
                         if finding.by == Some(Refuter::Contract) {
                             let first: Vec<&FunctionContext> =
-                                std::iter::once(context).chain(&all).collect();
-                            let run = run::run(&mut case, &first);
+                                std::iter::once(context).chain(&*all).collect();
+                            let run = run::run(case, &first);
                             if let Some(run) = run.map_err(|why| refused("context", &why))? {
                                 finding.by = Some(Refuter::ContractAndMachine);
                                 finding.run = Some(run.to_string());
@@ -129,7 +138,6 @@ fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResu
             }
         }
         case.torn = false;
-        cases.push((case, all));
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), None));
@@ -158,13 +166,24 @@ fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResu
     Ok((finding, None))
 }
 
+/// What the target computes alone and the source does not, in any setup: it is no question of order.
+fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
+    for (case, _, all) in cases {
+        for context in all.iter().filter(|context| context.is_alone()) {
+            let shown = case.ask(context).map_err(|why| refused("context", &why))?;
+            if let ContextResult::Extra { outcome, racy: false } = shown {
+                return refuted(case, context, &outcome, false).map(Some);
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// The parts of the target that can be removed, in all setups. Not done for listings: a weaker promise need
 /// not be an instruction of SASS.
-fn less(
-    cases: &mut [(RefinementCase<'_>, Vec<FunctionContext>)],
-) -> Result<Option<String>, Refused> {
+fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
     let mut held = Vec::new();
-    for (case, contexts) in &mut *cases {
+    for (case, _, contexts) in &mut *cases {
         if matches!(case.target.language, Language::Sass(_)) {
             return Ok(None);
         }
@@ -181,7 +200,7 @@ fn less(
             held.push(PassedContext { allowed, target, rows, twin: context.twin });
         }
     }
-    let Some((case, _)) = cases.first() else { return Ok(None) };
+    let Some((case, ..)) = cases.first() else { return Ok(None) };
     let bound = bind(&case.setup, case.target, &Default::default())?;
     Ok(weaken::weakest_sufficient(case, &bound, &mut held))
 }

@@ -169,6 +169,15 @@ pub fn contexts(
             maker.pair(&shape, [place, place], [&[], &[]]);
         }
     }
+    // Two reads of a place do not go back, which the function's is one of.
+    let read = |&at: &usize| framed && locations[at].reads && !locations[at].plain;
+    for at in places.filter(read) {
+        let (act, order) = (AccessKind::Load, AccessOrder::Relaxed);
+        let op = PartnerOp::Access { act, at, order, value: FRESH };
+        let shape = [vec!["st q"]];
+        maker.pair(&shape, [at, at], [&[op], &[]]);
+        maker.pair(&shape, [at, at], [&[], &[op]]);
+    }
     maker.twins();
     maker.all
 }

@@ -2,18 +2,12 @@
 
 use model::function::Language;
 use model::isa::Instruction;
-use model::isa::atom::AtomicOrder;
-use model::isa::fence::{Fence, FenceOrder};
-use model::isa::ld::LoadOrder;
-use model::isa::st::StoreOrder;
 use model::program::Program;
-use model::scope::Scope;
+use model::strength::{AccessOrder, Strength};
 
 use super::ask::{ContextResult, RefinementCase};
 use super::partner::FunctionContext;
-
-/// An instruction in a stronger form, and what was added in the words of PTX.
-type StrongerInstruction = (Instruction, String);
+use super::weaken::FORMS;
 
 /// The line of the target's file, and what is missing there; none where no single change will do.
 pub(super) fn missing(
@@ -22,13 +16,17 @@ pub(super) fn missing(
     source: &Program,
     target: &Program,
 ) -> Option<(usize, String)> {
-    let mut all: Vec<(usize, StrongerInstruction)> = Vec::new();
+    let mut all: Vec<(usize, Instruction, String)> = Vec::new();
     for (line, of) in target.threads[0].lines.iter().enumerate() {
-        all.extend(stronger(&of.instruction).into_iter().map(|change| (line, change)));
+        let Some(now) = Strength::of(&of.instruction) else { continue };
+        for stronger in now.all_stronger(FORMS) {
+            let changed = stronger.applied(&of.instruction);
+            all.extend(changed.map(|changed| (line, changed, added(now, stronger))));
+        }
     }
     // Fewer words are less of a change.
-    all.sort_by_key(|(_, (_, added))| added.split(' ').count());
-    for (line, (instruction, added)) in all {
+    all.sort_by_key(|(_, _, added)| added.split(' ').count());
+    for (line, instruction, added) in all {
         let mut mended = target.clone();
         for thread in 0..if context.twin { 2 } else { 1 } {
             mended.threads[thread].lines[line].instruction = instruction.clone();
@@ -58,99 +56,10 @@ fn of_machine(added: &str) -> String {
         .replace("`.sys`", "`.SYS`")
 }
 
-fn wider(scope: Scope) -> Vec<Scope> {
-    Scope::ALL.into_iter().filter(|other| *other >= scope).collect()
-}
-
-fn words(order: Option<&str>, scope: Option<Scope>) -> String {
-    let order = order.map(|order| format!("`.{order}`"));
-    let scope = scope.map(|scope| format!("`.{scope}`"));
+/// What a stronger form has besides, in the words of PTX.
+fn added(now: Strength, stronger: Strength) -> String {
+    let order = (stronger.order != now.order).then(|| format!("`.{}`", stronger.order_name()));
+    let wider = now.order == AccessOrder::Weak || stronger.scope != now.scope;
+    let scope = wider.then(|| format!("`.{}`", stronger.scope));
     order.into_iter().chain(scope).collect::<Vec<_>>().join(" and ")
-}
-
-/// Every stronger form of an instruction.
-fn stronger(instruction: &Instruction) -> Vec<StrongerInstruction> {
-    let mut all = Vec::new();
-    match instruction {
-        Instruction::Load(load) if !load.order.is_of_read_only_data() => {
-            let now = load.order.scope();
-            for scope in wider(now.unwrap_or(Scope::Cta)) {
-                let added = (now != Some(scope)).then_some(scope);
-                let mut push = |order: LoadOrder, name: Option<&str>| {
-                    let changed = model::isa::ld::Load { order, ..load.clone() };
-                    all.push((Instruction::Load(changed), words(name, added)));
-                };
-                if now.is_none() {
-                    push(LoadOrder::Relaxed(scope), Some("relaxed"));
-                } else if added.is_some() && !load.order.is_acquire() {
-                    push(LoadOrder::Relaxed(scope), None);
-                }
-                let name = (!load.order.is_acquire()).then_some("acquire");
-                if name.is_some() || added.is_some() {
-                    push(LoadOrder::Acquire(scope), name);
-                }
-            }
-        }
-        Instruction::Store(store) => {
-            let now = store.order.scope();
-            for scope in wider(now.unwrap_or(Scope::Cta)) {
-                let added = (now != Some(scope)).then_some(scope);
-                let mut push = |order: StoreOrder, name: Option<&str>| {
-                    let changed = model::isa::st::Store { order, ..store.clone() };
-                    all.push((Instruction::Store(changed), words(name, added)));
-                };
-                if now.is_none() {
-                    push(StoreOrder::Relaxed(scope), Some("relaxed"));
-                } else if added.is_some() && !store.order.is_release() {
-                    push(StoreOrder::Relaxed(scope), None);
-                }
-                let name = (!store.order.is_release()).then_some("release");
-                if name.is_some() || added.is_some() {
-                    push(StoreOrder::Release(scope), name);
-                }
-            }
-        }
-        Instruction::Atomic(atomic) => {
-            for scope in wider(atomic.scope) {
-                let added = (scope != atomic.scope).then_some(scope);
-                let orders = [
-                    (AtomicOrder::Relaxed, "relaxed"),
-                    (AtomicOrder::Acquire, "acquire"),
-                    (AtomicOrder::Release, "release"),
-                    (AtomicOrder::AcqRel, "acq_rel"),
-                ];
-                for (order, name) in orders {
-                    let keeps = order.is_acquire() >= atomic.order.is_acquire()
-                        && order.is_release() >= atomic.order.is_release();
-                    let name = (order != atomic.order).then_some(name);
-                    if keeps && (name.is_some() || added.is_some()) {
-                        let changed = model::isa::atom::Atomic { order, scope, ..atomic.clone() };
-                        all.push((Instruction::Atomic(changed), words(name, added)));
-                    }
-                }
-            }
-        }
-        Instruction::Fence(fence) => {
-            for scope in wider(fence.scope) {
-                for (order, name) in [(FenceOrder::AcqRel, "acq_rel"), (FenceOrder::Sc, "sc")] {
-                    let keeps = order == FenceOrder::Sc || fence.order != FenceOrder::Sc;
-                    let name = (order != fence.order).then_some(name);
-                    let added = (scope != fence.scope).then_some(scope);
-                    if keeps && (name.is_some() || added.is_some()) {
-                        let changed = Fence { order, scope };
-                        all.push((Instruction::Fence(changed), words(name, added)));
-                    }
-                }
-            }
-        }
-        Instruction::Load(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => {}
-    }
-    all
 }

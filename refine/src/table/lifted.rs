@@ -1,15 +1,16 @@
 //! A program as a table lowers it: by what the machine's instructions promise, or of C++ as PTX.
 
 use model::isa::alu::Branch;
-use model::isa::atom::{Atomic, AtomicOrder};
+use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::bar::ClusterBarrierKind;
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::fence::{Fence, FenceOrder};
-use model::isa::ld::{Load, LoadOrder};
-use model::isa::st::{Store, StoreOrder};
+use model::isa::ld::Load;
+use model::isa::st::Store;
 use model::isa::{Instruction, Line};
 use model::program::Program;
 use model::scope::Scope;
+use model::strength::Strength;
 use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
@@ -132,22 +133,12 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine
 
 /// What the table has for an operation of C++, as PTX.
 fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
-    let (opcode, order, scope): (&str, &str, Option<Scope>) = match instruction {
-        Instruction::Load(load) => {
-            let weak = load.order == LoadOrder::Weak;
-            let order = named(load.cxx, weak, load.order.is_acquire().then_some("acquire"));
-            ("load", order, load.order.scope())
-        }
-        Instruction::Store(store) => {
-            let weak = store.order == StoreOrder::Weak;
-            let order = named(store.cxx, weak, store.order.is_release().then_some("release"));
-            ("store", order, store.order.scope())
-        }
-        Instruction::Atomic(Atomic { order, cxx, scope, op, .. }) => {
-            let cas = *op == model::isa::atom::AtomicOp::Cas;
-            (if cas { "cmpxchg" } else { "rmw" }, of_order(of_atomic(*order, *cxx)), Some(*scope))
-        }
-        Instruction::Fence(Fence { order, scope }) => ("fence", of_fence(*order), Some(*scope)),
+    let (opcode, cxx) = match instruction {
+        Instruction::Load(load) => ("load", load.cxx),
+        Instruction::Store(store) => ("store", store.cxx),
+        Instruction::Atomic(Atomic { op: AtomicOp::Cas, cxx, .. }) => ("cmpxchg", *cxx),
+        Instruction::Atomic(atomic) => ("rmw", atomic.cxx),
+        Instruction::Fence(_) => ("fence", Cxx::default()),
         Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
@@ -156,18 +147,16 @@ fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
         | Instruction::Branch(_)
         | Instruction::Unsupported(_) => return None,
     };
-    find(table, opcode, order, scope)
-}
-
-/// The order of a load or a store.
-fn named(cxx: Cxx, weak: bool, one_way: Option<&'static str>) -> &'static str {
-    match one_way {
-        _ if cxx.seq_cst => "seq_cst",
-        _ if cxx.unordered => "unordered",
-        _ if weak => "",
-        Some(order) => order,
-        None => "relaxed",
-    }
+    let Strength { order, scope, .. } = Strength::of(instruction)?;
+    let order = if cxx.seq_cst {
+        AccessOrder::SeqCst
+    } else if cxx.unordered {
+        AccessOrder::Unordered
+    } else {
+        order
+    };
+    let order = cxx.failure.map_or(order, |failure| joined(order, failure));
+    find(table, opcode, order, Some(scope).filter(|_| order != AccessOrder::Weak))
 }
 
 /// What the table has for a step of C++.
@@ -186,12 +175,11 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
             } else {
                 order
             };
-            let order = of_order(order);
             let compare = matches!(act, AccessKind::CompareExchange(_));
             let act = if compare { AccessKind::CompareExchange(None) } else { act };
             (opcode, order, Some((act, at)))
         }
-        Step::Fence { order, .. } => ("fence", of_fence(order), None),
+        Step::Fence { order, .. } => ("fence", order.into(), None),
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
             return None;
         }
@@ -208,50 +196,21 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     steps.collect()
 }
 
-/// The order of an atomic.
-fn of_atomic(order: AtomicOrder, cxx: Cxx) -> AccessOrder {
-    let order = match order {
-        _ if cxx.seq_cst => AccessOrder::SeqCst,
-        AtomicOrder::AcqRel => AccessOrder::AcqRel,
-        AtomicOrder::Release => AccessOrder::Release,
-        AtomicOrder::Acquire => AccessOrder::Acquire,
-        AtomicOrder::Relaxed => AccessOrder::Relaxed,
-    };
-    cxx.failure.map_or(order, |failure| joined(order, failure))
-}
-
-/// As tables write it.
-fn of_order(order: AccessOrder) -> &'static str {
-    match order {
-        AccessOrder::Weak => "",
-        AccessOrder::Unordered => "unordered",
-        AccessOrder::Relaxed => "relaxed",
-        AccessOrder::Acquire => "acquire",
-        AccessOrder::Release => "release",
-        AccessOrder::AcqRel => "acq_rel",
-        AccessOrder::SeqCst => "seq_cst",
-    }
-}
-
-fn of_fence(order: FenceOrder) -> &'static str {
-    match order {
-        FenceOrder::Acquire => "acquire",
-        FenceOrder::Release => "release",
-        FenceOrder::AcqRel => "acq_rel",
-        FenceOrder::Sc => "seq_cst",
-    }
-}
-
 /// The row of an operation, as PTX.
-fn find(table: &LoweringTable, opcode: &str, order: &str, scope: Option<Scope>) -> Option<String> {
+fn find(
+    table: &LoweringTable,
+    opcode: &str,
+    order: AccessOrder,
+    scope: Option<Scope>,
+) -> Option<String> {
     let scope = scope.map(|scope| match scope {
         Scope::Cta => "block",
         Scope::Cluster => "cluster",
         Scope::Gpu => "device",
         Scope::Sys => "system",
     });
-    let names: Vec<&str> =
-        [order].into_iter().filter(|order| !order.is_empty()).chain(scope).collect();
+    let order = (order != AccessOrder::Weak).then(|| order.name());
+    let names: Vec<&str> = order.into_iter().chain(scope).collect();
     let atomic = if opcode == "cmpxchg" { "cas" } else { "exch" };
     table.find(0, opcode, &names).map(|text| instance::ptx(&text, atomic))
 }
@@ -266,45 +225,16 @@ fn joined(success: AccessOrder, failure: Failure) -> AccessOrder {
     }
 }
 
-/// The same access with another order.
+/// The same access with another order, which is of PTX now.
 fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option<Instruction> {
-    let cxx = Cxx::default();
-    Some(match instruction {
-        Instruction::Load(load) => {
-            let order = match order {
-                _ if load.order.is_of_read_only_data() => load.order,
-                AccessOrder::Weak => LoadOrder::Weak,
-                AccessOrder::Acquire | AccessOrder::AcqRel => LoadOrder::Acquire(scope),
-                AccessOrder::Unordered
-                | AccessOrder::Relaxed
-                | AccessOrder::Release
-                | AccessOrder::SeqCst => LoadOrder::Relaxed(scope),
-            };
-            Instruction::Load(Load { order, cxx, ..load.clone() })
-        }
-        Instruction::Store(store) => {
-            let order = match order {
-                AccessOrder::Weak => StoreOrder::Weak,
-                AccessOrder::Release | AccessOrder::AcqRel => StoreOrder::Release(scope),
-                AccessOrder::Unordered
-                | AccessOrder::Relaxed
-                | AccessOrder::Acquire
-                | AccessOrder::SeqCst => StoreOrder::Relaxed(scope),
-            };
-            Instruction::Store(Store { order, cxx, ..store.clone() })
-        }
-        Instruction::Atomic(atomic) => {
-            let order = match order {
-                AccessOrder::Acquire => AtomicOrder::Acquire,
-                AccessOrder::Release => AtomicOrder::Release,
-                AccessOrder::AcqRel => AtomicOrder::AcqRel,
-                AccessOrder::Weak
-                | AccessOrder::Unordered
-                | AccessOrder::Relaxed
-                | AccessOrder::SeqCst => AtomicOrder::Relaxed,
-            };
-            Instruction::Atomic(Atomic { order, scope, cxx, ..atomic.clone() })
-        }
+    let mut changed = match Strength::of(instruction) {
+        Some(strength) => Strength { order, scope, ..strength }.applied(instruction)?,
+        None => instruction.clone(),
+    };
+    match &mut changed {
+        Instruction::Load(Load { cxx, .. })
+        | Instruction::Store(Store { cxx, .. })
+        | Instruction::Atomic(Atomic { cxx, .. }) => *cxx = Cxx::default(),
         Instruction::Fence(_)
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
@@ -313,5 +243,6 @@ fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option
         | Instruction::Cvta(_)
         | Instruction::Branch(_)
         | Instruction::Unsupported(_) => return None,
-    })
+    }
+    Some(changed)
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use machine::form::AccessLevel;
-use model::isa::fence::FenceOrder;
 
 use super::{OrderingWord, Promise, promised, scope, scope_of_access};
 use crate::form::{self, UnknownInstruction};
@@ -68,15 +67,7 @@ pub fn table() -> Result<String, UnknownInstruction> {
 fn said(promise: Promise, name: &str, word: OrderingWord) -> String {
     let has = |modifier: &str| name.split('.').any(|part| part == modifier);
     match promise {
-        Promise::Fence(order, scope) => {
-            let order = match order {
-                FenceOrder::Acquire => "acquire",
-                FenceOrder::Release => "release",
-                FenceOrder::AcqRel => "acq_rel",
-                FenceOrder::Sc => "sc",
-            };
-            format!("`fence.{order}.{scope}`")
-        }
+        Promise::Fence(order, scope) => format!("`fence.{}.{scope}`", order.name()),
         Promise::Access | Promise::AcqRel => {
             let OrderingWord::Access { level, atomic } = word else { return String::new() };
             let scope = if atomic { scope(level) } else { scope_of_access(level, has) };
