@@ -255,7 +255,28 @@ fn a_file_says_what_it_holds_and_is_short() {
     }
 }
 
-/// A link of a document leads to a file.
+/// The repository paths that a text names in code quotes, outside of fenced blocks: below one of the
+/// `folders`, with `/src/` or the extension of a file.
+fn paths<'t>(text: &'t str, folders: &[String]) -> Vec<&'t str> {
+    let prose = text.split("\n```").step_by(2);
+    let quoted = prose.flat_map(|prose| prose.split('`').skip(1).step_by(2));
+    let words = quoted.flat_map(str::split_whitespace);
+    let is_path = |word: &&str| {
+        let Some((folder, rest)) = word.split_once('/') else { return false };
+        let file = rest.rsplit('/').next().unwrap_or("");
+        let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let placeholder = word.contains(['*', '<', '{', '…']) || word.contains("NAME");
+        let is_file = EXTENSIONS.contains(&extension) || word.contains("/src/");
+        folders.iter().any(|known| known == folder) && is_file && !placeholder
+    };
+    words.filter(is_path).collect()
+}
+
+/// Of the files that pages name.
+const EXTENSIONS: [&str; 13] =
+    ["c", "cat", "csv", "json", "litmus", "ll", "md", "ptx", "rs", "sh", "table", "toml", "yml"];
+
+/// A link of a document leads to a file, and a path that it names is one of the repository.
 #[test]
 fn links_lead_somewhere() {
     let root = suite::root();
@@ -264,6 +285,9 @@ fn links_lead_somewhere() {
     for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
         documents.push(root.join(name));
     }
+    let more = [".ci", ".github", "benches", "docs", "examples", "tests"].map(str::to_owned);
+    let folders: Vec<String> = crates().into_iter().chain(more).collect();
+    let mut named = 0;
     for document in documents {
         let text = fs::read_to_string(&document).expect("the document can be read");
         for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
@@ -272,7 +296,27 @@ fn links_lead_somewhere() {
             let there = target.contains("://") || near.exists();
             assert!(there, "{}: {target} is not there", document.display());
         }
+        // The changelog names files of its time.
+        if document.ends_with("CHANGELOG.md") {
+            continue;
+        }
+        for path in paths(&text, &folders) {
+            let there = root.join(path).exists();
+            assert!(there, "{}: `{path}` is not there", document.display());
+            named += 1;
+        }
     }
+    assert!(named > 50, "only {named} paths are named");
+}
+
+#[test]
+fn paths_are_found() {
+    let text =
+        "`cargo x model/src/a.rs` `model/src/` `model::b`\n```\n`docs/c.md`\n```\n`docs/<d>.md`";
+    assert_eq!(
+        paths(text, &["model".to_owned(), "docs".to_owned()]),
+        ["model/src/a.rs", "model/src/"]
+    );
 }
 
 /// What `docs/glossary.md` explains as a verdict or as the code of a note.
