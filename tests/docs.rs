@@ -1,8 +1,11 @@
-//! The pages: what they show of the command is what it prints.
+//! The blocks of the pages that show a command are run, and must show what it prints.
 //!
-//! A fenced block that shows a command, a line that begins with `$ `, is a `console` block, and is run. Both
-//! streams are compared with what stands there. `…` at the end of a line stands for the rest of it, and on a
-//! line of its own for any number of lines. `$ cat FILE` of a file that is not there makes one of what is shown.
+//! A fenced block of kind `console` has commands, lines that begin with `$ `, and their output. Both
+//! streams are compared. `…` at the end of a line stands for the rest of it, and on a line of its own for
+//! any number of lines. `$ cat FILE` of a file that does not exist creates it from the text shown.
+//!
+//! A page marks what is not run: `console with-llc-14` is run only where `llc` of LLVM 14 is installed, and
+//! `sh` is never run. A build without z3 does not run `causeway check`.
 //!
 //! `UPDATE=1 cargo test` rewrites the blocks; read what changed.
 
@@ -71,12 +74,19 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
+/// The mark of a block that is run only with `llc` of LLVM 14.
+const WITH_LLC: &str = "console with-llc-14";
+
+fn needs_llc(command: &str) -> bool {
+    command.contains("llc ") || command.contains("llvm-ci/check.sh")
+}
+
 /// Why a command cannot be run here, if it cannot.
 fn lacking(command: &str) -> Option<&'static str> {
     let said = || Command::new("llc").arg("--version").output();
     let is_14 =
         || said().is_ok_and(|of| String::from_utf8_lossy(&of.stdout).contains("version 14."));
-    if command.contains("llc") && !is_14() {
+    if needs_llc(command) && !is_14() {
         return Some("there is no `llc` of LLVM 14");
     }
     (command.contains("causeway check") && ENGINES.len() < 2).then_some("this build has one engine")
@@ -131,6 +141,13 @@ fn run(block: &str, place: &Place, page: &Path) -> Option<String> {
     Some(out)
 }
 
+/// Whether a line without `$ ` is a command all the same.
+fn is_command(line: &str) -> bool {
+    ["causeway ", "cargo ", ".ci/run", ".ci/setup", "llc "]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
 /// The page with its blocks run.
 fn performed(page: &Path, text: &str) -> String {
     let place = Place::new(page);
@@ -149,12 +166,21 @@ fn performed(page: &Path, text: &str) -> String {
             block.push_str(line);
             block.push('\n');
         }
-        let commands = block.lines().any(|line| line.starts_with("$ "));
+        let commands: Vec<&str> =
+            block.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+        let right = match kind {
+            "console" => !commands.is_empty() && !commands.iter().any(|line| needs_llc(line)),
+            WITH_LLC => commands.iter().any(|line| needs_llc(line)),
+            "sh" => commands.is_empty(),
+            _ => commands.is_empty() && !block.lines().any(is_command),
+        };
         assert!(
-            (kind == "console") == commands,
-            "{}: a block is `console` if it shows a command, a line that begins with `$ `:\n{block}",
+            right,
+            "{}: a block with commands, lines that begin with `$ `, is `console`; it is `{WITH_LLC}` if it \
+             runs `llc`, and `sh` if it is not run:\n{block}",
             page.display()
         );
+        let commands = !commands.is_empty();
         let done = if commands { run(&block, &place, page) } else { None };
         out.push_str(&done.unwrap_or(block));
         writeln!(out, "{end}").expect("strings can be written");
@@ -167,9 +193,13 @@ fn what_the_pages_show_is_what_is_printed() {
     let mut wrong = String::new();
     let mut blocks = 0;
     for page in pages() {
+        let text = fs::read_to_string(suite::root().join(&page)).expect("the page is there");
+        let indented = text.lines().find(|line| line.trim_start() != *line && line.contains("```"));
+        assert_eq!(indented, None, "{}: an indented block is not seen here", page.display());
+        assert_eq!(text.lines().filter(|line| line.starts_with("```")).count() % 2, 0);
         let file = suite::root().join(&page);
         let before = fs::read_to_string(&file).expect("the page is there");
-        blocks += before.matches("```console\n").count();
+        blocks += before.matches("```console").count();
         let now = performed(&page, &before);
         if now == before {
             continue;
@@ -183,7 +213,7 @@ fn what_the_pages_show_is_what_is_printed() {
             writeln!(wrong, "  now: {line}").expect("strings can be written");
         }
     }
-    assert!(blocks > 8, "few blocks were found: {blocks}");
+    assert!(blocks > 20, "few blocks were found: {blocks}");
     assert!(wrong.is_empty(), "{wrong}\nUPDATE=1 rewrites the pages");
 }
 
