@@ -5,17 +5,15 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
+use engine::MEMORY;
 use engine::exit::Exit;
 use engine::judge::Task;
-use engine::{ENGINES, MEMORY};
 use litmus::listing::Signature;
-use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use refine::csv;
-use refine::function::ask::Refiner;
 use refine::function::{FunctionPair, PairReport, judge, paired};
 use refine::verdict::{Refuter, Verdict};
-use refine::{Assumptions, JudgeSettings, Patience, RowTable};
+use refine::{JudgeSettings, Models, Patience, Refiner, RowTable};
 
 use crate::fmt::formatted;
 use crate::suite;
@@ -48,17 +46,10 @@ fn said(source: &str, target: &str) -> PairReport {
 }
 
 fn judge_pair(pair: &FunctionPair) -> PairReport {
-    let (cxx, mut whole) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
-    whole.conventions.tearing = false;
-    let asker = Refiner {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: None,
-        bound: 2,
-        patience: Patience::new(Some(Duration::from_secs(20)), MEMORY),
-    };
-    judge(pair, asker)
+    let models = Models::default();
+    let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
+    let refiner = Refiner { tearing: false, patience, ..Refiner::new(&models) };
+    judge(pair, refiner)
 }
 
 #[test]
@@ -194,28 +185,12 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     });
     // One in three, in whatever order the file has.
     let rows: Vec<_> = rows.step_by(3).collect();
-    let (cxx, torn) = (cxx::model(ReleaseSequence::Cpp20), ptx::model());
-    let mut whole = torn.clone();
-    whole.conventions.tearing = false;
-    let setting = JudgeSettings {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: Some(&torn),
-        assumptions: Assumptions::default(),
-        jobs: 2,
-        patience: Patience::default(),
-    };
+    let models = Models::default();
+    let setting = JudgeSettings { jobs: 2, ..JudgeSettings::new(&models) };
     let table = RowTable { rows, ..RowTable::default() };
     let findings = refine::judge(&table, &setting, &());
-    let asker = Refiner {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: Some(&torn),
-        bound: 2,
-        patience: Patience::new(Some(Duration::from_secs(20)), MEMORY),
-    };
+    let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
+    let refiner = Refiner { patience, ..Refiner::new(&models) };
     let (mut wrong, mut judged) = (Vec::new(), 0);
     for ((row, _), finding) in table.rows.iter().zip(&findings) {
         let (source, target) = wrapped(&row.source, &row.target).expect("it was wrapped before");
@@ -223,7 +198,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         let (module, diagnostics) = ::ptx::read("f.ptx", target.as_bytes());
         // What is PTX of another version only is judged as a row.
         let Some(module) = module.filter(|_| diagnostics.is_empty()) else { continue };
-        let said = judge(&paired(source, module.columns())[0], asker);
+        let said = judge(&paired(source, module.columns())[0], refiner);
         judged += 1;
         let (row_is, function_is) = (finding.verdict, said.finding.verdict);
         let bad = [row_is, function_is].map(|verdict| verdict == Verdict::Weaker);

@@ -4,33 +4,25 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use engine::ENGINES;
 use engine::exit::Exit;
 use engine::judge::Task;
 use model::cxx::{self, ReleaseSequence};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::ptx;
-use model::rel::Model;
 use model::scope::Scope;
 use refine::context::PartnerScope;
-use refine::inclusion::{Answer, Judge, Question, SourceLanguage};
+use refine::inclusion::{Judge, Question, SourceLanguage};
 use refine::mapping::to_ptx;
 use refine::program::Width;
 use refine::step::{AccessKind, AccessOrder, Step, TestLocation, line};
 use refine::weaken::{forms, weakenings};
-use refine::{Assumptions, Finding, JudgeSettings, Patience, Row, RowTable, judge, read};
+use refine::{
+    Answer, Assumptions, Finding, JudgeSettings, Models, Refiner, Row, RowTable, judge, read,
+};
 
 use crate::fmt::formatted;
 use crate::suite;
-
-/// PTX as it is, and without torn scalars.
-pub(crate) fn models() -> [Model; 2] {
-    let torn = ptx::model();
-    let mut whole = torn.clone();
-    whole.conventions.tearing = false;
-    [torn, whole]
-}
 
 fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (RowTable, Vec<Finding>) {
     let table = read(text).expect("the rows are well formed");
@@ -43,17 +35,9 @@ pub(crate) fn judged(table: &RowTable) -> Vec<Finding> {
 }
 
 fn judged_with(table: &RowTable, assumptions: Assumptions, tearing: bool) -> Vec<Finding> {
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let [torn, whole] = models();
-    let setting = JudgeSettings {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: tearing.then_some(&torn),
-        assumptions,
-        jobs: 2,
-        patience: Patience::default(),
-    };
+    let models = Models::default();
+    let refiner = Refiner { tearing, ..Refiner::new(&models) };
+    let setting = JudgeSettings { refiner, assumptions, jobs: 2 };
     judge(table, &setting, &())
 }
 
@@ -134,9 +118,8 @@ fn operations() -> Vec<Step> {
 
 #[test]
 fn the_published_mapping_is_right_and_no_weaker_one_is() {
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let [torn, whole] = models();
-    let mut judge = Judge::new(ENGINES[0], &cxx, &whole, Some(&torn));
+    let models = Models::default();
+    let mut judge = Judge::new(Refiner::new(&models));
     let (mut weaker, mut survivors) = (0, Vec::new());
     for step in operations() {
         let ask = |target: Vec<Step>| Question {
@@ -150,7 +133,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
         let mapped = to_ptx(step);
         let answer = judge.judge(&ask(mapped.clone()));
         let Answer::Included(tally) = answer else { panic!("{step}: {answer:?}") };
-        assert!(tally.told > 5 && tally.withdrawn == 0, "{step}: {tally:?}");
+        assert!(tally.checked > 5 && tally.withdrawn == 0, "{step}: {tally:?}");
         for target in weakenings(&mapped, forms(true)) {
             weaker += 1;
             if let Answer::Included(_) = judge.judge(&ask(target.clone())) {

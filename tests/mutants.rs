@@ -4,19 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 
-use engine::ENGINES;
-use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
 use model::strength::{self, AccessOrder, KnownForms, OperationKind, Strength};
-use refine::inclusion::{Answer, Judge};
+use refine::inclusion::Judge;
 use refine::row::prepare;
 use refine::row_question::PreparedRow;
 use refine::run::MachineAnswer;
 use refine::verdict::Refuter;
-use refine::{Assumptions, Finding, Row, RowTable};
+use refine::{Answer, Assumptions, Finding, Models, Refiner, Row, RowTable};
 use sass::lowering;
 
-use crate::lower::{judged, models};
+use crate::lower::judged;
 use crate::suite;
 
 /// An instruction of PTX, and what it becomes: names of the machine's, waits shown.
@@ -328,13 +326,12 @@ fn every_mutant_of_the_table_is_caught_or_has_a_reason() {
 /// has no run that the source forbids.
 #[test]
 fn the_machine_refutes_no_row_of_a_table() {
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let [torn, whole] = models();
+    let models = Models::default();
     let mut contexts = 0;
     let mut judged = 0;
     for family in lowering::families() {
         let sm = family.table.targets[0];
-        let mut judge = Judge::new(ENGINES[0], &cxx, &whole, Some(&torn));
+        let mut judge = Judge::new(Refiner::new(&models));
         for row in tabled(&family.table, sm) {
             let target = text(&row.names);
             let row = Row { source: row.ptx, target, arch: format!("sm_{sm}") };
@@ -346,7 +343,7 @@ fn the_machine_refutes_no_row_of_a_table() {
             let answer = judge.judge(&asked.question);
             assert!(matches!(answer, Answer::Included(_)), "{row:?}: {answer:?}");
             match judge.run(&asked.question, code) {
-                MachineAnswer::Included(told) => contexts += told,
+                MachineAnswer::Included(checked) => contexts += checked,
                 other @ (MachineAnswer::Refuted(_) | MachineAnswer::Undecided(_)) => {
                     panic!("{row:?}: {other:?}")
                 }

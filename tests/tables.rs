@@ -6,32 +6,20 @@ use std::path::{Path, PathBuf};
 use checker::lower::report::{Baseline, ReportOptions, Reporter};
 use checker::lower::table;
 use checker::report::ReportFormat;
-use engine::ENGINES;
 use engine::exit::Exit;
 use model::cxx::{self, ReleaseSequence};
 use model::scope::Scope;
 use refine::generated::{self, ProgramPattern};
-use refine::inclusion::Judge;
 use refine::step::{AccessKind, AccessOrder, Step, TestLocation};
-use refine::{Assumptions, JudgeSettings, Patience};
+use refine::{JudgeSettings, Models, Refiner};
 use serde_json::Value;
 
-use crate::lower::models;
 use crate::suite;
 
 /// What is said of a table's text, a line of JSON for each row, and then for each test.
 fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let [torn, whole] = models();
-    let setting = JudgeSettings {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: Some(&torn),
-        assumptions: Assumptions::default(),
-        jobs: 2,
-        patience: Patience::default(),
-    };
+    let models = Models::default();
+    let setting = JudgeSettings { jobs: 2, ..JudgeSettings::new(&models) };
     let baseline = Baseline::default();
     let path = Path::new("its.table");
     let mut reporter = Reporter::new(ReportOptions {
@@ -170,12 +158,11 @@ fn a_table_with_an_error_is_told_where() {
 #[test]
 fn the_published_mapping_is_right_in_generated_programs() {
     const BUDGET: usize = 4_000;
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let rc11 = cxx::model(ReleaseSequence::Rc11);
-    let [_, whole] = models();
+    let models = Models::default();
+    let rc11 = Models { cxx: cxx::model(ReleaseSequence::Rc11), ..Models::default() };
     for shape in ProgramPattern::ALL {
-        let judge = Judge::new(ENGINES[0], &cxx, &whole, None);
-        let added = generated::judge(&judge, shape, BUDGET).expect("no limit is reached");
+        let added =
+            generated::judge(Refiner::new(&models), shape, BUDGET).expect("no limit is reached");
         eprintln!("{shape:?}: {BUDGET} of {} programs", shape.count());
         assert!(added.is_empty(), "{added:#?}");
     }
@@ -195,8 +182,7 @@ fn the_published_mapping_is_right_in_generated_programs() {
             access(AccessKind::Store, TestLocation::Y, AccessOrder::Release),
         ],
     ];
-    for (model, kept) in [(&cxx, true), (&rc11, false)] {
-        let judge = Judge::new(ENGINES[0], model, &whole, None);
-        assert_eq!(generated::is_kept(&judge, &threads), Ok(kept));
+    for (models, kept) in [(&models, true), (&rc11, false)] {
+        assert_eq!(generated::is_kept(Refiner::new(models), &threads), Ok(kept));
     }
 }

@@ -9,16 +9,13 @@
 
 use std::time::{Duration, Instant};
 
-use engine::ENGINES;
-use model::cxx::{self, ReleaseSequence};
-use model::ptx;
 use model::scope::Scope;
 use refine::generated::{self, ProgramPattern};
-use refine::inclusion::{Answer, Judge};
+use refine::inclusion::Judge;
 use refine::row::prepare;
 use refine::row_question::{PreparedRow, RowQuestion};
 use refine::run::MachineAnswer;
-use refine::{Assumptions, JudgeSettings, Patience, Row, read, rows};
+use refine::{Answer, Assumptions, JudgeSettings, Models, Refiner, Row, read, rows};
 
 /// So long each kind goes on at least.
 const LEAST: Duration = Duration::from_secs(2);
@@ -111,30 +108,30 @@ fn measured(what: &str, questions: usize, mut once: impl FnMut() -> usize) {
 }
 
 fn main() {
-    let cxx = cxx::model(ReleaseSequence::Cpp20);
-    let torn = ptx::model();
-    let mut whole = torn.clone();
-    whole.conventions.tearing = false;
-    let new = || Judge::new(ENGINES[0], &cxx, &whole, None);
-    let told = |answer: &Answer| match answer {
-        Answer::Included(tally) => tally.told + tally.silent + tally.withdrawn,
-        Answer::Refuted(_) | Answer::Undecided(_) => panic!("{answer:?}"),
+    let models = Models::default();
+    let refiner = Refiner { tearing: false, ..Refiner::new(&models) };
+    let new = || Judge::new(refiner);
+    let contexts = |answer: &Answer| match answer {
+        Answer::Included(tally) => tally.checked + tally.source_racy + tally.withdrawn,
+        Answer::Refuted(_) | Answer::Undefined { .. } | Answer::Undecided(_) => {
+            panic!("{answer:?}")
+        }
     };
     let (from_cxx, from_ptx) = (of_cxx(), of_ptx());
     measured("C++ to PTX, by axioms", from_cxx.len(), || {
         let mut judge = new();
-        from_cxx.iter().map(|asked| told(&judge.judge(&asked.question))).sum()
+        from_cxx.iter().map(|asked| contexts(&judge.judge(&asked.question))).sum()
     });
     measured("PTX to SASS, by promises", from_ptx.len(), || {
         let mut judge = new();
-        from_ptx.iter().map(|asked| told(&judge.judge(&asked.question))).sum()
+        from_ptx.iter().map(|asked| contexts(&judge.judge(&asked.question))).sum()
     });
     measured("PTX to SASS, on the machine", from_ptx.len(), || {
         let mut judge = new();
         let run = |asked: &RowQuestion| {
             let code = asked.code.as_ref().expect("it is of the machine");
             match judge.run(&asked.question, code) {
-                MachineAnswer::Included(told) => told,
+                MachineAnswer::Included(checked) => checked,
                 other @ (MachineAnswer::Refuted(_) | MachineAnswer::Undecided(_)) => {
                     panic!("{other:?}")
                 }
@@ -147,10 +144,9 @@ fn main() {
         arguments.nth(1).and_then(|number| number.parse::<usize>().ok())
     };
     if let Some(budget) = number("--generated") {
-        let judge = new();
         for shape in ProgramPattern::ALL {
             let start = Instant::now();
-            let added = generated::judge(&judge, shape, budget).expect("no limit is reached");
+            let added = generated::judge(refiner, shape, budget).expect("no limit is reached");
             let (count, seconds) = (shape.count(), start.elapsed().as_secs_f64());
             let done = budget.min(count);
             println!(
@@ -165,15 +161,7 @@ fn main() {
     let text = std::fs::read_to_string(&path).expect("the file can be read");
     let start = Instant::now();
     let table = read(&text).expect("the rows are well formed");
-    let setting = JudgeSettings {
-        engine: ENGINES[0],
-        cxx: &cxx,
-        whole: &whole,
-        torn: Some(&torn),
-        assumptions: Assumptions::default(),
-        jobs: 2,
-        patience: Patience::default(),
-    };
+    let setting = JudgeSettings { jobs: 2, ..JudgeSettings::new(&models) };
     let (findings, questions) = rows::judge_by(&table, &setting, None, &());
     let (rows, seconds) = (findings.len(), start.elapsed().as_secs_f64());
     println!("{path}: {rows} rows, {questions} questions, {seconds:.1} s on 2 threads");

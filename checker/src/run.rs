@@ -268,11 +268,14 @@ fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io
     let models = refine::Models::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let setting = refine::JudgeSettings {
-        torn: (!command.no_tearing).then_some(&models.ptx),
+        refiner: refine::Refiner {
+            tearing: !command.no_tearing,
+            bound: command.bound,
+            patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
+            ..refine::Refiner::new(&models)
+        },
         assumptions: refine::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
-        patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
-        ..refine::JudgeSettings::new(&models)
     };
     lower::command(command, &setting, &progress, out, err)
 }

@@ -3,19 +3,15 @@
 //! Every operation of two or three threads is of any kind and order. Their scopes include each other:
 //! of scopes the models see nothing else, so one placement stands for all.
 
-use std::collections::BTreeSet;
-use std::ops::ControlFlow;
-
 use model::isa::fence::FenceOrder;
 use model::program::Program;
-use model::rel::Model;
 use model::scope::{Placement, Scope};
 
-use super::inclusion::{BOUND, Judge, Outcome};
+use super::inclusion::SourceLanguage;
 use super::mapping;
 use super::program::{NumberedStep, Width, program};
+use super::refiner::{EngineRun, Refiner};
 use super::step::{AccessKind, AccessOrder, Step, TestLocation, line};
-use engine::ExecutionFacts;
 
 /// What the operations of a program are at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -134,7 +130,7 @@ impl ProgramPattern {
 /// So many of a shape's programs, spread over all of them; each in which the mapping adds an outcome,
 /// as text. `Err`: an engine did not get to the end.
 pub fn judge(
-    judge: &Judge<'_>,
+    refiner: Refiner<'_>,
     shape: ProgramPattern,
     budget: usize,
 ) -> Result<Vec<String>, &'static str> {
@@ -144,7 +140,7 @@ pub fn judge(
     let mut added = Vec::new();
     for index in 0..budget.min(count) {
         let threads = shape.threads(index * STRIDE % count);
-        if !is_kept(judge, &threads)? {
+        if !is_kept(refiner, &threads)? {
             let text: Vec<String> = threads.iter().map(|thread| line(thread)).collect();
             added.push(text.join(" || "));
         }
@@ -153,14 +149,20 @@ pub fn judge(
 }
 
 /// Whether the mapping adds no outcome to these threads.
-pub fn is_kept(judge: &Judge<'_>, threads: &[Vec<Step>]) -> Result<bool, &'static str> {
+pub fn is_kept(refiner: Refiner<'_>, threads: &[Vec<Step>]) -> Result<bool, &'static str> {
     let source = of(threads, |step| vec![step]);
     let target = of(threads, mapping::to_ptx);
-    let allowed = outcomes(judge, judge.cxx, &source)?;
+    let run = |language, program| {
+        let model = refiner.model(language, false);
+        refiner.allowed(&EngineRun { model, program, masks: Vec::new() })
+    };
+    let allowed = run(SourceLanguage::Cxx, &source)?;
     // A program that is undefined keeps nothing; of atomics alone there is none.
-    let Some(allowed) = allowed else { return Ok(true) };
-    let found = outcomes(judge, judge.whole, &target)?;
-    Ok(found.is_some_and(|found| found.is_subset(&allowed)))
+    if allowed.undefined {
+        return Ok(true);
+    }
+    let found = run(SourceLanguage::Ptx, &target)?;
+    Ok(!found.undefined && found.outcomes.is_subset(&allowed.outcomes))
 }
 
 /// The program, each store with its own value on both sides.
@@ -184,24 +186,4 @@ fn of(threads: &[Vec<Step>], mapped: impl Fn(Step) -> Vec<Step>) -> Program {
     let cta = |cta| Placement { cluster: Some(cta), cta, ..Placement::default() };
     let placements: Vec<Placement> = (0..).take(threads.len()).map(cta).collect();
     program(&numbered, &placements, Width::Word)
-}
-
-fn outcomes(
-    judge: &Judge<'_>,
-    model: &Model,
-    program: &Program,
-) -> Result<Option<BTreeSet<Outcome>>, &'static str> {
-    let mut all = BTreeSet::new();
-    let mut seen = ExecutionFacts::default();
-    let visit = &mut |outcome: &[_], _: &dyn Fn() -> engine::witness::Witness| {
-        all.insert(outcome.into());
-        ControlFlow::Continue(())
-    };
-    let result =
-        judge.engine.outcomes(model, program, &judge.patience.limits(BOUND), &mut seen, visit);
-    match result {
-        _ if seen.undefined.is_some() => Ok(None),
-        Err(limit) => Err(limit.text()),
-        Ok(()) => Ok(Some(all)),
-    }
 }

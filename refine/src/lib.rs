@@ -5,10 +5,11 @@
 //! remove whatever this accepts (reading R72). Both sides become [`step`]s, and each runs under its own
 //! axioms, in the same [`context`]s.
 //!
-//! An [`inclusion::Question`] is a source with its target. [`context`]s add the other threads, and
-//! [`inclusion::Judge`] searches for an outcome that the target has and the source forbids. The front ends
-//! are rows of a file ([`rows`]), lowering tables ([`table`]), functions ([`function`]) and generated programs
-//! ([`generated`]). The answer is a [`verdict::Finding`].
+//! An [`inclusion::Question`] of a row, and a function with its lowering ([`function`]), are put in [`context`]s that
+//! add the other threads. One loop ([`judgement`]) searches there for an outcome that the target has and the source
+//! forbids, by an engine under the axioms of each side ([`Refiner`]). Lowering tables ([`table`]) and files ([`rows`])
+//! are rows, generated programs ([`generated`]) are run by the same [`Refiner`]. What an [`Answer`] means is a
+//! [`verdict::Finding`].
 
 pub mod code;
 pub mod context;
@@ -18,12 +19,14 @@ pub mod function;
 pub mod generated;
 pub mod inclusion;
 pub mod item;
+pub mod judgement;
 pub mod llvm_items;
 pub mod mapping;
 pub mod pair;
 pub mod placed;
 pub mod program;
 pub mod ptx_items;
+pub mod refiner;
 pub mod row;
 pub mod row_question;
 pub mod rows;
@@ -38,9 +41,10 @@ pub mod verdict;
 pub mod weaken;
 pub mod witness;
 
-pub use inclusion::Patience;
+pub use judgement::{Answer, Refutation, Tally};
+pub use refiner::{Models, Patience, Refiner};
 pub use row::{Assumptions, Row};
-pub use rows::{JudgeSettings, Models, RowTable, judge, judge_row, read};
+pub use rows::{JudgeSettings, RowTable, judge, judge_row, read};
 pub use verdict::{Finding, Verdict};
 
 /// Is told how far a long judgement is.

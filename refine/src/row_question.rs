@@ -1,9 +1,8 @@
 //! A question of a row, and what its answer means for it.
 
-use std::fmt::Write;
-
 use super::code::MachineCode;
-use super::inclusion::{Answer, Judge, Question, Tally};
+use super::inclusion::{Judge, Question};
+use super::judgement::{self, Answer, Tally};
 use super::run::MachineAnswer;
 use super::step::{AccessOrder, Step, line};
 use super::verdict::{Finding, Refuter, Verdict};
@@ -34,62 +33,33 @@ impl RowQuestion {
         let mut unconfirmed = None;
         let mut finding = match judge.judge(&self.question) {
             Answer::Refuted(refutation) => {
-                let blamed = match refutation.axioms.len() {
-                    _ if refutation.torn => "single-copy atomicity: an access is torn".to_owned(),
-                    0 => "several axioms of the source's model together".to_owned(),
-                    _ => refutation.axioms.join(", and by one axiom alone: "),
-                };
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
-                let why =
-                    format!("{source} became {target}, which allows what is forbidden by {blamed}");
                 let (by, run, note) = self.confirmed(judge);
                 unconfirmed = note;
-                Finding {
-                    racy: refutation.racy,
-                    by: Some(by),
-                    run,
-                    forbidden: refutation.forbidden,
-                    allowed: refutation.allowed,
-                    context: Some(refutation.context),
-                    outcome: Some(refutation.outcome),
-                    axioms: refutation.axioms,
-                    ..Finding::new(Verdict::Weaker, why)
-                }
+                let target = format!("{source} became {target}, which");
+                Finding { run, ..refutation.finding(&target, by) }
             }
+            Answer::Undefined { why, context } => judgement::undefined(&why, context),
             Answer::Undecided(why) => Finding::new(Verdict::Undecided, why),
             Answer::Included(_) if self.part_of_word => Finding::new(
                 Verdict::Outside,
                 "another thread may access the sub-word directly, with an access of a different size",
             ),
             // Of PTX, only an operation that none but its thread may see has no context.
-            Answer::Included(Tally { told: 0, silent: 0, withdrawn: 0 })
+            Answer::Included(Tally { checked: 0, source_racy: 0, withdrawn: 0, .. })
                 if self.question.machine.is_some() && !self.question.reach.alone =>
             {
                 let why = "there is no context: no table is for this target, or the target lacks the scope";
                 Finding::new(Verdict::Undecided, why)
             }
-            Answer::Included(Tally { told, silent, withdrawn }) => {
-                let mut why = format!("no outcome is added in {told} contexts");
-                if silent > 0 {
-                    write!(why, "; in {silent} the source races").expect("a string takes it");
-                }
-                if withdrawn > 0 {
-                    let text = "withdrawn, where the published mapping adds one too";
-                    write!(why, "; {withdrawn} {text}").expect("a string takes it");
-                }
+            Answer::Included(tally) => {
                 // Not done for SASS: a weaker promise need not be an instruction.
                 let machine = self.question.machine.is_some();
                 let less = if machine { None } else { self.weakest_sufficient(judge) };
-                match less {
-                    Some(less) => Finding {
-                        sufficient: Some(line(&less)),
-                        ..Finding::new(Verdict::Stronger, why)
-                    },
-                    None => Finding::new(Verdict::Preserved, why),
-                }
+                judgement::included(tally, "", less.map(|less| line(&less)))
             }
         };
-        finding.notes.clone_from(&self.notes);
+        finding.notes.splice(0..0, self.notes.iter().cloned());
         finding.notes.extend(unconfirmed);
         let weak = |step: &Step| matches!(step, Step::Access { order: AccessOrder::Weak, .. });
         if self.unordered && self.question.target.iter().any(weak) {
@@ -108,8 +78,8 @@ impl RowQuestion {
             Some(MachineAnswer::Refuted(run)) => {
                 return (Refuter::ContractAndMachine, Some(run.to_string()), None);
             }
-            Some(MachineAnswer::Included(told)) => {
-                format!("no run of the machine shows it in {told} contexts (readings R54, R59)")
+            Some(MachineAnswer::Included(checked)) => {
+                format!("no run of the machine shows it in {checked} contexts (readings R54, R59)")
             }
             Some(MachineAnswer::Undecided(why)) => format!("the machine gives no answer: {why}"),
             None => "the machine is not run: its accesses cannot be matched".to_owned(),
@@ -122,7 +92,7 @@ impl RowQuestion {
         let weaker = |target: &Vec<Step>| weakenings(target, forms(self.clusters));
         weakest(&self.question.target, weaker, |target| {
             let question = Question { target: target.clone(), ..self.question.clone() };
-            matches!(judge.judge(&question), Answer::Included(Tally { told: 1.., .. }))
+            matches!(judge.judge(&question), Answer::Included(Tally { checked: 1.., .. }))
         })
     }
 }

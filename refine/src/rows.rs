@@ -3,61 +3,29 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::parallel;
-use model::cxx::{self, ReleaseSequence};
-use model::rel::Model;
 use sass::lowering;
 use serde_json::{Map, Value};
 
 use super::csv;
-use super::inclusion::{Judge, Patience, Question};
+use super::inclusion::{Judge, Question};
+use super::refiner::{Models, Refiner};
 use super::row::{Assumptions, Row, prepare};
 use super::row_question::{PreparedRow, RowQuestion};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
-use engine::{ENGINES, Engine};
 
-/// What judges.
+/// What judges, and what is assumed.
 pub struct JudgeSettings<'a> {
-    pub engine: &'a dyn Engine,
-    pub cxx: &'a Model,
-    pub whole: &'a Model,
-    pub torn: Option<&'a Model>,
+    pub refiner: Refiner<'a>,
     pub assumptions: Assumptions,
     pub jobs: usize,
-    pub patience: Patience,
-}
-
-/// The models that both sides are judged by.
-#[derive(Debug)]
-pub struct Models {
-    pub cxx: Model,
-    /// PTX, in which scalars may tear where they race.
-    pub ptx: Model,
-    /// The same without tearing.
-    pub untorn: Model,
-}
-
-impl Default for Models {
-    fn default() -> Models {
-        let ptx = model::ptx::model();
-        let mut untorn = ptx.clone();
-        untorn.conventions.tearing = false;
-        Models { cxx: cxx::model(ReleaseSequence::Cpp20), ptx, untorn }
-    }
 }
 
 impl<'a> JudgeSettings<'a> {
-    /// The enumerating engine on one thread, with the limits of [`Patience::default`].
+    /// The settings of [`Refiner::new`] on one thread.
     pub fn new(models: &'a Models) -> JudgeSettings<'a> {
-        JudgeSettings {
-            engine: ENGINES[0],
-            cxx: &models.cxx,
-            whole: &models.untorn,
-            torn: Some(&models.ptx),
-            assumptions: Assumptions::default(),
-            jobs: 1,
-            patience: Patience::default(),
-        }
+        let (refiner, assumptions) = (Refiner::new(models), Assumptions::default());
+        JudgeSettings { refiner, assumptions, jobs: 1 }
     }
 }
 
@@ -172,8 +140,8 @@ pub fn judge_by(
         .map(|group| group.iter().map(|(_, asked)| &asked.question).collect::<BTreeSet<_>>().len());
     let distinct: usize = distinct.sum();
     let judge = || {
-        let mut judge = Judge::new(setting.engine, setting.cxx, setting.whole, setting.torn);
-        (judge.partners, judge.patience) = (partners, setting.patience);
+        let mut judge = Judge::new(setting.refiner);
+        judge.partners = partners;
         judge
     };
     let work = |judge: &mut Judge<'_>, group: usize| {

@@ -1,6 +1,6 @@
 //! The machine asked: whether it has a run, in some context, whose outcome the source forbids there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use machine::form::{self, LoweredInstruction, MachineOp};
@@ -16,9 +16,10 @@ use sass::lowering;
 use super::code::MachineCode;
 use super::context::ContextFamily;
 use super::contract;
-use super::inclusion::{Judge, Outcome, Question, SourceOutcomes};
+use super::inclusion::{Judge, Question};
 use super::placed::{self, PlacedContext};
 use super::program::{lines, program, share, variable};
+use super::refiner::{AllowedOutcomes, LimitText};
 use super::side::{Side, shown};
 use super::step::{Step, TestLocation};
 use engine::explore::{ExploreLimits, explore};
@@ -34,9 +35,7 @@ pub struct ForbiddenRun {
 impl fmt::Display for ForbiddenRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.context)?;
-        for (number, step) in (1..).zip(&self.steps) {
-            writeln!(f, "{number:>3}. {step}")?;
-        }
+        writeln!(f, "{}", numbered(&self.steps))?;
         write!(f, "     {}", self.outcome)
     }
 }
@@ -63,13 +62,10 @@ const STATES: usize = 100_000;
 
 const NONE: &str = "it is too large for the machine";
 
-type Outcomes = BTreeSet<Outcome>;
-
-/// What the source allows in each context, and what was answered.
+/// What was answered.
 #[derive(Default)]
 pub(super) struct Runs {
     answers: BTreeMap<(Question, String), MachineAnswer>,
-    source: Option<(Question, Vec<Option<SourceOutcomes>>)>,
 }
 
 impl Runs {
@@ -91,16 +87,10 @@ impl Judge<'_> {
         if let Some(answer) = self.runs.answers.get(&key) {
             return answer.clone();
         }
-        let source = Question { target: Vec::new(), ..question.clone() };
         let family = ContextFamily::of(&question.source, &question.target);
         let Some(machine) = question.machine else { return MachineAnswer::Undecided(NONE) };
         let contexts = placed::contexts(family, question.reach, machine.far());
-        let known = self.runs.source.take().filter(|(known, _)| *known == source);
-        let mut known = known.unwrap_or_else(|| (source, vec![None; contexts.len()]));
-        // Another target of the source may have another family.
-        known.1.resize(contexts.len(), None);
-        let answer = self.run_each(question, code, &contexts, &mut known.1);
-        self.runs.source = Some(known);
+        let answer = self.run_each(question, code, &contexts);
         self.runs.answers.insert(key, answer.clone());
         answer
     }
@@ -110,28 +100,29 @@ impl Judge<'_> {
         question: &Question,
         code: &MachineCode,
         contexts: &[PlacedContext],
-        known: &mut [Option<SourceOutcomes>],
     ) -> MachineAnswer {
-        let mut told = 0;
+        let mut checked = 0;
         let mut limit = None;
-        for (PlacedContext { context, homes }, known) in contexts.iter().zip(known) {
+        for PlacedContext { context, homes } in contexts {
             let side = Side { question, context, partners: self.partners };
             if !side.exists() {
                 continue;
             }
-            let allowed = known
-                .get_or_insert_with(|| self.allowed_alike(&side, &side.source_threads(), false));
-            let SourceOutcomes::Outcomes(allowed, _) = allowed else { continue };
+            let key = side.key(&side.source_threads(), question.language, false);
+            let Ok(allowed) = self.allowed(&side, &key, false) else { continue };
+            if allowed.undefined {
+                continue;
+            }
             for home in homes {
                 let Some(loaded) = load(&side, Some(code), *home) else { continue };
                 for (name, options) in MACHINES {
-                    match extra(&loaded, question, options, allowed) {
-                        Ok(None) => told += 1,
+                    match extra(&loaded, question, options, &allowed) {
+                        Ok(None) => checked += 1,
                         Err(why) => limit = Some(why),
                         Ok(Some((outcome, steps))) => {
                             // Reading R81: where the table's own lowering fails too, it is at fault.
                             let base = load(&side, None, *home);
-                            let base = base.map(|base| extra(&base, question, options, allowed));
+                            let base = base.map(|base| extra(&base, question, options, &allowed));
                             if matches!(base, Some(Ok(Some(_)))) {
                                 continue;
                             }
@@ -149,10 +140,10 @@ impl Judge<'_> {
         }
         match limit {
             Some(why) => MachineAnswer::Undecided(why),
-            None if told == 0 => {
+            None if checked == 0 => {
                 MachineAnswer::Undecided("the machine supports none of the contexts")
             }
-            None => MachineAnswer::Included(told),
+            None => MachineAnswer::Included(checked),
         }
     }
 }
@@ -224,31 +215,48 @@ fn at_y(step: Step) -> bool {
     matches!(step, Step::Access { at: TestLocation::Y, .. })
 }
 
-/// An outcome of the machine that is not among these, with the steps of a shortest run.
-#[expect(clippy::type_complexity, reason = "an outcome and its run, or why there is none")]
 fn extra(
     loaded: &Loaded,
     question: &Question,
     options: Options,
-    allowed: &Outcomes,
-) -> Result<Option<(Vec<Value>, Vec<String>)>, &'static str> {
+    allowed: &AllowedOutcomes,
+) -> Result<Option<ShortestRun>, LimitText> {
     let machine = question.machine.ok_or(NONE)?;
     let families = lowering::families().iter();
     let family = form::Family::of(machine.sm).ok_or(NONE)?;
     let mut tables = families.filter(|named| named.name == family.name());
     let table = &tables.next().ok_or(NONE)?.table;
     let lowering = Lowering { table, sm: machine.sm, family, direct: Some(&loaded.lowered) };
-    let limits = ExploreLimits::states(STATES);
-    let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
-    let is_extra = |outcome: &&Vec<Value>| !allowed.contains(outcome.as_slice());
-    let Some(outcome) = explored.outcomes.keys().find(is_extra) else {
+    forbidden(&loaded.program, lowering, options, STATES, &|outcome| allowed.has(outcome))
+}
+
+/// An outcome, and the steps of a shortest run that has it.
+pub(super) type ShortestRun = (Vec<Value>, Vec<String>);
+
+/// A run of the machine with an outcome that is not allowed.
+pub(super) fn forbidden(
+    program: &Program,
+    lowering: Lowering<'_>,
+    options: Options,
+    states: usize,
+    is_allowed: &dyn Fn(&[Value]) -> bool,
+) -> Result<Option<ShortestRun>, LimitText> {
+    let limits = ExploreLimits::states(states);
+    let explored = explore(program, lowering, options, limits).map_err(|_| NONE)?;
+    let Some(outcome) = explored.outcomes.keys().find(|outcome| !is_allowed(outcome)) else {
         return explored.limit.map_or(Ok(None), Err);
     };
     let limits = ExploreLimits { runs: true, ..limits };
-    let explored = explore(&loaded.program, lowering, options, limits).map_err(|_| NONE)?;
+    let explored = explore(program, lowering, options, limits).map_err(|_| NONE)?;
     let steps: &[Taken] = explored.outcomes.get(outcome).map_or(&[], |steps| steps);
-    let machine = Machine::new(&loaded.program, loaded.lowered.clone(), options, true);
-    let machine = machine.map_err(|_| NONE)?;
+    let lowered = lowering.program(program).map_err(|_| NONE)?;
+    let machine = Machine::new(program, lowered, options, true).map_err(|_| NONE)?;
     let steps = steps.iter().map(|step| machine.describe(*step)).collect();
     Ok(Some((outcome.clone(), steps)))
+}
+
+/// The steps of a run, numbered.
+pub(super) fn numbered(steps: &[String]) -> String {
+    let numbered = (1..).zip(steps).map(|(number, step)| format!("{number:>3}. {step}"));
+    numbered.collect::<Vec<_>>().join("\n")
 }

@@ -18,6 +18,8 @@ use super::{contract, mapping, table};
 pub(super) struct ThreadKey {
     steps: Vec<StepView>,
     width: Width,
+    language: SourceLanguage,
+    torn: bool,
 }
 
 type StepView = (Option<(Step, u8)>, u8, u8);
@@ -81,7 +83,12 @@ impl Side<'_> {
     }
 
     /// The threads as the models see them: each scope as the threads that it includes.
-    pub(super) fn key(&self, threads: &[Vec<NumberedStep>]) -> ThreadKey {
+    pub(super) fn key(
+        &self,
+        threads: &[Vec<NumberedStep>],
+        language: SourceLanguage,
+        torn: bool,
+    ) -> ThreadKey {
         let placements = &self.context.placements;
         let within = |scope: Scope, here: usize| {
             let included = (0..placements.len())
@@ -91,7 +98,10 @@ impl Side<'_> {
         let meets = threads.iter().flatten().any(|numbered| {
             matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         });
-        let mut key = ThreadKey { steps: Vec::new(), width: self.question.width };
+        // No access of C++ is torn.
+        let torn = torn && language == SourceLanguage::Ptx;
+        let width = self.question.width;
+        let mut key = ThreadKey { steps: Vec::new(), width, language, torn };
         for (thread, steps) in threads.iter().enumerate() {
             // Barriers are of a CTA and of a cluster.
             let masks = (within(Scope::Cta, thread), within(Scope::Cluster, thread));
@@ -172,35 +182,18 @@ impl Side<'_> {
         threads
     }
 
-    /// The context and an outcome as two tests.
-    pub(super) fn tests(
-        &self,
-        target: &Program,
-        outcome: &[Value],
-        torn: bool,
-    ) -> (Option<String>, Option<String>) {
-        let test = |language, row: &[Step], lowered: bool, name: &str, exists| {
-            let threads =
-                self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
-            let program = program(&threads, &self.context.placements, self.question.width);
-            let witness = WitnessTest {
-                language,
-                threads: &threads,
-                placements: &self.context.placements,
-                program: &program,
-                outcome,
-                width: self.question.width,
-                torn,
-            };
-            (program.observed.len() == target.observed.len())
-                .then(|| witness.test(name, exists))
-                .flatten()
-        };
-        let Question { language, source, target: row, .. } = self.question;
-        (
-            test(*language, source, false, "source", false),
-            test(SourceLanguage::Ptx, row, true, "target", true),
-        )
+    /// A side in the context as a test, with an outcome of the target.
+    pub(super) fn test(&self, lowered: bool, outcome: &[Value], torn: bool) -> Option<String> {
+        let Question { language, source, target, width, .. } = self.question;
+        let (language, row) =
+            if lowered { (SourceLanguage::Ptx, target) } else { (*language, source) };
+        let threads =
+            self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
+        let (placements, program) = (&self.context.placements, &self.program_of(&threads));
+        let name = if lowered { "target" } else { "source" };
+        let (threads, width) = (&threads, *width);
+        let test = WitnessTest { language, threads, placements, program, outcome, width, torn };
+        (program.observed.len() == outcome.len()).then(|| test.test(name, lowered)).flatten()
     }
 
     /// The barriers of the row, which its partners meet.

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use engine::exit::Exit;
 use indicatif::ProgressBar;
 use model::function::Functions;
-use refine::function::ask::Refiner;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
 
@@ -154,21 +153,9 @@ fn of_functions(
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
     let pairs = function::paired(source, target);
     let progress = Bar((how.bar)(pairs.len(), "functions"));
-    let said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
+    let said = function::judge_all(&pairs, how.setting.refiner, how.setting.jobs, &progress);
     progress.end();
     functions::report(&said, FilePair { source: from, target: to }, reporter, out)
-}
-
-fn asker<'a>(how: &JudgeOptions<'a>) -> Refiner<'a> {
-    let setting = how.setting;
-    Refiner {
-        engine: setting.engine,
-        cxx: setting.cxx,
-        whole: setting.whole,
-        torn: setting.torn,
-        bound: how.command.bound,
-        patience: setting.patience,
-    }
 }
 
 /// The machine that threads are compiled for, where the command line names none.
@@ -221,7 +208,7 @@ fn of_tests(
         pair.test = Some(driven.test.clone());
     }
     let progress = Bar((how.bar)(pairs.len(), "threads"));
-    let mut said = function::judge_all(&pairs, asker(how), how.setting.jobs, &progress);
+    let mut said = function::judge_all(&pairs, how.setting.refiner, how.setting.jobs, &progress);
     progress.end();
     for said in &mut said {
         let illegal = |driven: &drive::ThreadGroup| {

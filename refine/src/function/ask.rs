@@ -1,42 +1,25 @@
 //! One setup of a function and its lowering: both put in a context, and their outcomes compared.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
+use std::collections::BTreeMap;
 
 use model::function::{Function, Language, Refused};
 use model::memory::Space;
 use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
-use model::rel::Model;
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind};
 use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
 use super::scan::Meeting;
 use crate::contract;
-use crate::inclusion::{MachineTarget, Patience, SourceLanguage as Dialect};
+use crate::inclusion::{MachineTarget, SourceLanguage as Dialect};
 use crate::mapping;
+use crate::refiner::Refiner;
 use crate::step::{Step, TestLocation as Spot};
 use crate::witness::{WitnessAccess, fence};
-use engine::{Engine, ExecutionFacts, Limits};
-
-/// What judges, and how far.
-#[derive(Clone, Copy)]
-pub struct Refiner<'a> {
-    pub engine: &'a dyn Engine,
-    pub cxx: &'a Model,
-    /// PTX where no scalar is torn: what it refutes has the plainer outcome.
-    pub whole: &'a Model,
-    /// PTX by the letter; none where tearing is assumed away.
-    pub torn: Option<&'a Model>,
-    /// How often a loop body is executed: reading R93.
-    pub bound: u32,
-    /// For one program: reading R94.
-    pub patience: Patience,
-}
 
 /// A function and its lowering, with what both begin with.
 pub struct RefinementCase<'a> {
-    pub asker: Refiner<'a>,
+    pub refiner: Refiner<'a>,
     pub setup: Setup,
     pub source: &'a Function,
     pub target: &'a Function,
@@ -48,56 +31,7 @@ pub struct RefinementCase<'a> {
     bound: BTreeMap<(bool, Vec<String>, Vec<String>), BoundFunction>,
 }
 
-pub type ObservedValues = Vec<Value>;
-
-/// What a context shows.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ContextResult {
-    /// No outcome is added.
-    Nothing,
-    /// The source is undefined here.
-    Silent,
-    /// There is no such context for the target.
-    Absent,
-    /// The target allows this, the source does not; whether the source races.
-    Extra {
-        outcome: ObservedValues,
-        racy: bool,
-    },
-    /// The target has no meaning here, and the source has one: why.
-    Undefined(String),
-    Undecided(&'static str),
-}
-
-/// What a program allows.
-pub struct AllowedOutcomes {
-    outcomes: BTreeSet<ObservedValues>,
-    races: bool,
-    undefined: Option<String>,
-    cut: bool,
-}
-
-impl AllowedOutcomes {
-    pub fn has(&self, outcome: &[Value]) -> bool {
-        self.outcomes.contains(outcome)
-    }
-
-    /// Whether a target can be compared with it: the source has a meaning, and was followed to its end.
-    pub fn says_something(&self) -> bool {
-        self.undefined.is_none() && !self.cut
-    }
-}
-
-/// Why the source forbids an outcome.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Blame {
-    /// No execution has these values, whatever the axioms say.
-    Values,
-    /// Each of these axioms alone; where there are none, several together.
-    Axioms(Vec<String>),
-}
-
-fn dialect(language: Language) -> Dialect {
+pub(super) fn dialect(language: Language) -> Dialect {
     match language {
         Language::Cxx => Dialect::Cxx,
         Language::Ptx | Language::Sass(_) => Dialect::Ptx,
@@ -106,7 +40,7 @@ fn dialect(language: Language) -> Dialect {
 
 impl<'a> RefinementCase<'a> {
     pub fn new(
-        asker: Refiner<'a>,
+        refiner: Refiner<'a>,
         setup: Setup,
         sides: [&'a Function; 2],
         locations: Vec<MeetingLocation>,
@@ -114,7 +48,7 @@ impl<'a> RefinementCase<'a> {
     ) -> RefinementCase<'a> {
         let [source, target] = sides;
         let (torn, bound) = (false, BTreeMap::new());
-        RefinementCase { asker, setup, source, target, locations, shown, torn, bound }
+        RefinementCase { refiner, setup, source, target, locations, shown, torn, bound }
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -333,7 +267,7 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// Results may be of less bits than their registers.
-    fn masks(&self, program: &Program) -> Vec<Value> {
+    pub(super) fn masks(&self, program: &Program) -> Vec<Value> {
         let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
         let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
         let name = |function: &'a Function| function.result.as_ref().map(|(name, _)| plain(name));
@@ -348,141 +282,13 @@ impl<'a> RefinementCase<'a> {
         program.observed.iter().map(of).collect()
     }
 
-    pub fn model(&self, lowered: bool) -> &'a Model {
-        match dialect(self.function(lowered).language) {
-            Dialect::Cxx => self.asker.cxx,
-            Dialect::Ptx => self.asker.torn.filter(|_| self.torn).unwrap_or(self.asker.whole),
-        }
-    }
-
-    fn limits(&self, bound: u32) -> Limits {
-        self.asker.patience.limits(bound)
-    }
-
-    /// Visits the outcomes of a program until `visit` has seen enough.
-    fn each(
-        &self,
-        program: &Program,
-        model: &Model,
-        bound: u32,
-        visit: &mut dyn FnMut(ObservedValues) -> ControlFlow<()>,
-    ) -> Result<ExecutionFacts, &'static str> {
-        let masks = self.masks(program);
-        let mut seen = ExecutionFacts::default();
-        let limits = self.limits(bound);
-        let result =
-            self.asker.engine.outcomes(model, program, &limits, &mut seen, &mut |values, _| {
-                visit(values.iter().zip(&masks).map(|(value, mask)| value & mask).collect())
-            });
-        result.map_err(engine::Limit::text).map(|()| seen)
-    }
-
-    pub fn allowed(&self, program: &Program, bound: u32) -> Result<AllowedOutcomes, &'static str> {
-        let mut outcomes = BTreeSet::new();
-        let seen = self.each(program, self.model(false), bound, &mut |outcome| {
-            outcomes.insert(outcome);
-            ControlFlow::Continue(())
-        })?;
-        Ok(AllowedOutcomes {
-            outcomes,
-            races: !seen.races.is_empty(),
-            undefined: seen.undefined.map(|undefined| undefined.reason),
-            cut: seen.bound_reached,
-        })
-    }
-
-    /// Asks whether the target adds an outcome in a context.
-    pub fn ask(&mut self, context: &FunctionContext) -> Result<ContextResult, Refused> {
-        let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
-        let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
-        Ok(self.compare(&source, &target))
-    }
-
-    /// The same for programs that were made already.
-    pub fn compare(&self, source: &Program, target: &Program) -> ContextResult {
-        let allowed = match self.allowed(source, self.asker.bound) {
-            Ok(allowed) => allowed,
-            Err(why) => return ContextResult::Undecided(why),
-        };
-        if allowed.undefined.is_some() {
-            return ContextResult::Silent;
-        }
-        match self.extra(&allowed, target) {
-            Err(why) => ContextResult::Undecided(why),
-            Ok((seen, _)) if seen.undefined.is_some() => ContextResult::Undefined(
-                seen.undefined.map_or(String::new(), |undefined| undefined.reason),
-            ),
-            Ok((_, None)) => ContextResult::Nothing,
-            Ok((_, Some(outcome))) if allowed.cut => self.confirm(source, outcome, &allowed),
-            Ok((_, Some(outcome))) => ContextResult::Extra { outcome, racy: allowed.races },
-        }
-    }
-
-    /// Whether a target adds nothing, and has a meaning.
-    pub fn keeps(&self, allowed: &AllowedOutcomes, target: &Program) -> bool {
-        matches!(self.extra(allowed, target), Ok((seen, None)) if seen.undefined.is_none())
-    }
-
-    fn extra(
-        &self,
-        allowed: &AllowedOutcomes,
-        target: &Program,
-    ) -> Result<(ExecutionFacts, Option<ObservedValues>), &'static str> {
-        let mut extra = None;
-        let seen = self.each(target, self.model(true), self.asker.bound, &mut |outcome| {
-            if allowed.outcomes.contains(&outcome) {
-                return ControlFlow::Continue(());
-            }
-            extra = Some(outcome);
-            ControlFlow::Break(())
-        })?;
-        Ok((seen, extra))
-    }
-
-    /// Where loops of the source were cut, the outcome may be one of more iterations.
-    fn confirm(
-        &self,
-        source: &Program,
-        outcome: ObservedValues,
-        allowed: &AllowedOutcomes,
-    ) -> ContextResult {
-        match self.allowed(source, 2 * self.asker.bound + 1) {
-            Err(why) => ContextResult::Undecided(why),
-            Ok(more) if more.outcomes.contains(&outcome) => ContextResult::Nothing,
-            Ok(more) if more.cut && more.outcomes != allowed.outcomes => ContextResult::Undecided(
-                "a loop of the source was cut before the outcome was decided",
-            ),
-            Ok(more) => ContextResult::Extra { outcome, racy: more.races },
-        }
-    }
-
-    /// Why the source forbids the outcome.
-    pub fn blame(&self, source: &Program, outcome: &ObservedValues) -> Blame {
-        let model = self.model(false);
-        let forbidden = |keep: &dyn Fn(&model::rel::Axiom) -> bool| {
-            let mut some = model.clone();
-            some.axioms.retain(keep);
-            let mut possible = false;
-            let result = self.each(source, &some, self.asker.bound, &mut |found| {
-                possible |= found == *outcome;
-                if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            result.is_ok() && !possible
-        };
-        if forbidden(&|_| false) {
-            return Blame::Values;
-        }
-        let alone = |axiom: &&model::rel::Axiom| forbidden(&|other| other.name == axiom.name);
-        Blame::Axioms(model.axioms.iter().filter(alone).map(|axiom| axiom.name.clone()).collect())
-    }
-
     /// A side in a context as a litmus test, where this outcome is said to be there or not. None of
     /// listings: their contexts are PTX.
     pub fn test(
         &mut self,
         context: &FunctionContext,
         lowered: bool,
-        outcome: &ObservedValues,
+        outcome: &[Value],
     ) -> Option<String> {
         let language = self.function(lowered).language;
         if matches!(language, Language::Sass(_)) {
@@ -527,7 +333,7 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// An outcome in words.
-    pub fn outcome(&self, program: &Program, outcome: &ObservedValues) -> String {
+    pub fn outcome(&self, program: &Program, outcome: &[Value]) -> String {
         let all = program.observed.iter().zip(outcome);
         let all: Vec<String> = all
             .map(|(observed, value)| format!("{}={value}", self.name(program, observed)))

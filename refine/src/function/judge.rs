@@ -3,7 +3,6 @@
 //! What parameters are is chosen by reading R90; accesses are not matched, by reading R91.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use model::function::{Function, Language, Refused};
 use model::isa::Instruction;
@@ -11,12 +10,14 @@ use model::isa::atom::AtomicOp;
 use model::memory::Space;
 use model::program::Thread;
 
-use super::ask::{Blame, ContextResult, RefinementCase, Refiner};
+use super::ask::RefinementCase;
 use super::bind::{Argument, Memory, Setup, bind, pointers};
 use super::partner::{FunctionContext, MeetingLocation, OWN, contexts};
 use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
 use super::weaken::{self, PassedContext};
-use super::{progress, repair, run};
+use super::{progress, run};
+use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
+use crate::refiner::Refiner;
 use crate::verdict::{Finding, Refuter, Verdict};
 
 /// Bytes that a pointer leads to: the first of these that the function stays in.
@@ -24,14 +25,6 @@ const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
 
 /// Contexts beyond which a function is given up; the largest have some thousands.
 const MOST: usize = 200_000;
-
-/// What a function was judged in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct ContextCounts {
-    told: usize,
-    silent: usize,
-    setups: usize,
-}
 
 /// What is wrong with one of the two sides.
 fn refused(side: &str, refused: &Refused) -> Box<Finding> {
@@ -42,8 +35,12 @@ fn refused(side: &str, refused: &Refused) -> Box<Finding> {
 const SIDES: [&str; 2] = ["source", "target"];
 
 /// Judges a lowering of a function; and the line of the target that is at fault, if one is.
-pub fn judge(source: &Function, target: &Function, asker: Refiner<'_>) -> (Finding, Option<usize>) {
-    let (mut finding, at) = match judged(source, target, asker) {
+pub fn judge(
+    source: &Function,
+    target: &Function,
+    refiner: Refiner<'_>,
+) -> (Finding, Option<usize>) {
+    let (mut finding, at) = match judged(source, target, refiner) {
         Ok(finding) => finding,
         Err(finding) => (*finding, None),
     };
@@ -63,120 +60,96 @@ type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<FunctionContext
 
 type JudgeResult<T> = Result<T, Box<Finding>>;
 
-fn judged(source: &Function, target: &Function, asker: Refiner<'_>) -> JudgeResult<LocatedFinding> {
+fn judged(
+    source: &Function,
+    target: &Function,
+    refiner: Refiner<'_>,
+) -> JudgeResult<LocatedFinding> {
     signatures(source, target)?;
-    let setups = setups(source, target)?;
-    let (mut tally, mut racy, mut outside) = (ContextCounts::default(), None, None);
-    let mut limits: Vec<&'static str> = Vec::new();
-    let mut syntactic = 0;
     let mut late = Vec::new();
     let mut cases = Vec::new();
-    for setup in &setups {
-        let (case, scans) = case(setup, [source, target], asker)?;
+    for setup in &setups(source, target)? {
+        let (case, scans) = case(setup, [source, target], refiner)?;
         if let Some(found) = invented(&case, &scans) {
             return Ok(found);
         }
         late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
         let wanted = wanted(&scans[0]);
-        let all = contexts(
-            &scans[0],
-            &case.locations,
-            &wanted,
-            !source.kernel,
-            source.language == Language::Cxx,
-        );
+        let cxx = source.language == Language::Cxx;
+        let all = contexts(&scans[0], &case.locations, &wanted, !source.kernel, cxx);
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
-        tally.setups += 1;
         cases.push((case, scans, all));
     }
-    if let Some(wrong) = wrong_value(&mut cases)? {
-        return Ok(wrong);
+    if let Some(found) = wrong_value(&mut cases)? {
+        return Ok(found);
     }
+    let mut search = ContextSearch::default();
     for (case, scans, all) in &mut cases {
         // What is wider than a byte and weak may be torn where the source's is not.
-        let torn = asker.torn.is_some() && may_tear(scans);
-        for torn in [false, true].into_iter().filter(|&pass| torn || !pass) {
-            case.torn = torn;
-            for context in &*all {
-                let shown = case.ask(context).map_err(|why| refused("context", &why))?;
-                match shown {
-                    ContextResult::Nothing => tally.told += usize::from(!torn),
-                    ContextResult::Silent => tally.silent += usize::from(!torn),
-                    ContextResult::Undecided(why) => {
-                        if !limits.contains(&why) {
-                            limits.push(why);
-                        }
-                    }
-                    ContextResult::Undefined(why) => {
-                        outside.get_or_insert_with(|| (why, case.words(context)));
-                    }
-                    // Dependencies of the source are those of its text: a branch that decides nothing is one,
-                    // and a compiler may leave it out.
-                    ContextResult::Extra { outcome, .. } if thin(case, context, &outcome) => {
-                        syntactic += 1;
-                    }
-                    ContextResult::Extra { outcome, racy: true } if racy.is_none() => {
-                        racy = Some(refuted(case, context, &outcome, true)?);
-                    }
-                    ContextResult::Absent | ContextResult::Extra { racy: true, .. } => {}
-                    ContextResult::Extra { outcome, racy: false } => {
-                        let (mut finding, at) = refuted(case, context, &outcome, false)?;
-                        if finding.by == Some(Refuter::Contract) {
-                            let first: Vec<&FunctionContext> =
-                                std::iter::once(context).chain(&*all).collect();
-                            let run = run::run(case, &first);
-                            if let Some(run) = run.map_err(|why| refused("context", &why))? {
-                                finding.by = Some(Refuter::ContractAndMachine);
-                                finding.run = Some(run.to_string());
-                            }
-                        }
-                        return Ok((finding, at));
-                    }
-                }
+        let may_tear = refiner.tearing && may_tear(scans);
+        let found = search.judge(case, all, may_tear).map_err(|why| refused("context", &why))?;
+        let Some((refutation, at)) = found else { continue };
+        let (mut finding, line) = located(refutation, target);
+        if finding.by == Some(Refuter::Contract) {
+            case.set_torn(false);
+            let first: Vec<&FunctionContext> = std::iter::once(&all[at]).chain(&*all).collect();
+            if let Some(run) = run::run(case, &first).map_err(|why| refused("context", &why))? {
+                finding.by = Some(Refuter::ContractAndMachine);
+                finding.run = Some(run.to_string());
             }
         }
-        case.torn = false;
+        return Ok((finding, line));
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), None));
     }
-    if let Some((why, context)) = outside {
-        let why = format!("the target is undefined where the source is defined: {why}");
-        let finding = Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) };
-        return Ok((finding, None));
-    }
-    if let Some(finding) = racy {
-        return Ok(finding);
-    }
-    if let Some(why) = limits.first() {
-        return Ok((Finding::new(Verdict::Undecided, *why), None));
-    }
-    let less = less(&mut cases).map_err(|why| refused("context", &why))?;
-    let verdict = if less.is_some() { Verdict::Stronger } else { Verdict::Preserved };
-    let mut finding = Finding::new(verdict, preserved(tally, asker.bound));
-    finding.sufficient = less;
-    finding.notes = late.into_iter().flat_map(|finding| finding.notes).collect();
+    let tally = match search.answer() {
+        Answer::Refuted(racy) => return Ok(located(*racy, target)),
+        Answer::Undefined { why, context } => {
+            return Ok((judgement::undefined(&why, context), None));
+        }
+        Answer::Undecided(why) => return Ok((Finding::new(Verdict::Undecided, why), None)),
+        Answer::Included(tally) => tally,
+    };
+    let more = match cases.len() {
+        1 => String::new(),
+        setups => format!("; {setups} choices of arguments and memory"),
+    };
+    let more = format!("{more}; loops up to {} times", refiner.bound);
+    let sufficient = less(&mut cases).map_err(|why| refused("context", &why))?;
+    let mut finding = judgement::included(tally, &more, sufficient);
+    let late = late.into_iter().flat_map(|finding| finding.notes);
+    finding.notes.splice(0..0, late);
     finding.notes.dedup();
-    if syntactic > 0 {
-        let text = "an outcome is added that only the syntactic dependencies of the source forbid";
-        finding.notes.push(format!("in {syntactic} contexts {text}"));
-    }
     Ok((finding, None))
 }
 
 /// What the target computes alone and the source does not, in any setup: it is no question of order.
 fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
     for (case, _, all) in cases {
-        for context in all.iter().filter(|context| context.is_alone()) {
-            let shown = case.ask(context).map_err(|why| refused("context", &why))?;
-            if let ContextResult::Extra { outcome, racy: false } = shown {
-                return refuted(case, context, &outcome, false).map(Some);
+        let alone = all.iter().filter(|context| context.is_alone()).map(std::slice::from_ref);
+        for context in alone {
+            let found = ContextSearch::default()
+                .judge(case, context, false)
+                .map_err(|why| refused("context", &why))?;
+            if let Some((refutation, _)) = found {
+                return Ok(Some(located(refutation, case.target)));
             }
         }
     }
     Ok(None)
+}
+
+/// What is said of an outcome that the target adds, and the line at fault.
+fn located(refutation: Refutation, target: &Function) -> LocatedFinding {
+    let (line, missing) = refutation.missing.clone().unzip();
+    let target_text =
+        missing.map_or("the target".to_owned(), |missing| format!("{missing}: the target"));
+    let listing = matches!(target.language, Language::Sass(_));
+    let by = if listing { Refuter::Contract } else { Refuter::Axioms };
+    (refutation.finding(&target_text, by), line)
 }
 
 /// The parts of the target that can be removed, in all setups. Not done for listings: a weaker promise need
@@ -191,7 +164,9 @@ fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
             let source = case.program(context, false)?;
             let target = case.program(context, true)?;
             let (Some(source), Some(target)) = (source, target) else { continue };
-            let Ok(allowed) = case.allowed(&source, case.asker.bound) else { continue };
+            let Ok(allowed) = case.refiner.allowed(&case.engine_run(&source, false)) else {
+                continue;
+            };
             if !allowed.says_something() {
                 continue;
             }
@@ -211,18 +186,6 @@ fn may_tear(scans: &[ThreadScan; 2]) -> bool {
         let strong = |ours: &MemoryUse| !ours.plain && ours.place == theirs.place;
         theirs.plain && theirs.place.bytes > 1 && scans[0].uses.iter().any(strong)
     })
-}
-
-fn preserved(ContextCounts { told, silent, setups }: ContextCounts, bound: u32) -> String {
-    let mut why = format!("no outcome is added in {told} contexts");
-    if silent > 0 {
-        write!(why, "; in {silent} the source races").expect("a string takes it");
-    }
-    if setups > 1 {
-        write!(why, "; {setups} choices of arguments and memory").expect("a string takes it");
-    }
-    write!(why, "; loops up to {bound} times").expect("a string takes it");
-    why
 }
 
 fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
@@ -474,7 +437,7 @@ fn scans(
 fn case<'a>(
     setup: &Setup,
     sides: [&'a Function; 2],
-    asker: Refiner<'a>,
+    refiner: Refiner<'a>,
 ) -> JudgeResult<(RefinementCase<'a>, [ThreadScan; 2])> {
     for (side, function) in SIDES.into_iter().zip(sides) {
         bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
@@ -528,20 +491,7 @@ fn case<'a>(
         }
     }
     let shown = shown.into_iter().collect();
-    Ok((RefinementCase::new(asker, setup, sides, locations, shown), scans))
-}
-
-/// Whether thin air is all that forbids an outcome to a source of C++.
-fn thin(
-    case: &mut RefinementCase<'_>,
-    context: &FunctionContext,
-    outcome: &super::ask::ObservedValues,
-) -> bool {
-    if case.source.language != Language::Cxx || context.is_alone() {
-        return false;
-    }
-    let Ok(Some(source)) = case.program(context, false) else { return false };
-    case.blame(&source, outcome) == Blame::Axioms(vec!["No-Thin-Air".to_owned()])
+    Ok((RefinementCase::new(refiner, setup, sides, locations, shown), scans))
 }
 
 /// A store of the target to bytes that the source never writes.
@@ -591,53 +541,4 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
 
 fn exchanges(thread: &Thread, line: usize) -> bool {
     matches!(&thread.lines[line].instruction, Instruction::Atomic(one) if one.op == AtomicOp::Cas)
-}
-
-/// What is said of an outcome that the target adds.
-fn refuted(
-    case: &mut RefinementCase<'_>,
-    context: &FunctionContext,
-    outcome: &super::ask::ObservedValues,
-    racy: bool,
-) -> JudgeResult<LocatedFinding> {
-    let program = |case: &mut RefinementCase<'_>, lowered: bool| {
-        let program = case.program(context, lowered).map_err(|why| refused("context", &why))?;
-        program.ok_or_else(|| found(Verdict::Undecided, "the context is gone"))
-    };
-    let (source, target) = (program(case, false)?, program(case, true)?);
-    let blame = case.blame(&source, outcome);
-    if context.is_alone() {
-        let why = "run alone, the target leaves a final state that the source does not";
-        let (context, outcome) = (Some(case.words(context)), Some(case.outcome(&target, outcome)));
-        let finding = Finding { context, outcome, ..Finding::new(Verdict::WrongValue, why) };
-        return Ok((finding, None));
-    }
-    let (by, axioms) = match blame {
-        _ if case.torn => ("single-copy atomicity: an access is torn".to_owned(), Vec::new()),
-        Blame::Values => ("its values: no execution of the source has them".to_owned(), Vec::new()),
-        Blame::Axioms(axioms) if axioms.is_empty() => {
-            ("several axioms of the source's model together".to_owned(), axioms)
-        }
-        Blame::Axioms(axioms) => (axioms.join(", and by one axiom alone: "), axioms),
-    };
-    let missing = repair::missing(case, context, &source, &target);
-    let at = missing.as_ref().map(|(line, _)| *line);
-    let why = match missing {
-        Some((_, missing)) => format!("{missing}: the target allows what is forbidden by {by}"),
-        None => format!("the target allows what is forbidden by {by}"),
-    };
-    let (forbidden, allowed) =
-        (case.test(context, false, outcome), case.test(context, true, outcome));
-    let listing = matches!(case.target.language, Language::Sass(_));
-    let finding = Finding {
-        racy,
-        by: Some(if listing { Refuter::Contract } else { Refuter::Axioms }),
-        context: Some(case.words(context)),
-        outcome: Some(case.outcome(&target, outcome)),
-        forbidden,
-        allowed,
-        axioms,
-        ..Finding::new(Verdict::Weaker, why)
-    };
-    Ok((finding, at))
 }

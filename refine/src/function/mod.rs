@@ -9,6 +9,7 @@ pub mod bind;
 pub mod judge;
 pub mod partner;
 mod progress;
+mod refine;
 mod repair;
 mod run;
 pub mod scan;
@@ -20,8 +21,8 @@ use std::path::PathBuf;
 use engine::parallel;
 use model::function::{Function, Functions, Refused};
 
-use self::ask::Refiner;
 use crate::Progress;
+use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
 /// A function of the source and what became of it.
@@ -68,7 +69,7 @@ pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
 }
 
 /// Judges one pair.
-pub fn judge(pair: &FunctionPair, asker: Refiner<'_>) -> PairReport {
+pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
     let refused = |side: &str, refused: &Refused| {
         let why = format!("line {} of the {side}: {}", refused.line, refused.why);
         (Finding::new(Verdict::Unsupported, why), None)
@@ -88,7 +89,7 @@ pub fn judge(pair: &FunctionPair, asker: Refiner<'_>) -> PairReport {
         (_, None) => absent("target"),
         (Some(Err(why)), _) => refused("source", why),
         (_, Some(Err(why))) => refused("target", why),
-        (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, asker),
+        (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, refiner),
     };
     PairReport {
         name: pair.name.clone(),
@@ -102,12 +103,12 @@ pub fn judge(pair: &FunctionPair, asker: Refiner<'_>) -> PairReport {
 /// Judges all pairs on `jobs` threads; the answers are in the order of the pairs.
 pub fn judge_all(
     pairs: &[FunctionPair],
-    asker: Refiner<'_>,
+    refiner: Refiner<'_>,
     jobs: usize,
     progress: &dyn Progress,
 ) -> Vec<PairReport> {
     let work = |(): &mut (), index: usize| {
-        let said = judge(&pairs[index], asker);
+        let said = judge(&pairs[index], refiner);
         progress.done();
         said
     };

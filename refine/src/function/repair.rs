@@ -5,9 +5,11 @@ use model::isa::Instruction;
 use model::program::Program;
 use model::strength::{AccessOrder, Strength};
 
-use super::ask::{ContextResult, RefinementCase};
+use super::ask::RefinementCase;
 use super::partner::FunctionContext;
 use super::weaken::FORMS;
+use crate::judgement::Refinement;
+use crate::refiner::ContextResult;
 
 /// The line of the target's file, and what is missing there; none where no single change will do.
 pub(super) fn missing(

@@ -3,16 +3,14 @@
 use std::time::{Duration, Instant};
 
 use machine::form::LoweredInstruction;
-use machine::{Machine, Options};
 use model::function::{Language, Refused};
 use model::program::Program;
-use model::value::Value;
 use sass::lower::Lowering;
 
 use super::ask::RefinementCase;
 use super::partner::FunctionContext;
-use crate::run::{ForbiddenRun, MACHINES};
-use engine::explore::{ExploreLimits, explore};
+use crate::judgement::Refinement;
+use crate::run::{ForbiddenRun, MACHINES, forbidden};
 
 /// States of one context, and time for all of them.
 const STATES: usize = 50_000;
@@ -41,14 +39,15 @@ pub(super) fn run(
         program.threads[0] = model::program::Thread { placement: context.placements[0], ..first };
         program.observed = case.observed(&program, context, None);
         let lowered: Vec<Vec<LoweredInstruction>> = std::iter::once(own).chain(theirs).collect();
-        let Ok(allowed) = case.allowed(&source, case.asker.bound) else { continue };
+        let Ok(allowed) = case.refiner.allowed(&case.engine_run(&source, false)) else { continue };
         if !allowed.says_something() {
             continue;
         }
         let direct = Lowering { direct: Some(&lowered), ..lowering };
         for (name, options) in MACHINES {
-            let is_allowed = |outcome: &[Value]| allowed.has(outcome);
-            if let Some((outcome, steps)) = extra(&program, direct, options, &is_allowed) {
+            let found =
+                forbidden(&program, direct, options, STATES, &|outcome| allowed.has(outcome));
+            if let Ok(Some((outcome, steps))) = found {
                 let outcome = case.outcome(&program, &outcome);
                 let context = format!("{}{name}", case.words(context));
                 return Ok(Some(ForbiddenRun { context, outcome, steps }));
@@ -56,21 +55,4 @@ pub(super) fn run(
         }
     }
     Ok(None)
-}
-
-/// An outcome of the machine that is not allowed, with the steps of a shortest run.
-fn extra(
-    program: &Program,
-    lowering: Lowering<'_>,
-    options: Options,
-    allowed: &dyn Fn(&[Value]) -> bool,
-) -> Option<(Vec<Value>, Vec<String>)> {
-    let limits = ExploreLimits::states(STATES);
-    let explored = explore(program, lowering, options, limits).ok()?;
-    let outcome = explored.outcomes.keys().find(|outcome| !allowed(outcome))?;
-    let explored =
-        explore(program, lowering, options, ExploreLimits { runs: true, ..limits }).ok()?;
-    let steps = explored.outcomes.get(outcome)?;
-    let machine = Machine::new(program, lowering.direct?.to_vec(), options, true).ok()?;
-    Some((outcome.clone(), steps.iter().map(|step| machine.describe(*step)).collect()))
 }

@@ -7,8 +7,10 @@ use model::isa::alu::Branch;
 use model::program::Program;
 use model::strength::{KnownForms, Strength};
 
-use super::ask::{AllowedOutcomes, RefinementCase};
+use super::ask::RefinementCase;
 use super::bind::BoundFunction;
+use crate::judgement::Refinement;
+use crate::refiner::{AllowedOutcomes, ContextResult};
 use crate::weaken::weakest;
 
 /// The forms of a function's target. Nothing says for which version of PTX it is, and what passed was not asked again
@@ -83,7 +85,11 @@ fn is_sufficient(
     changes: &Changes,
     passed: &mut [PassedContext],
 ) -> bool {
-    let refutes = |one: &PassedContext| !case.keeps(&one.allowed, &with(changes, one));
+    let refutes = |one: &PassedContext| {
+        let target = with(changes, one);
+        let added = case.refiner.compare(&one.allowed, None, &case.engine_run(&target, true));
+        added != ContextResult::Nothing
+    };
     let Some(first) = passed.iter().position(refutes) else { return true };
     passed.swap(0, first);
     false

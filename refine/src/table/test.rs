@@ -1,7 +1,6 @@
 //! Litmus tests as a table lowers them: no outcome of theirs is one that the source forbids.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use litmus::{Dialect, Test};
 use machine::Options;
@@ -12,12 +11,12 @@ use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
 use super::lifted;
-use crate::inclusion::{BOUND, Outcome};
+use crate::inclusion::SourceLanguage;
+use crate::refiner::{AllowedOutcomes, EngineRun, Outcome};
 use crate::rows::JudgeSettings;
+use crate::run::{forbidden, numbered};
 use crate::verdict::{Finding, Refuter, Verdict};
-use engine::ExecutionFacts;
 use engine::explore::inclusion::shown;
-use engine::explore::{ExploreLimits, explore};
 
 /// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
 pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) -> Option<Finding> {
@@ -28,8 +27,9 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
         return Some(Finding::new(Verdict::Unsupported, why));
     }
     // Tests may tear; their verdict is by the letter.
-    let ptx = setting.torn.unwrap_or(setting.whole);
-    let source = if table.cxx { setting.cxx } else { ptx };
+    let refiner = setting.refiner;
+    let ptx = refiner.model(SourceLanguage::Ptx, refiner.tearing);
+    let source = if table.cxx { refiner.model(SourceLanguage::Cxx, false) } else { ptx };
     let allowed = match outcomes(&test.program, source, setting) {
         Ok(allowed) => allowed,
         Err(finding) => return Some(*finding),
@@ -61,17 +61,17 @@ fn on(
     target: &Program,
     (table, sm): (&LoweringTable, u16),
     ptx: &Model,
-    allowed: &BTreeSet<Outcome>,
+    allowed: &AllowedOutcomes,
     setting: &JudgeSettings<'_>,
 ) -> Finding {
     let found = match outcomes(target, ptx, setting) {
         Ok(found) => found,
         Err(finding) => return *finding,
     };
-    let short: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
+    let short: BTreeSet<_> = allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
     // Before sm_70 nothing is promised; the machine is held to reading R61.
     let promises = table.cxx || Family::of_or_before(sm).has_scopes();
-    let mut found = found.iter().filter(|_| promises);
+    let mut found = found.outcomes.iter().filter(|_| promises);
     let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));
     let run = (!table.cxx).then(|| run(test, table, sm, allowed)).flatten();
     let Some(outcome) = extra.cloned().or_else(|| run.as_ref().map(|(outcome, _)| outcome.clone()))
@@ -98,28 +98,16 @@ fn outcomes(
     program: &Program,
     model: &Model,
     setting: &JudgeSettings<'_>,
-) -> Result<BTreeSet<Outcome>, Box<Finding>> {
-    let mut all = BTreeSet::new();
-    let mut seen = ExecutionFacts::default();
-    let result = setting.engine.outcomes(
-        model,
-        program,
-        &setting.patience.limits(BOUND),
-        &mut seen,
-        &mut |found, _| {
-            all.insert(found.into());
-            ControlFlow::Continue(())
-        },
-    );
+) -> Result<AllowedOutcomes, Box<Finding>> {
     let found = |verdict, why: &str| Err(Box::new(Finding::new(verdict, why)));
-    match result {
-        _ if seen.undefined.is_some() => {
+    match setting.refiner.allowed(&EngineRun { model, program, masks: Vec::new() }) {
+        Ok(allowed) if allowed.undefined => {
             let why = "the program is undefined: any outcome is possible";
             found(Verdict::Preserved, why)
         }
-        Err(limit) => found(Verdict::Undecided, limit.text()),
-        Ok(()) if seen.bound_reached => found(Verdict::Undecided, "a loop was cut at its bound"),
-        Ok(()) => Ok(all),
+        Err(why) => found(Verdict::Undecided, why),
+        Ok(allowed) if allowed.cut => found(Verdict::Undecided, "a loop was cut at its bound"),
+        Ok(allowed) => Ok(allowed),
     }
 }
 
@@ -128,25 +116,15 @@ fn run(
     test: &Test,
     table: &LoweringTable,
     sm: u16,
-    allowed: &BTreeSet<Outcome>,
+    allowed: &AllowedOutcomes,
 ) -> Option<(Outcome, String)> {
     const STATES: usize = 200_000;
     let lowering = Lowering { table, ..Lowering::of(sm)? };
     let options = Options { lazy_all: true, ..Options::DEFAULT };
-    let limits = ExploreLimits::states(STATES);
-    let explored = explore(&test.program, lowering, options, limits).ok()?;
     // Registers are compared by the bits that they have.
-    let allowed: BTreeSet<_> = allowed.iter().map(|outcome| shown(test, outcome)).collect();
-    let is_extra = |outcome: &&Vec<_>| !allowed.contains(&shown(test, outcome));
-    let outcome = explored.outcomes.keys().find(is_extra)?;
-    let explored =
-        explore(&test.program, lowering, options, ExploreLimits { runs: true, ..limits }).ok()?;
-    let lowered = lowering.program(&test.program).ok()?;
-    let machine = machine::Machine::new(&test.program, lowered, options, true).ok()?;
-    let steps = explored.outcomes.get(outcome)?.iter();
-    let steps: Vec<String> = (1..)
-        .zip(steps)
-        .map(|(number, step)| format!("{number:>3}. {}", machine.describe(*step)))
-        .collect();
-    Some((outcome.clone().into(), steps.join("\n")))
+    let allowed: BTreeSet<_> =
+        allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
+    let is_allowed = |outcome: &[_]| allowed.contains(&shown(test, outcome));
+    let found = forbidden(&test.program, lowering, options, STATES, &is_allowed).ok()??;
+    Some((found.0.into(), numbered(&found.1)))
 }

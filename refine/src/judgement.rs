@@ -1,0 +1,308 @@
+//! A source and its target in one context after another: the loop that rows and functions share, and what its answer
+//! says in words.
+
+use std::fmt::Write;
+
+use model::program::Program;
+use model::value::Value;
+
+use super::inclusion::SourceLanguage;
+use super::refiner::{Blame, ContextResult, EngineRun, LimitText, Refiner};
+use super::verdict::{Finding, Refuter, Verdict};
+
+/// A source and its target, in contexts.
+pub(crate) trait Refinement<'a> {
+    type Context;
+    /// Why a context cannot be made.
+    type Error;
+
+    fn refiner(&self) -> Refiner<'a>;
+
+    fn language(&self) -> SourceLanguage;
+
+    /// From now on, whether accesses may be torn.
+    fn set_torn(&mut self, torn: bool);
+
+    fn torn(&self) -> bool;
+
+    /// The program of the source, or of the target (`lowered`); none where the target has no such context.
+    fn program(
+        &mut self,
+        context: &Self::Context,
+        lowered: bool,
+    ) -> Result<Option<Program>, Self::Error>;
+
+    /// Which bits of the observed values count; where nothing is said, all.
+    fn masks(&self, _program: &Program) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// Whether no other thread is in the context.
+    fn is_alone(&self, _context: &Self::Context) -> bool {
+        false
+    }
+
+    /// A context in words.
+    fn words(&self, context: &Self::Context) -> String;
+
+    /// An outcome in words.
+    fn outcome(&self, program: &Program, outcome: &[Value]) -> String;
+
+    /// A side in a context as a litmus test, which says whether the outcome is there.
+    fn test(&mut self, context: &Self::Context, lowered: bool, outcome: &[Value])
+    -> Option<String>;
+
+    /// The least change of the target that takes the outcome away: its line and the change in words.
+    fn missing(
+        &mut self,
+        _context: &Self::Context,
+        _sides: [&Program; 2],
+    ) -> Option<(usize, String)> {
+        None
+    }
+
+    fn engine_run<'p>(&self, program: &'p Program, lowered: bool) -> EngineRun<'p>
+    where
+        'a: 'p,
+    {
+        let language = if lowered { SourceLanguage::Ptx } else { self.language() };
+        let model = self.refiner().model(language, self.torn());
+        EngineRun { model, program, masks: self.masks(program) }
+    }
+
+    /// Whether the target adds an outcome in a context.
+    fn ask(&mut self, context: &Self::Context) -> Result<ContextResult, Self::Error> {
+        let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
+        let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
+        Ok(self.compare(&source, &target))
+    }
+
+    /// The same for programs that were made already.
+    fn compare(&self, source: &Program, target: &Program) -> ContextResult {
+        let source = self.engine_run(source, false);
+        match self.refiner().allowed(&source) {
+            Ok(allowed) => {
+                let target = self.engine_run(target, true);
+                self.refiner().compare(&allowed, Some(&source), &target)
+            }
+            Err(why) => ContextResult::Undecided(why),
+        }
+    }
+}
+
+/// How many contexts there were.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// In which no outcome is added.
+    pub checked: usize,
+    /// In which the source is undefined.
+    pub source_racy: usize,
+    /// In which the published mapping of the source adds an outcome too.
+    pub withdrawn: usize,
+    /// In which an outcome is added that only the syntactic dependencies of the source forbid.
+    pub syntactic: usize,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.checked += other.checked;
+        self.source_racy += other.source_racy;
+        self.withdrawn += other.withdrawn;
+        self.syntactic += other.syntactic;
+    }
+}
+
+/// A context and an outcome that the target adds there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refutation {
+    pub context: String,
+    pub outcome: String,
+    /// Whether no other thread is needed: the target computes something else.
+    pub alone: bool,
+    pub blame: Blame,
+    /// Whether an access is torn.
+    pub torn: bool,
+    /// Whether weak accesses of the source race in the context: none was found where they do not.
+    pub racy: bool,
+    /// What one instruction of the target lacks, and on which line.
+    pub missing: Option<(usize, String)>,
+    /// Litmus tests: the source's thread, where the outcome is forbidden, and the target's, where it
+    /// is allowed.
+    pub forbidden: Option<String>,
+    pub allowed: Option<String>,
+}
+
+/// What is found in all contexts together.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    Included(Tally),
+    Refuted(Box<Refutation>),
+    /// The target has no meaning in this context, where its source has one: why.
+    Undefined {
+        why: String,
+        context: String,
+    },
+    /// An engine did not get to the end.
+    Undecided(&'static str),
+}
+
+/// What was found up to now, in all contexts of all choices of arguments.
+#[derive(Default)]
+pub(crate) struct ContextSearch {
+    pub(crate) tally: Tally,
+    /// A refutation without a race is the better witness.
+    racy: Option<Refutation>,
+    undefined: Option<(String, String)>,
+    limit: Option<LimitText>,
+}
+
+impl ContextSearch {
+    /// Asks in every context: as if nothing could be torn, and then with accesses torn if they may be. The first
+    /// outcome that needs no race ends it, with the number of its context.
+    pub(crate) fn judge<'a, R: Refinement<'a>>(
+        &mut self,
+        case: &mut R,
+        contexts: &[R::Context],
+        may_tear: bool,
+    ) -> Result<Option<(Refutation, usize)>, R::Error> {
+        let mut tally = Tally::default();
+        for torn in [false, true].into_iter().filter(|torn| may_tear || !torn) {
+            case.set_torn(torn);
+            // What is said of a context is said with accesses torn.
+            tally = Tally::default();
+            for (at, context) in contexts.iter().enumerate() {
+                match case.ask(context)? {
+                    ContextResult::Absent => {}
+                    ContextResult::Nothing => tally.checked += 1,
+                    ContextResult::SourceUndefined => tally.source_racy += 1,
+                    ContextResult::Withdrawn => tally.withdrawn += 1,
+                    ContextResult::Undecided(why) => self.limit = self.limit.or(Some(why)),
+                    ContextResult::TargetUndefined(why) => {
+                        self.undefined.get_or_insert_with(|| (why, case.words(context)));
+                    }
+                    ContextResult::Extra { racy: true, .. } if self.racy.is_some() => {}
+                    ContextResult::Extra { outcome, racy } => {
+                        match refutation(case, context, &outcome, racy)? {
+                            None => tally.syntactic += 1,
+                            Some(found) if racy => self.racy = Some(found),
+                            Some(found) => return Ok(Some((found, at))),
+                        }
+                    }
+                }
+            }
+        }
+        case.set_torn(false);
+        self.tally.add(tally);
+        Ok(None)
+    }
+
+    /// What was found where nothing refutes without a race.
+    pub(crate) fn answer(self) -> Answer {
+        if let Some((why, context)) = self.undefined {
+            Answer::Undefined { why, context }
+        } else if let Some(racy) = self.racy {
+            Answer::Refuted(Box::new(racy))
+        } else if let Some(why) = self.limit {
+            Answer::Undecided(why)
+        } else {
+            Answer::Included(self.tally)
+        }
+    }
+}
+
+/// What is said of an outcome that the target adds; none where only dependencies forbid it. Those of C++ are those
+/// of its text: a branch that decides nothing is one, and a compiler may leave it out.
+fn refutation<'a, R: Refinement<'a>>(
+    case: &mut R,
+    context: &R::Context,
+    outcome: &[Value],
+    racy: bool,
+) -> Result<Option<Refutation>, R::Error> {
+    let (Some(source), Some(target)) =
+        (case.program(context, false)?, case.program(context, true)?)
+    else {
+        return Ok(None);
+    };
+    let alone = case.is_alone(context);
+    let blame = if alone {
+        Blame::Values
+    } else {
+        case.refiner().blame(&case.engine_run(&source, false), outcome)
+    };
+    let thin_air = |blame: &Blame| *blame == Blame::Axioms(vec!["No-Thin-Air".to_owned()]);
+    if case.language() == SourceLanguage::Cxx && thin_air(&blame) {
+        return Ok(None);
+    }
+    let tested = !alone;
+    Ok(Some(Refutation {
+        context: case.words(context),
+        outcome: case.outcome(&target, outcome),
+        alone,
+        blame,
+        torn: case.torn(),
+        racy,
+        missing: if tested { case.missing(context, [&source, &target]) } else { None },
+        forbidden: if tested { case.test(context, false, outcome) } else { None },
+        allowed: if tested { case.test(context, true, outcome) } else { None },
+    }))
+}
+
+impl Refutation {
+    /// The finding; `target` says what allows the outcome.
+    pub(crate) fn finding(self, target: &str, by: Refuter) -> Finding {
+        let Refutation { context, outcome, forbidden, allowed, racy, .. } = self;
+        let (context, outcome) = (Some(context), Some(outcome));
+        if self.alone {
+            let why = "run alone, the target leaves a final state that the source does not";
+            return Finding { context, outcome, ..Finding::new(Verdict::WrongValue, why) };
+        }
+        let (blamed, axioms) = match self.blame {
+            _ if self.torn => ("single-copy atomicity: an access is torn".to_owned(), Vec::new()),
+            Blame::Values => {
+                ("its values: no execution of the source has them".to_owned(), Vec::new())
+            }
+            Blame::Axioms(axioms) if axioms.is_empty() => {
+                ("several axioms of the source's model together".to_owned(), axioms)
+            }
+            Blame::Axioms(axioms) => (axioms.join(", and by one axiom alone: "), axioms),
+        };
+        let why = format!("{target} allows what is forbidden by {blamed}");
+        let by = Some(by);
+        Finding {
+            racy,
+            by,
+            context,
+            outcome,
+            forbidden,
+            allowed,
+            axioms,
+            ..Finding::new(Verdict::Weaker, why)
+        }
+    }
+}
+
+/// What is said where the target has no meaning, and its source has one.
+pub(crate) fn undefined(why: &str, context: String) -> Finding {
+    let why = format!("the target is undefined where the source is defined: {why}");
+    Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) }
+}
+
+/// What is said where no outcome is added: `sufficient` would do too.
+pub(crate) fn included(tally: Tally, more: &str, sufficient: Option<String>) -> Finding {
+    let mut why = format!("no outcome is added in {} contexts", tally.checked);
+    let mut count = |count: usize, before: &str, after: &str| {
+        if count > 0 {
+            write!(why, "; {before}{count} {after}").expect("a string takes it");
+        }
+    };
+    count(tally.source_racy, "in ", "the source races");
+    count(tally.withdrawn, "", "withdrawn, where the published mapping adds one too");
+    why.push_str(more);
+    let verdict = if sufficient.is_some() { Verdict::Stronger } else { Verdict::Preserved };
+    let mut finding = Finding { sufficient, ..Finding::new(verdict, why) };
+    if tally.syntactic > 0 {
+        let text = "an outcome is added that only the syntactic dependencies of the source forbid";
+        finding.notes.push(format!("in {} contexts {text}", tally.syntactic));
+    }
+    finding
+}

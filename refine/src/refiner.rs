@@ -1,0 +1,257 @@
+//! What judges, and how far: an engine with its models and limits, and what it says of two programs.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY};
+use model::cxx::{self, ReleaseSequence};
+use model::program::Program;
+use model::rel::{Axiom, Model};
+use model::value::Value;
+
+use super::inclusion::SourceLanguage;
+
+/// The models that both sides are judged by.
+#[derive(Debug)]
+pub struct Models {
+    /// With its release sequences: reading R49.
+    pub cxx: Model,
+    /// PTX, in which scalars may tear where they race.
+    pub ptx: Model,
+    /// The same without tearing: what it refutes has the plainer outcome.
+    pub untorn: Model,
+}
+
+impl Default for Models {
+    fn default() -> Models {
+        let ptx = model::ptx::model();
+        let mut untorn = ptx.clone();
+        untorn.conventions.tearing = false;
+        Models { cxx: cxx::model(ReleaseSequence::Cpp20), ptx, untorn }
+    }
+}
+
+/// What one program may take; those of single operations take less than a thousandth of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    pub time: Duration,
+    /// In bytes.
+    pub memory: usize,
+}
+
+impl Default for Patience {
+    fn default() -> Patience {
+        Patience::new(None, MEMORY)
+    }
+}
+
+impl Patience {
+    pub fn new(time: Option<Duration>, memory: usize) -> Patience {
+        Patience { time: time.unwrap_or(Duration::from_secs(10)), memory }
+    }
+}
+
+/// What judges, and how far.
+#[derive(Clone, Copy)]
+pub struct Refiner<'a> {
+    pub engine: &'a dyn Engine,
+    pub models: &'a Models,
+    /// Whether scalars may tear, or that is assumed away.
+    pub tearing: bool,
+    /// How often a loop body is executed: reading R62.
+    pub bound: u32,
+    /// For one program.
+    pub patience: Patience,
+}
+
+pub(crate) type Outcome = Box<[Value]>;
+
+/// A program of a side, under its model.
+pub(crate) struct EngineRun<'p> {
+    pub(crate) model: &'p Model,
+    pub(crate) program: &'p Program,
+    /// The bits of each observed value that count; where there are none, all.
+    pub(crate) masks: Vec<Value>,
+}
+
+/// What a source allows.
+#[derive(Clone)]
+pub(crate) struct AllowedOutcomes {
+    pub(crate) outcomes: Arc<BTreeSet<Outcome>>,
+    races: bool,
+    /// Anything is allowed: reading R47.
+    pub(crate) undefined: bool,
+    pub(crate) cut: bool,
+}
+
+impl AllowedOutcomes {
+    pub(crate) fn has(&self, outcome: &[Value]) -> bool {
+        self.outcomes.contains(outcome)
+    }
+
+    /// Whether a target can be compared with it: the source has a meaning, and was followed to its end.
+    pub(crate) fn says_something(&self) -> bool {
+        !self.undefined && !self.cut
+    }
+}
+
+/// Why no answer was found.
+pub(crate) type LimitText = &'static str;
+
+/// What a context shows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum ContextResult {
+    /// No outcome is added.
+    Nothing,
+    /// The source is undefined here.
+    SourceUndefined,
+    /// There is no such context for the target.
+    Absent,
+    /// The published mapping of the source adds an outcome too: reading R52.
+    Withdrawn,
+    /// The target allows this, the source does not; whether the source races.
+    Extra {
+        outcome: Outcome,
+        racy: bool,
+    },
+    /// The target has no meaning here, and the source has one: why.
+    TargetUndefined(String),
+    Undecided(LimitText),
+}
+
+/// Why the source forbids an outcome.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Blame {
+    /// No execution has these values, whatever the axioms say.
+    Values,
+    /// Each of these axioms alone; where there are none, several together.
+    Axioms(Vec<String>),
+}
+
+impl<'a> Refiner<'a> {
+    /// The enumerating engine, with the limits of [`Patience::default`].
+    pub fn new(models: &'a Models) -> Refiner<'a> {
+        let patience = Patience::default();
+        Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience }
+    }
+
+    /// The model of a language; accesses are torn in PTX alone.
+    pub(crate) fn model(&self, language: SourceLanguage, torn: bool) -> &'a Model {
+        match language {
+            SourceLanguage::Cxx => &self.models.cxx,
+            SourceLanguage::Ptx if torn => &self.models.ptx,
+            SourceLanguage::Ptx => &self.models.untorn,
+        }
+    }
+
+    /// Visits the outcomes of a program until `visit` has seen enough.
+    fn each(
+        &self,
+        run: &EngineRun<'_>,
+        bound: u32,
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> (ExecutionFacts, Result<(), LimitText>) {
+        let mut seen = ExecutionFacts::default();
+        let Patience { time, memory } = self.patience;
+        let limits = Limits { bound, deadline: Some(Instant::now() + time), memory };
+        let mut masked: Vec<Value> = Vec::new();
+        let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
+            if run.masks.is_empty() {
+                return visit(values);
+            }
+            masked.clear();
+            masked.extend(values.iter().zip(&run.masks).map(|(value, mask)| value & mask));
+            visit(&masked)
+        };
+        let result = self.engine.outcomes(run.model, run.program, &limits, &mut seen, visit);
+        (seen, result.map_err(engine::Limit::text))
+    }
+
+    /// What a program allows. One that is undefined is so whatever limit was reached after that.
+    pub(crate) fn allowed(&self, run: &EngineRun<'_>) -> Result<AllowedOutcomes, LimitText> {
+        self.allowed_up_to(run, self.bound)
+    }
+
+    fn allowed_up_to(&self, run: &EngineRun<'_>, bound: u32) -> Result<AllowedOutcomes, LimitText> {
+        let mut outcomes = BTreeSet::new();
+        let (seen, result) = self.each(run, bound, &mut |outcome| {
+            outcomes.insert(outcome.into());
+            ControlFlow::Continue(())
+        });
+        let undefined = seen.undefined.is_some();
+        if !undefined {
+            result?;
+        }
+        let (races, cut) = (!seen.races.is_empty(), seen.bound_reached);
+        Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut })
+    }
+
+    /// Whether the target adds an outcome to what its source allows. A source without loops may be left out.
+    pub(crate) fn compare(
+        &self,
+        allowed: &AllowedOutcomes,
+        source: Option<&EngineRun<'_>>,
+        target: &EngineRun<'_>,
+    ) -> ContextResult {
+        if allowed.undefined {
+            return ContextResult::SourceUndefined;
+        }
+        let mut extra: Option<Outcome> = None;
+        let (seen, result) = self.each(target, self.bound, &mut |outcome| {
+            if allowed.has(outcome) {
+                return ControlFlow::Continue(());
+            }
+            extra = Some(outcome.into());
+            ControlFlow::Break(())
+        });
+        if let Some(undefined) = seen.undefined {
+            return ContextResult::TargetUndefined(undefined.reason);
+        }
+        match (result, extra, source.filter(|_| allowed.cut)) {
+            (Err(why), ..) => ContextResult::Undecided(why),
+            (Ok(()), None, _) => ContextResult::Nothing,
+            (Ok(()), Some(outcome), Some(source)) => self.confirm(source, outcome, allowed),
+            (Ok(()), Some(outcome), None) => ContextResult::Extra { outcome, racy: allowed.races },
+        }
+    }
+
+    /// Where loops of the source were cut, the outcome may be one of more iterations.
+    fn confirm(
+        &self,
+        source: &EngineRun<'_>,
+        outcome: Outcome,
+        allowed: &AllowedOutcomes,
+    ) -> ContextResult {
+        match self.allowed_up_to(source, 2 * self.bound + 1) {
+            Err(why) => ContextResult::Undecided(why),
+            Ok(more) if more.has(&outcome) => ContextResult::Nothing,
+            Ok(more) if more.cut && more.outcomes != allowed.outcomes => ContextResult::Undecided(
+                "a loop of the source was cut before the outcome was decided",
+            ),
+            Ok(more) => ContextResult::Extra { outcome, racy: more.races },
+        }
+    }
+
+    /// Why the source forbids the outcome.
+    pub(crate) fn blame(&self, source: &EngineRun<'_>, outcome: &[Value]) -> Blame {
+        let forbidden = |keep: &dyn Fn(&Axiom) -> bool| {
+            let mut some = source.model.clone();
+            some.axioms.retain(keep);
+            let run = EngineRun { model: &some, masks: source.masks.clone(), ..*source };
+            let mut possible = false;
+            let (_, result) = self.each(&run, self.bound, &mut |found| {
+                possible |= found == outcome;
+                if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            result.is_ok() && !possible
+        };
+        if forbidden(&|_| false) {
+            return Blame::Values;
+        }
+        let alone = |axiom: &&Axiom| forbidden(&|other| other.name == axiom.name);
+        let axioms = source.model.axioms.iter().filter(alone);
+        Blame::Axioms(axioms.map(|axiom| axiom.name.clone()).collect())
+    }
+}
