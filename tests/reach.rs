@@ -104,27 +104,27 @@ fn page(rows: &[Row]) -> String {
     let all = sum(&|_| true);
     let mut page = String::from(
         "# How much the machine reaches\n\n\
-         Of the outcomes that the axioms allow for the tests of `litmus/suite/`, those that [the machine](machine.md) has, \
-         with its\ndefault choices: each CTA on an SM of its own unless the test says otherwise. That it has no others is what\n\
-         `causeway explore --check` holds; what it has not is no error. `UPDATE=1 cargo test -p causeway --test workspace \
-         reach`\nwrites this page.\n\n## Families\n\n",
+         This page counts which of the outcomes that the axioms allow for the tests of `litmus/suite/` [the machine](machine.md)\n\
+         reaches with its default choices: each CTA on an SM of its own unless the test places it. `causeway explore --check`\n\
+         checks that it reaches no others; an outcome that it does not reach is not an error.\n\
+         `UPDATE=1 cargo test -p causeway --test workspace reach` writes this page.\n\n## Families\n\n",
     );
     page += &header("", &targets);
     let lines: [Line; 8] = [
         ("allowed outcomes", |sum| sum.allowed),
         ("of these reached", |sum| sum.reached),
         ("tests compared", |sum| sum.tests),
-        ("of these with all reached", |sum| sum.complete),
-        ("tests without a meaning", |sum| sum.undefined),
+        ("of these with all outcomes reached", |sum| sum.complete),
+        ("undefined tests", |sum| sum.undefined),
         ("tests that the axioms do not cover", |sum| sum.unsupported),
         ("tests that do not run on the family", |sum| sum.refused),
-        ("tests searched in part, or with a loop", |sum| sum.limited),
+        ("tests searched only in part, or with a loop", |sum| sum.limited),
     ];
     for (what, of) in lines {
         let cells: Vec<String> = all.iter().map(|sum| of(sum).to_string()).collect();
         writeln!(page, "| {what} | {} |", cells.join(" | ")).expect("strings can be written");
     }
-    page += "\n## Folders\n\nReached of allowed.\n\n";
+    page += "\n## Folders\n\nOutcomes reached / allowed.\n\n";
     page += &header("", &targets);
     let mut folders: Vec<&str> = rows.iter().map(|row| row.folder.as_str()).collect();
     folders.dedup();
@@ -138,7 +138,7 @@ fn page(rows: &[Row]) -> String {
             .collect();
         writeln!(page, "| `{folder}` | {} |", cells.join(" | ")).expect("strings can be written");
     }
-    page += "\n## Tests\n\nWhere not all is reached: reached of allowed, and on which targets.\n";
+    page += "\n## Tests\n\nTests with outcomes that are not reached: reached / allowed, and the targets.\n";
     let mut last = "";
     for row in rows {
         let mut groups: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
