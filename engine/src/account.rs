@@ -1,4 +1,4 @@
-//! What a search holds in memory and how long it may go on: the one place where limits are looked at.
+//! Limits of time and memory of a search, checked only here.
 
 use std::ops::ControlFlow;
 use std::time::Instant;

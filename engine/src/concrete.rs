@@ -1,4 +1,4 @@
-//! The algebra of one candidate: bits, the reference against which the engines' plans are tested.
+//! The algebra of one candidate, over bits. The engines' plans are tested against it.
 
 use model::algebra::Algebra;
 use model::bits::{BitRel, BitRow};

@@ -1,11 +1,11 @@
 //! The enumerating engine: explicit candidates over bit matrices.
 //!
-//! Coherence is the least there is: one direction for each pair of morally strong writes to a
-//! location, closed under what causality demands (every axiom only gets easier with fewer co
-//! edges). For each such orientation reads choose their sources one by one; a partial candidate
-//! that breaks an axiom is dropped with all its completions, which is sound because the axioms grow
-//! with rf. Fence-SC order is existential: a candidate counts once, however many orders of its
-//! fences are consistent; all of them are looked at only where final values may differ.
+//! Coherence is the least sufficient order: one direction for each pair of morally strong writes to a
+//! location, closed under the pairs that causality requires (every axiom is easier to satisfy with fewer co
+//! edges). For each such orientation reads choose their sources one by one. A partial candidate
+//! that breaks an axiom is dropped with all its completions, which is sound because the axioms are monotonic
+//! in rf. Fence-SC order is existential: a candidate counts once, even if several orders of its
+//! fences are consistent. All of these are enumerated only if final values may differ.
 
 mod conflicts;
 mod fences;

@@ -6,7 +6,7 @@ pub const INTERRUPTED: u8 = 130;
 /// Nobody reads the output any more: as shells say it of a process that SIGPIPE ends.
 pub const CLOSED: u8 = 141;
 
-/// What the process says at its end.
+/// The result of the process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
     /// Everything is as expected.

@@ -1,10 +1,10 @@
-//! Whether the user has had enough: a run then ends early and says what it has done.
+//! Interruption by the user: a run then ends early and reports its results so far.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static RAISED: AtomicBool = AtomicBool::new(false);
 
-/// Asks everything that is running to end; says whether that was asked before.
+/// Requests the end of the run; returns whether it was requested before.
 pub fn raise() -> bool {
     RAISED.swap(true, Ordering::Relaxed)
 }

@@ -182,7 +182,7 @@ pub struct Judgement {
     /// The name of the model.
     pub model: String,
     pub verdict: Verdict,
-    /// `None` when there is no set of outcomes to speak of.
+    /// `None` if the set of outcomes is not known.
     pub observation: Option<Observation>,
     /// Executions that satisfy the proposition, each once for every outcome that it can end with: the
     /// least coherence order may leave several writes that could be the last. Outcomes, if no engine
@@ -199,7 +199,7 @@ pub struct Judgement {
     pub disagreement: Option<String>,
     /// Why the result is not what the test expects.
     pub complaint: Option<String>,
-    /// The readings that it rests on, if that was asked.
+    /// The readings that it rests on, if they were computed.
     pub resting: Option<Resting>,
     pub seconds: f64,
 }

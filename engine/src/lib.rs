@@ -59,7 +59,7 @@ impl Limits {
         Limits { bound, deadline: None, memory: usize::MAX }
     }
 
-    /// Which is reached when a program's paths take so many bytes, if one is.
+    /// The limit that this number of bytes for a program's paths reaches, if any.
     pub fn of_unfolding(&self, held: usize) -> Option<UnfoldLimit> {
         if held > self.memory {
             Some(UnfoldLimit::Memory)
@@ -186,7 +186,7 @@ pub type OutcomeVisitor<'v> = dyn FnMut(&[Value], &dyn Fn() -> Witness) -> Contr
 pub trait Engine: Sync {
     fn name(&self) -> &'static str;
 
-    /// Why it cannot be asked on this machine, if it cannot.
+    /// Why it cannot run on this computer, if it cannot.
     fn missing(&self) -> Option<&'static str> {
         None
     }

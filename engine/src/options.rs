@@ -1,4 +1,4 @@
-//! What each slot of an event structure may read from: shared by the axiomatic engines.
+//! The possible sources of each slot of an event structure, shared by the axiomatic engines.
 
 use model::bits::{BitRel, BitRow};
 use model::expr::ExprId;

@@ -1,4 +1,4 @@
-//! What engines read off an execution: outcomes, relations, flags.
+//! The results of an execution: outcomes, relations, flags.
 
 use std::ops::ControlFlow;
 

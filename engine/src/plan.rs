@@ -1,7 +1,7 @@
-//! A model specialised to one event structure: what the program fixes is computed once.
+//! A model specialised to one event structure: relations that the program fixes are computed once.
 //!
-//! Each node of the model is bounded from above by what may be chosen. A node whose bound is empty,
-//! or that no chosen relation reaches, is a constant; what is left is a short program that is run
+//! Each node of the model is bounded from above by the pairs that may be chosen. A node whose bound is empty,
+//! or that does not depend on a chosen relation, is a constant. The other nodes are a short program that is run
 //! for each candidate. Both axiomatic engines start from it.
 
 mod build;

@@ -1,8 +1,8 @@
-//! What a verdict rests on: the readings with another choice of which it would differ.
+//! The readings that a verdict rests on: under another choice of such a reading it would differ.
 //!
-//! Only choices that the document admits count. A test is judged again under each that could matter to its
-//! program; the checks for that look at the text of the program, or at its paths, and are exact in one
-//! direction: what they leave out could not have changed a verdict.
+//! Only choices that the document admits count. A test is judged again under each choice that could matter to its
+//! program. The checks for that inspect the text of the program, or its paths, and are conservative:
+//! a choice that they exclude cannot change the verdict.
 
 use litmus::Test;
 use model::agreed::agreed;
@@ -158,7 +158,7 @@ fn shown_only(model: &Model) -> Model {
     model
 }
 
-/// What one engine says under another model.
+/// The result of one engine under another model.
 fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Model) -> Judgement {
     let task = Task {
         model,

@@ -1,8 +1,8 @@
-//! Z3 as a solver of clauses: the one place that speaks to it.
+//! Z3 as a solver of clauses; only this module calls it.
 //!
-//! Everything is in the context of the thread. A fresh solver of the finite-domain logic is made for
-//! each event structure, which is the cheapest thing Z3 offers; the constants are made once and
-//! used again.
+//! Each thread has its own context. A new solver of the finite-domain logic is created for
+//! each event structure, which is the cheapest way in Z3. Constants are created once and
+//! reused.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ thread_local! {
     static LITERALS: RefCell<Vec<[Bool; 2]>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Why there is no Z3 to ask, if there is none.
+/// Why Z3 is not available, if it is not.
 ///
 /// Where the library is loaded when it is needed, this loads it; one that is not found has such an answer in
 /// the place of a version (`checker/libz3/lazy.c`).

@@ -1,13 +1,13 @@
-//! The solving engine: all candidates of an event structure as clauses, for Z3.
+//! The solving engine: encodes all candidates of an event structure as clauses for Z3.
 //!
-//! A variable is a choice: the source of a read, the direction of two writes or two fences. What
-//! the program fixes never reaches the solver. Coherence is any partial order that the axioms
-//! admit, not the least one that the enumerating engine makes do with, so that the two engines
+//! A variable is a choice: the source of a read, or the direction of two writes or two fences. Relations that
+//! the program fixes are not encoded. Coherence is any partial order that the axioms
+//! admit, not only the least one that the enumerating engine uses, so the two engines
 //! check each other.
 //!
-//! Values stay outside: each assignment is evaluated, and ruled out with every other that has the
-//! same values for the same reasons. So the solver is asked about once for each outcome, however
-//! many executions have it.
+//! Values are not encoded. Each assignment is evaluated, and excluded with every other that has the
+//! same values for the same reasons. So the solver is called about once for each outcome,
+//! independent of the number of executions.
 
 mod bounds;
 pub(super) mod clauses;

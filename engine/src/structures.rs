@@ -1,4 +1,4 @@
-//! Every structure of a program handed to an engine, at the width of relation that it needs.
+//! Passes each structure of a program to an engine, with relations of the necessary width.
 
 use model::bits::{BitRow, Wide};
 use model::unfold::{Unfolded, Unfolding};

@@ -1,4 +1,4 @@
-//! Executions that never finish, in words: the axioms and the machine say it alike.
+//! Descriptions of executions that never finish, shared by the axioms and the machine.
 
 use litmus::Test;
 use model::program::{Stays, Stuck};

@@ -1,4 +1,4 @@
-//! One candidate execution as plain data: what an explanation or a drawing starts from.
+//! One candidate execution as plain data, for explanations and drawings.
 
 use model::bits::BitRow;
 use model::given::Fixed;

@@ -1,8 +1,8 @@
 //! Rules of barriers.
 //!
-//! A thread arrives when its own loads are done, and goes on when all have arrived. What orders
-//! memory across the barrier of a cluster is the `MEMBAR` and `CCTL` beside it; threads of one CTA
-//! share their L1 and its queues, and need no more than the order in which they issue.
+//! A thread arrives when its own loads are complete, and continues when all have arrived. Across the barrier of
+//! a cluster, the adjacent `MEMBAR` and `CCTL` order memory. Threads of one CTA
+//! share their L1 and its queues, so the order of issue is sufficient for them.
 
 use super::local::{Cluster, Phase};
 use super::options::MachineRule;

@@ -1,4 +1,4 @@
-//! Steps in words.
+//! Descriptions of steps.
 
 use super::form::{AccessLevel, MachineOp};
 use super::{Machine, MemoryPlace, Step};

@@ -1,12 +1,12 @@
 //! Rules of fences and of cache control.
 //!
-//! Why they are sound. When a `MEMBAR` ends, each write that could be before it in causality order
-//! has performed at the level that all threads of its scope read from: the thread's own and those of
-//! neighbours it synchronised with are in the queues of its SM, those of other SMs of its GPU in the
-//! GPU's links. What reaches a link while the first phase waits may be before the fence too, so the
-//! second looks once the first is through. After `CCTL.IVALL` each line and each fill of the SM is
-//! younger than what the thread has acquired. Of two `fence.sc` one ends first: its writes are where
-//! the loads after the other have to look.
+//! Why they are sound. When a `MEMBAR` ends, each write that could precede it in causality order
+//! has performed at the level that all threads of its scope read from. Writes of the thread and of
+//! neighbours with which it synchronised are in the queues of its SM, and writes of other SMs of its GPU in the
+//! GPU's links. Writes that reach a link during the first phase may precede the fence too, so the
+//! second phase inspects the links when the first has completed. After `CCTL.IVALL` each line and each fill of
+//! the SM is younger than the writes that the thread has acquired. Of two `fence.sc` one ends first: its writes
+//! have then performed where the loads after the other read.
 
 use super::Machine;
 use super::form::MembarScope;

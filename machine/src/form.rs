@@ -1,4 +1,4 @@
-//! What the machine's instructions do, and to which level of memory; and the families of machines.
+//! The operations of SASS instructions, with the level of memory that they access; and the families of GPUs.
 
 use std::fmt;
 

@@ -1,11 +1,11 @@
-//! Rules of issue: what an instruction does when its thread comes to it.
+//! Rules of issue: the effect of an instruction when its thread executes it.
 //!
-//! Why they are sound: coherence order is the order in which writes perform at memory. An SM's line
-//! holds what memory held at some time, or the SM's youngest store to it that is still queued; what
-//! an SM does to one location takes effect in the order of issue, since each access waits behind
-//! the SM's older ones, and a line never goes back behind a store, an atomic or a strong load of its
-//! SM. That is all that coherence and SC-per-location ask. A value comes only from a store whose
-//! data was known when it was issued, so nothing comes out of thin air.
+//! Why they are sound. Coherence order is the order in which writes perform at memory. An SM's line
+//! holds a value that memory held at some time, or the SM's youngest store to it that is still queued. Accesses of
+//! an SM to one location take effect in the order of issue, since each access waits behind
+//! the SM's older ones, and a line never returns to a value older than a store, an atomic or a strong load of its
+//! SM. Coherence and SC-per-Location require no more. A value comes only from a store whose
+//! data was known when it was issued, so no value comes out of thin air.
 
 use super::form::{AccessLevel, MembarScope};
 use super::options::{MachineRule, Variant};

@@ -1,6 +1,6 @@
-//! One thread: its registers, the loads it waits for, and what it does next.
+//! One thread: its registers, its pending loads, and its next step.
 //!
-//! All states of a thread are kept in a table, and what follows from one is worked out once.
+//! All states of a thread are stored in a table, and the successors of each are computed once.
 
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
@@ -39,7 +39,7 @@ pub(super) enum Phase {
     Arrived,
 }
 
-/// How a thread stands with the barrier of its cluster, between arriving and waiting.
+/// The state of a thread at the barrier of its cluster, between arriving and waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Cluster {
     Outside,
@@ -62,7 +62,7 @@ pub(super) struct ThreadState {
     pub(super) behind: Option<Behind>,
 }
 
-/// Where a `MEMBAR` that the thread has gone past stands.
+/// The progress of a `MEMBAR` that the thread has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Behind {
     pub(super) far: bool,

@@ -1,4 +1,4 @@
-//! What of the machine is a choice: readings R51 to R68, and rules to do without.
+//! The choices about the machine, readings R51 to R68, and the rules that can be disabled.
 
 use model::memory::Home;
 
@@ -81,7 +81,7 @@ pub enum Reduce {
     All,
 }
 
-/// Machines that differ in what no axiom asks for: what they do, the axioms allow too.
+/// Machines that differ in points that no axiom requires; the axioms allow their outcomes too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Variant {
     /// `STRONG.GPU` loads are answered by L1. To pass it is a matter of progress.
@@ -168,7 +168,7 @@ impl MachineRule {
         MachineRule::ScWaits,
     ];
 
-    /// Its number, as `docs/machine.md` lists them, and what it says.
+    /// Its number, as in `docs/machine.md`, and its statement.
     fn row(self) -> (&'static str, &'static str) {
         match self {
             MachineRule::InvalidateDropsLines => ("R1", "CCTL.IVALL drops the lines of its L1"),

@@ -1,4 +1,4 @@
-//! What is known of a thread's code before it runs.
+//! Static properties of a thread's code.
 
 use super::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
 use super::{Cell, MemoryPlace};

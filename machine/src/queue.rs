@@ -1,8 +1,8 @@
-//! Rules of the memory system: how accesses leave queues, what they do at memory, what returns.
+//! Rules of the memory system: how accesses leave queues, perform at memory, and return values.
 //!
-//! Why they are sound: a queue is a FIFO for each location, on the way out of an SM and on the way
-//! out of a GPU, so whoever shares one sees the accesses of one location in one order; between
-//! locations there is none, which is what relaxed accesses may show.
+//! Why they are sound. Each SM and each GPU has an outgoing FIFO for each location, so all threads that share
+//! it see the accesses to one location in one order. Accesses to different
+//! locations are not ordered, as the model allows for relaxed accesses.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
-//! Steps that are taken as soon as they can be, and what need not be told apart.
+//! Eager steps, which are taken as soon as possible, and equivalent states.
 //!
-//! Each eager step commutes with every step that can come before it, and the state after it can do
-//! whatever the state before it could and end in the same ways. So nothing is lost by taking it and
-//! forgetting all else that might have happened first. The arguments suppose all rules of the
-//! machine, and that a valid line may be lost (`Options::reduced`). Steps that move a thread on are
-//! eager only in code without loops: a run could go round for ever and never show what others do.
+//! Each eager step commutes with every step that could precede it, and the state after it reaches the
+//! same ends as the state before it. So no outcome is lost if it is taken at once, without
+//! the alternatives. The arguments assume all rules of the
+//! machine, and that a valid line may be evicted (`Options::reduced`). Steps that advance a thread are
+//! eager only in code without loops: otherwise a run could repeat a loop for ever and never execute other threads.
 
 use super::form::AccessLevel;
 use super::plan::SiteKind;

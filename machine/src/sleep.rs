@@ -1,16 +1,16 @@
 //! Sleep sets: of two steps that commute, the search takes each order once.
 //!
-//! What a thread does next is one name, what an access that is on its way does next another. Of the
-//! names that a state leaves to choose from, those that were chosen before this one, and commute
-//! with it, sleep in the state that it leads to: doing them there leads to what doing them first led
-//! to already. A breadth-first search that takes names in one order finds each state first on its
-//! shortest path, and of these on the first in that order; if a step of such a path slept, swapping
-//! it to where it fell asleep would give one that comes earlier. So what slept on the way by which a
-//! state was found first may sleep for good, and every state is found all the same.
+//! The next step of a thread has a name, and so has the next step of each pending access. Of the
+//! names that are enabled in a state, those that were chosen before this one, and commute
+//! with it, sleep in its successor: taking them there leads to a state that taking them first has already
+//! reached. A breadth-first search that takes names in one order finds each state first on its
+//! shortest path, and among these on the first in that order. If a step of such a path slept, moving
+//! it to where it fell asleep would give an earlier path. So names that slept on the path by which a
+//! state was first found may sleep permanently, and every state is still found.
 //!
-//! Two steps commute if they are of different SMs and touch different cells of memory, or both read.
-//! Where more than that ties SMs together (links, units, what a `MEMBAR` remembers, barriers), or
-//! names are not enough (loops, equal threads), nothing sleeps.
+//! Two steps commute if they are of different SMs and access different cells of memory, or both read.
+//! If SMs interact in other ways (links, units, the stores that a `MEMBAR` waits for, barriers), or
+//! names do not identify steps (loops, equal threads), nothing sleeps.
 
 use super::form::AccessLevel;
 use super::plan::SiteKind;

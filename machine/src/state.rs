@@ -1,8 +1,8 @@
-//! A state of the whole machine, as bytes: what is in caches, in memory and on its way.
+//! A state of the whole machine, as bytes: caches, memory and pending accesses.
 //!
-//! First what every state has, at fixed places (`StateLayout`): the number of each thread's own state, the
-//! value of each cell of memory, the lines of each L1, barriers. Then a list of entries, one for each
-//! access that is on its way, in the order of their queues. Equal states are equal bytes.
+//! The first part has a fixed layout (`StateLayout`): the index of each thread's own state, the
+//! value of each cell of memory, the lines of each L1, barriers. A list of entries follows, one for each
+//! pending access, in the order of their queues. Equal states have equal bytes.
 
 /// An index into the table of values that cells have had.
 pub(super) type ValueId = u8;

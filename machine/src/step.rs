@@ -1,4 +1,4 @@
-//! What may happen next, and what is done with it.
+//! The enabled steps of a state, and their execution.
 
 use std::ops::ControlFlow;
 

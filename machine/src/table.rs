@@ -1,4 +1,4 @@
-//! What states refer to by number: values, and each state that a thread has been in.
+//! Tables of values and of thread states, to which states refer by index.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,5 +1,5 @@
-//! Threads that run the same code, each on an SM of its own: states that differ only in which of
-//! them is which are one state.
+//! Symmetry of threads that run the same code, each on an SM of its own: states that differ only by a
+//! permutation of such threads are one state.
 
 use super::form::LoweredInstruction;
 use super::options::{Options, Reduce};

@@ -1,4 +1,4 @@
-//! Which thread is on which SM, and how memory is cut.
+//! The placement of threads on SMs, and the division of memory into cells.
 
 use super::{Cell, MemoryPlace};
 use model::layout::Layout;

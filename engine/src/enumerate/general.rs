@@ -1,8 +1,8 @@
 //! Models of any shape: every coherence order is tried, not only the least.
 //!
-//! An imported model may ask for more co than its axioms of the form "empty X - co" show, or shrink
-//! with what is chosen. Then nothing can be pruned: each choice of sources is completed in every
-//! way, and the model is run on each candidate as it stands.
+//! An imported model may require more co than its axioms of the form "empty X - co" show, or may not be
+//! monotonic in the chosen relations. Then nothing can be pruned: each choice of sources is completed in every
+//! way, and the whole model is evaluated for each candidate.
 
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};

@@ -23,7 +23,7 @@ use crate::outcome::{from_reads, outcomes_of, reads_from};
 use crate::structures::{Stop, Structures, each_structure};
 use crate::{Limit, Limits};
 
-/// One candidate with the outcome asked for.
+/// One candidate with the requested outcome.
 pub struct Candidate<'c, R> {
     pub structure: &'c EventStructure<'c, R>,
     pub sources: &'c [Source<R>],

@@ -61,7 +61,7 @@ impl Default for ExplainOptions {
     }
 }
 
-/// Candidates examined at most; the account says so if there are more.
+/// The maximum number of examined candidates; the explanation states if there are more.
 const MAX_CANDIDATES: usize = 5_000;
 
 /// Explains one test.

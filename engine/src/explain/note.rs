@@ -1,4 +1,4 @@
-//! Why reads-from edges of an allowed execution order nothing: which condition is missing.
+//! The missing condition of each reads-from edge of an allowed execution that does not synchronize.
 
 use model::bits::BitRow;
 use model::given::Tag;

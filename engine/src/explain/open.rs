@@ -9,7 +9,7 @@ use model::section::{self, Section};
 use petgraph::algo::astar;
 use petgraph::graphmap::DiGraphMap;
 
-/// Why one event stands before another.
+/// Why one event is ordered before another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edge {
     pub from: usize,

@@ -1,4 +1,4 @@
-//! Why an outcome, whatever the condition asks, is one that no execution has.
+//! Why no execution has an outcome, regardless of the condition of the test.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Machine against axioms: each outcome of the machine has to be one that the axioms allow.
+//! Compares the machine with the axioms, which must allow each of its outcomes.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::{Exploration, ExploreLimits, explore};
 use crate::judge::{Judgement, Verdict};
 use crate::stuck;
 
-/// What comparing the two says of one test on one machine.
+/// The result of the comparison for one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Inclusion {
     /// How many of the allowed outcomes the machine has, of how many.

@@ -1,4 +1,4 @@
-//! Searching the machine: every outcome that a run can have, and how.
+//! Searches the machine for all outcomes, with a run to each.
 
 pub mod inclusion;
 pub mod one;
@@ -74,7 +74,7 @@ pub struct Exploration {
     pub misused: Option<((ThreadId, u16), BarrierMisuse)>,
     /// Whether an order of steps that was left out may come to one.
     pub may_be_misused: bool,
-    /// States from which no end can be reached, if that was asked for.
+    /// States from which no end can be reached, if they were counted.
     pub endless: Option<usize>,
     /// Why not everything was looked at, if not.
     pub limit: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! One test on one machine, and what is to be said of it.
+//! One test on one machine, and its report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ use crate::explain;
 use crate::judge::{Judgement, Note, Task, judge};
 use crate::stuck;
 
-/// What is asked of each test.
+/// The options of a run, the same for each test.
 pub struct ExploreQuestion<'a> {
     pub model: &'a Model,
     /// Compare with the axioms.
@@ -49,9 +49,9 @@ pub struct Reached {
     pub values: Vec<Value>,
     /// How many walks ended so, of random ones.
     pub walks: Option<u64>,
-    /// Whether the axioms allow it, if they were asked and know.
+    /// Whether the axioms allow it, if they were evaluated and decide.
     pub allowed: Option<bool>,
-    /// The steps of a run, in words, if asked for or told with a refutation.
+    /// The steps of a run, in words, with `--runs` or with a refutation.
     pub run: Option<Vec<String>>,
     /// What each candidate with it breaks, of the first few that the axioms forbid.
     pub refutation: Option<String>,
@@ -66,7 +66,7 @@ pub struct MachineRun {
     pub unreached: Vec<Vec<Value>>,
     /// How much was looked at; `None` where the machine did not run.
     pub explored: Option<Exploration>,
-    /// Whether the test says that it is stuck or undefined.
+    /// Whether the test expects to be stuck or undefined.
     pub expected: bool,
     pub seconds: f64,
 }
@@ -276,7 +276,7 @@ fn search(
     }
 }
 
-/// So many forbidden outcomes are told with a run and a refutation: a few show what is wrong.
+/// The number of forbidden outcomes that are reported with a run and a refutation; a few are sufficient.
 const REFUTED: usize = 3;
 
 /// Fills in the outcomes, and what the machine has not.

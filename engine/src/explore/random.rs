@@ -1,4 +1,4 @@
-//! Random walks: what a machine too large to search does.
+//! Random walks, for tests that are too large to search.
 
 use std::collections::BTreeMap;
 

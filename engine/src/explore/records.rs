@@ -1,10 +1,10 @@
-//! The states that a search has found, each kept once, in the order in which it was found.
+//! The states that a search has found, each stored once, in the order in which they were found.
 //!
-//! What is kept of a state is a record: where the record of the state before it is, how long it is,
-//! and its bytes. Records lie one behind the other, so they are the queue of a breadth-first search
-//! too. A table of places finds them again. It is far larger than any cache, so each look at it
-//! waits for memory: states are looked up many at a time, for the processor to wait for all of them
-//! at once. That is why this is no library's table.
+//! A state is stored as a record: the position of its predecessor's record, its length,
+//! and its bytes. Records are contiguous, so they are also the queue of the breadth-first search.
+//! A hash table of positions finds them. It is much larger than any cache, so each lookup
+//! waits for memory. Many states are looked up at a time, so that their cache misses overlap.
+//! Tables of libraries do not support this.
 
 use std::hash::Hasher;
 

@@ -1,4 +1,4 @@
-//! Which models a search by least orders and partial candidates is sound for.
+//! Checks whether a search by least orders and partial candidates is sound for a model.
 
 use model::given::Chosen;
 use model::rel::{Constraint, Model, Node, NodeId};

@@ -1,5 +1,5 @@
 //! Bounds on every node of a plan: the pairs that it has in every execution, and those that it has
-//! in some. Only what lies between is a matter for the solver.
+//! in some execution. The solver decides only the pairs in between.
 
 use model::bits::{self, BitRel, BitRow};
 use model::given::Chosen;

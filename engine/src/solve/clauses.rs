@@ -1,4 +1,4 @@
-//! Clauses over Boolean variables, and truth values that are folded as long as they are known.
+//! Clauses over Boolean variables, and truth values with constant folding.
 
 use crate::account::Budget;
 
@@ -92,7 +92,7 @@ impl Clauses {
         self.ends.len()
     }
 
-    /// Whether no assignment can satisfy them; that it says no proves nothing.
+    /// Whether no assignment is known to satisfy them; `false` proves nothing.
     pub(crate) fn impossible(&self) -> bool {
         self.impossible
     }

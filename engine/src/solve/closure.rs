@@ -1,5 +1,5 @@
-//! Transitive closure from above: what is always reached is skipped over, and only the edges that
-//! the program leaves open are steps.
+//! Transitive closure from above: pairs that are always reached are contracted, and only the edges that
+//! the program does not fix are steps.
 
 use std::collections::HashMap;
 

@@ -1,10 +1,10 @@
-//! The algebra of all candidates at once: relations are matrices of terms, made as axioms ask for
+//! The algebra of all candidates at once: relations are matrices of terms, created when axioms need
 //! them.
 //!
-//! Axioms only demand that pairs are absent, so a term [`above`](Encoder::above) a pair is enough:
-//! one that holds whenever the pair is there. Closures are least fixed points only seen from below;
-//! from above any fixed point will do, and clauses say no more than that. The right side of a
-//! difference counts the other way and takes a term [`below`](Encoder::below) the pair.
+//! Axioms only require that pairs are absent, so a term [`above`](Encoder::above) a pair is sufficient:
+//! one that holds whenever the pair is in the relation. Closures must be least fixed points only seen from below;
+//! from above any fixed point is sufficient, and clauses encode no more. The right side of a
+//! difference is contravariant and takes a term [`below`](Encoder::below) the pair.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! What a value depends on: the part of a choice that is worth ruling out.
+//! The choices that a value depends on, which are those worth excluding.
 //!
-//! The solver knows where reads may read from, not what they return. A choice that gives an outcome
-//! seen before, or no values at all, is ruled out together with every choice that agrees with it on
-//! what mattered.
+//! The solver knows the sources of reads, but not their values. A choice that gives a known outcome
+//! or no consistent values is excluded together with every choice that agrees with it on
+//! the relevant part.
 
 use std::collections::HashMap;
 

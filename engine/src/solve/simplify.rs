@@ -1,5 +1,5 @@
-//! Making clauses fewer before the solver sees them: Z3 takes about as long to read a clause of
-//! these as to reason about it.
+//! Reduces the number of clauses before they reach the solver: for these clauses Z3 takes about as long to
+//! read one as to reason about it.
 
 use super::clauses::{Clauses, Lit, Term};
 
