@@ -16,7 +16,7 @@ use super::inclusion::SourceLanguage;
 /// The models that both sides are judged by.
 #[derive(Debug)]
 pub struct Models {
-    /// With its release sequences: reading R49.
+    /// With its release sequences: reading R76.
     pub cxx: Model,
     /// PTX, in which scalars may tear where they race.
     pub ptx: Model,
@@ -60,9 +60,9 @@ pub struct Refiner<'a> {
     pub models: &'a Models,
     /// Whether scalars may tear, or that is assumed away.
     pub tearing: bool,
-    /// How often a loop body is executed: reading R62.
+    /// How often a loop body is executed: reading R93.
     pub bound: u32,
-    /// For one program.
+    /// For one program: reading R94.
     pub patience: Patience,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct EngineRun<'p> {
 pub(crate) struct AllowedOutcomes {
     pub(crate) outcomes: Arc<BTreeSet<Outcome>>,
     races: bool,
-    /// Anything is allowed: reading R47.
+    /// Anything is allowed: reading R74.
     pub(crate) undefined: bool,
     pub(crate) cut: bool,
 }
@@ -105,11 +105,11 @@ pub(crate) type LimitText = &'static str;
 pub(crate) enum ContextResult {
     /// No outcome is added.
     Nothing,
-    /// The source is undefined here.
+    /// The source is undefined here: reading R74.
     SourceUndefined,
     /// There is no such context for the target.
     Absent,
-    /// The published mapping of the source adds an outcome too: reading R52.
+    /// The published mapping of the source adds an outcome too: reading R81.
     Withdrawn,
     /// The target allows this, the source does not; whether the source races.
     Extra {
