@@ -1,7 +1,7 @@
-//! A model without one of its rules: what shows whether any test needs the rule.
+//! A model without one of its rules, to show whether a test needs the rule.
 //!
-//! What an order relates is a rule too, but is left in place: an order that relates less is another
-//! choice of executions, not a weaker demand on them.
+//! The pairs that an order directs are not removed: an order that directs fewer pairs changes the set of
+//! executions instead of weakening a requirement.
 
 use std::collections::BTreeMap;
 

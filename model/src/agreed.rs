@@ -1,9 +1,9 @@
-//! Variables on whose accesses all threads agree: none of them races, whatever the execution.
+//! Variables whose accesses never race, in any execution.
 //!
-//! Where an atomic writes to such a variable what is there, nothing is lost without it (reading R50). Its write
-//! follows the one that it reads at once in coherence order, by Atomicity. Let who reads from it read from that
-//! one: the same value, with the same writes after it; and whoever observes a write through the atomic observes
-//! it still. No relation gains an edge that the execution did not imply, and every axiom is antitone in them.
+//! An atomic that writes to such a variable the value that it reads can be omitted (reading R50). By Atomicity its
+//! write directly follows the write that it reads in coherence order. A read from it can read from that
+//! write instead: the value is the same, and so are the later writes. A write that was observed through the atomic is
+//! still observed. No relation gains an edge that the execution did not imply, and every axiom is antitone in them.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const MOST_VALUES: usize = 16;
 /// A variable all accesses to which are morally strong, of the same bytes.
 #[derive(Clone, Debug)]
 pub struct RaceFreeVariable {
-    /// All that it ever holds, if the program says so.
+    /// All values that it may hold, if the program determines them.
     pub(crate) values: Option<BTreeSet<Value>>,
 }
 

@@ -1,8 +1,8 @@
 //! Values out of thin air: those of reads that depend on themselves, where no axiom forbids it (`R13=none`).
 //!
-//! A read that reads what it has itself caused to be written may return anything that agrees with that. Where the
-//! values are only copied, and compared for equality, the values that the program mentions or computes and some
-//! that it does not stand for all others. Where more is done with them not all are tried, and that is said.
+//! A read of a write that depends on this read may return any value consistent with that. If the
+//! values are only copied, and compared for equality, then the values that the program mentions or computes, and some
+//! others, represent all values. Otherwise not all values are tried, which is reported.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;

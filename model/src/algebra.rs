@@ -1,4 +1,4 @@
-//! What an engine can do with relations, and the one loop that runs a model over it.
+//! The operations of an engine on relations, and the only loop that evaluates a model with them.
 
 use crate::bits::{self, BitRel, BitRow};
 use crate::given::{Chosen, Fixed, Tag};

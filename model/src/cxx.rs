@@ -1,8 +1,8 @@
 //! A second model: C++ and LLVM IR with scopes, as RC11 has it but for thin air and release sequences.
 //!
-//! Threads are placed and operations scoped as in PTX; an access without an order is a plain one, and
-//! one that races is undefined. What of LLVM is kept apart (`unordered`) is said at its place.
-//! Readings (R…) are choices that `docs/readings.md` gives reasons for.
+//! Threads are placed and operations scoped as in PTX. An access without an order is plain, and
+//! undefined if it races. Comments mark what is specific to LLVM (`unordered`).
+//! Readings (R…) are choices explained in `docs/readings.md`.
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::rel::{Builder, Constraint, Conventions, FlagMeaning, Model};

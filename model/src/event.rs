@@ -1,4 +1,4 @@
-//! Events: what the instructions of one path become.
+//! Events, which the instructions of one path generate.
 
 use crate::expr::ExprId;
 use crate::given::Tag;

@@ -1,4 +1,4 @@
-//! Symbolic values of one thread: what its registers and writes hold, as functions of its reads.
+//! Symbolic values of one thread: the values of its registers and writes, as functions of its reads.
 
 use std::collections::HashMap;
 

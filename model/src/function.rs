@@ -1,8 +1,8 @@
 //! A function of a compiler's input or output, as one column of a litmus test.
 //!
-//! Readers of LLVM IR, of PTX modules and of SASS listings make it; what a column cannot say (what
-//! parameters are, which memory there is) stands beside it. Nothing of a function is left out
-//! silently: what a reader does not cover refuses the whole function.
+//! Readers of LLVM IR, of PTX modules and of SASS listings create it. Information that a column does not have
+//! (parameters, memory) is stored separately. No part of a function is omitted silently: a reader
+//! rejects a function with an unsupported construct.
 
 use crate::memory::Space;
 

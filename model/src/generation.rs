@@ -1,9 +1,9 @@
 //! Generations of barriers: which arrivals complete together, and which waits they release.
 //!
-//! The threads of a combination of paths are run through their barriers alone. Without thread
-//! counts that has one result; with them, any order of arrivals may group them differently, and
-//! each grouping is a structure of its own. Where threads wait for ever (reading R29), the grouping
-//! says where they stand.
+//! The threads of a combination of paths are run through their barriers only. Without thread
+//! counts there is one result. With them, different orders of arrival may group arrivals differently, and
+//! each grouping is a structure of its own. If threads wait for ever (reading R29), the grouping
+//! has the barriers at which they wait.
 
 mod misuse;
 
@@ -79,7 +79,7 @@ pub struct Groupings {
     pub misused: Vec<Misuse>,
 }
 
-/// Where threads stand at barriers that never complete.
+/// The barriers that never complete, with the threads that wait there.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Waiting {
     pub generations: Generations,

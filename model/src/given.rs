@@ -1,5 +1,5 @@
-//! What a model may start from: sets fixed by an event's kind, relations fixed by the program,
-//! relations chosen with an execution. Their meaning is given in [`crate::structure`].
+//! The primitive sets and relations of models: sets fixed by an event's kind, relations fixed by the program,
+//! and relations chosen with an execution. [`crate::structure`] defines their meaning.
 
 use std::fmt;
 

@@ -1,9 +1,9 @@
-//! Where the variables of a program lie: virtual addresses, physical locations.
+//! The memory layout of a program: virtual addresses and physical locations of its variables.
 //!
-//! A `.shared` variable is one location for each CTA, a `.local` one for each thread; an alias has
-//! a virtual address of its own and no location. Each state space has a window of the generic
-//! addresses; a space's own addresses are offsets in its window, those of global memory the generic
-//! ones (`#generic-addressing`).
+//! A `.shared` variable is one location for each CTA, a `.local` variable one for each thread. An alias has
+//! its own virtual address, but no location. Each state space has a window of the generic
+//! addresses. Addresses of a state space are offsets in its window; addresses of global memory are generic
+//! (`#generic-addressing`).
 
 use crate::isa::SpaceQualifier;
 use crate::memory::{Extent, Proxy, Space, VariableId};

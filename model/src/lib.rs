@@ -2,8 +2,8 @@
 //!
 //! Read in this order: `scope`, `memory`, `value`, `isa`, `program` (what a test is); `given`,
 //! `rel`, `reading`, `ptx` (the model); `layout`, `agreed`, `expr`, `path`, `generation`, `unfold`, `structure` (a program
-//! as events); `algebra`, `bits` (how an engine runs a model); `render`, `ablation` (a model to read,
-//! and without one of its rules); `strength` (weaker and stronger forms of operations).
+//! as events); `algebra`, `bits` (evaluation of a model by an engine); `render`, `ablation` (printing a model,
+//! removing one of its rules); `strength` (weaker and stronger forms of operations).
 
 pub mod ablation;
 pub mod agreed;

@@ -1,5 +1,5 @@
-//! Which registers still matter at a loop head, and whether the loops of a program are such that an
-//! iteration without an effect can be left out.
+//! The registers that are live at a loop head, and whether iterations without an effect can be omitted from
+//! the loops of a program.
 
 use crate::event::Mask;
 use crate::expr::ExprId;

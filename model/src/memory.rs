@@ -10,11 +10,11 @@ pub enum Space {
     Global,
     /// One location for each CTA.
     Shared,
-    /// One location for all threads, which nobody writes.
+    /// One location for all threads, which no instruction may write.
     Const,
     /// One location for each thread.
     Local,
-    /// A kernel's parameter: one location for the grid, which nobody writes.
+    /// A kernel's parameter: one location for the grid, which no instruction may write.
     ParamEntry,
     /// A parameter of a device function: one location for each thread.
     ParamFunc,

@@ -1,7 +1,7 @@
-//! The paths of one thread: symbolic execution that forks wherever the program may.
+//! The paths of one thread, by symbolic execution that forks at each decision.
 //!
 //! A path fixes the direction of each branch, the success of each `cas`, every address and every
-//! barrier id. What it assumes for that is kept as checks on the values that its reads return.
+//! barrier id. Its assumptions are recorded as checks on the values that its reads return.
 
 mod address;
 mod barrier;

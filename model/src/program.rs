@@ -1,4 +1,4 @@
-//! A program: placed threads over variables, with what of its end is observed.
+//! A program: placed threads over variables, with its observed final values.
 
 use crate::isa::bar::BarrierKind;
 use crate::isa::{Address, Instruction, Line, Operand, Reg};

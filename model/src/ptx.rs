@@ -1,7 +1,7 @@
 //! THE MODEL: PTX ISA 9.4, chapter 8, in document order and in the document's words.
 //!
-//! The barrier relations, overlap and dependencies are given by the program; their meaning is in
-//! [`crate::structure`]. Readings (R…) are choices that `docs/readings.md` gives reasons for.
+//! The program gives the barrier relations, overlap and dependencies; [`crate::structure`] defines their
+//! meaning. Readings (R…) are choices explained in `docs/readings.md`.
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{Coherence, Dependencies, Exits, FailedCas, PatternLocation, Readings};

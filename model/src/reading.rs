@@ -1,5 +1,5 @@
-//! Readings that can be switched: what the document leaves open, what can be chosen, and what its
-//! words say for each choice. Reasons are in `docs/readings.md`, whose table of them is made here.
+//! Readings that can be switched: the points that the document leaves open, the choices, and the passages
+//! that support each choice. `docs/readings.md` explains them; its table of choices is generated here.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -167,7 +167,7 @@ impl Readings {
         })
     }
 
-    /// The same after `R13=semantic`; `None` if there is no such reading or choice.
+    /// The readings after a choice such as `R13=semantic`; `None` if the reading or choice does not exist.
     #[must_use]
     pub fn switch(self, text: &str) -> Option<Readings> {
         let (name, value) = text.split_once('=')?;

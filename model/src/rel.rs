@@ -1,8 +1,8 @@
 //! The relational language: models as data, written with operators.
 //!
-//! A [`Model`] is straight-line code over sets and relations: nodes are appended in order and
-//! hash-consed, so an operand always stands before its use and a common subexpression is one node.
-//! There is no recursion but closure and no operator from relations to sets, so sets are known from
+//! A [`Model`] is straight-line code over sets and relations. Nodes are appended in order and
+//! hash-consed, so an operand always precedes its use, and a common subexpression is one node.
+//! The only recursion is closure, and there is no operator from relations to sets, so sets are known from
 //! the events alone.
 
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
-//! What can be told of a relation from the way it is written.
+//! Syntactic properties of relations.
 //!
-//! The answers are sure but not complete: a `false` means that the form does not show it.
+//! The answers are sound but not complete: `false` means that the form does not show the property.
 
 use crate::given::{Fixed, Tag};
 use crate::rel::{Model, Node, NodeId, SetNode};

@@ -1,6 +1,6 @@
-//! A model to read: as plain text, as Markdown, and in the language cat of the tool herd.
+//! Prints a model: as plain text, as Markdown, and in the language cat of the tool herd.
 //!
-//! What [`cat()`] prints is a model again for the importer of `.cat` files; sections become comments
+//! The importer of `.cat` files parses the output of [`cat()`] to the same model; sections become comments
 //! there.
 
 mod glossary;

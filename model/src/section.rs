@@ -1,4 +1,4 @@
-//! The sections of the PTX ISA document that the model implements: the only file that knows numbers.
+//! The sections of the PTX ISA document that the model implements. Only this file contains section numbers.
 
 use std::fmt;
 

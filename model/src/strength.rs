@@ -191,7 +191,7 @@ pub enum OperationKind {
     Load,
     Store,
     Atomic,
-    /// `red`, which reads for nobody.
+    /// `red`, whose read value is not returned.
     Reduction,
     Fence,
 }
@@ -245,7 +245,7 @@ impl Strength {
         Strength { kind, order, scope }
     }
 
-    /// How strong an instruction is; none of those that order nothing, or that read what nobody writes.
+    /// The strength of an instruction; `None` if it orders nothing, or reads memory that must not be written.
     pub fn of(instruction: &Instruction) -> Option<Strength> {
         let (kind, order, scope) = match instruction {
             Instruction::Load(load) if load.order.is_of_read_only_data() => return None,

@@ -1,4 +1,4 @@
-//! The relations that an unfolding fixes: what [`Tag`] and [`Fixed`] mean.
+//! The relations that an unfolding fixes: the meaning of [`Tag`] and [`Fixed`].
 
 use crate::bits::{BitRel, BitRow};
 use crate::event::{EventKind, Mask};

@@ -1,7 +1,7 @@
 //! A program unfolded: every combination of one path for each thread, with its barriers grouped.
 //!
-//! An [`Unfolding`] fixes everything but where reads read from and how writes and fences are
-//! ordered. [`crate::structure`] turns it into relations.
+//! An [`Unfolding`] fixes everything except the sources of reads and the order of writes and
+//! fences. [`crate::structure`] turns it into relations.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What reads return and writes write, given where each read reads from.
+//! The values of reads and writes, given the source of each read.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Barriers used as PTX forbids: the program then has no meaning. Readings R45 and R46.
+//! Uses of barriers that PTX forbids, which make the program undefined. Readings R45 and R46.
 //!
 //! The peer dialect has no such rules.
 

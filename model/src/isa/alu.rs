@@ -1,4 +1,4 @@
-//! The arithmetic that carries dependencies and tells values apart, and branches.
+//! Basic arithmetic, comparisons and branches.
 
 use super::float::{self, Rounding};
 use super::integer::IntegerOp;

@@ -1,4 +1,4 @@
-//! What accesses of C++ and LLVM IR say that none of PTX can.
+//! Properties of accesses of C++ and LLVM IR that PTX does not have.
 
 /// Beside the order that an access has in the words of PTX: `seq_cst` is an acquire load, a release
 /// store or an `acq_rel` atomic with this.

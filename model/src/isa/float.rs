@@ -1,8 +1,8 @@
 //! Floating-point numbers as bits: `.f16`, `.f32` and `.f64`, added, multiplied and converted bit
 //! by bit as PTX does.
 //!
-//! No rounding but to nearest even for sums and products, no flushing of subnormals but where it is
-//! asked for, no saturation.
+//! Sums and products round to nearest even only. Subnormals are flushed only if the caller requests it, and nothing
+//! saturates.
 
 use super::{Type, TypeKind, alu};
 use crate::value::{Value, low_bits, low64};
@@ -35,7 +35,7 @@ fn format(bits: u16) -> FloatFormat {
 }
 
 impl FloatFormat {
-    /// What the exponent field of infinities and of what is no number holds.
+    /// The exponent field of infinities and NaNs.
     fn special(self) -> i32 {
         (1 << self.exponent) - 1
     }
@@ -51,7 +51,7 @@ impl FloatFormat {
     }
 }
 
-/// The bits of every result that is no number. Reading R34.
+/// The bits of every NaN result. Reading R34.
 fn not_a_number(bits: u16) -> Value {
     match bits {
         16 => 0x7fff,

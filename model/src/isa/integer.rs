@@ -1,4 +1,4 @@
-//! Integer arithmetic beyond sums, products and logic: bit by bit as the pages of the instructions say.
+//! Integer arithmetic beyond sums, products and logic, as the pages of the instructions define it.
 
 use super::alu::extend;
 use super::{Type, TypeKind};

@@ -17,7 +17,7 @@ pub enum LoadOrder {
     MmioRelaxed,
     /// `.mmio.acquire.sys`, from PTX ISA 9.3.
     MmioAcquire,
-    /// `ld.global.nc`: outside the model unless nobody writes the location.
+    /// `ld.global.nc`: outside the model unless the program does not write the location.
     NonCoherent,
     /// `ldu`: of read-only data, at one address in all threads of a warp.
     Uniform,
@@ -43,7 +43,7 @@ impl LoadOrder {
         matches!(self, LoadOrder::Acquire(_) | LoadOrder::MmioAcquire)
     }
 
-    /// Whether nobody may write what it reads.
+    /// Whether the program must not write the bytes that it reads.
     pub fn is_of_read_only_data(self) -> bool {
         matches!(self, LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly)
     }
@@ -57,7 +57,7 @@ pub struct Load {
     /// Generic for real PTX.
     pub proxy: Proxy,
     pub ty: Type,
-    /// Whether it says how much to prefetch, which nobody can but from global memory.
+    /// Whether it has a prefetch size, which requires global memory.
     pub prefetches: bool,
     /// Whether it has another qualifier that is for global memory: `.unified`, a cache policy.
     pub global_only: bool,

@@ -1,7 +1,7 @@
-//! Instructions that passed their rules: what each means, without any text.
+//! The meaning of instructions that passed their rules, independent of text.
 //!
-//! One file for each family. Parsing and its spans are in `litmus`; the events an instruction
-//! becomes are in [`crate::unfold`].
+//! Each family has a file. Parsing and spans are in `litmus`; [`crate::unfold`] generates the events of an
+//! instruction.
 
 pub mod alu;
 pub mod atom;
@@ -288,7 +288,7 @@ impl Instruction {
         }
     }
 
-    /// Whether it is a load of what nobody may write.
+    /// Whether it is a load of memory that the program must not write.
     pub fn loads_read_only_data(&self) -> bool {
         matches!(self, Instruction::Load(load) if load.order.is_of_read_only_data())
     }

@@ -1,4 +1,4 @@
-//! Which state spaces an instruction can access, wherever its address comes from.
+//! The state spaces that an instruction can access.
 
 use super::atom::Atomic;
 use super::ld::{Load, LoadOrder};

@@ -1,4 +1,4 @@
-//! Addresses of a path: what an access may name, what bytes it names, and why it may name none.
+//! Addresses of a path: the bytes that an access denotes, and faults if it denotes none.
 
 use super::state::{ComputedAddress, PathState};
 use super::{Assumption, Walk};

@@ -1,16 +1,16 @@
-//! Dependencies of values in the place of those of instructions. Reading R13, `semantic`.
+//! Semantic dependencies, which replace the syntactic ones. Reading R13, `semantic`.
 //!
-//! Of the reads that an event depends on syntactically those remain on which it really depends:
+//! Of the reads on which an event depends syntactically, these are kept:
 //!
-//! - those that its address or value is a function of, after folding: `xor r, r`, `sub r, r`, `and` and
+//! - those that occur in its address or value after folding. `xor r, r`, `sub r, r`, `and` and
 //!   `mul` with 0, `setp` of a value with itself and `selp` between equal values depend on nothing. A
-//!   read that the path compares equal to a constant is this constant;
-//! - those of a decision (a branch, a guard, the success of a `cas`, an address) behind which some path
-//!   that decided otherwise, and likewise in what does not depend on these reads, has no such event: an
-//!   access of the same kind, order, scope and bytes that writes the same value, as often as here. A path
-//!   that faults, waits for ever or was cut has only what stands before.
+//!   read that the path compares equal to a constant is replaced by this constant;
+//! - those of a decision (a branch, a guard, the success of a `cas`, an address) if some path has a different
+//!   decision, otherwise differs only in decisions that depend on these reads, and does not have the event: an
+//!   access of the same kind, order, scope and bytes that writes the same value, equally often. A path
+//!   that faults, waits for ever or was cut has the events up to that point.
 //!
-//! What no more than this shows to be independent remains a dependency.
+//! Other syntactic dependencies are kept unless these rules show that they are not real.
 
 use std::collections::HashMap;
 

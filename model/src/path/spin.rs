@@ -1,7 +1,7 @@
-//! Loops that come back to where they were. Reading R50.
+//! Loops that return to the same state. Reading R50.
 //!
-//! An iteration is repeated for ever, and can be left out, if it changes nothing: it meets no barrier, comes back
-//! with the same live registers, and writes nothing, or what is there.
+//! An iteration can be repeated for ever, and omitted, if it changes nothing: it has no barrier, its live registers
+//! are unchanged, and it writes nothing, or only values that memory already has.
 
 use super::state::PathState;
 use super::{Assumption, Next, PathEnd, Walk};

@@ -1,4 +1,4 @@
-//! Where a path has got to.
+//! The state of a path during symbolic execution.
 
 use super::Assumption;
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};

@@ -1,4 +1,4 @@
-//! The given sets and relations in half a line each, for readers of a printed model.
+//! Short descriptions of the given sets and relations, for readers of a printed model.
 
 use crate::given::{Chosen, Fixed, Tag};
 

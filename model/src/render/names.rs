@@ -1,4 +1,4 @@
-//! What sets and relations are called where a model is printed.
+//! The names of sets and relations in a printed model.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Expressions with the parentheses that cat's precedences ask for, in lines of limited width.
+//! Expressions with the parentheses that cat's precedences require, in lines of limited width.
 
 /// An infix operator of cat, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
