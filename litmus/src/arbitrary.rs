@@ -1,7 +1,7 @@
-//! Random litmus tests, as text: what prints also parses, and a failing test is a file to keep.
+//! Random litmus tests, as text, so that a failing test can be kept as a file.
 //!
-//! Programs are small and dense: few locations, values that tell writes apart, every register and
-//! location observed. The weights favour what is rare in uniform programs: mutually exclusive
+//! Programs are small and dense: few locations, distinct values, and every register and
+//! location observed. The weights favour constructs that are rare in uniform programs: mutually exclusive
 //! scopes, chains through atomics, aliases, accesses of several sizes.
 
 pub mod placed;
@@ -195,7 +195,7 @@ const FENCES: [&str; 12] = [
     "fence.proxy.alias",
 ];
 
-/// Loads of memory that a thread has by itself, that nobody writes, or that its CTA shares; `gl`
+/// Loads of memory that is private to a thread, that is not written, or that its CTA shares; `gl`
 /// and `gs` hold generic addresses.
 const OTHER_LOADS: [(&str, &str); 10] = [
     ("ld.const.u32 ", ", [c]"),

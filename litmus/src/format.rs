@@ -1,7 +1,7 @@
-//! Files in the one style of [`crate::print`], with their comments.
+//! Formats files in the style of [`crate::print`], with their comments.
 //!
-//! What is laid out is the frame as it is written: each piece keeps its words, and comments stay where they are,
-//! before, between or behind the pieces. The result is read again and has to be the same test.
+//! The formatter works on the frame as written: each piece keeps its text, and comments stay where they are,
+//! before, between or after the pieces. The result is parsed again and must be the same test.
 
 use text::cursor::Cursor;
 use text::lex::{self, Token};
@@ -12,10 +12,10 @@ use crate::print::{PrintedRow, TestText};
 use crate::spacing::{self, SpacingRule, TokenPair};
 use crate::{Diagnostic, parse};
 
-/// Why there is no formatted text.
+/// Why a file cannot be formatted.
 #[derive(Debug)]
 pub enum Unformatted {
-    /// The file is no litmus test.
+    /// The file is not a litmus test.
     Rejected(Vec<Diagnostic>),
     /// The result would be another test. That is a bug of the formatter.
     Changed,
@@ -61,7 +61,7 @@ impl Comment<'_> {
     }
 }
 
-/// What stands between two pieces: comments and blanks.
+/// The text between two pieces: comments and spaces.
 struct Gap<'a> {
     comments: Vec<Comment<'a>>,
     /// The line ends behind the last comment.

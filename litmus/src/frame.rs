@@ -1,4 +1,4 @@
-//! The frame of a test: herd's header, initial state, table of instructions, and what follows it.
+//! The frame of a test: herd's header, initial state, table of instructions, and the clauses after it.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use text::cursor::{Cursor, short};
 use text::lex::{self, Token, TokenKind};
 use text::report::{ByteSpan, Diagnostics};
 
-/// What stands before the initial state.
+/// The header, before the initial state.
 #[derive(Default)]
 pub(crate) struct Header<'a> {
     /// Whether the columns hold SASS.
     pub(crate) sass: bool,
     pub(crate) name: &'a str,
-    /// Whether the first line says `CXX`.
+    /// Whether the first line begins with `CXX`.
     pub(crate) cxx: bool,
     pub(crate) doc: Vec<&'a str>,
     pub(crate) metadata: Vec<(&'a str, &'a str)>,
@@ -23,7 +23,7 @@ pub(crate) struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// Where a key stands.
+    /// The position of a key.
     pub(crate) fn key_at(&self, key: &str) -> ByteSpan {
         self.keys.get(key).copied().unwrap_or_default()
     }

@@ -68,7 +68,7 @@ pub struct Test {
     /// What the machine does, if the columns hold SASS.
     pub sass: Option<SassTarget>,
     pub program: Program,
-    /// What the initial state says beyond the program.
+    /// Declarations of the initial state that are not part of the program.
     pub declarations: Declarations,
     /// The cells of each thread that are not empty: labels, guard and instruction, without comments.
     pub columns: Vec<Vec<String>>,
@@ -91,7 +91,7 @@ pub struct Declarations {
     pub registers: Vec<Vec<DeclaredRegister>>,
 }
 
-/// What a declaration says of a variable that the program does not.
+/// The declaration of a variable, as far as it is not part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeclaredVariable {
     /// Bytes of an element, of its type or inferred from its accesses.
@@ -104,7 +104,7 @@ pub struct DeclaredVariable {
     pub sparse: bool,
 }
 
-/// What a declaration says of a register that the program does not.
+/// The declaration of a register, as far as it is not part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeclaredRegister {
     /// Bytes of its type.
@@ -136,7 +136,7 @@ impl Test {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
-    /// Whether two tests are the same, wherever they stand in their files.
+    /// Whether two tests are the same, except for positions in their files.
     pub fn is_same(&self, other: &Test) -> bool {
         let line_numbers = self.line_numbers.clone();
         *self == Test { line_numbers, condition_line: self.condition_line, ..other.clone() }
@@ -156,7 +156,7 @@ impl Test {
     }
 }
 
-/// Reads a litmus test, or says everything that is wrong with it. `path` is for the messages.
+/// Reads a litmus test, or reports all of its errors. `path` is for the messages.
 pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     let text = text::decode(path, bytes)?;
     let mut report = Diagnostics::default();
@@ -258,7 +258,7 @@ enum Columns<'a> {
     Sass(u16, Family, Vec<Vec<column::ColumnCell<'a>>>),
 }
 
-/// The machine of a test in SASS, which says it; `None` for a test in PTX.
+/// The target of a test in SASS, from its key `Arch`; `None` for a test in PTX.
 fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> {
     const HELP: &str = "Arch=sm_90";
     let written = header.metadata.iter().find(|(key, _)| *key == "Arch");
@@ -287,7 +287,7 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
     Some(found.unwrap_or((90, Family::Hopper)))
 }
 
-/// The version of PTX whose rules are asked.
+/// The version of PTX whose rules are checked.
 fn isa(header: &Header<'_>, dialect: Dialect, report: &mut Diagnostics) -> PtxIsa {
     const KEY: &str = "PTX-ISA";
     let Some((_, value)) = header.metadata.iter().find(|(key, _)| *key == KEY) else {

@@ -1,4 +1,4 @@
-//! The first row: which threads there are, and where each runs.
+//! The first row: the threads and their placement.
 
 use model::program::ThreadId;
 use model::scope::Placement;

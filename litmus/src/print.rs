@@ -1,8 +1,8 @@
-//! The one printer of litmus tests: a test in pieces of text, laid out in one way.
+//! The only printer of litmus tests.
 //!
-//! [`TestText`] is a test as text that is not yet laid out. Whoever writes a test fills one, and [`fmt::Display`]
-//! gives it the style of the suite: one item a line before the initial state, braces on lines of their own, and a
-//! table whose columns are aligned. [`print()`] makes one of a [`Test`], [`crate::format`] of a file.
+//! [`TestText`] has the text of each part of a test. [`fmt::Display`] prints it
+//! in the style of the suite: one item per line before the initial state, braces on lines of their own, and a
+//! table with aligned columns. [`print()`] creates it from a [`Test`], and [`crate::format`] from a file.
 
 use std::fmt::{self, Write};
 
@@ -20,7 +20,7 @@ pub struct TestText {
     pub(crate) head: Vec<String>,
     /// Lines between the braces.
     pub(crate) init: Vec<String>,
-    /// What stands behind the closing brace.
+    /// The text after the closing brace.
     pub(crate) behind: String,
     /// The first row that has cells places the threads.
     pub(crate) rows: Vec<PrintedRow>,
@@ -31,7 +31,7 @@ pub struct TestText {
 /// A line of the table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PrintedRow {
-    /// Cells, and what stands behind their `;`.
+    /// Cells, and the text after their `;`.
     Cells(Vec<String>, String),
     /// A comment, or nothing.
     Line(String),

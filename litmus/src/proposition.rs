@@ -1,4 +1,4 @@
-//! Propositions about the end of an execution: what conditions and filters say.
+//! Propositions about the final state of an execution, in conditions and filters.
 
 use model::isa::alu::Comparison;
 use model::memory::Space;
@@ -81,7 +81,7 @@ impl Prop {
         }
     }
 
-    /// Whether it asks of two values which is the greater.
+    /// Whether it compares two values by size.
     pub fn compares_by_order(&self) -> bool {
         match self {
             Prop::True | Prop::False => false,

@@ -1,7 +1,7 @@
-//! Where blanks stand between the tokens of a test, as it is printed.
+//! The spaces between the tokens of a printed test.
 //!
-//! A rule gets a token, the one before it, and whether a blank stands between them as it is written. What
-//! no rule speaks of keeps its blank, or has none.
+//! A rule gets a token, the one before it, and whether the input has a space between them. Where
+//! no rule applies, the space of the input is kept.
 
 use text::lex::{Token, TokenKind};
 use text::report::ByteSpan;
@@ -17,7 +17,7 @@ pub(crate) struct TokenPair<'a> {
     next: TokenKind,
     /// The token behind the second one, if any.
     third: Option<TokenKind>,
-    /// Whether blanks or comments stand between them.
+    /// Whether spaces or comments are between them.
     apart: bool,
     text: &'a str,
     /// The tokens before the second one.
@@ -57,7 +57,7 @@ fn listed(text: &str, before: &[Token]) -> bool {
     near.find(|word| matches!(*word, "{" | "}")) == Some("{") && near.next() == Some("=")
 }
 
-/// Whether a blank stands between two tokens.
+/// Whether a space is printed between two tokens.
 pub(crate) type SpacingRule = fn(TokenPair<'_>) -> bool;
 
 /// Tokens as text, without the comments between them.

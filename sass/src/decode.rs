@@ -1,8 +1,8 @@
-//! The words of `LDG`, field by field, to the text that `nvdisasm` prints.
+//! Decodes instruction words of `LDG` to the text that `nvdisasm` prints.
 //!
-//! The layouts are what changing one bit at a time of words that `ptxas` made has shown
-//! (`docs/sass.md` lists the fields). Bits that no layout names print nothing: scheduling, and what
-//! nobody has seen in use.
+//! The layouts were found by changing single bits of words that `ptxas` produced
+//! (`docs/sass.md` lists the fields). Bits without a field print nothing: scheduling, and bits that were
+//! never observed in use.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ pub enum DecodeError {
     OtherOpcode,
     /// Bits that no valid word has.
     Illegal,
-    /// A target whose words nobody has looked at.
+    /// A target whose encoding is not supported.
     Target,
 }
 
@@ -145,7 +145,7 @@ fn name(parts: &[&str]) -> String {
     name
 }
 
-/// The sparse status, which is stored so that 7 is none.
+/// The sparse status, where the stored value 7 means none.
 fn sparse(bits: Bits) -> String {
     match bits.at(81, 3) {
         7 => String::new(),
@@ -153,7 +153,7 @@ fn sparse(bits: Bits) -> String {
     }
 }
 
-/// The predicate that is read, `, P6`: its number is stored inverted, so that 0 is none.
+/// The source predicate, `, P6`: its number is stored inverted, and 0 means none.
 fn source(field: usize) -> String {
     if field == 0 { String::new() } else { format!(", {}", predicate(field ^ 7)) }
 }

@@ -1,8 +1,8 @@
 //! `LDG` of SPA 5.0 as a word of 64 bits, and back.
 //!
-//! `docs/sass.md` says which fields were measured. `Ps` was not: that it is stored inverted is known,
-//! 0 being `PT` and 7 `P0`, and that the offset is shorter by four bits; that bit 44 says so, and that
-//! `Ps` is in the first three of those bits, is what no measured word speaks against (reading R96).
+//! `docs/sass.md` lists the measured fields. `Ps` was not measured. It is known that it is stored inverted
+//! (0 is `PT`, 7 is `P0`), and that it takes four bits of the offset. That bit 44 selects this form, and that
+//! `Ps` is in the first three of those bits, is consistent with all measured words (reading R96).
 
 use std::fmt::Write;
 

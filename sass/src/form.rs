@@ -1,4 +1,4 @@
-//! Instructions of the machine by their names, and what a sequence of them does.
+//! The memory operations of SASS opcodes, and of sequences of them.
 
 use machine::form::{AccessLevel, Family, LoweredInstruction, MachineOp, MembarScope};
 use model::isa::Instruction;
@@ -9,11 +9,11 @@ use super::modifier;
 use super::promise::{self, OrderingWord};
 use super::syntax;
 
-/// A name that the machine has no instruction for.
+/// A name that is not a SASS instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownInstruction(pub String);
 
-/// What an instruction does to memory on a family's machines; `None` where it does nothing.
+/// The effect of an instruction on memory in a family of GPUs; `None` if it has none.
 pub fn of(
     instruction: &syntax::Instruction<'_>,
     family: Option<Family>,
@@ -26,7 +26,7 @@ pub fn of(
     form(&instruction.name())
 }
 
-/// What one instruction does to memory; `None` where it does nothing.
+/// The effect of one instruction on memory; `None` if it has none.
 pub fn form(name: &str) -> Result<Option<MachineOp>, UnknownInstruction> {
     let mut parts = name.split('.');
     let opcode = parts.next().unwrap_or("");
@@ -74,18 +74,18 @@ pub fn form(name: &str) -> Result<Option<MachineOp>, UnknownInstruction> {
     }))
 }
 
-/// Whether a `MEMBAR` drops lines as `CCTL.IVALL` behind it does.
+/// Whether a `MEMBAR` drops lines like a following `CCTL.IVALL`.
 pub fn drops_lines(name: &str) -> bool {
     name.starts_with("MEMBAR") && name.ends_with("IVALLD")
 }
 
-/// What an instruction does to memory, one thing after the other.
+/// The effects of an instruction on memory, in order.
 pub fn forms(name: &str) -> Result<impl Iterator<Item = MachineOp>, UnknownInstruction> {
     let drops = drops_lines(name).then_some(MachineOp::Invalidate);
     Ok(form(name)?.into_iter().chain(drops))
 }
 
-/// What a sequence, separated by ` ; `, does in the place of a PTX instruction.
+/// The effects of a sequence, separated by ` ; `, that replaces a PTX instruction.
 pub fn sequence(
     instruction: &Instruction,
     text: &str,

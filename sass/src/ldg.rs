@@ -1,7 +1,7 @@
-//! `LDG` of SPA 5.0, `sm_50` to `sm_62`: what its fields are, and which address it accesses.
+//! `LDG` of SPA 5.0, `sm_50` to `sm_62`: its fields, and the address that it accesses.
 //!
-//! `{@{!}Pg} LDG{.E}{.cop}{.sz} {Ps,} Rd, [Ra ± Imm]`: the offset has 24 bits, or 20 with `Ps`, with a
-//! sign where there is a register and without one where there is none.
+//! `{@{!}Pg} LDG{.E}{.cop}{.sz} {Ps,} Rd, [Ra ± Imm]`: the offset has 24 bits, or 20 with `Ps`. It is signed
+//! with a register, and unsigned without one.
 
 /// Where data may be found on the way, as the hardware has it: `.CS` is `.CA`, and `.LU` is `.CG`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub struct Ldg {
     pub extended: bool,
     pub cache: Cache,
     pub size: Size,
-    /// `Ps`: the predicate that says whether the page is marked as sparse; 7 is `PT`.
+    /// `Ps`: the predicate that is set if the page is marked as sparse; 7 is `PT`.
     pub status: Option<u8>,
     /// 255 is `RZ`, here and for the base.
     pub destination: u8,
@@ -99,12 +99,12 @@ impl Ldg {
         if self.status.is_some() { 20 } else { 24 }
     }
 
-    /// Whether it names a base register that a shader of so many registers does not have.
+    /// Whether it names a base register that a shader with this number of registers does not have.
     pub fn is_beyond(self, limit: u8) -> bool {
         self.base != 255 && self.base >= limit
     }
 
-    /// The bytes that are added to the base, or the address itself where there is none.
+    /// The offset that is added to the base, or the address itself if there is no base.
     pub fn displacement(self) -> i64 {
         let (bits, field) = (self.offset_bits(), i64::from(self.offset));
         if self.base != 255 && field >> (bits - 1) & 1 == 1 { field - (1 << bits) } else { field }

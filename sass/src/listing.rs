@@ -1,7 +1,7 @@
 //! Listings as `nvdisasm` and `cuobjdump -sass` print them: functions, labels, instructions.
 //!
-//! Whatever else stands in a listing is passed over: sections of data, line tables, headers. A file of
-//! instructions alone, one a line, is a listing of one function without a name.
+//! Everything else in a listing is ignored: data sections, line tables, headers. A file that has only
+//! instructions, one per line, is a listing of one function without a name.
 
 use super::parse;
 use super::single::{self, ReadOptions};
@@ -12,7 +12,7 @@ use text::report::{ByteSpan, Diagnostics};
 /// What a file lists.
 #[derive(Debug, Default)]
 pub struct Listing<'a> {
-    /// The number behind `sm_`, if the listing says it.
+    /// The number after `sm_`, if the listing has it.
     pub sm: Option<u16>,
     pub functions: Vec<Function<'a>>,
     /// Instructions that cannot be read, or break a rule.
@@ -42,7 +42,7 @@ pub struct ListingLine<'a> {
     pub words: Vec<u64>,
 }
 
-/// Reads a listing; `path` is for the messages. With an architecture, its rules are asked.
+/// Reads a listing; `path` is for the messages. With an architecture, its rules are checked.
 pub fn listing<'a>(path: &str, text: &'a str, arch: Option<u16>) -> Listing<'a> {
     let mut reader = ListingReader {
         text,
@@ -133,7 +133,7 @@ impl<'a> ListingReader<'a> {
         }
     }
 
-    /// A line that says what follows.
+    /// A line that starts a section or a function.
     fn heading(&mut self, at: usize, line: &'a str) -> bool {
         let name = |rest: &'a str| rest.trim_start_matches([' ', ':', '\t']);
         if let Some(rest) = line.strip_prefix("Function :") {
@@ -204,7 +204,7 @@ impl<'a> ListingReader<'a> {
     }
 }
 
-/// Where the brace stands that closes a pair of instructions.
+/// The position of the brace that closes a pair of instructions.
 fn unopened(body: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let code = body.split("/*").next().unwrap_or(body);

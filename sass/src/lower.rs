@@ -1,4 +1,4 @@
-//! A litmus test lowered by a table: what each of its lines becomes on the machine.
+//! Lowers a litmus test by a table, line by line.
 
 use machine::Refusal;
 use machine::form::{Family, LoweredInstruction};
@@ -11,13 +11,13 @@ use ptx::qualifier::Qualifier;
 use super::form::{self, UnknownInstruction};
 use crate::lowering::LoweringTable;
 
-/// A table, and the target that its rows are asked for.
+/// A table, and the target for which its rows are used.
 #[derive(Clone, Copy, Debug)]
 pub struct Lowering<'t> {
     pub table: &'t LoweringTable,
     pub sm: u16,
     pub family: Family,
-    /// What the lines of a test in SASS do, which no table is asked for.
+    /// The effects of the lines of a test in SASS, which need no table.
     pub direct: Option<&'t [Vec<LoweredInstruction>]>,
 }
 
@@ -51,7 +51,7 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// A test in SASS says what its lines do; what nobody has looked at does nothing that is known.
+    /// A test in SASS defines the effects of its lines; unsupported opcodes have no known effect.
     fn direct(
         program: &Program,
         direct: &[Vec<LoweredInstruction>],
@@ -87,7 +87,7 @@ impl Lowering<'_> {
             .map_err(|UnknownInstruction(name)| format!("the machine has no `{name}`"))
     }
 
-    /// That there is no row, and the instruction that is most like this one and has one.
+    /// The refusal of a line without a row, with the most similar instruction that has one.
     pub fn no_row(&self, instruction: &Instruction, text: &str) -> String {
         let (opcode, parts) = named(instruction, text);
         let alike: Vec<&str> = parts.iter().map(|part| alike(part, instruction)).collect();
@@ -111,7 +111,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The opcode of an instruction and what stands behind it; the peers leave the type out.
+/// The opcode of an instruction and its qualifiers; the peer dialect omits the type.
 fn named<'t>(instruction: &Instruction, text: &'t str) -> (&'t str, Vec<&'t str>) {
     let mut words = text.split_whitespace();
     let name = words.find(|word| !word.starts_with('@')).unwrap_or("");

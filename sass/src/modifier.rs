@@ -1,4 +1,4 @@
-//! Modifiers of the machine's instructions: which ones an opcode has, and which of them say two things at once.
+//! Modifiers of SASS instructions: those of each opcode, and those that contradict one another.
 
 use super::opcode::{Class, class};
 
@@ -60,7 +60,7 @@ const FIELDS: &[(&str, &[&str])] = &[
     ("mode of the index", &["IS", "IL", "ISL"]),
 ];
 
-/// The modifiers that a class of opcodes has; `None` where nobody has listed them.
+/// The modifiers of a class of opcodes; `None` if they are not listed.
 pub(super) fn known(class: Class) -> Option<&'static [&'static [&'static str]]> {
     Some(match class {
         Class::Load | Class::Store => &[ACCESS, SIZES],
@@ -80,7 +80,7 @@ pub(super) fn known(class: Class) -> Option<&'static [&'static [&'static str]]> 
     })
 }
 
-/// Of words that are no valid instruction, `nvdisasm` prints these.
+/// The opcodes that `nvdisasm` prints for words that are not valid instructions.
 pub(super) fn is_of_no_instruction(modifier: &str) -> bool {
     modifier.starts_with("INVALID") || modifier.contains('?')
 }
@@ -94,7 +94,7 @@ pub(super) struct Clash {
     pub(super) field: Option<&'static str>,
 }
 
-/// The first modifier that comes twice, or says other than one before it.
+/// The first modifier that is repeated, or contradicts an earlier one.
 pub(super) fn clash(modifiers: &[&str]) -> Option<Clash> {
     modifiers.iter().enumerate().find_map(|(second, &later)| {
         if is_of_no_instruction(later) {

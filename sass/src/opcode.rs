@@ -1,4 +1,4 @@
-//! Opcodes by what they do, as far as memory and registers go.
+//! Classifies SASS opcodes by their effect on memory and registers.
 
 /// What an opcode is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -10,7 +10,7 @@ pub enum Class {
     /// Without one.
     Reduction,
     Membar,
-    /// `CCTL`: a cache is told something.
+    /// `CCTL`: cache control.
     Cache,
     /// `ERRBAR`, `CGAERRBAR`: waits for errors.
     ErrorBarrier,
@@ -254,7 +254,7 @@ const BRANCHES: &[&str] = &[
     "ENDCOLLECTIVE",
 ];
 
-/// What an opcode is; `None` for one that nobody has looked at.
+/// The class of an opcode; `None` if it is not supported.
 pub fn class(opcode: &str) -> Option<Class> {
     Some(match opcode {
         "LDG" | "LD" | "LDS" | "LDL" | "LDC" | "LDCU" | "ULDC" => Class::Load,

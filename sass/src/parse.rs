@@ -1,7 +1,7 @@
-//! Text of SASS to instructions.
+//! Parses text of SASS to instructions.
 //!
-//! An instruction ends with `;` or with its line. An operand of a form that is not known is kept as
-//! it stands, unless its instruction accesses memory: then there is a rule for it to break.
+//! An instruction ends with `;` or with its line. An operand of an unknown form is kept as
+//! text, unless its instruction accesses memory: then it breaks a rule.
 
 use super::opcode;
 use super::scan::Scanner;
@@ -45,7 +45,7 @@ pub fn read<'a>(text: &'a str, part: ByteSpan, report: &mut Diagnostics) -> Vec<
     }
 }
 
-/// What is no value: where, and what was expected.
+/// An operand that cannot be parsed: its location, and what was expected.
 struct ParseError {
     at: ByteSpan,
     expected: &'static str,

@@ -1,9 +1,9 @@
-//! What the words of the machine promise, in the terms of PTX: the one account, for rows, tables, columns and
-//! listings.
+//! The promises of SASS instructions, expressed in PTX. This is their only definition, for rows, tables, columns
+//! and listings.
 //!
-//! A promise is what NVIDIA's own lowering implies: a word has to keep at least what the PTX keeps that it is
-//! made from. A sequence promises at least what its parts do, and a wider word at least what a narrower one
-//! does: another `MEMBAR` or `CCTL` never takes a promise away.
+//! Promises follow from NVIDIA's own lowering: an instruction must keep at least the order of the PTX from which
+//! it is generated. A sequence promises at least what its parts promise, and a wider instruction at least what a
+//! narrower one promises. An additional `MEMBAR` or `CCTL` never removes a promise.
 
 mod table;
 
@@ -40,7 +40,7 @@ pub enum OrderingWord {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Promise {
     Fence(FenceOrder, Scope),
-    /// The access, as strong as its level says.
+    /// The access, with the strength of its level.
     Access,
     /// The access, as an `acq_rel` atomic at its scope (reading R66).
     AcqRel,
@@ -105,7 +105,7 @@ impl OrderingWord {
         })
     }
 
-    /// What may stand between the parts of one fence.
+    /// An instruction that may occur between the parts of one fence.
     fn is_of_fences(self) -> bool {
         matches!(self, OrderingWord::Membar { .. } | OrderingWord::Invalidate | OrderingWord::Wait)
     }

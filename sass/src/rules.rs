@@ -1,5 +1,4 @@
-//! What the names of the machine's instructions have to keep: known modifiers, an order with its
-//! scope, and the target that has them.
+//! The rules of SASS instructions: known modifiers, an order with a scope, and modifiers that the target has.
 
 use machine::form::Family;
 
@@ -11,7 +10,7 @@ use text::report::{ByteSpan, Diagnostics};
 
 const SCOPES: &[&str] = &["CTA", "SM", "GPU", "SYS", "VC"];
 
-/// Tells all that is wrong with an instruction of the machine's memory; others are not asked.
+/// Reports all errors of a memory instruction; other instructions are not checked.
 pub(super) fn check(
     instruction: &Instruction<'_>,
     family: Option<Family>,
@@ -103,7 +102,7 @@ fn sources(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     }
 }
 
-/// An opcode that nobody knows with the letters of one that the machine has.
+/// An unknown opcode with the letters of a known one.
 fn misspelt(instruction: &Instruction<'_>, report: &mut Diagnostics) {
     let letters = |name: &str| {
         let mut all = name.to_ascii_uppercase().into_bytes();
@@ -156,7 +155,7 @@ impl RuleChecker<'_, '_> {
         good
     }
 
-    /// Whether no modifier says other than another one, or the same again.
+    /// Whether no modifier contradicts or repeats another one.
     fn one_of_each(&mut self) -> bool {
         let modifiers = &self.instruction.modifiers;
         let mut names: Vec<&str> = modifiers.iter().map(|word| word.text).collect();
@@ -296,7 +295,7 @@ impl RuleChecker<'_, '_> {
             .help(format!("{name} {form}").trim_end().to_owned());
     }
 
-    /// `LDG.E`: a name without operands asks about the name.
+    /// `LDG.E`: without operands, only the opcode is explained.
     fn is_name_alone(&self) -> bool {
         self.instruction.annotations.is_empty() && self.instruction.guard.is_none()
     }

@@ -1,4 +1,4 @@
-//! A place in the text of SASS, and the small pieces that are read there.
+//! The scanner of SASS text.
 
 use super::syntax::NumberLiteral;
 use text::report::ByteSpan;

@@ -1,4 +1,4 @@
-//! One instruction with all that is wrong with it.
+//! Reads one instruction, with all of its errors.
 
 use machine::form::Family;
 use ptx::opcode;
@@ -22,7 +22,7 @@ pub struct ReadOptions {
 #[derive(Clone, Debug)]
 pub struct CheckedInstruction<'a> {
     pub instruction: Instruction<'a>,
-    /// Which machines it is of, as far as that is asked for or shows.
+    /// The family of GPUs, if it is given or follows from the text.
     pub family: Option<Family>,
     /// Its fields, if it is an `LDG` of SPA 5.0 that keeps the rules.
     pub ldg: Option<Ldg>,

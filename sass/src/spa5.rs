@@ -1,8 +1,8 @@
-//! What the text of an `LDG` of SPA 5.0 has to keep.
+//! The rules of `LDG` of SPA 5.0.
 //!
-//! The offset has 24 bits, or 20 with `Ps`; it has a sign where there is a register, and none where
-//! there is none. That a pair of registers begins with an even one, and four with a multiple of
-//! four, no text says: `ptxas` makes no other.
+//! The offset has 24 bits, or 20 with `Ps`. It is signed with a register, and unsigned without
+//! one. The rule that a pair of registers begins with an even number, and four with a multiple of
+//! four, is not documented: `ptxas` produces no others.
 
 use super::ldg::{Cache, Ldg, Size};
 use super::syntax::{
@@ -12,7 +12,7 @@ use text::cursor::short;
 use text::diagnostic::Severity;
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
-/// What stands where in the order of modifiers.
+/// The position of a modifier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Extended,
@@ -361,7 +361,7 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
     }
 }
 
-/// The number of a register that has one, or what stands for none.
+/// The number of a register, or the value that encodes none.
 fn number(register: Register, none: u8) -> u8 {
     register.number.and_then(|number| u8::try_from(number).ok()).unwrap_or(none)
 }

@@ -1,7 +1,7 @@
-//! An instruction of SASS as it is written: guard, opcode with modifiers, operands, annotations.
+//! The syntax tree of a SASS instruction: guard, opcode with modifiers, operands, annotations.
 //!
-//! What an opcode makes of its operands is not asked here; an operand of a form that is not known
-//! is kept as it stands.
+//! It does not depend on the meaning of the opcode. An operand of an unknown form
+//! is kept as text.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ pub struct Operand<'a> {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OperandKind<'a> {
     Value(Value<'a>),
-    /// `` `(.L_x_1) ``, with what stands in the parentheses.
+    /// `` `(.L_x_1) ``, with the text in the parentheses.
     Label(&'a str),
     /// `{5,4}`
     List(Vec<Operand<'a>>),
@@ -82,7 +82,7 @@ pub enum OperandKind<'a> {
 pub struct Value<'a> {
     /// Of `-`, `+`, `~` and `!`, as written.
     pub signs: &'a str,
-    /// Whether it stands between bars.
+    /// Whether it is between bars.
     pub absolute: bool,
     pub atom: Atom<'a>,
     /// Names behind dots, without them; between bars, those before the second bar.
@@ -96,7 +96,7 @@ pub enum Atom<'a> {
     Register(Register),
     Number(NumberLiteral<'a>),
     Indexed(Indexed<'a>),
-    /// `SR_TID`, `2D`, `PR`: a name that is no register.
+    /// `SR_TID`, `2D`, `PR`: a name that is not a register.
     Name(&'a str),
 }
 
@@ -107,7 +107,7 @@ pub struct NumberLiteral<'a> {
     pub value: Option<u64>,
 }
 
-/// Something in brackets, with what stands before them: `[R2]`, `c[0x0][0x160]`, `desc[UR4][R2.64]`.
+/// An operand with brackets, and its prefix: `[R2]`, `c[0x0][0x160]`, `desc[UR4][R2.64]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Indexed<'a> {
     pub name: &'a str,
@@ -136,9 +136,9 @@ pub struct Annotation<'a> {
 pub enum AnnotationKind {
     /// `&req={0,1}`: waits for these scoreboards, a bit each.
     Require(u8),
-    /// `&rd=0`: the scoreboard that says when its sources were read.
+    /// `&rd=0`: the scoreboard that is cleared when its sources were read.
     Read(u8),
-    /// `&wr=0`: the scoreboard that says when its result is there.
+    /// `&wr=0`: the scoreboard that is cleared when its result is available.
     Write(u8),
     /// `?WAIT5_END_GROUP`
     Schedule,

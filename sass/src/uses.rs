@@ -1,11 +1,11 @@
-//! Which registers an instruction reads and writes, where its shape shows it.
+//! The registers that an instruction reads and writes, if its opcode is supported.
 
 use std::collections::BTreeSet;
 
 use super::opcode::{Class, class};
 use super::syntax::{Atom, Indexed, Instruction, Operand, OperandKind, Register, RegisterFile};
 
-/// Registers that hold something: `RZ` and `PT` are none.
+/// Registers with a value of their own, so not `RZ` and `PT`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
     pub writes: BTreeSet<Register>,
@@ -13,7 +13,7 @@ pub struct Registers {
 }
 
 impl Instruction<'_> {
-    /// What it reads and writes; `None` where nobody has looked at what its operands are.
+    /// The registers that it reads and writes; `None` if the roles of its operands are unknown.
     pub fn registers(&self) -> Option<Registers> {
         let kind = class(self.opcode.text)?;
         if kind == Class::Other || self.is_of_matrices() {
@@ -75,7 +75,7 @@ impl Instruction<'_> {
         self.opcode.text.ends_with("MMA") || self.opcode.text == "MOVM"
     }
 
-    /// How many operands in front are results; `None` where nobody has looked at what its operands are.
+    /// The number of leading operands that are results; `None` if the roles of its operands are unknown.
     pub fn result_count(&self) -> Option<usize> {
         let kind = class(self.opcode.text).filter(|kind| *kind != Class::Other)?;
         (!self.is_of_matrices()).then(|| self.results(kind))

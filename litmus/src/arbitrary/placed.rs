@@ -1,8 +1,8 @@
-//! Random tests that say where everything is: threads that share an SM, memory at home and far.
+//! Random tests with explicit placement: threads that share an SM, memory at home and on another GPU.
 //!
-//! Four kinds of program, each for what the others rarely have: all sorts of instructions, chains of
-//! causality through several scopes, rings of two accesses a thread, and what families before
-//! `sm_70` can run.
+//! There are four kinds of programs, each with features that the others rarely have: all kinds of instructions, chains
+//! of causality through several scopes, cycles with two accesses per thread, and programs for families before
+//! `sm_70`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The arithmetic that addresses and dependencies need.
+//! Arithmetic for addresses and dependencies.
 
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Reg, Type, TypeKind};
@@ -289,7 +289,7 @@ pub(super) fn is_predicate(operand: &syntax::Operand<'_>) -> bool {
     })
 }
 
-/// `R0.CC` says what it carries.
+/// `R0.CC` has the carry.
 fn carry(operand: &syntax::Operand<'_>) -> Option<String> {
     let syntax::OperandKind::Value(value) = &operand.kind else { return None };
     value.suffixes.contains(&"CC").then(|| "CC".to_owned())

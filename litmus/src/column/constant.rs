@@ -1,6 +1,6 @@
-//! What a kernel finds when it begins: constants, special registers, where its shared memory is.
+//! The launch state of a kernel: constants, special registers, the address of its shared memory.
 //!
-//! A test gives them as registers with names of their own: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
+//! A test gives them as registers with special names: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
 
 use machine::form::Family;
 use model::isa::alu::AluOp;
@@ -41,7 +41,7 @@ pub(crate) fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
 }
 
 impl ColumnReader<'_> {
-    /// A register with a name of its own, if the test says what it holds.
+    /// A register with a special name, if the test gives its value.
     pub(super) fn given(&mut self, name: &str) -> Option<Operand> {
         let register = self.draft.thread(self.thread).known_register(name)?;
         self.draft.thread(self.thread).draft(register).bits = 32;
@@ -58,7 +58,7 @@ impl ColumnReader<'_> {
         )
     }
 
-    /// The 64 bits of a constant; as with registers, what nobody gives of the high half is 0.
+    /// The 64 bits of a constant; as with registers, the high half is 0 by default.
     pub(super) fn wide_constant(&mut self, indexed: &Indexed<'_>) -> SupportResult<Operand> {
         let low = self.constant(indexed)?;
         let (bank, offset) = place(indexed).expect("its low half has a place");

@@ -1,7 +1,7 @@
-//! Where a thread goes: branches, and what brings the threads of a warp together again.
+//! Control flow: branches, and the convergence of the threads of a warp.
 //!
-//! A column is one lane, the first and only one of its warp (reading R101): it waits for nobody, and
-//! goes on where the threads of a warp would meet.
+//! A column is one lane, the first and only one of its warp (reading R101), so it continues at convergence
+//! points without waiting.
 
 use machine::form::LoweredInstruction;
 use model::isa::alu::{AluOp, Branch};

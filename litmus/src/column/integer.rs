@@ -74,7 +74,7 @@ impl ColumnReader<'_> {
         Operand::Reg(to)
     }
 
-    /// `IMAD R7, R0, UR4, R7`, and what else it stands for: `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.X`.
+    /// `IMAD R7, R0, UR4, R7`, and its other forms: `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.X`.
     pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {

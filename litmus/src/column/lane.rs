@@ -1,4 +1,4 @@
-//! What the lanes of a warp tell each other: a column is the first lane, and alone (reading R101).
+//! Communication between the lanes of a warp: a column is the first and only lane (reading R101).
 
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Type};

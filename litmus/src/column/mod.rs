@@ -1,8 +1,8 @@
-//! Columns of a test in SASS: each instruction becomes lines of the program, and each line what the
-//! machine does for it.
+//! Columns of a test in SASS: each instruction becomes lines of the program, and each line has its
+//! operations on the machine.
 //!
-//! An access takes its order as a promise from its name: without `STRONG` it is weak. What computes its
-//! address, and what cuts a wide value into registers, are lines of their own.
+//! The name of an access determines the order that it promises: without `STRONG` it is weak. The computation of its
+//! address, and the division of a wide value into registers, are separate lines.
 
 mod access;
 mod address;
@@ -44,7 +44,7 @@ fn unsupported<T>(why: &'static str) -> SupportResult<T> {
     Err(why)
 }
 
-/// Reads a cell; the rules of the architecture are asked.
+/// Reads a cell, and checks the rules of the architecture.
 pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> ColumnCell<'a> {
     let (text, at) = (cursor.text, cursor.rest_at());
     let (mut labels, mut start) = (Vec::new(), at.start);
@@ -122,7 +122,7 @@ struct ColumnReader<'r> {
     report: &'r mut Diagnostics,
     thread: ThreadId,
     family: Family,
-    /// How many the shader has, if the test says it.
+    /// The number of registers of the shader, if the test gives it.
     registers: Option<u16>,
     /// Every register that some instruction may write.
     written: BTreeSet<Register>,

@@ -1,4 +1,4 @@
-//! Fences and barriers of a column: what its words promise one behind the other.
+//! Fences and barriers of a column: the promises of its sequences of instructions.
 
 use machine::form::{Family, LoweredInstruction, MachineOp};
 use model::isa::Instruction;

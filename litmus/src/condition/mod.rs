@@ -1,4 +1,4 @@
-//! What follows the table: `locations`, `filter` and the quantified condition.
+//! The clauses after the table: `locations`, `filter` and the quantified condition.
 
 mod term;
 

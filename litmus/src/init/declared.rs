@@ -46,7 +46,7 @@ const PTX_TYPES: &[(&str, u32)] = &[
     ("f64", 8),
 ];
 
-/// The state spaces of variables; without a kernel to declare it in, a parameter says whose it is.
+/// The state spaces of variables; since a test has no kernel declaration, a parameter names its sub-qualifier.
 const SPACES: &[(&str, Space)] = &[
     ("global", Space::Global),
     ("shared", Space::Shared),

@@ -1,4 +1,4 @@
-//! The arithmetic that carries dependencies and tells values apart.
+//! Basic arithmetic and comparisons.
 
 use model::isa::alu::{Alu, AluOp, Comparison, Half};
 use model::isa::integer::IntegerOp;

@@ -1,7 +1,7 @@
 //! Operations of C++ and LLVM IR: `load.acquire.device r0, [x]`, `fence.seq_cst`.
 //!
-//! Opcode, orders, scope, operation and type are parts, in any order. An access without an order is
-//! a plain one; an operation without a scope is of the whole system; without a type it has 32 bits.
+//! Orders, scope, operation and type follow the opcode in any order. An access without an order is
+//! plain. The default scope is the whole system, and the default type has 32 bits.
 //! Barriers, arithmetic and branches are written as in PTX.
 
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};

@@ -1,4 +1,4 @@
-//! Cells become instructions: names are looked up, and `model::isa` is asked for its rules.
+//! Turns cells into instructions: resolves names, and checks the rules of `model::isa`.
 
 mod alu;
 mod barrier;
@@ -190,7 +190,7 @@ impl<'a> InstructionReader<'_> {
     }
 
     /// Asks the rules of a memory instruction; `None` if it breaks one. What only one of document
-    /// and assembler objects to is no error in a test: its meaning is clear.
+    /// and assembler forbids is not an error in a test, because its meaning is clear.
     fn ruled(
         &mut self,
         cell: &InstructionCell<'a>,

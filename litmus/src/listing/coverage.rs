@@ -1,4 +1,4 @@
-//! Whether the columns of a test have all that a function does.
+//! Checks that the columns of a test have every instruction of a function.
 
 use crate::print::TestText;
 use model::function::{EntryValue, Function, Language, Refused};

@@ -1,4 +1,4 @@
-//! What stands beside a function: constants, special registers, where shared memory begins.
+//! The launch state of a function: constants, special registers, the address of shared memory.
 
 use machine::form::Family;
 use model::memory::Space;
@@ -15,7 +15,7 @@ impl ListedFunctionReader<'_> {
         self.notes.insert(text.to_owned());
     }
 
-    /// What has to stand beside an instruction.
+    /// The launch state that an instruction requires.
     pub(super) fn beside(&mut self, instruction: &Instruction<'_>) -> TextResult<()> {
         let opcode = instruction.opcode.text;
         if matches!(opcode, "LDL" | "STL") {

@@ -1,8 +1,8 @@
-//! Functions of a listing as columns of a test: each instruction a cell, as it stands.
+//! Functions of a listing as columns of a test: each instruction becomes a cell, unchanged.
 //!
-//! What the text does not show stands beside it: which constant is which parameter, where shared
-//! memory begins, what special registers hold. A column is one lane, alone in its warp (reading R101).
-//! Text shows no waits, so each loaded value is assumed to be available to the instructions that follow.
+//! The initial state has what the listing does not show: the constant of each parameter, the address of shared
+//! memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
+//! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
 
 mod coverage;
 mod environment;
@@ -133,7 +133,7 @@ struct ListedFunctionReader<'l> {
     notes: BTreeSet<String>,
 }
 
-/// The text of an instruction, or why it has none.
+/// The text of an instruction, or why it cannot be printed.
 type TextResult<T> = Result<T, String>;
 
 impl ListedFunctionReader<'_> {

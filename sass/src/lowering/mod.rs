@@ -1,8 +1,7 @@
-//! What ptxas makes of memory instructions and barriers, as tables: one file of text for each family of GPUs.
+//! The lowering of memory instructions and barriers by ptxas, as tables: one text file for each family of GPUs.
 //!
-//! A table has lists and rows. A list has entries: qualifiers, and what stands for them in the
-//! machine's instruction, in one column or several. A row says which lists an instruction draws
-//! from, and what it becomes:
+//! A table has lists and rows. An entry of a list has qualifiers and their SASS text, in one or more
+//! columns. A row has a pattern of instructions, with the names of lists, and their lowering:
 //!
 //! ```text
 //! targets sm_90
@@ -13,8 +12,8 @@
 //! st{order}.global.b32 -> {fence} ; STG.E{strength}
 //! ```
 //!
-//! The first row that an instruction fits counts. The rows were measured with the versions of ptxas
-//! behind `measured` (of one target: `measured sm_70: 12.9`), unless a row ends with its own:
+//! The first row that matches an instruction applies. The rows were measured with the versions of ptxas
+//! after `measured` (for one target: `measured sm_70: 12.9`), unless a row ends with its own:
 //! `ld{order}.b32 -> LD.E [by 13.1]`.
 
 mod parse;
@@ -27,13 +26,13 @@ use ptx;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
-/// Reads a table, or says everything that is wrong with it: of a row that no instruction gets to, too.
+/// Reads a table, or reports all of its errors, including rows that no instruction matches.
 /// `path` is for the messages.
 pub fn read(path: &str, text: &str) -> Result<LoweringTable, Vec<Diagnostic>> {
     parse::read(path, text, true)
 }
 
-/// What the text of a table says.
+/// A parsed table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoweringTable {
     /// The targets that it was measured for: `sm_` numbers.
@@ -65,7 +64,7 @@ struct ListEntry {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct LoweringRow {
-    /// Where it stands in the file, from 1, and how.
+    /// Its line in the file, from 1, and its text.
     line: usize,
     text: String,
     opcode: String,
@@ -156,7 +155,7 @@ pub struct Instance {
 /// A row, and every instruction that it is for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instances<'t> {
-    /// Where it stands in the file, from 1, and how.
+    /// Its line in the file, from 1, and its text.
     pub line: usize,
     pub text: &'t str,
     pub all: Vec<Instance>,
@@ -195,7 +194,7 @@ impl LoweringTable {
 }
 
 impl LoweringTable {
-    /// An instruction that has a row and is like one that has none: its opcode, and few other qualifiers.
+    /// An instruction with a row that is similar to one without: it has its opcode, and few other qualifiers.
     pub fn nearest(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
         let rows = self.rows.iter().filter(|row| row.opcode == opcode);
         let mut near: Vec<Instance> = rows.map(|row| self.like(row, sm, qualifiers)).collect();

@@ -1,4 +1,4 @@
-//! The text of a table, line by line.
+//! The parser of tables, line by line.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use text::Diagnostic;
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
 
-/// Reads a table, or says everything that is wrong with it; with `rows`, also which rows have no instruction.
+/// Reads a table, or reports all of its errors; with `rows`, also rows that no instruction matches.
 /// `path` is for the messages.
 pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<LoweringTable, Vec<Diagnostic>> {
     let table = LoweringTable {
@@ -61,12 +61,12 @@ struct TableReader<'a> {
     open: Option<(PatternList, ByteSpan)>,
     /// Of the line, from 1.
     number: usize,
-    /// Where each row stands.
+    /// The position of each row.
     rows: Vec<ByteSpan>,
 }
 
-/// Operations of C++, and what may stand behind them: orders and scopes. A `cmpxchg` is by its two
-/// orders joined.
+/// Operations of C++, followed by orders and scopes. The order of a `cmpxchg` is the join of its two
+/// orders.
 const CXX: [&str; 5] = ["load", "store", "rmw", "cmpxchg", "fence"];
 const CXX_PARTS: [&str; 10] = [
     "relaxed",
@@ -81,7 +81,7 @@ const CXX_PARTS: [&str; 10] = [
     "system",
 ];
 
-/// What stands behind the opcode of a barrier.
+/// The qualifiers after the opcode of a barrier.
 const BARRIER_PARTS: [&str; 11] =
     ["sync", "arrive", "red", "popc", "and", "or", "pred", "cta", "aligned", "cluster", "wait"];
 
@@ -166,7 +166,7 @@ impl<'a> TableReader<'a> {
         (becomes.trim_end(), Vec::new())
     }
 
-    /// The number of a target; an error where it is none.
+    /// The number of a target, or an error.
     fn target(&mut self, name: &'a str) -> Option<u16> {
         let parsed = Target::parse(name).filter(|one| one.variant.is_none());
         if parsed.is_none() {
@@ -361,7 +361,7 @@ impl<'a> TableReader<'a> {
         }
     }
 
-    /// Text, and what stands in braces.
+    /// Text, and names in braces.
     fn pieces(&mut self, text: &'a str) -> Vec<(&'a str, bool)> {
         let mut pieces = Vec::new();
         let mut rest = text;

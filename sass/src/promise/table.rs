@@ -1,4 +1,4 @@
-//! The promises as the table of `docs/sass.md`, each line worked out from the words in it.
+//! The table of promises in `docs/sass.md`, computed from the instructions of each line.
 
 use std::fmt::Write;
 
