@@ -12,7 +12,8 @@ use model::isa::fence::FenceOrder;
 use model::ptx;
 use model::scope::Scope;
 use refine::context::PartnerScope;
-use refine::inclusion::{Judge, Question, SourceLanguage};
+use refine::inclusion::{Judge, Question};
+use refine::language::CXX;
 use refine::mapping::to_ptx;
 use refine::program::Width;
 use refine::step::{AccessKind, AccessOrder, Step, TestLocation, line};
@@ -123,7 +124,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
     let (mut weaker, mut survivors) = (0, Vec::new());
     for step in operations() {
         let ask = |target: Vec<Step>| Question {
-            language: SourceLanguage::Cxx,
+            language: CXX,
             source: vec![step],
             target,
             width: Width::Word,

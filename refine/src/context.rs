@@ -127,7 +127,7 @@ enum ContextStep {
 pub struct ContextShape {
     threads: Vec<Vec<ContextStep>>,
     /// Whether some access is `seq_cst`, which no access of PTX is.
-    pub cxx_only: bool,
+    pub seq_cst: bool,
 }
 
 /// A context: a shape, where its threads are, and what a compare-exchange of the row expects.
@@ -213,8 +213,8 @@ pub(super) fn shape(text: &'static str) -> ContextShape {
     let total = |piece: &ContextStep| {
         matches!(piece, ContextStep::Step(Step::Access { order: AccessOrder::SeqCst, .. }))
     };
-    let cxx_only = threads.iter().flatten().any(total);
-    ContextShape { threads, cxx_only }
+    let seq_cst = threads.iter().flatten().any(total);
+    ContextShape { threads, seq_cst }
 }
 
 /// The shapes of a family, in the order in which they are tried.
@@ -266,9 +266,14 @@ pub struct PartnerScope {
 }
 
 /// Every context of a family, in the order in which they are tried.
-pub fn contexts(family: ContextFamily, reach: PartnerScope, cas: bool, ptx: bool) -> Vec<Context> {
+pub fn contexts(
+    family: ContextFamily,
+    reach: PartnerScope,
+    cas: bool,
+    seq_cst: bool,
+) -> Vec<Context> {
     let mut all = Vec::new();
-    for shape in shapes(family).iter().filter(|shape| !(ptx && shape.cxx_only)) {
+    for shape in shapes(family).iter().filter(|shape| seq_cst || !shape.seq_cst) {
         let placements: Vec<(&'static str, Vec<Placement>)> = if shape.threads.len() == 2 {
             pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
         } else {
@@ -406,7 +411,7 @@ mod tests {
     #[test]
     fn scopes_are_the_smallest_that_include_all_who_access() {
         let reach = PartnerScope { within: Scope::Sys, alone: false };
-        let all = contexts(ContextFamily::Access, reach, false, false);
+        let all = contexts(ContextFamily::Access, reach, false, true);
         let near = all.iter().find(|context| context.distance == "in two CTAs of a cluster");
         let threads = near.expect("there is such a context").threads();
         let ThreadSlot::Step(partner) = threads[1][0] else {
@@ -418,7 +423,7 @@ mod tests {
     #[test]
     fn a_narrow_row_has_no_partner_out_of_its_scope() {
         let reach = PartnerScope { within: Scope::Cta, alone: false };
-        for context in contexts(ContextFamily::Access, reach, true, false) {
+        for context in contexts(ContextFamily::Access, reach, true, true) {
             let partner = context.shape.touches_row(&context.placements, Scope::Cta);
             assert!(!partner, "{:?}", context.shape);
         }

@@ -7,7 +7,7 @@ use model::isa::fence::FenceOrder;
 use model::program::Program;
 use model::scope::{Placement, Scope};
 
-use super::inclusion::SourceLanguage;
+use super::language::{CXX, PTX};
 use super::mapping;
 use super::program::{NumberedStep, Width, program};
 use super::refiner::{EngineRun, Refiner};
@@ -156,12 +156,12 @@ pub fn is_kept(refiner: Refiner<'_>, threads: &[Vec<Step>]) -> Result<bool, &'st
         let model = refiner.model(language, false);
         refiner.allowed(&EngineRun { model, program, masks: Vec::new() })
     };
-    let allowed = run(SourceLanguage::Cxx, &source)?;
+    let allowed = run(CXX, &source)?;
     // A program that is undefined keeps nothing; of atomics alone there is none.
     if allowed.undefined {
         return Ok(true);
     }
-    let found = run(SourceLanguage::Ptx, &target)?;
+    let found = run(PTX, &target)?;
     Ok(!found.undefined && found.outcomes.is_subset(&allowed.outcomes))
 }
 

@@ -13,23 +13,17 @@ use sass::lowering;
 
 use super::context::{Context, ContextFamily, PartnerScope, contexts};
 use super::judgement::{Answer, ContextSearch, Refinement};
+use super::language::{PTX, SourceId};
 use super::program::{NumberedStep, Width};
 use super::refiner::{AllowedOutcomes, ContextResult, EngineRun, LimitText, Refiner};
 use super::run::Runs;
 use super::side::{Side, ThreadKey, shown};
 use super::step::{AccessKind, Step};
 
-/// Which language the source is in.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum SourceLanguage {
-    Cxx,
-    Ptx,
-}
-
 /// Source and target, in steps; rows that ask the same are one question: reading R85.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Question {
-    pub language: SourceLanguage,
+    pub language: SourceId,
     pub source: Vec<Step>,
     pub target: Vec<Step>,
     pub width: Width,
@@ -117,8 +111,8 @@ impl<'a> Judge<'a> {
         let cas =
             |step: &Step| matches!(step, Step::Access { act: AccessKind::CompareExchange(_), .. });
         let family = ContextFamily::of(&question.source, &question.target);
-        let ptx = question.language == SourceLanguage::Ptx;
-        let contexts = contexts(family, question.reach, question.source.iter().any(cas), ptx);
+        let seq_cst = question.language.has_seq_cst();
+        let contexts = contexts(family, question.reach, question.source.iter().any(cas), seq_cst);
         let may_tear = self.refiner.tearing && question.width == Width::Word;
         let mut search = ContextSearch::default();
         let mut row = JudgedRow { judge: self, question, torn: false };
@@ -165,11 +159,11 @@ impl<'a> Judge<'a> {
         allowed: &AllowedOutcomes,
         torn: bool,
     ) -> ContextResult {
-        let key = [source.clone(), side.key(target, SourceLanguage::Ptx, torn)];
+        let key = [source.clone(), side.key(target, PTX, torn)];
         if let Some(added) = self.alike.added.get(&key) {
             return added.clone();
         }
-        let model = self.refiner.model(SourceLanguage::Ptx, torn);
+        let model = self.refiner.model(PTX, torn);
         let program = side.program_of(target);
         let run = EngineRun { model, program: &program, masks: Vec::new() };
         let added = self.refiner.compare(allowed, None, &run);
@@ -199,7 +193,7 @@ impl<'a> Refinement<'a> for JudgedRow<'_, 'a> {
         self.judge.refiner
     }
 
-    fn language(&self) -> SourceLanguage {
+    fn language(&self) -> SourceId {
         self.question.language
     }
 

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use model::program::Program;
 use model::value::Value;
 
-use super::inclusion::SourceLanguage;
+use super::language::{PTX, SourceId};
 use super::refiner::{Blame, ContextResult, EngineRun, LimitText, Refiner};
 use super::verdict::{Finding, Refuter, Verdict};
 
@@ -18,7 +18,7 @@ pub(crate) trait Refinement<'a> {
 
     fn refiner(&self) -> Refiner<'a>;
 
-    fn language(&self) -> SourceLanguage;
+    fn language(&self) -> SourceId;
 
     /// From now on, whether accesses may be torn.
     fn set_torn(&mut self, torn: bool);
@@ -65,7 +65,7 @@ pub(crate) trait Refinement<'a> {
     where
         'a: 'p,
     {
-        let language = if lowered { SourceLanguage::Ptx } else { self.language() };
+        let language = if lowered { PTX } else { self.language() };
         let model = self.refiner().model(language, self.torn());
         EngineRun { model, program, masks: self.masks(program) }
     }
@@ -210,8 +210,8 @@ impl ContextSearch {
     }
 }
 
-/// What is said of an outcome that the target adds; none where only dependencies forbid it. Those of C++ are those
-/// of its text: a branch that decides nothing is one, and a compiler may leave it out.
+/// What is said of an outcome that the target adds; none where only dependencies of the
+/// text forbid it.
 fn refutation<'a, R: Refinement<'a>>(
     case: &mut R,
     context: &R::Context,
@@ -229,8 +229,8 @@ fn refutation<'a, R: Refinement<'a>>(
     } else {
         case.refiner().blame(&case.engine_run(&source, false), outcome)
     };
-    let thin_air = |blame: &Blame| *blame == Blame::Axioms(vec!["No-Thin-Air".to_owned()]);
-    if case.language() == SourceLanguage::Cxx && thin_air(&blame) {
+    let syntactic = case.language().syntactic_axiom().map(|axiom| vec![axiom.to_owned()]);
+    if syntactic.is_some_and(|axioms| blame == Blame::Axioms(axioms)) {
         return Ok(None);
     }
     let tested = !alone;

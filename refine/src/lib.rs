@@ -9,7 +9,7 @@
 //! add the other threads. One loop ([`judgement`]) searches there for an outcome that the target has and the source
 //! forbids, by an engine under the axioms of each side ([`Refiner`]). Lowering tables ([`table`]) and files ([`rows`])
 //! are rows, generated programs ([`generated`]) are run by the same [`Refiner`]. What an [`Answer`] means is a
-//! [`verdict::Finding`].
+//! [`verdict::Finding`]. What depends on the source's language is in [`language`].
 
 pub mod code;
 pub mod context;
@@ -20,6 +20,7 @@ pub mod generated;
 pub mod inclusion;
 pub mod item;
 pub mod judgement;
+pub mod language;
 pub mod llvm_items;
 pub mod mapping;
 pub mod pair;

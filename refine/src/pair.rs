@@ -5,8 +5,9 @@ use machine::form::Family;
 use model::scope::Scope;
 
 use super::context::PartnerScope;
-use super::inclusion::{MachineTarget, Question, SourceLanguage, widest};
+use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
+use super::language::CXX;
 use super::llvm_items::{PointerSpace, SourceAccess, SourceThread};
 use super::program::Width;
 use super::row::{Assumptions, LoweredRow, RowResult, limited};
@@ -81,7 +82,7 @@ pub fn compared(
     };
     Ok(PreparedRow::NeedsEngine(Box::new(RowQuestion {
         question: Question {
-            language: SourceLanguage::Cxx,
+            language: CXX,
             source: source.steps.clone(),
             target,
             width,

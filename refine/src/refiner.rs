@@ -11,7 +11,7 @@ use model::program::Program;
 use model::rel::{Axiom, Model};
 use model::value::Value;
 
-use super::inclusion::SourceLanguage;
+use super::language::SourceId;
 
 /// The models that both sides are judged by.
 #[derive(Debug)]
@@ -137,13 +137,9 @@ impl<'a> Refiner<'a> {
         Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience }
     }
 
-    /// The model of a language; accesses are torn in PTX alone.
-    pub(crate) fn model(&self, language: SourceLanguage, torn: bool) -> &'a Model {
-        match language {
-            SourceLanguage::Cxx => &self.models.cxx,
-            SourceLanguage::Ptx if torn => &self.models.ptx,
-            SourceLanguage::Ptx => &self.models.untorn,
-        }
+    /// The model of a language.
+    pub(crate) fn model(&self, language: SourceId, torn: bool) -> &'a Model {
+        language.model(self.models, torn)
     }
 
     /// Visits the outcomes of a program until `visit` has seen enough.

@@ -7,9 +7,10 @@ use text::diagnostic;
 
 use super::code::MachineCode;
 use super::item::TargetItem;
+use super::language::SourceId;
 use super::row_question::PreparedRow;
 use super::verdict::{Finding, Verdict};
-use super::{contract, llvm_items, pair, ptx_items, symmetry};
+use super::{contract, ptx_items};
 
 /// What one row says.
 #[derive(Clone, Debug)]
@@ -70,25 +71,8 @@ fn read(row: &Row, assumptions: Assumptions) -> RowResult<PreparedRow> {
         let why = format!("the compiler rejected it: {}", short(&row.target));
         return Err(found(Verdict::Invalid, why));
     }
-    if is_ptx(&row.source) {
-        let source = ptx_items("source", &row.source, arch)?;
-        return symmetry::compared(&source, target(row, arch)?, assumptions);
-    }
-    let instructions = llvm::read("source", &row.source).map_err(|d| {
-        found(Verdict::Invalid, format!("the source is not valid LLVM IR: {}", first(&d)))
-    })?;
-    let target = target(row, arch)?;
-    let source =
-        llvm_items::source(&instructions).map_err(|why| found(Verdict::Unsupported, why))?;
-    pair::compared(&source, target, assumptions)
-}
-
-/// Whether the first instruction is of PTX: `ld.global.u32`, with a guard or a label or without.
-fn is_ptx(text: &str) -> bool {
-    let mut words = text.split_whitespace();
-    let first = words.find(|word| !word.starts_with('@') && !word.ends_with(':')).unwrap_or("");
-    let name = first.trim_end_matches(';');
-    name.contains('.') && !first.starts_with(['%', '@', '!']) && words.next() != Some("=")
+    let lowered = || target(row, arch);
+    SourceId::of_row(&row.source).prepare(&row.source, &lowered, arch, assumptions)
 }
 
 /// Whether it is code of the machine: `LDG.E`, `@P0 RED.E.ADD`, `(none)`.
@@ -115,7 +99,7 @@ pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<TargetItem>, String> {
     ptx_items("table", text, newest).map_err(|finding| finding.why)
 }
 
-fn ptx_items(side: &str, text: &str, arch: Target) -> RowResult<Vec<TargetItem>> {
+pub(super) fn ptx_items(side: &str, text: &str, arch: Target) -> RowResult<Vec<TargetItem>> {
     let options = LintOptions { target: Some(arch), ..LintOptions::default() };
     let (pieces, diagnostics) = ptx::excerpt(side, text, options).map_err(|d| {
         found(Verdict::Invalid, format!("the {side} is not valid PTX: {}", first(&d)))
@@ -131,7 +115,7 @@ fn ptx_items(side: &str, text: &str, arch: Target) -> RowResult<Vec<TargetItem>>
     ptx_items::items(&pieces).map_err(|why| found(Verdict::Unsupported, why.0))
 }
 
-fn first(diagnostics: &[Diagnostic]) -> String {
+pub(super) fn first(diagnostics: &[Diagnostic]) -> String {
     diagnostics.first().map_or(String::new(), |d| {
         let diagnostic::Span { line, column, .. } = d.span;
         format!("{} (line {line}, column {column})", d.message)
@@ -147,13 +131,14 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::PTX;
 
     #[test]
     fn languages_are_told_by_their_first_word() {
         for text in
             ["ld.u32 r, [a];", "fence.sc.sys", "@!p atom.add.u32 r, [a], 1", "L: membar.gl;"]
         {
-            assert!(is_ptx(text), "{text}");
+            assert_eq!(SourceId::of_row(text), PTX, "{text}");
         }
         for text in [
             "fence seq_cst",
@@ -162,7 +147,7 @@ mod tests {
             "store i32 1, ptr %p",
             "",
         ] {
-            assert!(!is_ptx(text), "{text}");
+            assert_ne!(SourceId::of_row(text), PTX, "{text}");
         }
         for text in ["LDG.E", "@P0 MEMBAR.ALL.GPU ; ERRBAR", "(none)", "UCGABAR_ARV ;"] {
             assert!(is_machine(text), "{text}");

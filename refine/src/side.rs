@@ -6,11 +6,12 @@ use model::value::Value;
 use sass::lowering::LoweringTable;
 
 use super::context::{Context, ThreadSlot};
-use super::inclusion::{Question, SourceLanguage};
+use super::contract;
+use super::inclusion::Question;
+use super::language::{PTX, SourceId};
 use super::program::{NumberedStep, Width, program};
 use super::step::{AccessKind, Step, TestLocation};
 use super::witness::WitnessTest;
-use super::{contract, mapping, table};
 
 /// Threads by steps: of each which threads its scope includes, its value, and what it expects; before
 /// those of a thread, which threads are in its CTA and in its cluster.
@@ -18,7 +19,7 @@ use super::{contract, mapping, table};
 pub(super) struct ThreadKey {
     steps: Vec<StepView>,
     width: Width,
-    language: SourceLanguage,
+    language: SourceId,
     torn: bool,
 }
 
@@ -45,14 +46,7 @@ impl Side<'_> {
 
     /// What a step is in PTX.
     pub(super) fn mapped(&self, step: Step) -> Vec<Step> {
-        match self.question.language {
-            SourceLanguage::Cxx => {
-                let own = self.partners.filter(|table| table.cxx);
-                own.and_then(|table| table::mapped(step, table))
-                    .unwrap_or_else(|| mapping::to_ptx(step))
-            }
-            SourceLanguage::Ptx => vec![step],
-        }
+        self.question.language.to_ptx(step, self.partners)
     }
 
     pub(super) fn exists(&self) -> bool {
@@ -86,7 +80,7 @@ impl Side<'_> {
     pub(super) fn key(
         &self,
         threads: &[Vec<NumberedStep>],
-        language: SourceLanguage,
+        language: SourceId,
         torn: bool,
     ) -> ThreadKey {
         let placements = &self.context.placements;
@@ -99,7 +93,7 @@ impl Side<'_> {
             matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         });
         // No access of C++ is torn.
-        let torn = torn && language == SourceLanguage::Ptx;
+        let torn = torn && language.tears();
         let width = self.question.width;
         let mut key = ThreadKey { steps: Vec::new(), width, language, torn };
         for (thread, steps) in threads.iter().enumerate() {
@@ -185,8 +179,7 @@ impl Side<'_> {
     /// A side in the context as a test, with an outcome of the target.
     pub(super) fn test(&self, lowered: bool, outcome: &[Value], torn: bool) -> Option<String> {
         let Question { language, source, target, width, .. } = self.question;
-        let (language, row) =
-            if lowered { (SourceLanguage::Ptx, target) } else { (*language, source) };
+        let (language, row) = if lowered { (PTX, target) } else { (*language, source) };
         let threads =
             self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
         let (placements, program) = (&self.context.placements, &self.program_of(&threads));

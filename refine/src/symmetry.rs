@@ -7,8 +7,9 @@ use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
 
 use super::context::PartnerScope;
-use super::inclusion::{MachineTarget, Question, SourceLanguage, widest};
+use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
+use super::language::PTX;
 use super::program::Width;
 use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
 use super::row_question::{PreparedRow, RowQuestion};
@@ -91,7 +92,7 @@ pub fn compared(
     let code = machine.and_then(|code| code.clone().matched(&target_steps));
     Ok(PreparedRow::NeedsEngine(Box::new(RowQuestion {
         question: Question {
-            language: SourceLanguage::Ptx,
+            language: PTX,
             source: source_steps,
             target: target_steps,
             width: if byte { Width::Byte } else { Width::Word },

@@ -2,19 +2,17 @@
 //! and the target's, where it is allowed.
 
 use litmus::print::TestText;
-use model::isa::cxx::Failure;
-use model::isa::fence::FenceOrder;
 use model::program::{Observed, Program};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
-use super::inclusion::SourceLanguage;
+use super::language::SourceId;
 use super::program::{NumberedStep, Width};
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// What a test is made of.
 pub struct WitnessTest<'a> {
-    pub language: SourceLanguage,
+    pub language: SourceId,
     pub threads: &'a [Vec<NumberedStep>],
     pub placements: &'a [Placement],
     /// As the engine ran it.
@@ -42,11 +40,7 @@ impl WitnessTest<'_> {
             cells.extend(writer.cells);
             columns.push(cells);
         }
-        let language = match self.language {
-            SourceLanguage::Cxx => "CXX",
-            SourceLanguage::Ptx => "PTX",
-        };
-        let mut source = TestText::new(language, name);
+        let mut source = TestText::new(self.language.name(), name);
         source
             .declare(TestLocation::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
         source.columns(&columns);
@@ -100,7 +94,7 @@ impl WitnessWriter<'_> {
     }
 
     fn step(&mut self, numbered: NumberedStep) -> Option<()> {
-        let cxx = self.witness.language == SourceLanguage::Cxx;
+        let language = self.witness.language;
         let cell = match numbered.step {
             Step::Access { act, at, order, scope } => {
                 let destination = act.shows().then(|| self.register());
@@ -113,9 +107,9 @@ impl WitnessWriter<'_> {
                 let (at, bits) = (at.name(), 32);
                 let access =
                     WitnessAccess { act, at, bits, order, scope, destination, value, expects };
-                if cxx { access.cxx()? } else { access.ptx()? }
+                language.access(&access)?
             }
-            Step::Fence { order, scope } => fence(self.witness.language, order, scope),
+            Step::Fence { order, scope } => language.fence(order, scope),
             Step::Barrier => "bar.sync 0".to_owned(),
             Step::ClusterArrive { relaxed: false } => "barrier.cluster.arrive".to_owned(),
             Step::ClusterArrive { relaxed: true } => "barrier.cluster.arrive.relaxed".to_owned(),
@@ -132,97 +126,16 @@ impl WitnessWriter<'_> {
     }
 }
 
-/// A fence as one instruction.
-pub(super) fn fence(language: SourceLanguage, order: FenceOrder, scope: Scope) -> String {
-    match language {
-        SourceLanguage::Cxx => {
-            format!("fence.{}.{}", AccessOrder::from(order).name(), cxx_scope(scope))
-        }
-        SourceLanguage::Ptx => format!("fence.{}.{scope}", order.name()),
-    }
-}
-
-fn cxx_scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Cta => "block",
-        Scope::Cluster => "cluster",
-        Scope::Gpu => "device",
-        Scope::Sys => "system",
-    }
-}
-
 /// An access as one instruction.
-pub(super) struct WitnessAccess<'a> {
-    pub(super) act: AccessKind,
+pub struct WitnessAccess<'a> {
+    pub act: AccessKind,
     /// What stands in brackets, and how many bits are there.
-    pub(super) at: &'a str,
-    pub(super) bits: u32,
-    pub(super) order: AccessOrder,
-    pub(super) scope: Scope,
+    pub at: &'a str,
+    pub bits: u32,
+    pub order: AccessOrder,
+    pub scope: Scope,
     /// The register, with its comma.
-    pub(super) destination: Option<String>,
-    pub(super) value: String,
-    pub(super) expects: String,
-}
-
-impl WitnessAccess<'_> {
-    fn order(&self) -> Option<&'static str> {
-        (self.order != AccessOrder::Weak).then(|| self.order.name())
-    }
-
-    pub(super) fn cxx(&self) -> Option<String> {
-        let suffix = self.order().map_or(String::new(), |order| {
-            let failure = match self.act {
-                AccessKind::CompareExchange(Some(Failure::Relaxed)) => ".relaxed",
-                AccessKind::CompareExchange(Some(Failure::Acquire)) => ".acquire",
-                AccessKind::CompareExchange(Some(Failure::SeqCst)) => ".seq_cst",
-                AccessKind::CompareExchange(None)
-                | AccessKind::Load
-                | AccessKind::Store
-                | AccessKind::Swap
-                | AccessKind::Overwrite
-                | AccessKind::Reduce
-                | AccessKind::Probe => "",
-            };
-            format!(".{order}{failure}.{}", cxx_scope(self.scope))
-        });
-        // Without a type it has 32 bits.
-        let ty = if self.bits == 32 { String::new() } else { format!(".u{}", self.bits) };
-        let suffix = suffix + &ty;
-        let WitnessAccess { at, value, expects, .. } = self;
-        let destination = self.destination.as_deref().unwrap_or("_, ");
-        Some(match self.act {
-            AccessKind::Load => format!("load{suffix} {destination}[{at}]"),
-            AccessKind::Store => format!("store{suffix} [{at}], {value}"),
-            AccessKind::Swap | AccessKind::Overwrite => {
-                format!("rmw.exch{suffix} {destination}[{at}], {value}")
-            }
-            AccessKind::CompareExchange(_) => {
-                format!("cmpxchg{suffix} {destination}[{at}], {expects}, {value}")
-            }
-            AccessKind::Reduce | AccessKind::Probe => return None,
-        })
-    }
-
-    pub(super) fn ptx(&self) -> Option<String> {
-        let suffix = match self.order() {
-            Some(order) => format!("{order}.{}", self.scope),
-            None => "weak".to_owned(),
-        };
-        let WitnessAccess { at, bits, value, expects, .. } = self;
-        let destination = self.destination.as_deref().unwrap_or("_, ");
-        Some(match self.act {
-            AccessKind::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
-            AccessKind::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
-            AccessKind::Swap | AccessKind::Overwrite => {
-                format!("atom.{suffix}.exch.b{bits} {destination}[{at}], {value}")
-            }
-            AccessKind::CompareExchange(_) => {
-                format!("atom.{suffix}.cas.b{bits} {destination}[{at}], {expects}, {value}")
-            }
-            AccessKind::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
-            // What it computes is not known, and PTX has no `red` that swaps.
-            AccessKind::Reduce => return None,
-        })
-    }
+    pub destination: Option<String>,
+    pub value: String,
+    pub expects: String,
 }

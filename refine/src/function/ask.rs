@@ -11,11 +11,11 @@ use super::bind::{BoundFunction, Setup, TestColumn, bind};
 use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
 use super::scan::Meeting;
 use crate::contract;
-use crate::inclusion::{MachineTarget, SourceLanguage as Dialect};
-use crate::mapping;
+use crate::inclusion::MachineTarget;
+use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::step::{Step, TestLocation as Spot};
-use crate::witness::{WitnessAccess, fence};
+use crate::witness::WitnessAccess;
 
 /// A function and its lowering, with what both begin with.
 pub struct RefinementCase<'a> {
@@ -29,13 +29,6 @@ pub struct RefinementCase<'a> {
     /// Whether accesses may be torn.
     pub torn: bool,
     bound: BTreeMap<(bool, Vec<String>, Vec<String>), BoundFunction>,
-}
-
-pub(super) fn dialect(language: Language) -> Dialect {
-    match language {
-        Language::Cxx => Dialect::Cxx,
-        Language::Ptx | Language::Sass(_) => Dialect::Ptx,
-    }
 }
 
 impl<'a> RefinementCase<'a> {
@@ -57,8 +50,8 @@ impl<'a> RefinementCase<'a> {
 
     /// An operation of a context as steps of a side; none where the target has no such scope.
     fn steps(&self, step: Step, shared: bool, lowered: bool) -> Option<Vec<Step>> {
-        let cxx = self.source.language == Language::Cxx;
-        let steps = if lowered && cxx { mapping::to_ptx(step) } else { vec![step] };
+        let source = SourceId::of(self.source.language);
+        let steps = if lowered { source.to_ptx(step, None) } else { vec![step] };
         let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
         // No listing shows waits: they are granted.
         let machine = MachineTarget::new(sm, shared, false);
@@ -76,7 +69,7 @@ impl<'a> RefinementCase<'a> {
         lowered: bool,
     ) -> Option<Vec<String>> {
         // A listing is read as a listing, and what stands around it is PTX by its promises.
-        let language = dialect(self.function(lowered).language);
+        let language = SourceId::of(self.function(lowered).language);
         let (mut cells, mut registers, mut last) = (Vec::new(), 0, None);
         for op in ops {
             match *op {
@@ -194,9 +187,10 @@ impl<'a> RefinementCase<'a> {
     ) -> Result<Option<Program>, Refused> {
         let Some((_, others)) = self.columns(context, lowered) else { return Ok(None) };
         let result = self.function(lowered).result.clone();
-        let language = match dialect(self.function(lowered).language) {
-            Dialect::Cxx => Language::Cxx,
-            Dialect::Ptx => Language::Ptx,
+        // What stands around a listing is PTX.
+        let language = match self.function(lowered).language {
+            Language::Sass(_) => Language::Ptx,
+            language @ (Language::Cxx | Language::Ptx) => language,
         };
         let partners: Vec<_> = others[usize::from(context.twin)..].to_vec();
         let placements = context.placements.clone();
@@ -375,15 +369,15 @@ fn cell(
     bits: u32,
     value: u64,
     destination: Option<String>,
-    language: Dialect,
+    language: SourceId,
 ) -> Option<String> {
     match step {
-        Step::Fence { order, scope } => Some(fence(language, order, scope)),
+        Step::Fence { order, scope } => Some(language.fence(order, scope)),
         Step::Access { act, order, scope, .. } => {
             let destination = destination.map(|register| format!("{register}, "));
             let (value, expects) = (value.to_string(), "0".to_owned());
             let access = WitnessAccess { act, at, bits, order, scope, destination, value, expects };
-            if language == Dialect::Cxx { access.cxx() } else { access.ptx() }
+            language.access(&access)
         }
         Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
     }

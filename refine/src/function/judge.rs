@@ -17,6 +17,7 @@ use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
+use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Refuter, Verdict};
 
@@ -75,8 +76,8 @@ fn judged(
         }
         late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
         let wanted = wanted(&scans[0]);
-        let cxx = source.language == Language::Cxx;
-        let all = contexts(&scans[0], &case.locations, &wanted, !source.kernel, cxx);
+        let seq_cst = SourceId::of(source.language).has_seq_cst();
+        let all = contexts(&scans[0], &case.locations, &wanted, !source.kernel, seq_cst);
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
@@ -351,7 +352,7 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     for (index, parameter) in source.parameters.iter().enumerate() {
         let pointer = parameter.points_to.or_else(|| {
             let theirs = target.parameters[index].points_to;
-            let wide = parameter.bits == 64 && source.language != Language::Cxx;
+            let wide = parameter.bits == 64 && !SourceId::of(source.language).has_pointers();
             theirs.or(wide.then_some(Space::Global))
         });
         setup.arguments.push(match pointer {
@@ -379,7 +380,7 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
         });
     }
     // Of wide parameters that no access has its address from, nothing says that they are addresses.
-    if source.language != Language::Cxx {
+    if !SourceId::of(source.language).has_pointers() {
         let mut used = BTreeSet::new();
         for (side, function) in SIDES.into_iter().zip([source, target]) {
             let bound =

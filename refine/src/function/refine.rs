@@ -4,11 +4,11 @@ use model::function::Refused;
 use model::program::Program;
 use model::value::Value;
 
-use super::ask::{RefinementCase, dialect};
+use super::ask::RefinementCase;
 use super::partner::FunctionContext;
 use super::repair;
-use crate::inclusion::SourceLanguage;
 use crate::judgement::Refinement;
+use crate::language::SourceId;
 use crate::refiner::Refiner;
 
 impl<'a> Refinement<'a> for RefinementCase<'a> {
@@ -19,8 +19,8 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         self.refiner
     }
 
-    fn language(&self) -> SourceLanguage {
-        dialect(self.source.language)
+    fn language(&self) -> SourceId {
+        SourceId::of(self.source.language)
     }
 
     fn set_torn(&mut self, torn: bool) {

@@ -11,7 +11,7 @@ use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
 use super::lifted;
-use crate::inclusion::SourceLanguage;
+use crate::language::{CXX, PTX};
 use crate::refiner::{AllowedOutcomes, EngineRun, Outcome};
 use crate::rows::JudgeSettings;
 use crate::run::{forbidden, numbered};
@@ -28,8 +28,8 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
     }
     // Tests may tear; their verdict is by the letter.
     let refiner = setting.refiner;
-    let ptx = refiner.model(SourceLanguage::Ptx, refiner.tearing);
-    let source = if table.cxx { refiner.model(SourceLanguage::Cxx, false) } else { ptx };
+    let ptx = refiner.model(PTX, refiner.tearing);
+    let source = refiner.model(if table.cxx { CXX } else { PTX }, refiner.tearing);
     let allowed = match outcomes(&test.program, source, setting) {
         Ok(allowed) => allowed,
         Err(finding) => return Some(*finding),

@@ -1,0 +1,200 @@
+//! What depends on the language that a lowering begins in: each is a file here, and a line in [`ALL`].
+
+mod cxx;
+mod ptx;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+
+use ::ptx::version::Target;
+use model::function::Language;
+use model::isa::fence::FenceOrder;
+use model::rel::Model;
+use model::scope::Scope;
+use sass::lowering::LoweringTable;
+
+pub(crate) use self::cxx::scope_name;
+use crate::refiner::Models;
+use crate::row::{Assumptions, LoweredRow, RowResult};
+use crate::row_question::PreparedRow;
+use crate::step::Step;
+use crate::witness::WitnessAccess;
+
+/// A language that a lowering begins in. What a target is, which is PTX by its model, asks the same.
+pub trait SourceLanguage: Sync {
+    /// The first word of a litmus test in it, by which it is known.
+    fn name(&self) -> &'static str;
+
+    /// Its model; `torn` where scalars may tear in PTX.
+    fn model<'m>(&self, models: &'m Models, torn: bool) -> &'m Model;
+
+    /// Whether scalars may tear where they race.
+    fn tears(&self) -> bool;
+
+    /// Whether accesses may be `seq_cst`.
+    fn has_seq_cst(&self) -> bool;
+
+    /// Whether what is an address is known from its type.
+    fn has_pointers(&self) -> bool;
+
+    /// An axiom that forbids by the dependencies of the text. A branch that decides nothing is one, and a compiler
+    /// may leave it out.
+    fn syntactic_axiom(&self) -> Option<&'static str>;
+
+    /// Whether the source of a row is in it.
+    fn fits(&self, text: &str) -> bool;
+
+    /// Reads the source of a row, and what is made of its target, and compares what needs no context.
+    fn prepare(
+        &self,
+        source: &str,
+        target: &dyn Fn() -> RowResult<LoweredRow>,
+        arch: Target,
+        assumptions: Assumptions,
+    ) -> RowResult<PreparedRow>;
+
+    /// What a step is in PTX, by a table or by the published mapping.
+    fn to_ptx(&self, step: Step, table: Option<&LoweringTable>) -> Vec<Step>;
+
+    /// An access as an instruction of a litmus test; none where no single one does this.
+    fn access(&self, access: &WitnessAccess<'_>) -> Option<String>;
+
+    /// A fence as an instruction of a litmus test.
+    fn fence(&self, order: FenceOrder, scope: Scope) -> String;
+}
+
+/// One of the languages.
+#[derive(Clone, Copy)]
+pub struct SourceId(&'static dyn SourceLanguage);
+
+pub const CXX: SourceId = SourceId(&cxx::CxxSource);
+pub const PTX: SourceId = SourceId(&ptx::PtxSource);
+
+/// Every language. The last one takes a text that is in none: its reader says what is wrong.
+pub const ALL: [SourceId; 2] = [PTX, CXX];
+
+impl SourceId {
+    /// The language that a function is judged in; a listing is PTX by its promises.
+    pub fn of(language: Language) -> SourceId {
+        match language {
+            Language::Cxx => CXX,
+            Language::Ptx | Language::Sass(_) => PTX,
+        }
+    }
+
+    /// The language of a row's source.
+    pub(crate) fn of_row(text: &str) -> SourceId {
+        ALL.into_iter().find(|one| one.fits(text)).unwrap_or(ALL[ALL.len() - 1])
+    }
+}
+
+impl Deref for SourceId {
+    type Target = dyn SourceLanguage;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for SourceId {
+    fn eq(&self, other: &SourceId) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for SourceId {}
+
+impl PartialOrd for SourceId {
+    fn partial_cmp(&self, other: &SourceId) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SourceId {
+    fn cmp(&self, other: &SourceId) -> Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl Hash for SourceId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for SourceId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use litmus::print::TestText;
+    use model::strength::{AccessOrder, OperationKind, Strength};
+
+    use super::*;
+    use crate::step::AccessKind;
+
+    /// The only instruction of a test with this cell.
+    fn read(language: SourceId, cell: String) -> model::isa::Instruction {
+        let mut one = TestText::new(language.name(), "one");
+        one.declare(["uint32_t y=0".to_owned()]);
+        one.columns(&[vec!["P0@cta 0,cluster 0,gpu 0".to_owned(), cell]]);
+        one.end("exists (y=0)".to_owned());
+        let test = litmus::parse("one", one.to_string().as_bytes());
+        let test = test.unwrap_or_else(|all| panic!("{}\n{one}", all[0]));
+        test.program.threads[0].lines[0].instruction.clone()
+    }
+
+    #[test]
+    fn what_a_language_writes_is_read_as_strong_as_it_is() {
+        use AccessOrder as O;
+        let mut read_back = 0;
+        for language in ALL {
+            for scope in Scope::ALL {
+                let mut is = |kind, order, cell: String| {
+                    let instruction = read(language, cell);
+                    let strength = Strength::new(kind, order, scope);
+                    assert_eq!(strength.applied(&instruction), Some(instruction), "{strength:?}");
+                    read_back += 1;
+                };
+                for order in
+                    [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc]
+                {
+                    is(OperationKind::Fence, order.into(), language.fence(order, scope));
+                }
+                let seq_cst = language.has_seq_cst().then_some(O::SeqCst);
+                for (act, kind, orders) in [
+                    (AccessKind::Load, OperationKind::Load, &[O::Weak, O::Relaxed, O::Acquire][..]),
+                    (AccessKind::Store, OperationKind::Store, &[O::Weak, O::Relaxed, O::Release]),
+                    (
+                        AccessKind::Swap,
+                        OperationKind::Atomic,
+                        &[O::Relaxed, O::Acquire, O::Release, O::AcqRel],
+                    ),
+                    (AccessKind::CompareExchange(None), OperationKind::Atomic, &[O::AcqRel]),
+                ] {
+                    for order in orders.iter().copied().chain(seq_cst) {
+                        let destination = act.shows().then(|| "r0, ".to_owned());
+                        let (value, expects) = ("1".to_owned(), "0".to_owned());
+                        let access = WitnessAccess {
+                            act,
+                            at: "y",
+                            bits: 32,
+                            order,
+                            scope,
+                            destination,
+                            value,
+                            expects,
+                        };
+                        is(kind, order, language.access(&access).expect("it has such an access"));
+                    }
+                }
+            }
+        }
+        assert_eq!(read_back, 4 * (15 + 19));
+    }
+}

@@ -1,0 +1,90 @@
+//! PTX: an assembler's or an optimizer's source, and what compilers make of others.
+
+use model::isa::fence::FenceOrder;
+use model::rel::Model;
+use model::scope::Scope;
+use ptx::version::Target;
+use sass::lowering::LoweringTable;
+
+use super::SourceLanguage;
+use crate::refiner::Models;
+use crate::row::{Assumptions, LoweredRow, RowResult, ptx_items};
+use crate::row_question::PreparedRow;
+use crate::step::{AccessKind, AccessOrder, Step};
+use crate::symmetry;
+use crate::witness::WitnessAccess;
+
+pub(super) struct PtxSource;
+
+impl SourceLanguage for PtxSource {
+    fn name(&self) -> &'static str {
+        "PTX"
+    }
+
+    fn model<'m>(&self, models: &'m Models, torn: bool) -> &'m Model {
+        if torn { &models.ptx } else { &models.untorn }
+    }
+
+    fn tears(&self) -> bool {
+        true
+    }
+
+    fn has_seq_cst(&self) -> bool {
+        false
+    }
+
+    fn has_pointers(&self) -> bool {
+        false
+    }
+
+    fn syntactic_axiom(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether the first instruction is of PTX: `ld.global.u32`, with a guard or a label or without.
+    fn fits(&self, text: &str) -> bool {
+        let mut words = text.split_whitespace();
+        let first = words.find(|word| !word.starts_with('@') && !word.ends_with(':')).unwrap_or("");
+        let name = first.trim_end_matches(';');
+        name.contains('.') && !first.starts_with(['%', '@', '!']) && words.next() != Some("=")
+    }
+
+    fn prepare(
+        &self,
+        source: &str,
+        target: &dyn Fn() -> RowResult<LoweredRow>,
+        arch: Target,
+        assumptions: Assumptions,
+    ) -> RowResult<PreparedRow> {
+        let source = ptx_items("source", source, arch)?;
+        symmetry::compared(&source, target()?, assumptions)
+    }
+
+    fn to_ptx(&self, step: Step, _: Option<&LoweringTable>) -> Vec<Step> {
+        vec![step]
+    }
+
+    fn access(&self, access: &WitnessAccess<'_>) -> Option<String> {
+        let WitnessAccess { act, at, bits, order, scope, value, expects, .. } = access;
+        let scope = if *order == AccessOrder::Weak { String::new() } else { format!(".{scope}") };
+        let suffix = format!("{}{scope}", order.name());
+        let destination = access.destination.as_deref().unwrap_or("_, ");
+        Some(match act {
+            AccessKind::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
+            AccessKind::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
+            AccessKind::Swap | AccessKind::Overwrite => {
+                format!("atom.{suffix}.exch.b{bits} {destination}[{at}], {value}")
+            }
+            AccessKind::CompareExchange(_) => {
+                format!("atom.{suffix}.cas.b{bits} {destination}[{at}], {expects}, {value}")
+            }
+            AccessKind::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
+            // What it computes is not known, and PTX has no `red` that swaps.
+            AccessKind::Reduce => return None,
+        })
+    }
+
+    fn fence(&self, order: FenceOrder, scope: Scope) -> String {
+        format!("fence.{}.{scope}", order.name())
+    }
+}
