@@ -1,4 +1,4 @@
-//! From statements to a model: every name is looked up, every expression is a set or a relation.
+//! Builds a model from statements: resolves names, and checks that each expression is a set or a relation.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The value of an expression, and what is wrong with it.
+//! The values of expressions, and their errors.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Reads memory models in cat, the language of herd's models: sets, relations and axioms.
 //!
-//! By default a file uses the peer's names for PTX and the peer's conventions: reads are not torn,
+//! By default a file uses Dartagnan's names for PTX and its conventions: reads are not torn,
 //! and a failing `cas` writes. A file that [`model::render::cat()`] printed includes `causeway.cat`
-//! and has its own names and conventions; it is read back as the same model.
+//! and has its own names and conventions; it is parsed to the same model.
 
 mod build;
 mod call;
@@ -20,7 +20,7 @@ use model::rel::Model;
 use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 
-/// Larger files are refused: they are no models.
+/// The maximum size of a file in bytes.
 const LARGEST: usize = 1 << 20;
 
 /// Reads a model, or says everything that is wrong with it. `path` is for the messages, and names

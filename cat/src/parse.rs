@@ -1,4 +1,4 @@
-//! A file of cat as statements; what is no statement is reported and passed over.
+//! Parses a file of cat to statements; anything else is reported and skipped.
 
 use super::lex::{Token, TokenKind};
 use super::syntax::{AxiomTest, CatFile, Expr, Statement};

@@ -1,7 +1,7 @@
-//! The recursion that can be written as a closure.
+//! Recursion that can be written as a closure.
 //!
 //! The least relation with `r = a | (r ; b ; r) | (r ; x) | (y ; r)` is `e ; (x | b ; e)*` with
-//! `e = y* ; a`: a chain of a's with b's between them, x's behind and y's before each.
+//! `e = y* ; a`: a chain of a's, with b's between them, x's after and y's before each.
 
 use model::rel::Rel;
 

@@ -1,4 +1,4 @@
-//! Values, and where names are looked up.
+//! Values, and the scopes of names.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Statements and expressions of cat, as they are written.
+//! The syntax tree of cat: statements and expressions.
 
 use text::report::ByteSpan;
 

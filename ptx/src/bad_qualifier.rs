@@ -1,4 +1,4 @@
-//! Qualifiers that no rule can make sense of: unknown, of no use to the instruction, or there twice.
+//! Errors of single qualifiers: unknown, not allowed for the instruction, or repeated.
 
 use crate::qualifier::{BadQualifier, QUALIFIERS, QualifierKind};
 

@@ -1,4 +1,4 @@
-//! An instruction that breaks a rule: the place in the text, and the instruction as it would keep it.
+//! Corrections of instructions that break a rule: the location, and the corrected instruction.
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "each place asks for some kinds of edits")]
 

@@ -1,5 +1,5 @@
-//! Directives that declare nothing: what a module is written for, lines of the source, and what is asked
-//! of the compiler. None of them ends with its line.
+//! Directives without declarations: version and target of a module, source lines, and requests to
+//! the compiler. They do not end at the end of a line.
 
 use crate::version::{PtxIsa, Target};
 

@@ -1,4 +1,4 @@
-//! Fences of proxies, of one state space or of one operation, by their names.
+//! The spellings of fences of proxies, of one state space and of one operation.
 
 use crate::version::PtxIsa;
 

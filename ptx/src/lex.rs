@@ -1,4 +1,4 @@
-//! Tokens of PTX, one at a time: a module may have ten million of them, so none is kept.
+//! Tokens of PTX, produced one at a time: a module may have ten million of them, so they are not stored.
 
 use text::report::ByteSpan;
 

@@ -44,14 +44,14 @@ use text::report::{ByteSpan, Diagnostics};
 pub struct Linted {
     /// In the order of their places.
     pub diagnostics: Vec<Diagnostic>,
-    /// How many memory instructions were asked.
+    /// The number of memory instructions that were checked.
     pub instructions: usize,
     /// Instructions that access memory or synchronize threads and whose rules are not known here,
     /// by name, and how many there are.
     pub not_judged: BTreeMap<String, usize>,
-    /// Whether some of the text is no PTX, or too long: then not everything was asked.
+    /// Whether some of the text is not PTX, or too long, so that not everything was checked.
     pub unreadable: bool,
-    /// Whether it is no text at all: then nothing was.
+    /// Whether it is not text, so that nothing was checked.
     pub unread: bool,
 }
 
@@ -65,7 +65,7 @@ impl Linted {
     }
 }
 
-/// Reads a module and asks each memory instruction its rules. `path` is for the messages.
+/// Reads a module and checks the rules of each memory instruction. `path` is for the messages.
 pub fn lint(path: &str, bytes: &[u8], options: LintOptions) -> Linted {
     let text = match text::decode(path, bytes) {
         Ok(text) => text,
@@ -112,7 +112,7 @@ pub struct Instruction<'a> {
     rest: &'a str,
 }
 
-/// Reads a module; what cannot be read is left out and told.
+/// Reads a module; parts that cannot be read are reported and skipped.
 pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnostic>) {
     let text = match text::decode(path, bytes) {
         Ok(text) => text,

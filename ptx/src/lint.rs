@@ -1,4 +1,4 @@
-//! The memory instructions of a module, each asked its rules.
+//! Checks the rules of the memory instructions of a module.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! What the qualifiers of a memory instruction mean: its order and scope as instructions of the model have them.
+//! The meaning of the qualifiers of memory instructions: their order and scope in the model.
 //!
-//! The one place where `.acquire` of an `ld` becomes an acquire: litmus tests, modules, excerpts and explanations of
-//! single instructions all come here.
+//! `.acquire` of an `ld` gets its meaning only here. Litmus tests, modules, excerpts and explanations of
+//! single instructions all use this module.
 
 use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::isa::fence::{Fence, FenceOrder};

@@ -1,8 +1,8 @@
-//! The modifiers of instructions that have no rules of their own here: those that PTX ISA has for
-//! each, so that any other one is a mistake.
+//! The modifiers of instructions without rules: those that PTX ISA lists for
+//! each, so that others are errors.
 //!
-//! Which of them go together is not known here. Where the document has several pages for an opcode,
-//! or has given it more from version to version, what is said is the union of them.
+//! Combinations of modifiers are not checked. If the document has several pages for an opcode,
+//! or extends it from version to version, the list is the union.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

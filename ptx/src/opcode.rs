@@ -1,4 +1,4 @@
-//! The opcodes of PTX that the model has no events for: known, so that they are no typing mistake.
+//! The opcodes of PTX without events in the model, to distinguish them from unknown opcodes.
 
 /// Opcodes that the model leaves out.
 struct UnmodelledOpcodes {

@@ -1,4 +1,4 @@
-//! From tokens to a module: directives, declarations, functions and their statements.
+//! Parses tokens to a module: directives, declarations, functions and their statements.
 
 use crate::qualifier::Qualifier;
 use crate::shape::{Role, VariableShape};
@@ -31,7 +31,7 @@ pub(super) struct Parser<'a, 'r> {
     returned: bool,
 }
 
-/// Something that was no good was reported; the statement is given up.
+/// Marker: an error was already reported, and the statement is skipped.
 pub(super) struct Lost;
 
 pub(super) type ParseResult<T> = Result<T, Lost>;

@@ -1,5 +1,5 @@
-//! Instructions as text again, each in one way however it was written: comments and needless blanks
-//! are gone, offsets are decimal. Qualifiers keep their order.
+//! Prints instructions in a canonical form: without comments and unnecessary spaces, and with decimal
+//! offsets. Qualifiers keep their order.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
-//! Qualifiers as an instruction writes them.
+//! The qualifiers of an instruction.
 //!
-//! Nothing here knows where the text stands: a qualifier has its position among the dot-separated
-//! parts of the instruction, where 0 is the opcode. `litmus` turns positions into spans.
+//! They do not depend on positions in a text: a qualifier has its index among the dot-separated
+//! parts of the instruction, where 0 is the opcode. `litmus` turns indices into spans.
 
 use std::sync::LazyLock;
 
@@ -51,7 +51,7 @@ impl OrderQualifier {
     }
 }
 
-/// What a cache operator asks of the caches; without effect on the model.
+/// The request of a cache operator to the caches, without effect on the model.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum CacheOperator {
     /// `.ca .cg .cs`: of loads, with and without `.nc`; stores have the last two.

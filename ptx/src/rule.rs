@@ -1,4 +1,4 @@
-//! Rules that instructions can break, and what would be right instead.
+//! Rules that instructions can break, and their corrections.
 
 use std::borrow::Cow;
 

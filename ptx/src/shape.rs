@@ -1,7 +1,7 @@
-//! An instruction as it is written, as far as rules look: qualifiers by position, operands by shape.
+//! An instruction as rules see it: qualifiers by position, operands by shape.
 //!
-//! Readers of text make one of these from what stands there, and keep the places. Names have been
-//! looked up: a register has its type, a variable its state space.
+//! Readers of text create it and keep the locations. Names are
+//! resolved: a register has its type, a variable its state space.
 
 use crate::qualifier::Qualifiers;
 use model::isa::{SpaceQualifier, Type};

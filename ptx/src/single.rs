@@ -1,7 +1,7 @@
-//! One memory instruction by itself: read, and asked its rules as in a module.
+//! Reads a single memory instruction, and checks its rules as in a module.
 //!
-//! It stands in no function and comes without declarations: its names may be anything that has a
-//! place there.
+//! It has no declarations, so a name in it may be a register or a variable of any type that is
+//! valid there.
 
 use crate::fences::{self, Spelling};
 use crate::qualifier::Qualifiers;

@@ -1,7 +1,7 @@
-//! A PTX module as it is written: declarations, functions, instructions.
+//! The syntax tree of a PTX module: declarations, functions, instructions.
 //!
-//! Everything refers to the text by byte ranges. Memory instructions are read operand by operand;
-//! all others are kept as they stand, with the names they define and use.
+//! All nodes refer to the text by byte ranges. Memory instructions are parsed with their operands;
+//! others are kept as text, with the names that they define and use.
 
 use crate::shape::{Opcode, VariableShape};
 use crate::version::{FunctionKind as Kind, PtxIsa, Target};
@@ -114,7 +114,7 @@ pub(crate) struct Opaque {
     pub(crate) names: Range,
 }
 
-/// A name in an instruction that is kept as it stands.
+/// A name in an instruction that is kept as text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NameUse {
     pub(crate) at: ByteSpan,

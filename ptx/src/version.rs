@@ -1,4 +1,4 @@
-//! What a module says it is written for: a version of PTX and a target; and whose word counts.
+//! The version of PTX and the target of a module, and the authority that decides.
 
 use std::fmt;
 

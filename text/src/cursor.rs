@@ -1,4 +1,4 @@
-//! A place in a list of tokens.
+//! A cursor over a list of tokens.
 
 use model::value::Value;
 

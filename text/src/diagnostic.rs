@@ -1,4 +1,4 @@
-//! What is wrong with an input, where, and what to write instead; and the one way it is printed.
+//! Diagnostics: an error of an input, its location, a suggestion; and their only renderer.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -60,7 +60,7 @@ pub struct Diagnostic {
     pub message: String,
     pub path: String,
     pub span: Span,
-    /// What stands at `span`.
+    /// The label of `span`.
     pub note: String,
     pub labels: Vec<Label>,
     pub section: Option<Section>,

@@ -1,4 +1,4 @@
-//! Tokens with the bytes they stand at.
+//! Tokens with their byte ranges.
 
 use model::value::Value;
 

@@ -1,4 +1,4 @@
-//! Checks that the columns of a test have every instruction of a function.
+//! Checks that the columns of a test represent a function completely.
 
 use crate::print::TestText;
 use model::function::{EntryValue, Function, Language, Refused};

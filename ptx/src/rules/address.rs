@@ -1,4 +1,4 @@
-//! Addresses: what they may be, and the state spaces they must lie in.
+//! Rules of addresses: their forms and state spaces.
 
 use super::rule;
 use crate::qualifier::OrderQualifier;
@@ -366,7 +366,7 @@ fn unified_variable(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
     })
 }
 
-/// Reading R48: a load whose syntax has no `.unified` is not asked for it.
+/// Reading R48: loads whose syntax does not have `.unified` do not require it.
 fn unified_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     if form.is_strong() || form.is_non_coherent() {
         return None;

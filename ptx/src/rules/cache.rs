@@ -1,5 +1,5 @@
-//! Cache operators, eviction priorities, prefetch sizes and cache policies: which go together, and
-//! the state spaces they go with.
+//! Rules of cache operators, eviction priorities, prefetch sizes and cache policies: their combinations and
+//! state spaces.
 
 use super::order::without_policy;
 use super::rule;

@@ -1,5 +1,5 @@
-//! `fence` and `membar`. Fences of proxies, of one state space and of one operation are other
-//! instructions, which start alike; see [`crate::fences::SPELLINGS`].
+//! Rules of `fence` and `membar`. Fences of proxies, of one state space and of one operation are other
+//! instructions with the same prefix; see [`crate::fences::SPELLINGS`].
 
 use super::rule;
 use crate::qualifier::OrderQualifier;

@@ -1,5 +1,5 @@
-//! Which version of PTX brought what, and which targets have it: the notes at the end of each page,
-//! one line for each. Where `ptxas` asks for another target than the page does, both are here.
+//! The version and the target that each feature requires: the notes at the end of each page,
+//! one line for each. If `ptxas` requires another target than the page, both are listed.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -329,7 +329,7 @@ pub(super) fn check(
     }
 }
 
-/// The notes of one page, which stand together.
+/// The notes of one page.
 fn of_page(page: GatePage) -> &'static [Gate] {
     static PAGES: LazyLock<[Range<usize>; 7]> = LazyLock::new(|| {
         GatePage::ALL.map(|page| {
@@ -345,7 +345,7 @@ fn of_page(page: GatePage) -> &'static [Gate] {
 pub struct Need {
     pub isa: PtxIsa,
     pub isa_rule: &'static Rule,
-    /// `sm_`; 0 where no target is asked for.
+    /// `sm_`; 0 if no target is required.
     pub sm: u16,
     pub sm_rule: &'static Rule,
 }

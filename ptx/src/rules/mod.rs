@@ -1,7 +1,7 @@
-//! The rules of the memory instructions, as data: what each says, who says so, and how to see it broken.
+//! The rules of the memory instructions, as data: the text of each, its authority, and its check.
 //!
-//! In document order within each file. An instruction with parts that no rule can make sense of
-//! (unknown, foreign, repeated) is reported as that and asked nothing more.
+//! Each file is in document order. If a part of an instruction is unknown, not allowed or repeated,
+//! only this is reported, and no rule is checked.
 
 pub mod address;
 pub mod atomic;
@@ -48,7 +48,7 @@ pub fn accepts(opcode: Opcode) -> &'static [QualifierKind] {
     }
 }
 
-/// The rules that an instruction is asked, in order.
+/// The rules that apply to an instruction, in order.
 pub fn checks(opcode: Opcode) -> &'static [&'static [RuleCheck]] {
     // Constants, so that the lists live for ever.
     match opcode {

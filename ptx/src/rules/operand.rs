@@ -1,4 +1,4 @@
-//! Operands that hold data: how many, and registers of the right type.
+//! Rules of data operands: their number, and the types of registers.
 
 use super::rule;
 use crate::rule::{Breach, Edit, RuleCheck, Spot};

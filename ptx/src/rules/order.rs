@@ -1,4 +1,4 @@
-//! Memory order, scope, `.mmio` and `.nc` of `ld` and `st`, and the state spaces they go with.
+//! Rules of memory order, scope, `.mmio` and `.nc` of `ld` and `st`, and of their state spaces.
 
 use super::rule;
 use crate::qualifier::{CacheOperator, OrderQualifier};
