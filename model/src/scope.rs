@@ -24,6 +24,14 @@ impl Scope {
         }
     }
 
+    /// The narrowest scope of each of these threads that includes all of them.
+    pub fn narrowest(threads: &[Placement]) -> Scope {
+        let all = |scope: &Scope| {
+            threads.iter().all(|&here| threads.iter().all(|&there| scope.includes(here, there)))
+        };
+        Scope::ALL.into_iter().find(all).unwrap_or(Scope::Sys)
+    }
+
     /// As PTX spells it, without the dot.
     pub fn name(self) -> &'static str {
         match self {
@@ -104,6 +112,15 @@ mod tests {
         assert!(!Scope::Cta.includes(at(0, None, 0), at(1, None, 0)));
         assert!(!Scope::Gpu.includes(at(0, None, 0), at(1, None, 0)));
         assert!(Scope::Sys.includes(at(0, None, 0), at(1, None, 0)));
+    }
+
+    #[test]
+    fn the_narrowest_scope_includes_every_thread() {
+        let (first, near, far) = (at(0, Some(0), 0), at(0, Some(0), 1), at(0, Some(1), 2));
+        assert_eq!(Scope::narrowest(&[first]), Scope::Cta);
+        assert_eq!(Scope::narrowest(&[first, near]), Scope::Cluster);
+        assert_eq!(Scope::narrowest(&[first, near, far]), Scope::Gpu);
+        assert_eq!(Scope::narrowest(&[near, at(1, Some(0), 1)]), Scope::Sys);
     }
 
     #[test]

@@ -242,7 +242,7 @@ pub(super) fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
 }
 
 /// Three threads: each by itself, or two of them in one CTA.
-pub(super) fn triples() -> Vec<(&'static str, [Placement; 3])> {
+fn triples() -> Vec<(&'static str, [Placement; 3])> {
     let mut all = Vec::new();
     for (distance, [here, there], _) in pairs() {
         all.push((distance, [here, there, there]));
@@ -254,6 +254,15 @@ pub(super) fn triples() -> Vec<(&'static str, [Placement; 3])> {
     all.push(("on three GPUs", [at(0, 0, 0), at(1, 0, 0), at(2, 0, 0)]));
     all.push(("in three clusters of a GPU", [at(0, 0, 0), at(0, 1, 1), at(0, 2, 2)]));
     all
+}
+
+/// Where two or three threads may be, and how far apart they are then.
+pub(super) fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
+    if threads == 2 {
+        pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
+    } else {
+        triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect()
+    }
 }
 
 /// Who may be near the judged thread.
@@ -274,12 +283,7 @@ pub fn contexts(
 ) -> Vec<Context> {
     let mut all = Vec::new();
     for shape in shapes(family).iter().filter(|shape| seq_cst || !shape.seq_cst) {
-        let placements: Vec<(&'static str, Vec<Placement>)> = if shape.threads.len() == 2 {
-            pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
-        } else {
-            triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect()
-        };
-        for (distance, placements) in placements {
+        for (distance, placements) in placements(shape.threads.len()) {
             if !shape.stands(&placements, reach) {
                 continue;
             }
@@ -398,9 +402,7 @@ impl Context {
             .filter(|(thread, _)| accesses(thread))
             .map(|(_, &placement)| placement)
             .collect();
-        let includes_all =
-            |scope: &Scope| there.iter().all(|&a| there.iter().all(|&b| scope.includes(a, b)));
-        Scope::ALL.into_iter().find(includes_all).unwrap_or(Scope::Sys)
+        Scope::narrowest(&there)
     }
 }
 

@@ -9,9 +9,7 @@ use std::sync::LazyLock;
 use model::memory::Home;
 use model::scope::{Placement, Scope};
 
-use super::context::{
-    Context, ContextFamily, ContextShape, PartnerScope, at, pairs, shape, triples,
-};
+use super::context::{self, Context, ContextFamily, ContextShape, PartnerScope, at, shape};
 use super::step::TestLocation;
 
 const ACCESS: &[&str] = &[
@@ -65,11 +63,10 @@ fn shapes(family: ContextFamily) -> &'static [ContextShape] {
 
 /// Where the threads of a shape may be.
 fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
+    let mut all = context::placements(threads);
     if threads == 2 {
-        return pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect();
+        return all;
     }
-    let mut all: Vec<(&'static str, Vec<Placement>)> =
-        triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect();
     let on = |sm: u32, placement: Placement| Placement { sm: Some(sm), ..placement };
     let neighbour = vec![on(0, at(0, 0, 0)), on(1, at(0, 0, 1)), on(0, at(0, 1, 2))];
     all.push(("in two CTAs of a cluster, a third thread on the first one's SM", neighbour));

@@ -10,7 +10,7 @@ use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
 use super::scan::{ByteRange, Meeting, ThreadScan};
-use crate::context::{pairs, triples};
+use crate::context::{pairs, placements};
 use crate::step::{AccessKind, AccessOrder};
 
 /// A place that threads meet at.
@@ -284,12 +284,7 @@ impl ContextBuilder<'_> {
             .iter()
             .flatten()
             .any(|op| matches!(op, PartnerOp::Access { at, .. } if self.locations[*at].shared));
-        let all: Vec<(&'static str, Vec<Placement>)> = if partners.len() == 1 {
-            pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
-        } else {
-            triples().into_iter().map(|(distance, three)| (distance, three.to_vec())).collect()
-        };
-        for (distance, placements) in all {
+        for (distance, placements) in placements(1 + partners.len()) {
             let same = placements.iter().all(|&other| Scope::Cta.includes(HERE, other));
             if shared && !same {
                 continue;
@@ -396,9 +391,7 @@ impl FunctionContext {
         }
         let partners = self.partners.iter().zip(&self.placements[1..]);
         there.extend(partners.filter(|(ops, _)| accesses(ops)).map(|(_, &placement)| placement));
-        let includes_all =
-            |scope: &Scope| there.iter().all(|&a| there.iter().all(|&b| scope.includes(a, b)));
-        Scope::ALL.into_iter().find(includes_all).unwrap_or(Scope::Sys)
+        Scope::narrowest(&there)
     }
 
     /// The scope of a fence: the widest of the places of its thread.
