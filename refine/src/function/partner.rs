@@ -178,6 +178,9 @@ pub fn contexts(
         maker.pair(&shape, [at, at], [&[op], &[]]);
         maker.pair(&shape, [at, at], [&[], &[op]]);
     }
+    if framed {
+        maker.fences(frame, scan.uses.len());
+    }
     maker.twins();
     maker.all
 }
@@ -275,6 +278,25 @@ impl ContextBuilder<'_> {
             }
             *value = wanted;
             self.place(&varied, frame);
+        }
+    }
+
+    /// A fence of the frame makes a release or an acquire pattern of a relaxed access of the function.
+    fn fences(&mut self, frame: usize, places: usize) {
+        let access = |act| PartnerOp::Access {
+            act,
+            at: frame,
+            order: AccessOrder::Relaxed,
+            value: FRESH,
+        };
+        let fence = PartnerOp::Fence(FenceOrder::AcqRel);
+        for place in (0..places).filter(|&place| !self.locations[place].plain) {
+            let read = vec![vec!["ld.acq q", "if", "ld p"]];
+            let before = [access(AccessKind::Store), fence];
+            self.pair(&read, [frame, place], [&before, &[]]);
+            let written = vec![vec!["st q", "st.rel p"]];
+            let behind = [fence, access(AccessKind::Load)];
+            self.pair(&written, [place, frame], [&[], &behind]);
         }
     }
 
