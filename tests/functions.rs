@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::MEMORY;
 use engine::exit::Exit;
 use engine::judge::Task;
-use litmus::listing::Signature;
+use lift::listing::Signature;
 use model::ptx;
 use refine::csv;
 use refine::function::{FunctionPair, PairReport, judge, paired};
@@ -40,7 +40,7 @@ fn said(source: &str, target: &str) -> PairReport {
     let read = |text: &str| {
         let (module, diagnostics) = ::ptx::read("m.ptx", text.as_bytes());
         assert_eq!(diagnostics, [], "{text}");
-        module.expect("a module").columns()
+        lift::module::functions(&module.expect("a module"))
     };
     judge_pair(&paired(read(source), read(target))[0])
 }
@@ -198,7 +198,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
         let (module, diagnostics) = ::ptx::read("f.ptx", target.as_bytes());
         // What is PTX of another version only is judged as a row.
         let Some(module) = module.filter(|_| diagnostics.is_empty()) else { continue };
-        let said = judge(&paired(source, module.columns())[0], refiner);
+        let said = judge(&paired(source, lift::module::functions(&module))[0], refiner);
         judged += 1;
         let (row_is, function_is) = (finding.verdict, said.finding.verdict);
         let bad = [row_is, function_is].map(|verdict| verdict == Verdict::Weaker);
@@ -241,7 +241,7 @@ const PUBLISHED: [&str; 10] = [
 fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     let judged = |instructions: &[&str]| {
         let (module, _) = ::ptx::read("f.ptx", PUBLISH.as_bytes());
-        let source = module.expect("a module").columns();
+        let source = lift::module::functions(&module.expect("a module"));
         let mut text = ".headerflags @\"EF_CUDA_SM90\"\n.section .text.f,\"ax\"\nf:\n".to_owned();
         for (index, one) in instructions.iter().enumerate() {
             writeln!(text, "        /*{:04x}*/ {one} ;", 16 * index).expect("a string takes it");
@@ -250,7 +250,7 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
             let found = source.iter().find(|(known, _)| known == name)?;
             found.1.as_ref().ok().map(Signature::of)
         };
-        let target = litmus::listing::functions("f.sass", &text, None, &signature);
+        let target = lift::listing::functions("f.sass", &text, None, &signature);
         let target = target.unwrap_or_else(|all| panic!("{}", all[0]));
         judge_pair(&paired(source.clone(), target)[0])
     };

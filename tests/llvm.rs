@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 
 use engine::judge::{Task, Verdict, judge};
+use lift::function::{EntryValue, Function};
 use model::cxx::{self, ReleaseSequence};
-use model::function::{EntryValue, Function};
 
 use crate::suite;
 
@@ -37,7 +37,7 @@ fn alone(function: &Function, value: u64) -> String {
         lines.push(format!("P0:{register}={name};"));
     }
     lines.extend(["}".to_owned(), "P0@cta 0,gpu 0;".to_owned()]);
-    lines.extend(function.rows.iter().map(|row| format!("{};", row.cell)));
+    lines.extend(function.rows.iter().map(|row| format!("{};", row.cell())));
     let (result, bits) = function.result.as_ref().expect("it returns something");
     // Above these bits a register may hold anything.
     let mask = if *bits >= 64 { u64::MAX } else { (1 << bits) - 1 };

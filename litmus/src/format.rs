@@ -9,8 +9,8 @@ use text::report::{ByteSpan, Diagnostics};
 
 use crate::frame::{self, FrameBody};
 use crate::print::{PrintedRow, TestText};
-use crate::spacing::{self, SpacingRule, TokenPair};
 use crate::{Diagnostic, parse};
+use lift::spacing::{self, SpacingRule, TokenPair};
 
 /// Why a file cannot be formatted.
 #[derive(Debug)]

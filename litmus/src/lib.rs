@@ -5,20 +5,13 @@
 
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
-mod cell;
-mod column;
 mod condition;
-mod draft;
 pub mod format;
 mod frame;
 mod init;
-mod instruction;
-pub mod listing;
 mod placement;
 pub mod print;
-mod program;
 pub mod proposition;
-mod spacing;
 
 use std::fmt::Write;
 
@@ -30,9 +23,10 @@ pub use proposition::{Comparand, Prop};
 pub use ptx::qualifier::Dialect;
 use ptx::version::{PtxIsa, Target};
 
-use cell::InstructionCell;
-use draft::ProgramBuilder;
 use frame::{FrameBody, Header};
+use lift::cell::{self, InstructionCell};
+use lift::draft::ProgramBuilder;
+use lift::{column, instruction, program, spacing};
 use sass::lower::Lowering;
 use text::report::{ByteSpan, Diagnostics};
 use text::{Diagnostic, cursor, lex};
@@ -211,7 +205,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
 
     let tail = condition::read(body.tail, &mut draft, report);
     let variables = program::variables(&draft, report);
-    let declarations = program::declarations(&draft, declared);
+    let declarations = init::declarations(&draft, declared);
     let threads = program::threads(draft);
     let program =
         Program { threads, variables, observed: tail.observed, constants: tail.constants };
@@ -410,7 +404,9 @@ fn sass_instructions(
         let thread = ThreadId(u8::try_from(index).expect("the draft has few enough"));
         let (forms, at) = column::read(column, family, registers, thread, draft, report);
         lowered.push(forms);
-        places.push(at);
+        let at =
+            at.into_iter().map(|cell| cell.map_or(ByteSpan::default(), |cell| column[cell].at));
+        places.push(at.collect());
     }
     (places, lowered)
 }

@@ -3,8 +3,8 @@
 use model::program::ThreadId;
 use model::scope::Placement;
 
-use crate::draft::{ProgramBuilder, ThreadDraft};
 use crate::frame::TableRow;
+use lift::draft::{ProgramBuilder, ThreadDraft};
 use text::cursor::{Cursor, short};
 use text::report::{ByteSpan, Diagnostics};
 

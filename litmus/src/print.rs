@@ -258,7 +258,7 @@ fn number(value: Value) -> String {
 
 fn proposition(test: &Test, prop: &Prop) -> String {
     prop.written(&|term| match term {
-        Comparand::Constant(value) => proposition::number(value),
+        Comparand::Constant(value) => lift::program::number(value),
         Comparand::Observed(index) => observed(test, test.program.observed[index]),
     })
 }

@@ -1,9 +1,8 @@
 //! Propositions about the final state of an execution, in conditions and filters.
 
+use lift::program::{has_copies, number};
 use model::isa::alu::Comparison;
-use model::memory::Space;
 use model::program::{Observed, Program};
-use model::scope::Placement;
 use model::value::{self, Value, low_bits};
 
 /// A side of a comparison.
@@ -209,28 +208,10 @@ fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
-/// A number in two's complement as one would write it: patterns of more than 64 bits have no sign.
-pub(crate) fn number(value: Value) -> String {
-    match i64::try_from(value.cast_signed()) {
-        Ok(negative) => negative.to_string(),
-        Err(_) => value.to_string(),
-    }
-}
-
 fn term(program: &Program, term: Comparand) -> String {
     match term {
         Comparand::Constant(value) => number(value),
         Comparand::Observed(index) => name(program, program.observed[index]),
-    }
-}
-
-/// Whether a variable of this space is more than one location to these threads.
-pub(crate) fn has_copies(space: Space, mut threads: impl Iterator<Item = Placement>) -> bool {
-    let Some(first) = threads.next() else { return false };
-    match space {
-        Space::Global | Space::Const | Space::ParamEntry => false,
-        Space::Shared => threads.any(|other| !other.same_cta(first)),
-        Space::Local | Space::ParamFunc => threads.next().is_some(),
     }
 }
 

@@ -5,7 +5,7 @@ use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
 use super::{Access, AtomicOrdering, MemoryOp, Operation, RmwOp};
-use model::function::{EntryValue, FunctionVariable};
+use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
 
@@ -150,7 +150,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             );
         }
         let volatile = access.volatile && !private;
-        let done = self.rows.len();
+        let done = self.builder.len();
         match access.kind {
             MemoryOp::Load => self.load(access, &at, &strength, result)?,
             MemoryOp::Store => self.store(access, &at, &strength, &operands[0])?,
@@ -161,11 +161,10 @@ impl<'a, 'm> Translator<'a, 'm> {
                 self.compare_exchange(access, &at(0), &strength, operands, result)?;
             }
         }
-        for row in &mut self.rows[done..] {
-            let memory = row.cell.contains('[');
-            row.volatile = volatile && memory;
-            row.read_only = read_only && memory;
-        }
+        self.builder.mark_accesses(done, |row| {
+            row.volatile = volatile;
+            row.read_only = read_only;
+        });
         Ok(())
     }
 
@@ -386,13 +385,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("the size of this local variable is not supported");
         };
         let variable = self.fresh(&format!("local_{name}"));
-        self.variables.push(FunctionVariable {
-            name: variable.clone(),
-            space: Space::Local,
-            bytes,
-        });
+        self.variable(FunctionVariable { name: variable.clone(), space: Space::Local, bytes });
         let register = self.values[name].parts[0].1.clone();
-        self.initial.push((register, EntryValue::Address(variable)));
+        self.entry(&register, EntryValue::Address(variable));
         Ok(())
     }
 }

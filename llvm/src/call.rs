@@ -3,7 +3,7 @@
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
-use model::function::EntryValue;
+use lift::function::EntryValue;
 use text::cursor::short;
 
 /// Calls that do nothing which another thread or this one can see.
@@ -160,7 +160,7 @@ impl<'a> Translator<'a, '_> {
         };
         let register = self.initial.iter().find_map(known).unwrap_or_else(|| {
             let register = self.register(&ptx.replace('.', "_"));
-            self.initial.push((register.clone(), EntryValue::Special(ptx.clone())));
+            self.entry(&register, EntryValue::Special(ptx.clone()));
             register
         });
         self.mov(scalar, &to, &register)

@@ -12,7 +12,9 @@ use super::module::{FunctionDefinition, Module};
 use super::operand::Value;
 use super::step::{AggregateAccess, Block, InstructionKind, TypedInstruction};
 use super::ty::{ScalarType, Ty};
-use model::function::{
+use lift::Dialect;
+use lift::builder::FunctionBuilder;
+use lift::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused,
 };
 use text::cursor::short;
@@ -56,7 +58,7 @@ pub(super) struct Translator<'a, 'm> {
     /// Where the instruction is that is translated.
     at: ByteSpan,
     pub(super) result: Option<(String, u16)>,
-    pub(super) rows: Vec<FunctionLine>,
+    pub(super) builder: FunctionBuilder,
     pub(super) initial: Vec<(String, EntryValue)>,
     pub(super) variables: Vec<FunctionVariable>,
     notes: Vec<String>,
@@ -116,7 +118,7 @@ pub(super) fn translate<'a>(
         pending: Vec::new(),
         at: definition.at,
         result: None,
-        rows: Vec::new(),
+        builder: FunctionBuilder::new(Dialect::Cxx),
         initial: Vec::new(),
         variables: Vec::new(),
         notes: Vec::new(),
@@ -129,6 +131,7 @@ pub(super) fn translate<'a>(
     }
     translator.blocks(blocks)?;
     let at = definition.at;
+    let (rows, registers) = translator.builder.finish()?;
     Ok(Function {
         name: definition.symbol(),
         line: lines.number(at),
@@ -136,7 +139,8 @@ pub(super) fn translate<'a>(
         kernel: definition.kernel,
         parameters,
         variables: translator.variables,
-        rows: translator.rows,
+        registers,
+        rows,
         initial: translator.initial,
         result: translator.result,
         notes: translator.notes,
@@ -223,8 +227,19 @@ impl<'a, 'm> Translator<'a, 'm> {
         let mut text: String = self.pending.drain(..).map(|label| label + ": ").collect();
         text.push_str(&cell.into());
         let line = self.lines.number(self.at);
-        self.rows.push(FunctionLine { cell: text, line, ..FunctionLine::default() });
-        self.rows.last_mut().expect("one was pushed")
+        self.builder.instruction(&text, line)
+    }
+
+    /// Notes what a register holds at the beginning.
+    pub(super) fn entry(&mut self, register: &str, value: EntryValue) {
+        self.builder.entry(register, &value);
+        self.initial.push((register.to_owned(), value));
+    }
+
+    /// Declares a variable of the module, or of the function's own memory.
+    pub(super) fn variable(&mut self, variable: FunctionVariable) {
+        self.builder.variable(&variable);
+        self.variables.push(variable);
     }
 
     fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
@@ -271,7 +286,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             let no_alias = parameter.attributes.contains(&"noalias");
             parameters.push(Parameter { name: shown, bits, points_to, no_alias });
-            self.initial.push((register.clone(), EntryValue::Parameter(index)));
+            self.entry(&register, EntryValue::Parameter(index));
             let held = LoweredValue { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
             if self.values.insert(name, held).is_some() {
                 return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
@@ -531,13 +546,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         if !self.pending.is_empty() {
-            let labels: Vec<String> = self.pending.drain(..).map(|label| label + ":").collect();
-            let line = self.lines.number(self.at);
-            self.rows.push(FunctionLine {
-                cell: labels.join(" "),
-                line,
-                ..FunctionLine::default()
-            });
+            self.row("");
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ mod value;
 
 pub use ty::{ScalarType, Type};
 
-use model::function::Functions;
+use lift::function::Functions;
 use text::diagnostic::Diagnostic;
 use text::report::Diagnostics;
 

@@ -4,7 +4,7 @@ use super::function::{CellText, LoweringResult, Root, Translator, word};
 use super::operand::Value;
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
-use model::function::{EntryValue, FunctionVariable};
+use lift::function::{EntryValue, FunctionVariable};
 use text::cursor::short;
 
 /// The bytes of a variable that is as large as whoever starts the kernel says.
@@ -228,9 +228,9 @@ impl<'a> Translator<'a, '_> {
             ));
         }
         let bytes = if bytes == 0 { UNSIZED } else { bytes };
-        self.variables.push(FunctionVariable { name: held.clone(), space, bytes });
+        self.variable(FunctionVariable { name: held.clone(), space, bytes });
         let register = self.register(name);
-        self.initial.push((register.clone(), EntryValue::Address(held)));
+        self.entry(&register, EntryValue::Address(held));
         Ok(register)
     }
 

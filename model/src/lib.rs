@@ -13,7 +13,6 @@ pub mod bits;
 pub mod cxx;
 pub mod event;
 pub mod expr;
-pub mod function;
 pub mod generation;
 pub mod given;
 pub mod isa;

@@ -6,9 +6,9 @@
 pub mod bad_qualifier;
 mod constant;
 pub mod correction;
+mod declared;
 mod directive;
 pub mod fences;
-mod function;
 mod lex;
 mod lint;
 pub mod meaning;
@@ -26,6 +26,7 @@ mod symbols;
 mod syntax;
 pub mod version;
 
+pub use declared::{FunctionDeclaration, MemoryDeclaration};
 pub use lint::LintOptions;
 pub use print::{PrintedOperand, PrintedScalar};
 pub use single::{FunctionPiece, ParsedInstruction, excerpt, instruction, other};

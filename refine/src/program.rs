@@ -138,22 +138,11 @@ pub fn share(program: &mut Program) {
         let initial = InitialValue::Address { variable: y, thread: ThreadId(0) };
         thread.registers.push(Register { name: "y".to_owned(), initial, bits: 64 });
         for line in &mut thread.lines {
-            let address = match &mut line.instruction {
-                Instruction::Load(load) => Some(&mut load.address),
-                Instruction::Store(store) => Some(&mut store.address),
-                Instruction::Atomic(atomic) => Some(&mut atomic.address),
-                Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_)
-                | Instruction::Unsupported(_) => None,
-            };
-            if let Some(address) = address.filter(|to| to.base == Operand::Address(y)) {
-                address.base = Operand::Reg(register);
-            }
+            line.instruction.each_operand_mut(&mut |operand| {
+                if *operand == Operand::Address(y) {
+                    *operand = Operand::Reg(register);
+                }
+            });
         }
     }
 }
@@ -233,18 +222,48 @@ impl ProgramWriter {
         NumberedStep { value, expects, .. }: NumberedStep,
     ) -> Instruction {
         let ty = self.width.ty();
-        let address = Address { base: Operand::Address(variable(at)), offset: 0 };
-        let mut cxx = Cxx {
-            seq_cst: order == AccessOrder::SeqCst,
-            unordered: order == AccessOrder::Unordered,
-            failure: None,
-        };
         let destination = act.shows().then(|| {
             let register = self.register(ty.bits);
             self.shown.push(register);
             register
         });
-        let imm = |number: u8| Operand::Imm(self.width.value(number));
+        ContextAccess {
+            act,
+            order,
+            scope,
+            ty,
+            address: Address { base: Operand::Address(variable(at)), offset: 0 },
+            destination,
+            value: self.width.value(value),
+            expects: self.width.value(expects),
+        }
+        .instruction()
+    }
+}
+
+/// An access as one instruction of the model.
+pub(crate) struct ContextAccess {
+    pub(crate) act: AccessKind,
+    pub(crate) order: AccessOrder,
+    pub(crate) scope: Scope,
+    pub(crate) ty: Type,
+    pub(crate) address: Address,
+    /// `None` discards what is read.
+    pub(crate) destination: Option<Reg>,
+    pub(crate) value: u64,
+    /// What a compare-exchange compares with.
+    pub(crate) expects: u64,
+}
+
+impl ContextAccess {
+    pub(crate) fn instruction(self) -> Instruction {
+        let ContextAccess { act, order, scope, ty, address, destination, .. } = self;
+        let mut cxx = Cxx {
+            seq_cst: order == AccessOrder::SeqCst,
+            unordered: order == AccessOrder::Unordered,
+            failure: None,
+        };
+        let value = Operand::Imm(self.value);
         let (op, operands) = match act {
             AccessKind::Load => {
                 return Instruction::Load(Load {
@@ -267,18 +286,18 @@ impl ProgramWriter {
                     proxy: Proxy::Generic,
                     ty,
                     global_only: false,
-                    sources: vec![imm(value)],
+                    sources: vec![value],
                     address,
                 });
             }
             AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => {
-                (AtomicOp::Exch, vec![imm(value)])
+                (AtomicOp::Exch, vec![value])
             }
             AccessKind::CompareExchange(failure) => {
                 cxx.failure = failure;
-                (AtomicOp::Cas, vec![imm(expects), imm(value)])
+                (AtomicOp::Cas, vec![Operand::Imm(self.expects), value])
             }
-            AccessKind::Probe => (AtomicOp::Cas, vec![imm(0), imm(0)]),
+            AccessKind::Probe => (AtomicOp::Cas, vec![Operand::Imm(0); 2]),
         };
         Instruction::Atomic(Atomic {
             order: order.atomic(),

@@ -142,7 +142,7 @@ fn listing(bytes: &[u8]) -> Result<(), String> {
     let text = text(bytes);
     for arch in [None, Some(50), Some(90)] {
         inside(&sass::listing("f.sass", &text, arch).diagnostics, text.as_bytes())?;
-        if let Err(all) = litmus::listing::functions("f.sass", &text, arch, &|_| None) {
+        if let Err(all) = lift::listing::functions("f.sass", &text, arch, &|_| None) {
             errors(&all, text.as_bytes())?;
         }
     }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use litmus::listing::Signature;
-use model::function::{Function, Functions, Refused};
+use lift::function::{Function, Functions, Refused};
+use lift::listing::Signature;
 use text::Diagnostic;
 
 use crate::input;
@@ -61,7 +61,7 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
         Some(FileKind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
-                Some(module) if diagnostics.is_empty() => Ok(module.columns()),
+                Some(module) if diagnostics.is_empty() => Ok(lift::module::functions(&module)),
                 _ => Err(FunctionsError::Diagnostics(diagnostics)),
             }
         }
@@ -71,7 +71,7 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
                 Some(Signature::of(function))
             };
-            litmus::listing::functions(&shown, utf8()?, listing.arch, &signature)
+            lift::listing::functions(&shown, utf8()?, listing.arch, &signature)
                 .map_err(FunctionsError::Diagnostics)
         }
         Some(_) | None => {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use engine::exit::Exit;
 use indicatif::ProgressBar;
-use model::function::Functions;
+use lift::function::Functions;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
 

@@ -7,8 +7,8 @@ use model::program::Observed;
 use model::value::Value;
 
 use crate::Quantifier;
-use crate::draft::ProgramBuilder;
 use crate::proposition::{Comparand, Prop};
+use lift::draft::ProgramBuilder;
 use text::cursor::{Cursor, short};
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 

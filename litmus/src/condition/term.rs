@@ -5,8 +5,8 @@ use model::program::{Observed, ThreadId};
 use ptx::qualifier::Dialect;
 
 use super::ConditionReader;
-use crate::program;
-use crate::proposition::{Comparand, number};
+use crate::proposition::Comparand;
+use lift::program::{self, number};
 use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
 use text::report::{ByteSpan, ErrorReported};

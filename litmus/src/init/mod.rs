@@ -7,8 +7,8 @@ use model::program::{InitialValue, ThreadId};
 use ptx::qualifier::Dialect;
 
 use self::declared::DeclaredType;
-use crate::DeclaredRegister;
-use crate::draft::{PointsTo, ProgramBuilder};
+use crate::{Declarations, DeclaredRegister, DeclaredVariable};
+use lift::draft::{PointsTo, ProgramBuilder};
 use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
 use text::report::{ByteSpan, Diagnostics};
@@ -443,4 +443,19 @@ impl<'a> InitReader<'a, '_> {
             register.given(Some(variable));
         }
     }
+}
+
+/// What the initial state says of variables and registers beyond the program.
+pub(crate) fn declarations(draft: &ProgramBuilder, declared: DeclaredNames) -> Declarations {
+    let variables = draft.variables.iter().enumerate().take(declared.variables);
+    let variables = variables.map(|(index, variable)| {
+        let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
+        DeclaredVariable {
+            element: variable.element.unwrap_or_else(|| lift::program::element(draft, id)),
+            count: variable.count,
+            space: variable.space,
+            sparse: variable.sparse,
+        }
+    });
+    Declarations { variables: variables.collect(), registers: declared.registers }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::function::{EntryValue, Function, Functions};
+use lift::function::{EntryValue, Function, Functions};
 use model::memory::Space;
 
 pub(crate) fn read(text: &str) -> Functions {
@@ -20,7 +20,7 @@ pub(crate) fn one(text: &str) -> Function {
 
 /// The cells of a function, a line each.
 pub(crate) fn cells(function: &Function) -> String {
-    function.rows.iter().map(|row| row.cell.clone() + "\n").collect()
+    function.rows.iter().map(|row| row.cell() + "\n").collect()
 }
 
 fn declared(space: Space) -> &'static str {
@@ -61,7 +61,7 @@ pub(crate) fn test(function: &Function) -> String {
     }
     text.push_str("}\nP0@cta 0,gpu 0;\n");
     for row in &function.rows {
-        writeln!(text, "{};", row.cell).expect("it can be written");
+        writeln!(text, "{};", row.cell()).expect("it can be written");
     }
     match &function.result {
         Some((result, _)) => writeln!(text, "exists (P0:{result}=0)"),

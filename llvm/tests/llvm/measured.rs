@@ -141,7 +141,7 @@ fn a_line_in_a_function_is_read_as_a_line_by_itself() {
             .rows
             .iter()
             .filter_map(|row| {
-                let name = row.cell.split(' ').next()?;
+                let name = row.text.split(' ').next()?;
                 let parts: Vec<&str> = name.split('.').collect();
                 opcodes.contains(&parts[0]).then(|| {
                     let orders =

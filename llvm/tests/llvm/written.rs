@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use model::function::Function;
+use lift::function::Function;
 
 use crate::column;
 
@@ -28,7 +28,7 @@ fn described(function: &Function) -> String {
     for row in &function.rows {
         let volatile = if row.volatile { " (volatile)" } else { "" };
         let read_only = if row.read_only { " (read only)" } else { "" };
-        writeln!(text, "{:4}  {}{volatile}{read_only}", row.line, row.cell).expect("text");
+        writeln!(text, "{:4}  {}{volatile}{read_only}", row.line, row.cell()).expect("text");
     }
     if let Some((register, bits)) = &function.result {
         writeln!(text, "  returns {register}, {bits} bits").expect("text");

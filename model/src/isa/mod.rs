@@ -190,6 +190,36 @@ pub struct Line {
     pub text: String,
 }
 
+impl Line {
+    /// Visits the registers that it reads and writes.
+    pub fn each_register_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
+        self.guard.iter_mut().for_each(|guard| visit(&mut guard.predicate));
+        self.instruction.each_operand_mut(&mut |operand| {
+            if let Operand::Reg(register) = operand {
+                visit(register);
+            }
+        });
+        match &mut self.instruction {
+            Instruction::Load(load) => load.destinations.iter_mut().flatten().for_each(visit),
+            Instruction::Atomic(atomic) => atomic.destination.iter_mut().for_each(visit),
+            Instruction::Alu(alu) => visit(&mut alu.destination),
+            Instruction::Cvta(cvta) => visit(&mut cvta.destination),
+            Instruction::Barrier(barrier) => {
+                if let bar::BarrierKind::Reduce { source, destination, .. } = &mut barrier.kind {
+                    visit(source);
+                    visit(destination);
+                }
+            }
+            Instruction::Store(_)
+            | Instruction::Branch(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Unsupported(_) => {}
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Instruction {
     Load(ld::Load),
@@ -229,6 +259,33 @@ impl Instruction {
 }
 
 impl Instruction {
+    /// Visits the operands it takes its values from, and the base of its address.
+    pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        let (base, list): (Option<&mut Address>, &mut [Operand]) = match self {
+            Instruction::Load(load) => (Some(&mut load.address), &mut []),
+            Instruction::Store(store) => (Some(&mut store.address), &mut store.sources),
+            Instruction::Atomic(atomic) => (Some(&mut atomic.address), &mut atomic.operands),
+            Instruction::Alu(alu) => (None, &mut alu.sources),
+            Instruction::Cvta(cvta) => return visit(&mut cvta.source),
+            Instruction::Barrier(barrier) => {
+                visit(&mut barrier.id);
+                return barrier.count.iter_mut().for_each(visit);
+            }
+            Instruction::Branch(branch) => {
+                if let Some((_, a, b)) = &mut branch.condition {
+                    visit(a);
+                    visit(b);
+                }
+                return;
+            }
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Unsupported(_) => return,
+        };
+        list.iter_mut().chain(base.map(|address| &mut address.base)).for_each(visit);
+    }
+
     /// The registers it reads, its guard apart.
     pub fn sources(&self) -> impl Iterator<Item = Reg> + '_ {
         let address = match self {

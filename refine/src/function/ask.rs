@@ -2,19 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use model::function::{Function, Language, Refused};
-use model::memory::Space;
+use lift::function::{Function, Language, Refused};
+use model::isa::fence::Fence;
+use model::isa::{Address, Instruction, Operand, Reg, Type, TypeKind};
+use model::memory::{Space, VariableId};
 use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
+use model::scope::Scope;
 use model::value::{Value, low_bits};
 
-use super::bind::{BoundFunction, Setup, TestColumn, bind};
+use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
 use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
-use super::scan::Meeting;
+use super::piece::ThreadPiece;
+use super::scan::ByteRange;
 use crate::contract;
 use crate::inclusion::MachineTarget;
 use crate::language::SourceId;
+use crate::program::ContextAccess;
 use crate::refiner::Refiner;
-use crate::step::{Step, TestLocation as Spot};
+use crate::step::{AccessKind, AccessOrder, Step, TestLocation as Spot};
 use crate::witness::WitnessAccess;
 
 /// A function and its lowering, with what both begin with.
@@ -28,7 +33,7 @@ pub struct RefinementCase<'a> {
     pub shown: Vec<(usize, u32, u32)>,
     /// Whether accesses may be torn.
     pub torn: bool,
-    bound: BTreeMap<(bool, Vec<String>, Vec<String>), BoundFunction>,
+    bound: BTreeMap<(bool, [Vec<String>; 2]), BoundFunction>,
 }
 
 impl<'a> RefinementCase<'a> {
@@ -59,45 +64,35 @@ impl<'a> RefinementCase<'a> {
         all.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
 
-    /// The cells of a thread of a context, with registers of this prefix. `None` where the language
-    /// has no such operation.
-    fn cells(
+    /// What a context does in a thread, with registers of this prefix. `None` where the language has no such
+    /// operation.
+    fn piece(
         &self,
         context: &FunctionContext,
         ops: &[PartnerOp],
         prefix: &str,
         lowered: bool,
-    ) -> Option<Vec<String>> {
-        // A listing is read as a listing, and what stands around it is PTX by its promises.
+    ) -> Option<ThreadPiece> {
+        // What stands around a listing is PTX by its promises.
         let language = SourceId::of(self.function(lowered).language);
-        let (mut cells, mut registers, mut last) = (Vec::new(), 0, None);
+        let (mut piece, mut shown, mut last) = (ThreadPiece::default(), 0, None);
         for op in ops {
             match *op {
-                PartnerOp::Barrier(meeting) => cells.push(
-                    match meeting {
-                        Meeting::Cta => "bar.sync 0",
-                        Meeting::ClusterArrive { relaxed: false } => "barrier.cluster.arrive",
-                        Meeting::ClusterArrive { relaxed: true } => {
-                            "barrier.cluster.arrive.relaxed"
-                        }
-                        Meeting::ClusterWait => "barrier.cluster.wait",
-                    }
-                    .to_owned(),
-                ),
+                PartnerOp::Barrier(meeting) => piece.meet(meeting),
                 PartnerOp::Guard => {
-                    let (register, at) = last.clone()?;
+                    let (register, at) = last?;
                     let location: &MeetingLocation = &self.locations[at];
                     let initial =
                         self.setup.memory[location.place.memory].initial_of(location.place.offset);
-                    let bits = if location.place.bytes == 8 { 64 } else { 32 };
-                    cells.push(format!("setp.eq.u{bits} {prefix}p, {register}, {initial}"));
-                    cells.push(format!("@{prefix}p bra {prefix}end"));
+                    let ty = if location.place.bytes == 8 { Type::U64 } else { Type::U32 };
+                    piece.end_if(prefix, (register, ty), initial);
                 }
                 PartnerOp::Fence(order) => {
                     let scope = context.scope_of_fence(ops, &self.locations);
-                    let step = Step::Fence { order, scope };
-                    for step in self.steps(step, false, lowered)? {
-                        cells.push(cell(step, "", 32, 0, None, language)?);
+                    for step in self.steps(Step::Fence { order, scope }, false, lowered)? {
+                        let Step::Fence { order, scope } = step else { return None };
+                        let text = language.fence(order, scope);
+                        piece.push(Instruction::Fence(Fence { order, scope }), text);
                     }
                 }
                 PartnerOp::Access { act, at, order, value } => {
@@ -105,37 +100,85 @@ impl<'a> RefinementCase<'a> {
                     let scope = context.scope_of(at, location);
                     let spot = if location.shared { Spot::Y } else { Spot::X };
                     let step = Step::access(act, spot, order, scope);
-                    let memory = &self.setup.memory[location.place.memory].name;
-                    let name = match location.place.offset {
-                        0 => memory.clone(),
-                        offset => format!("{memory}+{offset}"),
-                    };
+                    let bits = 8 * location.place.bytes;
+                    let value = if self.torn { spread(value, bits) } else { value };
                     for step in self.steps(step, location.shared, lowered)? {
-                        let destination = match step {
-                            Step::Access { act, .. } if act.shows() => {
-                                registers += 1;
-                                let register = format!("{prefix}{}", registers - 1);
-                                last = Some((register.clone(), at));
-                                Some(register)
+                        match step {
+                            Step::Fence { order, scope } => {
+                                let text = language.fence(order, scope);
+                                piece.push(Instruction::Fence(Fence { order, scope }), text);
                             }
-                            Step::Access { .. }
-                            | Step::Fence { .. }
-                            | Step::Barrier
+                            Step::Access { act, order, scope, .. } => {
+                                let destination = act.shows().then(|| {
+                                    shown += 1;
+                                    let bits = u16::try_from(bits).expect("eight bytes at most");
+                                    piece.register(format!("{prefix}{}", shown - 1), bits)
+                                });
+                                last = destination.map(|register| (register, at)).or(last);
+                                let access = (act, order, scope);
+                                self.context_access(
+                                    &mut piece,
+                                    access,
+                                    location,
+                                    destination,
+                                    value,
+                                    language,
+                                )?;
+                            }
+                            Step::Barrier
                             | Step::ClusterArrive { .. }
                             | Step::ClusterWait
-                            | Step::Guard => None,
-                        };
-                        let bits = 8 * location.place.bytes;
-                        let value = if self.torn { spread(value, bits) } else { value };
-                        cells.push(cell(step, &name, bits, value, destination, language)?);
+                            | Step::Guard => return None,
+                        }
                     }
                 }
             }
         }
-        if ops.contains(&PartnerOp::Guard) {
-            cells.push(format!("{prefix}end:"));
-        }
-        Some(cells)
+        Some(piece)
+    }
+
+    /// Adds an access to a piece. `None` where the language has no such operation.
+    fn context_access(
+        &self,
+        piece: &mut ThreadPiece,
+        (act, order, scope): (AccessKind, AccessOrder, Scope),
+        location: &MeetingLocation,
+        destination: Option<Reg>,
+        value: u64,
+        language: SourceId,
+    ) -> Option<()> {
+        let ByteRange { memory, offset, bytes } = location.place;
+        let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
+        let name = &self.setup.memory[memory].name;
+        let at = match offset {
+            0 => name.clone(),
+            offset => format!("{name}+{offset}"),
+        };
+        let named = |register: Reg| format!("{}, ", piece.registers[usize::from(register.0)].name);
+        let text = WitnessAccess {
+            act,
+            at: &at,
+            bits: bits.into(),
+            order,
+            scope,
+            destination: destination.map(named),
+            value: value.to_string(),
+            expects: "0".to_owned(),
+        };
+        let text = language.access(&text)?;
+        let variable = VariableId(u16::try_from(memory).expect("few variables"));
+        let access = ContextAccess {
+            act,
+            order,
+            scope,
+            ty: Type { kind: TypeKind::Unsigned, bits },
+            address: Address { base: Operand::Address(variable), offset: offset.into() },
+            destination,
+            value,
+            expects: 0,
+        };
+        piece.push(access.instruction(), text);
+        Some(())
     }
 
     /// The columns of a side, the first being the function's.
@@ -145,20 +188,23 @@ impl<'a> RefinementCase<'a> {
         lowered: bool,
     ) -> Option<(TestColumn, Vec<TestColumn>)> {
         let function = self.function(lowered);
-        let frame = [
-            self.cells(context, &context.before, "before", lowered)?,
-            self.cells(context, &context.behind, "behind", lowered)?,
-        ];
+        let frame = self.frame(context, lowered)?;
         let first = self.setup.column(function, &frame);
         let mut others = Vec::new();
         if context.twin {
             others.push(self.setup.column(function, &Default::default()));
         }
         for ops in &context.partners {
-            let cells = self.cells(context, ops, "c", lowered)?;
+            let cells = self.piece(context, ops, "c", lowered)?.cells();
             others.push(TestColumn { cells, initial: Vec::new() });
         }
         Some((first, others))
+    }
+
+    /// What stands before the function in its thread, and behind it.
+    fn frame(&self, context: &FunctionContext, lowered: bool) -> Option<[ThreadPiece; 2]> {
+        let before = self.piece(context, &context.before, "before", lowered)?;
+        Some([before, self.piece(context, &context.behind, "behind", lowered)?])
     }
 
     /// The function in this frame as a thread.
@@ -167,12 +213,9 @@ impl<'a> RefinementCase<'a> {
         context: &FunctionContext,
         lowered: bool,
     ) -> Result<Option<&BoundFunction>, Refused> {
-        let before = self.cells(context, &context.before, "before", lowered);
-        let behind = self.cells(context, &context.behind, "behind", lowered);
-        let (Some(before), Some(behind)) = (before, behind) else { return Ok(None) };
-        let key = (lowered, before, behind);
+        let Some(frame) = self.frame(context, lowered) else { return Ok(None) };
+        let key = (lowered, frame.each_ref().map(ThreadPiece::cells));
         if !self.bound.contains_key(&key) {
-            let frame = [key.1.clone(), key.2.clone()];
             let bound = bind(&self.setup, self.function(lowered), &frame)?;
             self.bound.insert(key.clone(), bound);
         }
@@ -185,31 +228,18 @@ impl<'a> RefinementCase<'a> {
         context: &FunctionContext,
         lowered: bool,
     ) -> Result<Option<Program>, Refused> {
-        let Some((_, others)) = self.columns(context, lowered) else { return Ok(None) };
+        let partners: Option<Vec<ThreadPiece>> =
+            context.partners.iter().map(|ops| self.piece(context, ops, "c", lowered)).collect();
+        let Some(partners) = partners else { return Ok(None) };
         let result = self.function(lowered).result.clone();
-        // What stands around a listing is PTX.
-        let language = match self.function(lowered).language {
-            Language::Sass(_) => Language::Ptx,
-            language @ (Language::Cxx | Language::Ptx) => language,
-        };
-        let partners: Vec<_> = others[usize::from(context.twin)..].to_vec();
-        let placements = context.placements.clone();
-        let others = (!partners.is_empty()).then(|| {
-            let at = &placements[1 + usize::from(context.twin)..];
-            let columns: Vec<_> = at.iter().copied().zip(&partners).collect();
-            self.setup.test("partners", language, &columns, &self.setup.anything()).to_string()
-        });
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
-        let mut program = Program { constants: Vec::new(), ..bound.program.clone() };
+        let mut program = bound.program.clone();
         if context.twin {
             program.threads.push(renumbered(program.threads[0].clone(), 1));
         }
-        if let Some(others) = others {
-            let read = litmus::parse("partners", others.as_bytes())
-                .map_err(|all| Refused { line: 0, why: format!("{others}{}", all[0].message) })?;
-            program.threads.extend(read.program.threads);
-        }
-        let threads = program.threads.iter_mut().zip(&placements).enumerate();
+        let partners = partners.iter().map(|piece| piece.thread(String::new(), HERE));
+        program.threads.extend(partners);
+        let threads = program.threads.iter_mut().zip(&context.placements).enumerate();
         for (index, (thread, &placement)) in threads {
             thread.name = format!("P{index}");
             thread.placement = placement;
@@ -232,7 +262,7 @@ impl<'a> RefinementCase<'a> {
                 let found = thread.registers.iter().position(|register| register.name == name);
                 found.map(|register| Observed::Register {
                     thread: ThreadId(index),
-                    register: model::isa::Reg(u16::try_from(register).expect("few registers")),
+                    register: Reg(u16::try_from(register).expect("few registers")),
                 })
             };
             let function = index == 0 || index == 1 && context.twin;
@@ -251,7 +281,7 @@ impl<'a> RefinementCase<'a> {
         };
         for &(memory, offset, length) in self.shown.iter().filter(|shown| used(shown.0)) {
             all.push(Observed::Memory {
-                variable: model::memory::VariableId(u16::try_from(memory).expect("few variables")),
+                variable: VariableId(u16::try_from(memory).expect("few variables")),
                 thread: ThreadId(0),
                 offset,
                 length,
@@ -338,7 +368,7 @@ impl<'a> RefinementCase<'a> {
     /// A context in words, the function as itself.
     pub fn words(&self, context: &FunctionContext) -> String {
         let cells = |ops: &[PartnerOp], prefix: &str| {
-            self.cells(context, ops, prefix, false).unwrap_or_default()
+            self.piece(context, ops, prefix, false).map(|piece| piece.cells()).unwrap_or_default()
         };
         let name = format!("[{}]", self.source.name);
         let mut first = cells(&context.before, "before");
@@ -360,27 +390,6 @@ fn spread(value: u64, bits: u32) -> u64 {
 /// A register as a program calls it.
 fn plain(name: &str) -> &str {
     name.strip_prefix('%').unwrap_or(name)
-}
-
-/// A step as a cell.
-fn cell(
-    step: Step,
-    at: &str,
-    bits: u32,
-    value: u64,
-    destination: Option<String>,
-    language: SourceId,
-) -> Option<String> {
-    match step {
-        Step::Fence { order, scope } => Some(language.fence(order, scope)),
-        Step::Access { act, order, scope, .. } => {
-            let destination = destination.map(|register| format!("{register}, "));
-            let (value, expects) = (value.to_string(), "0".to_owned());
-            let access = WitnessAccess { act, at, bits, order, scope, destination, value, expects };
-            language.access(&access)
-        }
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
-    }
 }
 
 /// A thread that was the first, as another one.

@@ -4,16 +4,16 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use litmus::Test;
+use lift::function::{EntryValue, Function, FunctionLine, Language, Refused};
 use litmus::print::TestText;
 use machine::form::LoweredInstruction;
-use model::function::{EntryValue, Function, Language, Refused};
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg};
-use model::memory::Space;
-use model::program::{Program, Thread};
+use model::memory::{Space, Variable, VariableId};
+use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
-use text::Diagnostic;
+
+use super::piece::ThreadPiece;
 
 /// Memory of a question; its index is that of the program's variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +31,25 @@ impl Memory {
     pub fn initial_of(&self, offset: u32) -> u64 {
         let found = self.initial.iter().find(|(index, _)| *index == offset / self.element);
         found.map_or(0, |(_, value)| *value)
+    }
+
+    fn variable(&self) -> Variable {
+        let mut initial = vec![0; (self.element * self.count) as usize];
+        for &(index, value) in &self.initial {
+            let bytes = initial.iter_mut().skip((index * self.element) as usize);
+            for (byte, of) in bytes.zip(value.to_le_bytes()).take(self.element as usize) {
+                *byte = of;
+            }
+        }
+        Variable {
+            name: self.name.clone(),
+            space: self.space,
+            initial,
+            declared: true,
+            alias: None,
+            home: None,
+            absolute: None,
+        }
     }
 
     fn declaration(&self) -> String {
@@ -100,37 +119,51 @@ impl Setup {
         source
     }
 
-    /// A condition, where only the program is wanted: memory that is not a thread's own has one name.
-    pub fn anything(&self) -> String {
-        let shared = |memory: &&Memory| memory.space == Space::Global;
-        let name = self.memory.iter().find(shared).map_or("x", |memory| &memory.name);
-        format!("exists ([{name}]=0)")
+    /// The variable that a function calls so.
+    fn variable(&self, name: &str) -> Option<VariableId> {
+        let found = self.memory.iter().position(|memory| memory.name == name)?;
+        u16::try_from(found).ok().map(VariableId)
     }
 
-    /// The column of a function, with these cells before it and behind it.
-    pub fn column(&self, function: &Function, frame: &[Vec<String>; 2]) -> TestColumn {
-        let initial = function.initial.iter().map(|(register, initial)| {
-            let value = match initial {
-                EntryValue::Parameter(index) => match self.arguments.get(*index) {
-                    Some(Argument::Pointer(memory)) => self.memory[*memory].name.clone(),
-                    Some(Argument::Integer(value)) => value.to_string(),
-                    None => "0".to_owned(),
-                },
-                EntryValue::Value(value) => value.to_string(),
-                EntryValue::Address(name) => name.clone(),
-                EntryValue::Special(name) => special(name).to_string(),
+    /// What a register of the first thread holds at the beginning.
+    fn entry(&self, value: &EntryValue) -> InitialValue {
+        let address = |variable| InitialValue::Address { variable, thread: ThreadId(0) };
+        match value {
+            EntryValue::Parameter(index) => match self.arguments.get(*index) {
+                Some(Argument::Pointer(memory)) => {
+                    address(VariableId(u16::try_from(*memory).expect("few variables")))
+                }
+                Some(Argument::Integer(value)) => InitialValue::Value((*value).into()),
+                None => InitialValue::Value(0),
+            },
+            EntryValue::Value(value) => InitialValue::Value((*value).into()),
+            EntryValue::Address(name) => {
+                self.variable(name).map_or(InitialValue::Value(0), address)
+            }
+            EntryValue::Special(name) => InitialValue::Value(special(name).into()),
+        }
+    }
+
+    /// The column of a function, with these pieces before it and behind it.
+    pub fn column(&self, function: &Function, frame: &[ThreadPiece; 2]) -> TestColumn {
+        let initial = function.initial.iter().map(|(register, value)| {
+            let value = match self.entry(value) {
+                InitialValue::Value(value) => value.to_string(),
+                InitialValue::Address { variable, .. } => {
+                    self.memory[usize::from(variable.0)].name.clone()
+                }
             };
             (register.clone(), value)
         });
-        let mut cells: Vec<String> = frame[0].clone();
-        let body = function.rows.iter().map(|row| row.cell.as_str());
-        if frame[1].is_empty() {
-            cells.extend(body.map(str::to_owned));
+        let mut cells: Vec<String> = frame[0].cells();
+        let body = function.rows.iter().map(FunctionLine::cell);
+        if frame[1].lines.is_empty() {
+            cells.extend(body);
         } else {
             // What stands behind the function is reached from each of its ends.
-            cells.extend(body.map(|cell| leaving(cell).unwrap_or_else(|| cell.to_owned())));
+            cells.extend(body.map(|cell| leaving(&cell).unwrap_or(cell)));
             cells.push(format!("{END}:"));
-            cells.extend(frame[1].iter().cloned());
+            cells.extend(frame[1].cells());
         }
         TestColumn { cells, initial: initial.collect() }
     }
@@ -187,44 +220,60 @@ impl BoundFunction {
 /// Where the judged thread is, while it is alone.
 pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 
-/// Reads the column of a function.
+/// Makes a function the thread of a program, with these pieces before it and behind it.
 pub fn bind(
     setup: &Setup,
     function: &Function,
-    frame: &[Vec<String>; 2],
+    frame: &[ThreadPiece; 2],
 ) -> Result<BoundFunction, Refused> {
-    let column = setup.column(function, frame);
-    let source = setup.test("function", function.language, &[(HERE, &column)], &setup.anything());
-    // Cells follow the line of placements.
-    let first = source.line_of_row(1);
-    let row_at = |line: usize| {
-        let cell = line.checked_sub(first + frame[0].len())?;
-        (cell < function.rows.len()).then_some(cell)
+    let [before, behind] = frame;
+    let variables: Vec<VariableId> = function
+        .variables
+        .iter()
+        .map(|variable| setup.variable(&variable.name).expect("a setup has all variables"))
+        .collect();
+    let entry = |name: &str| {
+        let found = function.initial.iter().find(|(register, _)| register == name);
+        found.map_or(InitialValue::Value(0), |(_, value)| setup.entry(value))
     };
-    let read = litmus::parse(&function.name, source.to_string().as_bytes())
-        .map_err(|diagnostics| unread(&diagnostics, function, &row_at))?;
-    let Test { program, line_numbers, sass, .. } = read;
-    let lowered = sass.and_then(|mut sass| sass.lowered.pop()).unwrap_or_default();
-    let rows: Vec<Option<usize>> = line_numbers[0].iter().map(|&line| row_at(line)).collect();
-    let bound = BoundFunction { program, rows, lowered };
-    if let Some((_, line, why)) = bound.program.unsupported() {
-        return Err(Refused { line: bound.line(function, line), why: why.to_owned() });
+    let registers = function.registers.iter();
+    let mut thread = Thread {
+        name: "P0".to_owned(),
+        placement: HERE,
+        registers: registers
+            .map(|(name, bits)| Register { name: name.clone(), bits: *bits, initial: entry(name) })
+            .collect(),
+        lines: Vec::new(),
+    };
+    before.append(&mut thread);
+    let mut rows = vec![None; before.lines.len()];
+    let mut lowered = vec![LoweredInstruction::default(); before.lines.len()];
+    let first = before.lines.len();
+    for (index, row) in function.rows.iter().enumerate() {
+        for lifted in &row.lines {
+            let mut line = lifted.line.clone();
+            if let Instruction::Branch(branch) = &mut line.instruction {
+                branch.target += first;
+            }
+            if let Instruction::Unsupported(why) = &line.instruction {
+                return Err(Refused { line: row.line, why: why.clone() });
+            }
+            line.instruction.each_operand_mut(&mut |operand| {
+                if let Operand::Address(variable) = operand {
+                    *variable = variables[usize::from(variable.0)];
+                }
+            });
+            thread.lines.push(line);
+            lowered.push(lifted.lowered.clone());
+            rows.push(Some(index));
+        }
     }
-    Ok(bound)
-}
-
-fn unread(
-    diagnostics: &[Diagnostic],
-    function: &Function,
-    row_at: &dyn Fn(usize) -> Option<usize>,
-) -> Refused {
-    let Some(first) = diagnostics.first() else {
-        return Refused { line: function.line, why: "it cannot be read".to_owned() };
-    };
-    let row = row_at(first.span.line).map(|row| &function.rows[row]);
-    let line = row.map_or(function.line, |row| row.line);
-    let cell = row.map_or(String::new(), |row| format!("`{}`: ", row.cell));
-    Refused { line, why: format!("{cell}{}", first.message) }
+    behind.append(&mut thread);
+    rows.resize(thread.lines.len(), None);
+    lowered.resize(thread.lines.len(), LoweredInstruction::default());
+    let variables = setup.memory.iter().map(Memory::variable).collect();
+    let program = Program { threads: vec![thread], variables, ..Program::default() };
+    Ok(BoundFunction { program, rows, lowered })
 }
 
 /// The parameters that some access has its address from. Sums and moves keep an address; where two

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use model::function::{Function, Language, Refused};
+use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOp;
 use model::memory::Space;
@@ -213,7 +213,7 @@ fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
     for function in functions {
         for row in &function.rows {
             let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-            all.extend(row.cell.split(word).map(str::to_owned));
+            all.extend(row.text.split(word).map(str::to_owned));
         }
         all.extend(function.initial.iter().map(|(name, _)| name.clone()));
     }

@@ -8,6 +8,7 @@ pub mod ask;
 pub mod bind;
 pub mod judge;
 pub mod partner;
+pub mod piece;
 mod progress;
 mod refine;
 mod repair;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::parallel;
-use model::function::{Function, Functions, Refused};
+use lift::function::{Function, Functions, Refused};
 
 use crate::Progress;
 use crate::refiner::Refiner;

@@ -283,12 +283,8 @@ impl ContextBuilder<'_> {
 
     /// A fence of the frame makes a release or an acquire pattern of a relaxed access of the function.
     fn fences(&mut self, frame: usize, places: usize) {
-        let access = |act| PartnerOp::Access {
-            act,
-            at: frame,
-            order: AccessOrder::Relaxed,
-            value: FRESH,
-        };
+        let access =
+            |act| PartnerOp::Access { act, at: frame, order: AccessOrder::Relaxed, value: FRESH };
         let fence = PartnerOp::Fence(FenceOrder::AcqRel);
         for place in (0..places).filter(|&place| !self.locations[place].plain) {
             let read = vec![vec!["ld.acq q", "if", "ld p"]];

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use model::function::Refused;
+use lift::function::Refused;
 use model::isa::{Instruction, Reg};
 use model::program::Thread;
 

@@ -1,6 +1,6 @@
 //! A function and its lowering as the judging loop asks them.
 
-use model::function::Refused;
+use lift::function::Refused;
 use model::program::Program;
 use model::value::Value;
 

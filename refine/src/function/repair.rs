@@ -1,6 +1,6 @@
 //! What is missing: the least change of one instruction of the target that takes the outcome away.
 
-use model::function::Language;
+use lift::function::Language;
 use model::isa::Instruction;
 use model::program::Program;
 use model::strength::{AccessOrder, Strength};

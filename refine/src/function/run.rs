@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use lift::function::{Language, Refused};
 use machine::form::LoweredInstruction;
-use model::function::{Language, Refused};
 use model::program::Program;
 use sass::lower::Lowering;
 

@@ -59,7 +59,7 @@ pub(super) fn weakest_sufficient(
             let words = now.map_or("may be removed".to_owned(), |now| {
                 format!("may be `.{}.{}`", now.order_name(), now.scope)
             });
-            format!("line {}: `{}` {words}", row.line, row.cell)
+            format!("line {}: `{}` {words}", row.line, row.text)
         })
         .collect();
     Some(said.join("; "))

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use ::ptx::version::Target;
-use model::function::Language;
+use lift::function::Language;
 use model::isa::fence::FenceOrder;
 use model::rel::Model;
 use model::scope::Scope;

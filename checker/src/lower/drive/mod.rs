@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use model::function::{Functions, Refused};
+use lift::function::{Functions, Refused};
 use text::Diagnostic;
 
 use self::kernel::{NAME, kernel};
@@ -169,7 +169,7 @@ fn assemble(
         command.args(["-arch", &target]).arg(&files.module).arg("-o").arg(&files.cubin);
         let (done, said) = run(&mut command)?;
         if done {
-            return Ok(read.columns());
+            return Ok(lift::module::functions(&read));
         }
         let found: Vec<(usize, String)> = said.lines().filter_map(complaint).collect();
         if !refuse(all, &lines, &found) {

@@ -15,50 +15,50 @@ use text::report::{ByteSpan, Diagnostics};
 
 /// A variable, before its accesses are known.
 #[derive(Clone, Debug)]
-pub(crate) struct VariableDraft {
-    pub(crate) name: String,
-    pub(crate) at: ByteSpan,
+pub struct VariableDraft {
+    pub name: String,
+    pub at: ByteSpan,
     /// Bytes of one element, if a type was declared.
-    pub(crate) element: Option<u32>,
+    pub element: Option<u32>,
     /// Of an array.
-    pub(crate) count: Option<u32>,
-    pub(crate) values: Vec<(Value, ByteSpan)>,
-    pub(crate) space: Option<Space>,
-    pub(crate) alias: Option<(Proxy, VariableId)>,
+    pub count: Option<u32>,
+    pub values: Vec<(Value, ByteSpan)>,
+    pub space: Option<Space>,
+    pub alias: Option<(Proxy, VariableId)>,
     /// Of tests in SASS: in a page that is marked as sparse.
-    pub(crate) sparse: bool,
+    pub sparse: bool,
     /// The address that the test puts it at.
-    pub(crate) absolute: Option<u64>,
+    pub absolute: Option<u64>,
     /// Where the memory is, and where that is said.
-    pub(crate) home: Option<(Home, ByteSpan)>,
-    pub(crate) uses: Uses,
+    pub home: Option<(Home, ByteSpan)>,
+    pub uses: Uses,
 }
 
 /// What the accesses of a variable say about it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Uses {
+pub struct Uses {
     /// The widest scalar, in bytes.
-    pub(crate) widest: u32,
+    pub widest: u32,
     /// The end of the furthest access.
-    pub(crate) reach: u32,
+    pub reach: u32,
     /// The state space that an instruction names first, and where.
-    pub(crate) space: Option<(Space, ByteSpan)>,
+    pub space: Option<(Space, ByteSpan)>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct RegisterDraft {
-    pub(crate) name: String,
-    pub(crate) initial: Option<InitialValue>,
+pub struct RegisterDraft {
+    pub name: String,
+    pub initial: Option<InitialValue>,
     /// 0 while nothing writes it.
-    pub(crate) bits: u16,
+    pub bits: u16,
     /// Whether an instruction writes it.
-    pub(crate) written: bool,
+    pub written: bool,
     /// The variable whose address the register has, as long as only one is known to be put there.
-    pub(crate) points_to: PointsTo,
+    pub points_to: PointsTo,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PointsTo {
+pub enum PointsTo {
     Nothing,
     Variable(VariableId),
     Unknown,
@@ -66,39 +66,39 @@ pub(crate) enum PointsTo {
 
 /// An access whose address or width is only checked when the whole program is known.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DraftAccess {
-    pub(crate) base: Operand,
-    pub(crate) offset: i64,
+pub struct DraftAccess {
+    pub base: Operand,
+    pub offset: i64,
     /// Bytes of one element.
-    pub(crate) scalar: u32,
-    pub(crate) elements: u32,
-    pub(crate) space: SpaceQualifier,
-    pub(crate) reach: AllowedSpaces,
+    pub scalar: u32,
+    pub elements: u32,
+    pub space: SpaceQualifier,
+    pub reach: AllowedSpaces,
     /// Of the address, and of the state space or else the opcode.
-    pub(crate) at: ByteSpan,
-    pub(crate) space_at: ByteSpan,
+    pub at: ByteSpan,
+    pub space_at: ByteSpan,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct ThreadDraft {
-    pub(crate) name: String,
-    pub(crate) placement: Placement,
-    pub(crate) registers: Vec<RegisterDraft>,
+pub struct ThreadDraft {
+    pub name: String,
+    pub placement: Placement,
+    pub registers: Vec<RegisterDraft>,
     by_name: BTreeMap<String, Reg>,
-    pub(crate) lines: Vec<Line>,
-    pub(crate) labels: BTreeMap<String, (usize, ByteSpan)>,
+    pub lines: Vec<Line>,
+    pub labels: BTreeMap<String, (usize, ByteSpan)>,
     /// Branches: the line, the label, and where it is named.
-    pub(crate) jumps: Vec<(usize, String, ByteSpan)>,
-    pub(crate) accesses: Vec<DraftAccess>,
+    pub jumps: Vec<(usize, String, ByteSpan)>,
+    pub accesses: Vec<DraftAccess>,
     /// Names that some instruction writes, wherever in the column: a register, if no variable.
-    pub(crate) defined: BTreeSet<String>,
+    pub defined: BTreeSet<String>,
 }
 
 /// More would not fit the model's indices.
 const MOST: usize = 4096;
 
 impl ThreadDraft {
-    pub(crate) fn new(name: String, placement: Placement) -> ThreadDraft {
+    pub fn new(name: String, placement: Placement) -> ThreadDraft {
         ThreadDraft {
             name,
             placement,
@@ -112,12 +112,12 @@ impl ThreadDraft {
         }
     }
 
-    pub(crate) fn known_register(&self, name: &str) -> Option<Reg> {
+    pub fn known_register(&self, name: &str) -> Option<Reg> {
         self.by_name.get(name.strip_prefix('%').unwrap_or(name)).copied()
     }
 
     /// `%r0` and `r0` are one register.
-    pub(crate) fn register(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> Reg {
+    pub fn register(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> Reg {
         if let Some(known) = self.known_register(name) {
             return known;
         }
@@ -138,25 +138,25 @@ impl ThreadDraft {
         Reg(index)
     }
 
-    pub(crate) fn draft(&mut self, register: Reg) -> &mut RegisterDraft {
+    pub fn draft(&mut self, register: Reg) -> &mut RegisterDraft {
         &mut self.registers[usize::from(register.0)]
     }
 
     /// Notes that an instruction writes the register, with how many bits.
-    pub(crate) fn write(&mut self, register: Reg, bits: u16) {
+    pub fn write(&mut self, register: Reg, bits: u16) {
         let draft = self.draft(register);
         draft.bits = draft.bits.max(bits);
         draft.written = true;
     }
 
-    pub(crate) fn register_names(&self) -> impl Iterator<Item = &str> {
+    pub fn register_names(&self) -> impl Iterator<Item = &str> {
         self.registers.iter().map(|register| register.name.as_str())
     }
 }
 
 impl RegisterDraft {
     /// Its bits: those written, else those of an address, or what its value takes.
-    pub(crate) fn width(&self) -> u16 {
+    pub fn width(&self) -> u16 {
         match (self.bits, self.initial) {
             (0, Some(InitialValue::Value(value))) if !crate::program::fits_value(value, 64) => 128,
             (0, _) => 64,
@@ -165,7 +165,7 @@ impl RegisterDraft {
     }
 
     /// Notes that the register is given the address of `variable`, or a value of unknown origin.
-    pub(crate) fn given(&mut self, variable: Option<VariableId>) {
+    pub fn given(&mut self, variable: Option<VariableId>) {
         self.points_to = match (self.points_to, variable) {
             (PointsTo::Nothing, Some(variable)) => PointsTo::Variable(variable),
             (PointsTo::Variable(known), Some(variable)) if known == variable => self.points_to,
@@ -176,26 +176,29 @@ impl RegisterDraft {
 
 /// Everything that names are looked up in.
 #[derive(Debug)]
-pub(crate) struct ProgramBuilder {
-    pub(crate) dialect: Dialect,
+pub struct ProgramBuilder {
+    pub dialect: Dialect,
     /// The version of PTX whose rules are asked.
-    pub(crate) isa: PtxIsa,
+    pub isa: PtxIsa,
     /// Whether the columns hold SASS.
-    pub(crate) sass: bool,
-    pub(crate) variables: Vec<VariableDraft>,
+    pub sass: bool,
+    /// Whether all variables are declared before an instruction names one: any other name is a register.
+    pub declares_all: bool,
+    pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
-    pub(crate) threads: Vec<ThreadDraft>,
-    pub(crate) thread_by_name: BTreeMap<String, ThreadId>,
+    pub threads: Vec<ThreadDraft>,
+    pub thread_by_name: BTreeMap<String, ThreadId>,
     /// Names that were reported once and are not again.
     undeclared: BTreeSet<String>,
 }
 
 impl ProgramBuilder {
-    pub(crate) fn new(dialect: Dialect) -> ProgramBuilder {
+    pub fn new(dialect: Dialect) -> ProgramBuilder {
         ProgramBuilder {
             dialect,
             isa: PtxIsa::NEWEST,
             sass: false,
+            declares_all: false,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
             threads: Vec::new(),
@@ -204,21 +207,16 @@ impl ProgramBuilder {
         }
     }
 
-    pub(crate) fn known_variable(&self, name: &str) -> Option<VariableId> {
+    pub fn known_variable(&self, name: &str) -> Option<VariableId> {
         self.by_name.get(name).copied()
     }
 
-    pub(crate) fn variable(&mut self, id: VariableId) -> &mut VariableDraft {
+    pub fn variable(&mut self, id: VariableId) -> &mut VariableDraft {
         &mut self.variables[usize::from(id.0)]
     }
 
     /// Declares a variable that is not known yet.
-    pub(crate) fn declare(
-        &mut self,
-        name: &str,
-        at: ByteSpan,
-        report: &mut Diagnostics,
-    ) -> VariableId {
+    pub fn declare(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> VariableId {
         if self.variables.len() >= MOST {
             report.error("too-many", at, "this test has too many variables");
             return VariableId(0);
@@ -242,7 +240,7 @@ impl ProgramBuilder {
     }
 
     /// The variable of this name; the peer dialect takes an undeclared one to begin as 0.
-    pub(crate) fn location(
+    pub fn location(
         &mut self,
         name: &str,
         at: ByteSpan,
@@ -275,7 +273,7 @@ impl ProgramBuilder {
 
     /// The variable that the test puts at an address of global memory, and the place in it; `bytes`
     /// are accessed there.
-    pub(crate) fn at_number(&self, address: u64, bytes: u32) -> Option<(VariableId, i64)> {
+    pub fn at_number(&self, address: u64, bytes: u32) -> Option<(VariableId, i64)> {
         self.variables.iter().enumerate().find_map(|(index, variable)| {
             let start = variable.absolute?;
             let extent = variable.element.unwrap_or(bytes.max(4)) * variable.count.unwrap_or(1);
@@ -286,7 +284,7 @@ impl ProgramBuilder {
     }
 
     /// `P0`, or `0`.
-    pub(crate) fn known_thread(&self, name: &str) -> Option<ThreadId> {
+    pub fn known_thread(&self, name: &str) -> Option<ThreadId> {
         let found = self.thread_by_name.get(name).copied();
         found.or_else(|| {
             let number = name.starts_with(|c: char| c.is_ascii_digit());
@@ -294,7 +292,7 @@ impl ProgramBuilder {
         })
     }
 
-    pub(crate) fn thread_named(
+    pub fn thread_named(
         &self,
         name: &str,
         at: ByteSpan,
@@ -319,7 +317,7 @@ impl ProgramBuilder {
     }
 
     /// The thread that stands for all of its CTA, as far as `variable` is concerned.
-    pub(crate) fn owner(&self, space: Space, thread: ThreadId) -> ThreadId {
+    pub fn owner(&self, space: Space, thread: ThreadId) -> ThreadId {
         let Some(here) = self.threads.get(usize::from(thread.0)).map(|t| t.placement) else {
             return thread;
         };
@@ -336,7 +334,7 @@ impl ProgramBuilder {
     }
 
     /// The variable whose bytes an alias names in the end.
-    pub(crate) fn root(&self, id: VariableId) -> VariableId {
+    pub fn root(&self, id: VariableId) -> VariableId {
         let mut root = id;
         // A cycle was reported where it was declared; it ends here after one round.
         for _ in 0..self.variables.len() {
@@ -348,7 +346,7 @@ impl ProgramBuilder {
         root
     }
 
-    pub(crate) fn thread(&mut self, id: ThreadId) -> &mut ThreadDraft {
+    pub fn thread(&mut self, id: ThreadId) -> &mut ThreadDraft {
         &mut self.threads[usize::from(id.0)]
     }
 }

@@ -3,23 +3,21 @@
 use model::isa::Operand;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{InitialValue, Register, Thread, ThreadId};
+use model::scope::Placement;
 use model::value::{self, Value};
 use ptx::qualifier::Dialect;
 
 use crate::draft::{DraftAccess, PointsTo, ProgramBuilder, VariableDraft};
-use crate::init::DeclaredNames;
-use crate::proposition::number;
-use crate::{Declarations, DeclaredVariable};
 use text::cursor::short;
 use text::report::Diagnostics;
 
 /// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
-pub(crate) fn fits(number: u64, bits: u32) -> bool {
+pub fn fits(number: u64, bits: u32) -> bool {
     bits >= 64 || fits_value(i128::from(number.cast_signed()).cast_unsigned(), bits)
 }
 
 /// Whether `bits` hold the value, as an unsigned or as a signed number.
-pub(crate) fn fits_value(value: Value, bits: u32) -> bool {
+pub fn fits_value(value: Value, bits: u32) -> bool {
     if bits >= value::BITS.into() {
         return true;
     }
@@ -28,7 +26,7 @@ pub(crate) fn fits_value(value: Value, bits: u32) -> bool {
 }
 
 /// Checks every access whose variable is known, and notes what it says about the variable.
-pub(crate) fn check_accesses(draft: &mut ProgramBuilder, report: &mut Diagnostics) {
+pub fn check_accesses(draft: &mut ProgramBuilder, report: &mut Diagnostics) {
     for thread in 0..draft.threads.len() {
         for access in std::mem::take(&mut draft.threads[thread].accesses) {
             if let Some((variable, offset)) = target(draft, thread, &access, report) {
@@ -188,7 +186,7 @@ fn declared_extent(variable: &VariableDraft) -> Option<u32> {
 }
 
 /// Bytes of one element, as declared, else as accessed.
-pub(crate) fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
+pub fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let default = match draft.dialect {
         Dialect::Ptx | Dialect::Cxx => 4,
@@ -200,18 +198,18 @@ pub(crate) fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
     })
 }
 
-pub(crate) fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
+pub fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     (element(draft, id) * variable.count.unwrap_or(1)).max(variable.uses.reach)
 }
 
-pub(crate) fn space(draft: &ProgramBuilder, id: VariableId) -> Space {
+pub fn space(draft: &ProgramBuilder, id: VariableId) -> Space {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let used = variable.uses.space.map(|(space, _)| space);
     variable.space.or(used).unwrap_or_default()
 }
 
-pub(crate) fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variable> {
+pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variable> {
     let all = (0..draft.variables.len()).map(|index| {
         let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
         let variable = &draft.variables[index];
@@ -226,21 +224,6 @@ pub(crate) fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec
         }
     });
     all.collect()
-}
-
-/// What the initial state says of variables and registers beyond the program.
-pub(crate) fn declarations(draft: &ProgramBuilder, declared: DeclaredNames) -> Declarations {
-    let variables = draft.variables.iter().enumerate().take(declared.variables);
-    let variables = variables.map(|(index, variable)| {
-        let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
-        DeclaredVariable {
-            element: variable.element.unwrap_or_else(|| element(draft, id)),
-            count: variable.count,
-            space: variable.space,
-            sparse: variable.sparse,
-        }
-    });
-    Declarations { variables: variables.collect(), registers: declared.registers }
 }
 
 /// An address of its own, which no other variable may have too.
@@ -315,7 +298,7 @@ fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> 
     initial
 }
 
-pub(crate) fn threads(draft: ProgramBuilder) -> Vec<Thread> {
+pub fn threads(draft: ProgramBuilder) -> Vec<Thread> {
     draft
         .threads
         .into_iter()
@@ -337,12 +320,30 @@ pub(crate) fn threads(draft: ProgramBuilder) -> Vec<Thread> {
 }
 
 /// Whether a name alone says which copy of the variable is meant.
-pub(crate) fn one_copy(draft: &ProgramBuilder, id: VariableId) -> bool {
+pub fn one_copy(draft: &ProgramBuilder, id: VariableId) -> bool {
     let placements = draft.threads.iter().map(|thread| thread.placement);
-    !crate::proposition::has_copies(space(draft, id), placements)
+    !has_copies(space(draft, id), placements)
 }
 
 /// The thread that stands for the CTA of `thread` where the variable has copies, else the first.
-pub(crate) fn owner(draft: &ProgramBuilder, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
+pub fn owner(draft: &ProgramBuilder, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
     draft.owner(space(draft, id), thread.unwrap_or(ThreadId(0)))
+}
+
+/// A number in two's complement as one would write it: patterns of more than 64 bits have no sign.
+pub fn number(value: Value) -> String {
+    match i64::try_from(value.cast_signed()) {
+        Ok(negative) => negative.to_string(),
+        Err(_) => value.to_string(),
+    }
+}
+
+/// Whether a variable of this space is more than one location to these threads.
+pub fn has_copies(space: Space, mut threads: impl Iterator<Item = Placement>) -> bool {
+    let Some(first) = threads.next() else { return false };
+    match space {
+        Space::Global | Space::Const | Space::ParamEntry => false,
+        Space::Shared => threads.any(|other| !other.same_cta(first)),
+        Space::Local | Space::ParamFunc => threads.next().is_some(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use ptx::qualifier::Qualifier;
 
+use crate::spacing;
 use ptx::is_special;
 use text::cursor::{Cursor, short};
 use text::lex::{Token, TokenKind};
@@ -9,31 +10,36 @@ use text::report::{ByteSpan, Diagnostics};
 
 /// A dot-separated part of an instruction; `shared::cta` is one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DottedPart<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) at: ByteSpan,
+pub struct DottedPart<'a> {
+    pub text: &'a str,
+    pub at: ByteSpan,
 }
 
 #[derive(Clone)]
-pub(crate) struct InstructionCell<'a> {
-    pub(crate) labels: Vec<(&'a str, ByteSpan)>,
+pub struct InstructionCell<'a> {
+    pub labels: Vec<(&'a str, ByteSpan)>,
     /// The predicate, and whether it is negated.
-    pub(crate) guard: Option<(&'a str, ByteSpan, bool)>,
+    pub guard: Option<(&'a str, ByteSpan, bool)>,
     /// Empty if the cell has no instruction.
-    pub(crate) parts: Vec<DottedPart<'a>>,
-    pub(crate) operands: Cursor<'a>,
+    pub parts: Vec<DottedPart<'a>>,
+    pub operands: Cursor<'a>,
     /// The instruction, with its guard.
-    pub(crate) at: ByteSpan,
-    pub(crate) tokens: &'a [Token],
+    pub at: ByteSpan,
+    pub tokens: &'a [Token],
 }
 
 impl<'a> InstructionCell<'a> {
-    pub(crate) fn opcode(&self) -> &'a str {
+    /// The guard and the instruction, without comments and needless blanks.
+    pub fn text(&self) -> String {
+        spacing::text(self.operands.text, self.tokens, spacing::cell)
+    }
+
+    pub fn opcode(&self) -> &'a str {
         self.parts.first().map_or("", |part| part.text)
     }
 
     /// Whether a qualifier is a type.
-    pub(crate) fn has_type(&self) -> bool {
+    pub fn has_type(&self) -> bool {
         self.parts
             .iter()
             .skip(1)
@@ -41,7 +47,7 @@ impl<'a> InstructionCell<'a> {
     }
 
     /// The name of the register that the instruction writes, as far as a glance tells.
-    pub(crate) fn defines(&self) -> Option<String> {
+    pub fn defines(&self) -> Option<String> {
         let writes = match self.opcode() {
             "st" | "store" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt"
             | "bge" | "sust" => false,
@@ -54,7 +60,7 @@ impl<'a> InstructionCell<'a> {
     }
 
     /// A special register among the operands: `%tid.x`, `%clock64`.
-    pub(crate) fn special_register(&self) -> Option<&'a str> {
+    pub fn special_register(&self) -> Option<&'a str> {
         let (text, tokens) = (self.operands.text, self.operands.rest());
         let special =
             |token: &Token| token.kind == TokenKind::Word && is_special(token.at.of(text));
@@ -70,7 +76,7 @@ impl<'a> InstructionCell<'a> {
     }
 
     /// The opcode and its qualifiers, as one place.
-    pub(crate) fn name_at(&self) -> ByteSpan {
+    pub fn name_at(&self) -> ByteSpan {
         match (self.parts.first(), self.parts.last()) {
             (Some(first), Some(last)) => first.at.to(last.at),
             _ => self.at,
@@ -78,21 +84,21 @@ impl<'a> InstructionCell<'a> {
     }
 
     /// The part after the opcode at `index`, or the empty string.
-    pub(crate) fn part(&self, index: usize) -> &'a str {
+    pub fn part(&self, index: usize) -> &'a str {
         self.parts.get(index).map_or("", |part| part.text)
     }
 
     /// The place of a part; of the end of the name for one past the last.
-    pub(crate) fn part_at(&self, index: usize) -> ByteSpan {
+    pub fn part_at(&self, index: usize) -> ByteSpan {
         self.parts.get(index).map_or(self.name_at().after(), |part| part.at)
     }
 
-    pub(crate) fn operand_text(&self) -> &'a str {
+    pub fn operand_text(&self) -> &'a str {
         self.operands.rest_at().of(self.operands.text)
     }
 
     /// The instruction with other parts, as it could be pasted.
-    pub(crate) fn with_parts(&self, parts: &[&str]) -> String {
+    pub fn with_parts(&self, parts: &[&str]) -> String {
         let operands = self.operand_text();
         let space = if operands.is_empty() { "" } else { " " };
         let guard = self.guard.map_or(String::new(), |(name, _, negated)| {
@@ -102,7 +108,7 @@ impl<'a> InstructionCell<'a> {
     }
 
     /// The instruction with other operands.
-    pub(crate) fn with_operands(&self, operands: &str) -> String {
+    pub fn with_operands(&self, operands: &str) -> String {
         let name = self.name_at().of(self.operands.text);
         short_line(&format!("{name} {operands}"))
     }
@@ -120,10 +126,7 @@ fn short_line(line: &str) -> String {
 const MOST_PARTS: usize = 20;
 
 /// Splits a cell; `None` after an error.
-pub(crate) fn cell<'a>(
-    mut cursor: Cursor<'a>,
-    report: &mut Diagnostics,
-) -> Option<InstructionCell<'a>> {
+pub fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<InstructionCell<'a>> {
     let mut labels = Vec::new();
     while cursor.kind_at(0) == Some(TokenKind::Word) && cursor.text_at(1) == ":" {
         labels.extend(cursor.word());
@@ -192,7 +195,7 @@ pub(crate) fn cell<'a>(
 
 /// An operand as it is written.
 #[derive(Clone, Debug)]
-pub(crate) enum Arg<'a> {
+pub enum Arg<'a> {
     Name(&'a str, ByteSpan),
     Number(u64, ByteSpan),
     /// `[x+4]`, `[x].unified`.
@@ -205,21 +208,21 @@ pub(crate) enum Arg<'a> {
 
 /// What stands in the brackets of an address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WrittenAddress<'a> {
-    pub(crate) base: WrittenBase<'a>,
-    pub(crate) offset: i64,
+pub struct WrittenAddress<'a> {
+    pub base: WrittenBase<'a>,
+    pub offset: i64,
     /// The place of the suffix `.unified`.
-    pub(crate) unified: Option<ByteSpan>,
+    pub unified: Option<ByteSpan>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum WrittenBase<'a> {
+pub enum WrittenBase<'a> {
     Name(&'a str, ByteSpan),
     Number(u64),
 }
 
 impl Arg<'_> {
-    pub(crate) fn at(&self) -> ByteSpan {
+    pub fn at(&self) -> ByteSpan {
         match self {
             Arg::Name(_, at)
             | Arg::Number(_, at)
@@ -231,7 +234,7 @@ impl Arg<'_> {
 }
 
 /// All operands of a cell; `None` after an error.
-pub(crate) fn args<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Vec<Arg<'a>>> {
+pub fn args<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Vec<Arg<'a>>> {
     let mut args = Vec::new();
     if cursor.at_end() {
         return Some(args);

@@ -74,7 +74,7 @@ impl<'a> InstructionReader<'_> {
     }
 
     /// Gives branches their targets once the column is read.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let (dialect, sass) = (self.draft.dialect, self.draft.sass);
         let thread = self.draft.thread(self.thread);
         let end = thread.lines.len();

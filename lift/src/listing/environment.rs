@@ -5,7 +5,7 @@ use model::memory::Space;
 
 use super::{ListedFunctionReader, TextResult};
 use crate::column::constant;
-use model::function::{EntryValue, FunctionVariable};
+use crate::function::{EntryValue, FunctionVariable};
 use sass::listing::ListingLine;
 use sass::opcode::{Class, class};
 use sass::syntax::{Indexed, Instruction};

@@ -1,7 +1,9 @@
 //! Functions of listings as columns.
 
-use litmus::listing::{Signature, functions};
-use model::function::{EntryValue, Function, FunctionVariable, Language, Parameter, Refused};
+use lift::function::{
+    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused,
+};
+use lift::listing::{Signature, functions};
 use model::memory::Space;
 
 fn signature() -> Signature {
@@ -45,8 +47,8 @@ fn one(sm: u16, instructions: &[&str]) -> Result<Function, Refused> {
     read(&listed(sm, instructions)).pop().expect("there is one").1
 }
 
-fn cells(function: &Function) -> Vec<&str> {
-    function.rows.iter().map(|row| row.cell.as_str()).collect()
+fn cells(function: &Function) -> Vec<String> {
+    function.rows.iter().map(FunctionLine::cell).collect()
 }
 
 fn initial(function: &Function, name: &str) -> Option<EntryValue> {

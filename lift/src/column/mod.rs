@@ -7,12 +7,13 @@
 mod access;
 mod address;
 mod arithmetic;
-pub(crate) mod constant;
+pub mod constant;
 mod control;
 mod integer;
 mod lane;
 mod order;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use machine::form::{Family, LoweredInstruction};
@@ -31,10 +32,10 @@ use text::cursor::Cursor;
 use text::report::{ByteSpan, Diagnostics};
 
 /// A cell of the table.
-pub(crate) struct ColumnCell<'a> {
-    labels: Vec<(&'a str, ByteSpan)>,
-    instruction: Option<syntax::Instruction<'a>>,
-    pub(crate) at: ByteSpan,
+pub struct ColumnCell<'a> {
+    pub labels: Vec<(Cow<'a, str>, ByteSpan)>,
+    pub instruction: Option<syntax::Instruction<'a>>,
+    pub at: ByteSpan,
 }
 
 /// What the model does not cover is `Err`, with why.
@@ -45,7 +46,7 @@ fn unsupported<T>(why: &'static str) -> SupportResult<T> {
 }
 
 /// Reads a cell, and checks the rules of the architecture.
-pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> ColumnCell<'a> {
+pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> ColumnCell<'a> {
     let (text, at) = (cursor.text, cursor.rest_at());
     let (mut labels, mut start) = (Vec::new(), at.start);
     loop {
@@ -58,7 +59,7 @@ pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) ->
             break;
         }
         let first = start as usize + blanks;
-        labels.push((&trimmed[..length], ByteSpan::new(first, first + length)));
+        labels.push((Cow::from(&trimmed[..length]), ByteSpan::new(first, first + length)));
         start = ByteSpan::new(first, first + length + 1).end;
     }
     let all = parse::read(text, ByteSpan { start, ..at }, report);
@@ -75,16 +76,16 @@ pub(crate) fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) ->
     ColumnCell { labels, instruction, at }
 }
 
-/// Reads the instructions of one thread into the draft. What the machine does for each line, and
-/// where each line is.
-pub(crate) fn read(
+/// Reads the instructions of one thread into the draft. What the machine does for each line, and the index of the
+/// cell of each line; no cell has what the initial state does.
+pub fn read(
     cells: &[ColumnCell<'_>],
     family: Family,
     registers: Option<u16>,
     thread: ThreadId,
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,
-) -> (Vec<LoweredInstruction>, Vec<ByteSpan>) {
+) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
     let written = cells.iter().filter_map(|cell| cell.instruction.as_ref()?.registers());
     let written = written.flat_map(|registers| registers.writes).collect();
     let guard = None;
@@ -105,16 +106,22 @@ pub(crate) fn read(
         text: String::new(),
     };
     column.initial();
-    let mut places = vec![ByteSpan::default(); column.lowered.len()];
+    let mut places = vec![None; column.lowered.len()];
     let mut index = 0;
-    while let Some(cell) = cells.get(index) {
+    while index < cells.len() {
         column.cell = index;
         index += column.cell(&cells[index..]);
-        places.resize(column.lowered.len(), cell.at);
+        places.resize(column.lowered.len(), Some(column.cell));
     }
     let ColumnReader { draft, report, lowered, .. } = column;
     instruction::InstructionReader { draft, report, thread }.finish();
     (lowered, places)
+}
+
+/// An instruction as text; operands of no known form print as they are written, blanks too.
+pub fn text(instruction: &syntax::Instruction<'_>) -> String {
+    let text = instruction.to_string();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 struct ColumnReader<'r> {
@@ -159,8 +166,8 @@ impl ColumnReader<'_> {
     fn cell(&mut self, cells: &[ColumnCell<'_>]) -> usize {
         let cell = &cells[0];
         let line = self.draft.thread(self.thread).lines.len();
-        for &(name, at) in &cell.labels {
-            let name = name.trim_start_matches('.');
+        for (name, at) in &cell.labels {
+            let (name, at) = (name.trim_start_matches('.'), *at);
             let labels = &mut self.draft.thread(self.thread).labels;
             if let Some(&(_, first)) = labels.get(name) {
                 self.report
@@ -171,9 +178,7 @@ impl ColumnReader<'_> {
             }
         }
         let Some(instruction) = &cell.instruction else { return 1 };
-        // Operands of no known form print as they are written, blanks too.
-        let text = instruction.to_string();
-        self.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.text = text(instruction);
         self.guard = None;
         self.waits(instruction);
         match instruction.guard {

@@ -12,12 +12,12 @@ use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, AddressTerm, Atom, Indexed};
 
 /// The name of a constant of 32 bits.
-pub(crate) fn name(bank: u64, offset: u64) -> String {
+pub fn name(bank: u64, offset: u64) -> String {
     format!("c[{bank:#x}][{offset:#x}]")
 }
 
 /// Where the parameters of a kernel begin in bank 0.
-pub(crate) fn parameters(family: Family) -> u64 {
+pub fn parameters(family: Family) -> u64 {
     match family {
         Family::Maxwell => 0x140,
         Family::Volta | Family::Ampere => 0x160,
@@ -27,7 +27,7 @@ pub(crate) fn parameters(family: Family) -> u64 {
 }
 
 /// The bank and the offset of `c[0x0][0x210]` and `c[0x4][RZ]`.
-pub(crate) fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
+pub fn place(indexed: &Indexed<'_>) -> Option<(u64, u64)> {
     let number = |terms: &[AddressTerm<'_>]| match terms {
         [one] => match one.value.atom {
             Atom::Number(number) => number.value,

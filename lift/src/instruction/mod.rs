@@ -22,22 +22,21 @@ use ptx::version::RuleContext;
 
 use crate::cell::{self, Arg, InstructionCell, WrittenBase};
 use crate::draft::ProgramBuilder;
-use crate::spacing;
 use ptx::bad_qualifier;
 use ptx::correction::{InstructionPieces, OperandPiece, PieceShape};
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// Reads the instructions of one thread.
-pub(crate) struct InstructionReader<'r> {
-    pub(crate) draft: &'r mut ProgramBuilder,
-    pub(crate) report: &'r mut Diagnostics,
-    pub(crate) thread: ThreadId,
+pub struct InstructionReader<'r> {
+    pub draft: &'r mut ProgramBuilder,
+    pub report: &'r mut Diagnostics,
+    pub thread: ThreadId,
 }
 
 impl<'a> InstructionReader<'_> {
     /// One cell: its labels, and its instruction if there is one.
-    pub(crate) fn cell(&mut self, cell: &InstructionCell<'a>) {
+    pub fn cell(&mut self, cell: &InstructionCell<'a>) {
         let line = self.draft.thread(self.thread).lines.len();
         for &(name, at) in &cell.labels {
             let labels = &mut self.draft.thread(self.thread).labels;
@@ -60,8 +59,7 @@ impl<'a> InstructionReader<'_> {
             .guard
             .map(|(name, at, negated)| Guard { predicate: self.register(name, at), negated });
         for instruction in self.instruction(cell) {
-            let text = spacing::text(cell.operands.text, cell.tokens, spacing::cell);
-            let line = Line { guard, instruction, text };
+            let line = Line { guard, instruction, text: cell.text() };
             self.draft.thread(self.thread).lines.push(line);
         }
     }
@@ -393,9 +391,11 @@ impl<'a> InstructionReader<'_> {
             return Some(Ok(variable));
         }
         let ptx = self.draft.dialect != Dialect::Peer;
+        let declares_all = self.draft.declares_all;
         let thread = self.draft.thread(self.thread);
         if thread.known_register(name).is_some()
             || thread.defined.contains(name)
+            || declares_all
             || ptx && memory::looks_like_register(name)
         {
             return Some(Err(self.register(name, at)));

@@ -4,19 +4,22 @@
 //! memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
 //! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
 
-mod coverage;
 mod environment;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
 
-use model::function::{
+use crate::builder::FunctionBuilder;
+use crate::column::{self, ColumnCell};
+use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refused,
 };
+use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
 use sass::opcode::{Class, class};
-use sass::syntax::{Atom, Instruction, OperandKind};
+use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandKind, Value};
 use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 
@@ -35,7 +38,7 @@ impl Signature {
         let mut vectors = 0;
         let mut wide = false;
         for row in &function.rows {
-            let name = row.cell.split(' ').find(|word| {
+            let name = row.text.split(' ').find(|word| {
                 ["ld.", "st.", "atom.", "red."].iter().any(|opcode| word.starts_with(opcode))
             });
             let Some(name) = name else { continue };
@@ -88,6 +91,7 @@ pub fn functions(
             return Err(Refused { line: function.line, why });
         };
         ListedFunctionReader {
+            text,
             sm,
             family,
             signature,
@@ -125,6 +129,7 @@ fn addresses(text: &str) -> BTreeMap<u64, &str> {
 }
 
 struct ListedFunctionReader<'l> {
+    text: &'l str,
     sm: u16,
     family: Family,
     signature: Signature,
@@ -142,46 +147,74 @@ impl ListedFunctionReader<'_> {
         let targets: BTreeSet<String> =
             lines.iter().filter_map(|line| target(&line.instruction)).collect();
         let mut rows: Vec<FunctionLine> = Vec::new();
-        for line in lines {
+        let branches: Vec<Option<String>> =
+            lines.iter().map(|line| target(&line.instruction)).collect();
+        let wait = wait();
+        let mut cells = Vec::new();
+        for (line, target) in lines.iter().zip(&branches) {
             let refused = |why| Refused { line: line.number, why };
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
                 .chain(line.address.map(at_address))
                 .filter(|label| targets.contains(label))
-                .map(|label| format!("{label}: "))
                 .collect();
             self.beside(&line.instruction).map_err(refused)?;
             let waits = self.waits(&line.instruction);
-            let cell = cell(&line.instruction).map_err(refused)?;
-            let wait = if waits { " &wr=0x0" } else { "" };
-            rows.push(FunctionLine {
-                cell: format!("{}{cell}{wait}", labels.concat()),
+            let at = line.instruction.at;
+            let mut instruction = line.instruction.clone();
+            instruction.annotations.clear();
+            if let (Some(target), Some(last)) = (target, instruction.operands.last_mut()) {
+                last.kind = OperandKind::Value(Value {
+                    signs: "",
+                    absolute: false,
+                    atom: Atom::Name(target),
+                    suffixes: Vec::new(),
+                    outer: Vec::new(),
+                });
+            }
+            if waits {
+                instruction.annotations.push(Annotation { at, ..WRITE });
+            }
+            let row = |text, labels: Vec<String>| FunctionLine {
+                labels,
+                text,
                 line: line.number,
                 volatile: line.instruction.has("MMIO"),
-                read_only: false,
-            });
+                ..FunctionLine::default()
+            };
+            rows.push(row(column::text(&instruction), labels.clone()));
+            let labels = labels.into_iter().map(|label| (Cow::from(label), at)).collect();
+            cells.push(ColumnCell { labels, instruction: Some(instruction), at });
             if waits {
-                let cell = "NOP &req={0}".to_owned();
-                rows.push(FunctionLine { cell, line: line.number, ..FunctionLine::default() });
+                let wait = Instruction { at, ..wait.clone() };
+                rows.push(FunctionLine { volatile: false, ..row(column::text(&wait), Vec::new()) });
+                cells.push(ColumnCell { labels: Vec::new(), instruction: Some(wait), at });
             }
         }
         self.pieces(&function.lines);
         let variables = self.variables(&function.lines);
         let variables = variables.map_err(|why| Refused { line: function.line, why })?;
-        let function = Function {
+        let mut builder = FunctionBuilder::new(Dialect::Ptx);
+        for variable in &variables {
+            builder.variable(variable);
+        }
+        for (register, value) in &self.initial {
+            builder.entry(register, value);
+        }
+        let (rows, registers) = builder.listing(self.text, &cells, rows, self.sm, self.family)?;
+        Ok(Function {
             name: function.name.to_owned(),
             line: function.line,
             language: Language::Sass(self.sm),
             kernel: true,
             parameters: self.signature.parameters,
             variables,
+            registers,
             rows,
             initial: self.initial.into_iter().collect(),
             result: None,
             notes: self.notes.into_iter().collect(),
-        };
-        coverage::covered(&function)?;
-        Ok(function)
+        })
     }
 
     /// Whether what follows waits for it, which no text shows.
@@ -226,20 +259,27 @@ fn target(instruction: &Instruction<'_>) -> Option<String> {
     }
 }
 
-/// An instruction as a cell has it: labels without dots, and no annotations.
-fn cell(instruction: &Instruction<'_>) -> TextResult<String> {
-    let guard = instruction.guard.map(|guard| format!("{guard} ")).unwrap_or_default();
-    let mut operands: Vec<String> = instruction.operands.iter().map(ToString::to_string).collect();
-    if let (Some(target), Some(last)) = (target(instruction), operands.last_mut()) {
-        *last = target;
+/// `&wr=0x0`: the scoreboard that says when a load is done.
+const WRITE: Annotation<'static> = Annotation {
+    kind: AnnotationKind::Write(0),
+    text: "&wr=0x0",
+    braced: false,
+    at: ByteSpan { start: 0, end: 0 },
+};
+
+/// `NOP &req={0}`: waits for it.
+fn wait() -> Instruction<'static> {
+    let nothing = ByteSpan::default();
+    let text = "&req={0}";
+    let kind = AnnotationKind::Require(1);
+    Instruction {
+        guard: None,
+        opcode: Name { text: "NOP", at: nothing },
+        modifiers: Vec::new(),
+        operands: Vec::new(),
+        annotations: vec![Annotation { kind, text, braced: false, at: nothing }],
+        at: nothing,
     }
-    let operands = operands.join(", ");
-    let gap = if operands.is_empty() { "" } else { " " };
-    let text = format!("{guard}{}{gap}{operands}", instruction.name());
-    if text.contains(['|', ';']) {
-        return Err("a cell has no bars and no semicolons".to_owned());
-    }
-    Ok(text)
 }
 
 /// Without what a compiler puts behind the last instruction: a branch to itself, and `NOP`.

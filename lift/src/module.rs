@@ -1,18 +1,20 @@
-//! Functions of a module as columns of a litmus test.
+//! Functions of a PTX module, lifted.
 //!
-//! Instructions stay as they are, as far as a column takes them: names lose what it does not have, loads
-//! of parameters become moves, and the store of a result is what the function returns.
+//! Names lose the characters that a column of a test does not have, loads of parameters become moves, and the
+//! store of a result is what the function returns.
 
 use std::collections::BTreeMap;
 
-use crate::version::FunctionKind as Kind;
 use model::isa::SpaceQualifier;
 use model::memory::Space;
+use ptx::qualifier::Dialect;
+use ptx::{
+    FunctionDeclaration, Instruction, MemoryDeclaration, Module, PrintedOperand, is_special,
+};
 
-use super::symbols::is_special;
-use super::{Instruction, Module, PrintedOperand, syntax};
-use model::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refused,
+use crate::builder::FunctionBuilder;
+use crate::function::{
+    EntryValue, Function, FunctionVariable, Functions, Language, Parameter, Refused,
 };
 
 /// What does nothing to memory, to values or to control.
@@ -23,9 +25,8 @@ const UNSIZED: u32 = 128;
 
 /// A function that is being read.
 struct FunctionReader<'m, 'a> {
-    module: &'m Module<'a>,
-    function: &'m syntax::Function,
-    globals: &'m BTreeMap<&'a str, syntax::VariableDeclaration>,
+    function: &'m FunctionDeclaration<'a>,
+    globals: &'m BTreeMap<&'a str, MemoryDeclaration<'a>>,
     notes: Vec<String>,
     parameters: Vec<Parameter>,
     /// The first name of a result.
@@ -33,7 +34,7 @@ struct FunctionReader<'m, 'a> {
     returned: bool,
     variables: Vec<FunctionVariable>,
     initial: BTreeMap<String, EntryValue>,
-    rows: Vec<FunctionLine>,
+    builder: FunctionBuilder,
     /// Of the instruction that is read.
     line: usize,
 }
@@ -46,114 +47,81 @@ fn plain(name: &str) -> String {
     first.then_some('_').into_iter().chain(letters).collect()
 }
 
-impl<'a> Module<'a> {
-    /// Each function that has a body, as far as a column can say it.
-    pub fn columns(&self) -> Functions {
-        let functions = self.tree.functions.iter().enumerate();
-        let mut globals = BTreeMap::new();
-        let mut next = 0;
-        let all = &self.tree.variables;
-        let inside = self.tree.functions.iter().map(|f| (f.results.start, f.variables.end));
-        let end = u32::try_from(all.len()).expect("a file has less than 4 GiB");
-        for (start, end) in inside.chain([(end, end)]) {
-            for variable in &all[next as usize..start as usize] {
-                // Declarations without a body have parameters, too.
-                if !variable.space.is_param() {
-                    globals.insert(variable.name.of(self.text), *variable);
-                }
-            }
-            next = end;
-        }
-        functions
-            .map(|(index, function)| {
-                let name = function.name.of(self.text);
-                (name.to_owned(), self.column(index, function, &globals))
-            })
-            .collect()
-    }
-
-    fn line_of(&self, offset: usize) -> usize {
-        1 + self.text[..offset].matches('\n').count()
-    }
-
-    fn column(
-        &self,
-        index: usize,
-        function: &syntax::Function,
-        globals: &BTreeMap<&'a str, syntax::VariableDeclaration>,
-    ) -> Result<Function, Refused> {
-        let line = self.line_of(function.name.start as usize);
-        if let Some(at) = function.shadowed {
-            let why = format!("two registers are called `{}`", at.of(self.text));
-            return Err(Refused { line: self.line_of(at.start as usize), why });
-        }
-        if self.tree.address_bits == Some(32) {
-            return Err(Refused { line, why: "32-bit addresses are not supported".to_owned() });
-        }
-        let kernel = function.kind == Kind::Kernel;
-        let mut reader = FunctionReader {
-            module: self,
-            function,
-            globals,
-            notes: Vec::new(),
-            parameters: Vec::new(),
-            result: None,
-            returned: false,
-            variables: Vec::new(),
-            initial: BTreeMap::new(),
-            rows: Vec::new(),
-            line,
-        };
-        let refuse = |line: usize| move |why: String| Refused { line, why };
-        reader.signature(kernel).map_err(refuse(line))?;
-        let labels = self.labels(index);
-        let mut labels = labels.iter().peekable();
-        let mut before = |reader: &mut FunctionReader<'_, '_>, index: usize| {
-            while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
-                let cell = format!("{}:", plain(label));
-                reader.rows.push(FunctionLine {
-                    cell,
-                    line: reader.line,
-                    ..FunctionLine::default()
-                });
-            }
-        };
-        let mut count = 0;
-        for (index, instruction) in self.instructions(index).enumerate() {
-            let offset = instruction.text.as_ptr() as usize - self.text.as_ptr() as usize;
-            reader.line = self.line_of(offset);
-            before(&mut reader, index);
-            reader.instruction(&instruction).map_err(refuse(reader.line))?;
-            count = index + 1;
-        }
-        before(&mut reader, count);
-        Ok(Function {
-            name: function.name.of(self.text).to_owned(),
-            line,
-            language: Language::Ptx,
-            kernel,
-            parameters: reader.parameters,
-            variables: reader.variables,
-            rows: reader.rows,
-            initial: reader.initial.into_iter().collect(),
-            result: reader
-                .result
-                .filter(|_| reader.returned)
-                .map(|(name, bits)| (plain(name), bits)),
-            notes: reader.notes,
+/// The functions of a module that have a body.
+pub fn functions(module: &Module<'_>) -> Functions {
+    let globals = module.globals().into_iter().map(|global| (global.name, global)).collect();
+    let functions = module.declared_functions().into_iter().enumerate();
+    functions
+        .map(|(index, declared)| {
+            let read = function(module, index, &declared, &globals);
+            (declared.name.to_owned(), read)
         })
+        .collect()
+}
+
+fn function<'a>(
+    module: &Module<'a>,
+    index: usize,
+    declared: &FunctionDeclaration<'a>,
+    globals: &BTreeMap<&'a str, MemoryDeclaration<'a>>,
+) -> Result<Function, Refused> {
+    let line = declared.line;
+    if let Some((register, line)) = declared.shadowed {
+        let why = format!("two registers are called `{register}`");
+        return Err(Refused { line, why });
     }
+    if module.address_bits() == Some(32) {
+        return Err(Refused { line, why: "32-bit addresses are not supported".to_owned() });
+    }
+    let mut reader = FunctionReader {
+        function: declared,
+        globals,
+        notes: Vec::new(),
+        parameters: Vec::new(),
+        result: None,
+        returned: false,
+        variables: Vec::new(),
+        initial: BTreeMap::new(),
+        builder: FunctionBuilder::new(Dialect::Ptx),
+        line,
+    };
+    let refuse = |line: usize| move |why: String| Refused { line, why };
+    reader.signature().map_err(refuse(line))?;
+    let labels = module.labels(index);
+    let mut labels = labels.iter().peekable();
+    let mut before = |reader: &mut FunctionReader<'_, '_>, index: usize| {
+        while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
+            reader.push(&format!("{}:", plain(label)));
+        }
+    };
+    let mut count = 0;
+    for (index, instruction) in module.instructions(index).enumerate() {
+        reader.line = module.line_of(&instruction);
+        before(&mut reader, index);
+        reader.instruction(&instruction).map_err(refuse(reader.line))?;
+        count = index + 1;
+    }
+    before(&mut reader, count);
+    let (rows, registers) = reader.builder.finish()?;
+    Ok(Function {
+        name: declared.name.to_owned(),
+        line,
+        language: Language::Ptx,
+        kernel: declared.kernel,
+        parameters: reader.parameters,
+        variables: reader.variables,
+        registers,
+        rows,
+        initial: reader.initial.into_iter().collect(),
+        result: reader.result.filter(|_| reader.returned).map(|(name, bits)| (plain(name), bits)),
+        notes: reader.notes,
+    })
 }
 
 impl<'a> FunctionReader<'_, 'a> {
-    fn declared(&self, range: syntax::Range) -> &[syntax::VariableDeclaration] {
-        range.of(&self.module.tree.variables)
-    }
-
-    fn signature(&mut self, kernel: bool) -> Result<(), String> {
-        let text = self.module.text;
-        for parameter in self.declared(self.function.parameters).to_vec() {
-            let name = parameter.name.of(text);
+    fn signature(&mut self) -> Result<(), String> {
+        for parameter in &self.function.parameters {
+            let name = parameter.name;
             let bytes = parameter.bytes.filter(|bytes| *bytes <= 8);
             let bytes = bytes.ok_or_else(|| format!("the parameter `{name}` is not a scalar"))?;
             self.parameters.push(Parameter {
@@ -163,18 +131,25 @@ impl<'a> FunctionReader<'_, 'a> {
                 no_alias: false,
             });
         }
-        let results = self.declared(self.function.results);
-        if let Some(result) = results.first().copied() {
-            let bytes = result.bytes.filter(|bytes| *bytes <= 8 && results.len() == 1 && !kernel);
+        let results = &self.function.results;
+        if let Some(result) = results.first() {
+            let one = results.len() == 1 && !self.function.kernel;
+            let bytes = result.bytes.filter(|bytes| *bytes <= 8 && one);
             let bytes = bytes.ok_or("the function returns more than one scalar")?;
             let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
-            self.result = Some((result.name.of(text), bits));
+            self.result = Some((result.name, bits));
         }
         Ok(())
     }
 
-    fn push(&mut self, cell: String) {
-        self.rows.push(FunctionLine { cell, line: self.line, ..FunctionLine::default() });
+    fn push(&mut self, cell: &str) {
+        self.builder.instruction(cell, self.line);
+    }
+
+    /// Notes what a register holds at the beginning.
+    fn entry(&mut self, register: &str, value: EntryValue) {
+        self.builder.entry(register, &value);
+        self.initial.insert(register.to_owned(), value);
     }
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), String> {
@@ -198,17 +173,13 @@ impl<'a> FunctionReader<'_, 'a> {
         // What is subtracted from nothing.
         if let ("neg", Some((to, from)), [_, ty]) = (opcode, operands.split_once(", "), &parts[..])
         {
-            self.push(format!("{guard}sub.{ty} {to}, 0, {from}"));
+            self.push(&format!("{guard}sub.{ty} {to}, 0, {from}"));
             return Ok(());
         }
         let blank = if operands.is_empty() { "" } else { " " };
         let name = if opcode == "ret" { "ret".to_owned() } else { instruction.name.clone() };
-        self.rows.push(FunctionLine {
-            cell: format!("{guard}{name}{blank}{operands}"),
-            line: self.line,
-            volatile: instruction.memory && (part("volatile") || part("mmio")),
-            read_only: false,
-        });
+        let row = self.builder.instruction(&format!("{guard}{name}{blank}{operands}"), self.line);
+        row.volatile = instruction.memory && (part("volatile") || part("mmio"));
         Ok(())
     }
 
@@ -251,7 +222,7 @@ impl<'a> FunctionReader<'_, 'a> {
             self.returned = true;
             let moves = if bits == 8 { "and.b32".to_owned() } else { format!("mov.b{bits}") };
             let mask = if bits == 8 { ", 255" } else { "" };
-            self.push(format!("{guard}{moves} {}, {value}{mask}", plain(name)));
+            self.push(&format!("{guard}{moves} {}, {value}{mask}", plain(name)));
             return Ok(());
         }
         let name = plain(&address);
@@ -260,13 +231,13 @@ impl<'a> FunctionReader<'_, 'a> {
             return Err(refused());
         }
         let from = format!("param_{index}");
-        self.initial.insert(from.clone(), EntryValue::Parameter(index));
+        self.entry(&from, EntryValue::Parameter(index));
         let cell = match (ty.chars().next(), bits) {
             (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
             (_, 8) => format!("cvt.u16.u8 {value}, {from}"),
             _ => format!("mov.{ty} {value}, {from}"),
         };
-        self.push(format!("{guard}{cell}"));
+        self.push(&format!("{guard}{cell}"));
         Ok(())
     }
 
@@ -303,7 +274,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 let special = name.trim_start_matches('%');
                 let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
                 let register = format!("special_{}", plain(&full));
-                self.initial.insert(register.clone(), EntryValue::Special(full));
+                self.entry(&register, EntryValue::Special(full));
                 out.push_str(&register);
                 continue;
             }
@@ -324,9 +295,8 @@ impl<'a> FunctionReader<'_, 'a> {
 
     /// The name of this variable in a test, if it is one.
     fn variable(&mut self, name: &str) -> Result<Option<String>, String> {
-        let text = self.module.text;
-        let mut inside = self.declared(self.function.variables).iter();
-        let found = inside.find(|v| v.name.of(text) == name).or_else(|| self.globals.get(name));
+        let mut inside = self.function.variables.iter();
+        let found = inside.find(|v| v.name == name).or_else(|| self.globals.get(name));
         let Some(found) = found.copied() else { return Ok(None) };
         let space = found.space.space().unwrap_or(Space::Global);
         if found.initialized {
@@ -341,7 +311,9 @@ impl<'a> FunctionReader<'_, 'a> {
             if found.bytes.is_none() {
                 self.notes.push(format!("`{name}` is assumed to have {UNSIZED} bytes"));
             }
-            self.variables.push(FunctionVariable { name: plain(name), space, bytes });
+            let variable = FunctionVariable { name: plain(name), space, bytes };
+            self.builder.variable(&variable);
+            self.variables.push(variable);
         }
         Ok(Some(plain(name)))
     }
@@ -350,6 +322,7 @@ impl<'a> FunctionReader<'_, 'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::function::FunctionLine;
 
     const MODULE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
         .global .align 4 .u32 flag;\n.shared .align 4 .b8 buffer[64];\n\
@@ -368,16 +341,16 @@ mod tests {
         ret;\n}\n";
 
     fn columns(text: &str) -> Functions {
-        let (module, diagnostics) = crate::read("m.ptx", text.as_bytes());
+        let (module, diagnostics) = ptx::read("m.ptx", text.as_bytes());
         assert_eq!(diagnostics, []);
-        module.expect("a module").columns()
+        functions(&module.expect("a module"))
     }
 
     #[test]
     fn a_function_is_a_column() {
         let (_, function) = columns(MODULE).remove(0);
         let function = function.expect("it is covered");
-        let cells: Vec<&str> = function.rows.iter().map(|row| row.cell.as_str()).collect();
+        let cells: Vec<String> = function.rows.iter().map(FunctionLine::cell).collect();
         assert_eq!(
             cells,
             [

@@ -8,7 +8,7 @@ use text::report::ByteSpan;
 
 /// Two tokens that follow each other.
 #[derive(Clone, Copy)]
-pub(crate) struct TokenPair<'a> {
+pub struct TokenPair<'a> {
     before: &'a str,
     after: &'a str,
     /// Of the first one.
@@ -26,7 +26,7 @@ pub(crate) struct TokenPair<'a> {
 
 impl<'a> TokenPair<'a> {
     /// The token at an index, which is not the first, and the one before it.
-    pub(crate) fn at(text: &'a str, tokens: &'a [Token], index: usize) -> TokenPair<'a> {
+    pub fn at(text: &'a str, tokens: &'a [Token], index: usize) -> TokenPair<'a> {
         let (first, second) = (tokens[index - 1], tokens[index]);
         TokenPair {
             before: first.at.of(text),
@@ -58,10 +58,10 @@ fn listed(text: &str, before: &[Token]) -> bool {
 }
 
 /// Whether a space is printed between two tokens.
-pub(crate) type SpacingRule = fn(TokenPair<'_>) -> bool;
+pub type SpacingRule = fn(TokenPair<'_>) -> bool;
 
 /// Tokens as text, without the comments between them.
-pub(crate) fn text(text: &str, tokens: &[Token], rule: impl Fn(TokenPair<'_>) -> bool) -> String {
+pub fn text(text: &str, tokens: &[Token], rule: impl Fn(TokenPair<'_>) -> bool) -> String {
     let whole = |(first, last): (&Token, &Token)| first.at.to(last.at);
     let length = tokens.first().zip(tokens.last()).map_or(ByteSpan::default(), whole);
     let mut out = String::with_capacity((length.end - length.start) as usize);
@@ -75,12 +75,12 @@ pub(crate) fn text(text: &str, tokens: &[Token], rule: impl Fn(TokenPair<'_>) ->
 }
 
 /// `P0@cta 0,cluster 0,gpu 0`.
-pub(crate) fn placement(pair: TokenPair<'_>) -> bool {
+pub fn placement(pair: TokenPair<'_>) -> bool {
     !pair.either(&["@", ","])
 }
 
 /// `L0: @p atom.relaxed.gpu.cas.b32 r0, [x], 0, 1`.
-pub(crate) fn cell(pair: TokenPair<'_>) -> bool {
+pub fn cell(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         (_, "," | ":" | "]" | "}" | ")") | ("[" | "{" | "(" | "@" | "!", _) => false,
         ("," | ":", _) => !pair.listed(),
@@ -91,7 +91,7 @@ pub(crate) fn cell(pair: TokenPair<'_>) -> bool {
 }
 
 /// `.global .u32 x=1 @home gpu 0`, `int a[2]={1,2}`.
-pub(crate) fn variable(pair: TokenPair<'_>) -> bool {
+pub fn variable(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         ("{" | "[" | "." | "@" | "-" | "&", _) | (_, "}" | "]") => false,
         _ if pair.either(&["=", ",", "::"]) => false,
@@ -102,17 +102,17 @@ pub(crate) fn variable(pair: TokenPair<'_>) -> bool {
 }
 
 /// `y @ generic aliases x`.
-pub(crate) fn alias(pair: TokenPair<'_>) -> bool {
+pub fn alias(pair: TokenPair<'_>) -> bool {
     pair.before == "@" || variable(pair)
 }
 
 /// `P0:r0=1`, `P0:c[0x0][0x210]=x`, `P1:r1=&s@P0`: what stands behind the thread.
-pub(crate) fn register(_: TokenPair<'_>) -> bool {
+pub fn register(_: TokenPair<'_>) -> bool {
     false
 }
 
 /// `~exists (P0:r0=1 /\ [x+4]!=2)`, `locations [x; P0:r0;]`.
-pub(crate) fn condition(pair: TokenPair<'_>) -> bool {
+pub fn condition(pair: TokenPair<'_>) -> bool {
     let words = ["exists", "forall", "filter", "locations", "not"];
     match (pair.before, pair.after) {
         // C's signs, of two tokens each.

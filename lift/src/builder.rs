@@ -1,0 +1,184 @@
+//! Lifts the instructions of a function one by one.
+
+use machine::form::{Family, LoweredInstruction};
+use model::isa::Instruction;
+use model::program::{InitialValue, ThreadId};
+use model::scope::Placement;
+use ptx::qualifier::Dialect;
+use sass::single::{self, ReadOptions};
+use text::cursor::Cursor;
+use text::lex;
+use text::report::{ByteSpan, Diagnostics};
+
+use crate::cell;
+use crate::column::{self, ColumnCell};
+use crate::draft::{PointsTo, ProgramBuilder, ThreadDraft};
+use crate::function::{EntryValue, FunctionLine, FunctionStep, FunctionVariable, Refused};
+use crate::instruction::InstructionReader;
+use crate::program;
+
+/// Where the thread of a function is while it is read; a context places it anew.
+const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
+const THREAD: ThreadId = ThreadId(0);
+
+/// A function while it is read.
+pub struct FunctionBuilder {
+    draft: ProgramBuilder,
+    report: Diagnostics,
+    /// The instructions as a column has them, a line each.
+    text: String,
+    rows: Vec<FunctionLine>,
+    /// How many lines of the thread each row has.
+    counts: Vec<usize>,
+}
+
+/// What a builder makes of a function: its rows, and its registers with their bits.
+pub type LiftedRows = (Vec<FunctionLine>, Vec<(String, u16)>);
+
+impl FunctionBuilder {
+    /// A function whose instructions are of this dialect.
+    pub fn new(dialect: Dialect) -> FunctionBuilder {
+        let mut draft = ProgramBuilder::new(dialect);
+        draft.declares_all = true;
+        draft.threads.push(ThreadDraft::new("P0".to_owned(), HERE));
+        FunctionBuilder {
+            draft,
+            report: Diagnostics::default(),
+            text: String::new(),
+            rows: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// How many rows there are so far.
+    #[expect(clippy::len_without_is_empty, reason = "nobody asks whether a function is empty")]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Marks the rows from an index on that access memory.
+    pub fn mark_accesses(&mut self, from: usize, mark: impl Fn(&mut FunctionLine)) {
+        let lines = &self.draft.threads[0].lines;
+        let mut before: usize = self.counts[..from].iter().sum();
+        for (row, count) in self.rows[from..].iter_mut().zip(&self.counts[from..]) {
+            let lines = &lines[before..before + count];
+            before += count;
+            if lines.iter().any(|line| line.instruction.access().is_some()) {
+                mark(row);
+            }
+        }
+    }
+
+    /// Declares a variable; its identifier is the number of those before it.
+    pub fn variable(&mut self, variable: &FunctionVariable) {
+        let id = self.draft.declare(&variable.name, ByteSpan::default(), &mut self.report);
+        let draft = self.draft.variable(id);
+        draft.space = Some(variable.space);
+        draft.element = Some(1);
+        draft.count = Some(variable.bytes.max(1));
+    }
+
+    /// Declares a register that holds a value at the beginning.
+    pub fn entry(&mut self, name: &str, value: &EntryValue) {
+        let variable = match value {
+            EntryValue::Address(name) => self.draft.known_variable(name),
+            EntryValue::Parameter(_) | EntryValue::Value(_) | EntryValue::Special(_) => None,
+        };
+        let thread = self.draft.thread(THREAD);
+        let register = thread.register(name, ByteSpan::default(), &mut self.report);
+        let draft = thread.draft(register);
+        (draft.initial, draft.points_to) = match variable {
+            Some(variable) => (
+                Some(InitialValue::Address { variable, thread: THREAD }),
+                PointsTo::Variable(variable),
+            ),
+            None => (Some(InitialValue::Value(0)), PointsTo::Unknown),
+        };
+    }
+
+    /// Lifts an instruction, with its labels and its guard before it; `line` is its place in the file. Errors are
+    /// reported when the function is finished.
+    pub fn instruction(&mut self, cell: &str, line: usize) -> &mut FunctionLine {
+        let begin = self.text.len();
+        self.text.push_str(cell);
+        let tokens = lex::tokens(&self.text, begin, false, &mut self.report);
+        let end = ByteSpan::new(self.text.len(), self.text.len());
+        let cursor = Cursor::new(&self.text, &tokens, end);
+        let mut row = FunctionLine { line, ..FunctionLine::default() };
+        let before = self.draft.thread(THREAD).lines.len();
+        if let Some(cell) = cell::cell(cursor, &mut self.report) {
+            row.labels = cell.labels.iter().map(|(label, _)| (*label).to_owned()).collect();
+            row.text = cell.text();
+            let (draft, report) = (&mut self.draft, &mut self.report);
+            InstructionReader { draft, report, thread: THREAD }.cell(&cell);
+        }
+        self.text.push('\n');
+        self.counts.push(self.draft.thread(THREAD).lines.len() - before);
+        self.rows.push(row);
+        self.rows.last_mut().expect("one was pushed")
+    }
+
+    /// The rows with what they do, and the registers.
+    pub fn finish(mut self) -> Result<LiftedRows, Refused> {
+        let (draft, report) = (&mut self.draft, &mut self.report);
+        InstructionReader { draft, report, thread: THREAD }.finish();
+        program::check_accesses(&mut self.draft, &mut self.report);
+        if let Some(first) = self.report.finish("", &self.text).first() {
+            let row = first.span.line.checked_sub(1).and_then(|row| self.rows.get(row));
+            let (line, text) = row.map_or((0, ""), |row| (row.line, &row.text));
+            return Err(Refused { line, why: format!("`{text}`: {}", first.message) });
+        }
+        let thread = self.draft.threads.pop().expect("a builder has one thread");
+        let mut lines = thread.lines.into_iter();
+        for (row, count) in self.rows.iter_mut().zip(self.counts) {
+            let nothing = LoweredInstruction::default();
+            let lifted = lines.by_ref().take(count);
+            row.lines =
+                lifted.map(|line| FunctionStep { line, lowered: nothing.clone() }).collect();
+        }
+        let registers = thread.registers.iter();
+        let registers = registers.map(|one| (one.name.clone(), one.width())).collect();
+        Ok((self.rows, registers))
+    }
+
+    /// The same for a listing: `rows` has a row for each of the cells, whose places are in `text`.
+    pub fn listing(
+        mut self,
+        text: &str,
+        cells: &[ColumnCell<'_>],
+        mut rows: Vec<FunctionLine>,
+        sm: u16,
+        family: Family,
+    ) -> Result<LiftedRows, Refused> {
+        self.draft.sass = true;
+        for cell in cells {
+            if let Some(instruction) = &cell.instruction {
+                let options = ReadOptions { sm: Some(sm), registers: None };
+                single::check(instruction, options, &mut self.report);
+            }
+        }
+        let (draft, report) = (&mut self.draft, &mut self.report);
+        let (lowered, places) = column::read(cells, family, None, THREAD, draft, report);
+        program::check_accesses(&mut self.draft, &mut self.report);
+        if let Some(first) = self.report.finish("", text).first() {
+            return Err(Refused { line: first.span.line, why: first.message.clone() });
+        }
+        let thread = self.draft.threads.pop().expect("a builder has one thread");
+        // What the thread does before its first instruction is a row of its own.
+        let before = usize::from(places.contains(&None));
+        if before == 1 {
+            let line = rows.first().map_or(0, |row| row.line);
+            rows.insert(0, FunctionLine { line, ..FunctionLine::default() });
+        }
+        for ((line, lowered), place) in thread.lines.into_iter().zip(lowered).zip(places) {
+            let row = &mut rows[place.map_or(0, |cell| cell + before)];
+            if let Instruction::Unsupported(why) = &line.instruction {
+                return Err(Refused { line: row.line, why: why.clone() });
+            }
+            row.lines.push(FunctionStep { line, lowered });
+        }
+        let registers = thread.registers.iter();
+        let registers = registers.map(|one| (one.name.clone(), one.width())).collect();
+        Ok((rows, registers))
+    }
+}
