@@ -136,9 +136,9 @@ fn load(access: &ExplainedAccess, order: LoadOrder) -> InstructionMeaning {
         LoadOrder::MmioRelaxed => strong("relaxed, mmio", Scope::Sys),
         LoadOrder::MmioAcquire => strong("acquire, mmio", Scope::Sys),
         LoadOrder::NonCoherent => {
-            "outside the memory model; weak, where nobody writes the bytes".to_owned()
+            "outside the memory model; weak, if the program does not write the bytes".to_owned()
         }
-        LoadOrder::Uniform => format!("{WEAK}; of data that nobody may write"),
+        LoadOrder::Uniform => format!("{WEAK}; of data that must not be written"),
         LoadOrder::Readonly => "weak, without a scope, read-only proxy".to_owned(),
     };
     meaning.events.push(access.events(&event, ("read", "reads")));

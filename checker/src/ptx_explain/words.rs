@@ -143,7 +143,7 @@ fn space(space: SpaceQualifier) -> &'static str {
         SpaceQualifier::Param => {
             "parameters: those of the kernel (`::entry`), or those of a function or a call (`::func`)"
         }
-        SpaceQualifier::ParamEntry => "the parameters of the kernel, which nobody writes",
+        SpaceQualifier::ParamEntry => "the parameters of the kernel, which are read-only",
         SpaceQualifier::ParamFunc => "the parameters and results of a function or of a call",
     }
 }

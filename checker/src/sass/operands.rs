@@ -228,7 +228,7 @@ fn address(instruction: &Instruction<'_>, indexed: &Indexed<'_>, ldg: Option<&Ld
     let terms: Vec<String> = last.iter().map(|term| summand(term, wide)).collect();
     text.push_str(&terms.join(", "));
     if indexed.name == "desc" {
-        text.push_str("; what stands in `desc` describes the memory and the policy of its caches");
+        text.push_str("; the descriptor `desc` describes the memory and its cache policy");
     }
     if let Some(ldg) = ldg {
         text.push_str(&number(ldg, ldg.base == 255));

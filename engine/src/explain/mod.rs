@@ -211,15 +211,15 @@ fn undefined_text(reason: &str) -> String {
             section::MIXED_SIZE_RACES.number
         ),
         "non-coherent-read-of-written-data" => format!(
-            "`ld.global.nc` ({}) may only read\ndata that nobody writes during the kernel:",
+            "`ld.global.nc` ({}) may only read\ndata that is not written during the kernel:",
             section::LD_GLOBAL_NC.number
         ),
         "uniform-read-of-written-data" => format!(
-            "`ldu` ({}) may only read data\nthat nobody writes during the kernel:",
+            "`ldu` ({}) may only read data\nthat is not written during the kernel:",
             section::LDU.number
         ),
         "readonly-proxy-read-of-written-data" => format!(
-            "`ld.proxy::readonly` ({}) may only\nread data that nobody writes during the kernel:",
+            "`ld.proxy::readonly` ({}) may only\nread data that is not written during the kernel:",
             section::LD.number
         ),
         DIVERGED => format!(

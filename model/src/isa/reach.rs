@@ -15,7 +15,7 @@ pub struct AllowedSpaces {
 const ALL: AllowedSpaces = AllowedSpaces { spaces: &Space::ALL, because: "" };
 const WRITABLE: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared, Space::Local, Space::ParamFunc],
-    because: "nobody writes it",
+    because: "it is read-only",
 };
 const STRONG: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared],

@@ -69,7 +69,7 @@ rule!(
     "ld-unified-strong",
     LD,
     Document,
-    "`.unified` is for weak loads: the syntax of the strong ones has none"
+    "`.unified` is only for weak loads: the syntax of strong loads does not have it"
 );
 rule!(NC_UNIFIED, "nc-unified", LD_GLOBAL_NC, Document, "`ld.global.nc` takes no `.unified`");
 rule!(LDU_UNIFIED, "ldu-unified", LDU, Document, "`ldu` takes no `.unified`");
