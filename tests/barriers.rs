@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use model::event::{BarrierUse, EventKind, Resource};
-use model::generation::{Generations, Waiting, groupings};
-use model::path::Path;
+use execution::event::{BarrierUse, EventKind, Resource};
+use execution::generation::{Generations, Waiting, groupings};
+use execution::path::Path;
+use execution::unfold::Unfolded;
 use model::ptx;
 use model::scope::Placement;
-use model::unfold::Unfolded;
 
 use crate::agree::{BARRIERS, law, parse};
 

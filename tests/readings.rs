@@ -8,13 +8,13 @@ use engine::ENGINES;
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::resting::{alternatives, may_matter};
-use model::event::{EventKind, PathEvent};
-use model::expr::Expr;
-use model::path::{Assumption, Path};
+use execution::event::{EventKind, PathEvent};
+use execution::expr::Expr;
+use execution::path::{Assumption, Path};
+use execution::unfold::Unfolded;
 use model::ptx;
 use model::reading::{self, Readings};
 use model::rel::Model;
-use model::unfold::Unfolded;
 use model::value::Value;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -244,7 +244,7 @@ fn thread(instructions: &[String]) -> String {
 /// What the loads of l0, l1 and l2 return.
 type Loaded = [Value; 3];
 
-fn eval(path: &Path, loaded: Loaded, expr: model::expr::ExprId) -> Value {
+fn eval(path: &Path, loaded: Loaded, expr: execution::expr::ExprId) -> Value {
     let value = path.exprs.eval(expr, &mut |leaf| match leaf {
         Expr::Read(read) => Some(loaded[usize::from(read)]),
         Expr::Const(_)

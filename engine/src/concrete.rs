@@ -1,10 +1,10 @@
 //! The algebra of one candidate, over bits. The engines' plans are tested against it.
 
+use execution::structure::EventStructure;
 use model::algebra::Algebra;
 use model::bits::{BitRel, BitRow};
 use model::given::{Chosen, Fixed};
 use model::rel::{Model, SetId};
-use model::structure::EventStructure;
 
 /// One candidate; its chosen relations as rows, co and fsc closed.
 pub struct Concrete<'a, R> {

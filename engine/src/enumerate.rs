@@ -14,15 +14,15 @@ mod general;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use model::air::Air;
+use execution::air::Air;
+use execution::structure::{EventStructure, writes_of};
+use execution::unfold::{Unfolded, Unfolding};
+use execution::values::{Memo, Source, Values, valuations};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::program::Program;
 use model::rel::Model;
-use model::structure::{EventStructure, writes_of};
-use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
-use model::values::{Memo, Source, Values, valuations};
 
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;

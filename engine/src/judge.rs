@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use execution::air::ThinAir;
 use litmus::{Dialect, Prop, Quantifier, Test};
-use model::air::ThinAir;
 use model::program::ThreadId;
 use model::reading;
 use model::rel::Model;

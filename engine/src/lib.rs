@@ -32,12 +32,12 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use model::air::ThinAir;
+use execution::air::ThinAir;
+use execution::unfold::{UnfoldLimit, Unfolding};
+use execution::values::Crowded;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
-use model::unfold::{UnfoldLimit, Unfolding};
 use model::value::Value;
-use model::values::Crowded;
 
 use witness::Witness;
 

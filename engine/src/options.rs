@@ -1,12 +1,12 @@
 //! The possible sources of each slot of an event structure, shared by the axiomatic engines.
 
+use execution::expr::ExprId;
+use execution::structure::{EventStructure, writes_of};
+use execution::unfold::Unfolding;
 use model::bits::{BitRel, BitRow};
-use model::expr::ExprId;
 use model::memory::Extent;
 use model::program::ThreadId;
 use model::rel::Model;
-use model::structure::{EventStructure, writes_of};
-use model::unfold::Unfolding;
 use model::value::{Value, little_endian, low_bytes};
 
 use super::Limit;

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use execution::structure::writes_of;
+use execution::unfold::{Slot, Unfolding};
+use execution::values::{Source, Values, final_values};
 use model::bits::BitRow;
 use model::program::{Observed, Program};
 use model::rel::{FlagMeaning, Model};
-use model::structure::writes_of;
-use model::unfold::{Slot, Unfolding};
 use model::value::Value;
-use model::values::{Source, Values, final_values};
 
 use super::plan::Plan;
 use super::{ExecutionFacts, Limit, Race, Undefined};

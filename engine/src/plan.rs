@@ -7,9 +7,9 @@
 mod build;
 mod growth;
 
+use execution::structure::EventStructure;
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
-use model::structure::EventStructure;
 
 pub use self::growth::grows_with_choice;
 

@@ -4,20 +4,20 @@
 //! program. The checks for that inspect the text of the program, or its paths, and are conservative:
 //! a choice that they exclude cannot change the verdict.
 
+use execution::agreed::agreed;
+use execution::layout::Layout;
+use execution::path::Path;
+use execution::unfold::Unfolded;
 use litmus::Test;
-use model::agreed::agreed;
 use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::{Address, Instruction, Operand};
-use model::layout::Layout;
 use model::memory::{Proxy, VariableId};
-use model::path::Path;
 use model::program::{Program, Thread, ThreadId};
 use model::ptx;
 use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readings};
 use model::rel::Model;
 use model::scope::{Placement, Scope};
-use model::unfold::Unfolded;
 
 use crate::Engine;
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
@@ -337,7 +337,8 @@ fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Model) 
     let (Ok(one), Ok(other)) = (paths(task.model), paths(alternative)) else { return true };
     let masks = |paths: &[Vec<Path>]| -> Vec<_> {
         let events = paths.iter().flatten().flat_map(|path| &path.events);
-        let reduced = |of: &model::event::PathEvent| of.barrier?.reduce.map(|(.., taint)| taint);
+        let reduced =
+            |of: &execution::event::PathEvent| of.barrier?.reduce.map(|(.., taint)| taint);
         events.map(|of| (of.addr, of.data, of.ctrl, reduced(of))).collect()
     };
     masks(&one.paths) != masks(&other.paths)

@@ -20,16 +20,16 @@ mod simplify;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use model::air::Air;
+use execution::air::Air;
+use execution::expr::Expr;
+use execution::structure::EventStructure;
+use execution::unfold::{Unfolded, Unfolding};
+use execution::values::{Source, Values, valuations};
 use model::bits::{BitRel, BitRow};
-use model::expr::Expr;
 use model::given::Chosen;
 use model::program::{Observed, Program};
 use model::rel::{FlagMeaning, Model};
-use model::structure::EventStructure;
-use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
-use model::values::{Source, Values, valuations};
 
 use self::clauses::Term;
 use self::encode::Encoder;

@@ -1,7 +1,7 @@
 //! Passes each structure of a program to an engine, with relations of the necessary width.
 
+use execution::unfold::{Unfolded, Unfolding};
 use model::bits::{BitRow, Wide};
-use model::unfold::{Unfolded, Unfolding};
 
 use super::{ExecutionFacts, Limit};
 

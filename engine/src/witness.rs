@@ -1,13 +1,13 @@
 //! One candidate execution as plain data, for explanations and drawings.
 
+use execution::structure::EventStructure;
+use execution::unfold::Unfolding;
+use execution::values::{Source, Values};
 use model::bits::BitRow;
 use model::given::Fixed;
 use model::program::ThreadId;
 use model::scope::Scope;
-use model::structure::EventStructure;
-use model::unfold::Unfolding;
 use model::value::Value;
-use model::values::{Source, Values};
 
 /// One event, for a reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,7 +117,7 @@ pub fn shown<R: BitRow>(
 }
 
 fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
-    use model::event::EventKind;
+    use execution::event::EventKind;
     match u.events[event].of.map(|of| of.kind) {
         None => "init",
         Some(EventKind::Read) => "R",

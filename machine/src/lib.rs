@@ -24,10 +24,10 @@ mod topology;
 
 use std::ops::ControlFlow;
 
+use execution::layout::Layout;
 use model::isa::Instruction;
 use model::isa::Operand;
 use model::isa::bar::{Barrier, BarrierMisuse};
-use model::layout::Layout;
 use model::program::{Observed, Program, Stays, Stuck, ThreadId};
 use model::value::{Value, little_endian, low_bytes};
 

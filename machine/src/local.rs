@@ -2,12 +2,12 @@
 //!
 //! All states of a thread are stored in a table, and the successors of each are computed once.
 
+use execution::layout::{Layout, Window};
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::bar::{Barrier, BarrierKind, Reduction};
 use model::isa::cvta::AddressOp;
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
-use model::layout::{Layout, Window};
 use model::memory::{Extent, Space};
 use model::program::{InitialValue, Program, ThreadId};
 use model::value::{Value, low_bits, low64};

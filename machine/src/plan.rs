@@ -2,9 +2,9 @@
 
 use super::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
 use super::{Cell, MemoryPlace};
+use execution::layout::Layout;
+use execution::live;
 use model::isa::{Instruction, Reg, Type};
-use model::layout::Layout;
-use model::live;
 use model::program::{Program, ThreadId};
 
 /// What an access does when it performs.

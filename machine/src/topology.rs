@@ -1,7 +1,7 @@
 //! The placement of threads on SMs, and the division of memory into cells.
 
 use super::{Cell, MemoryPlace};
-use model::layout::Layout;
+use execution::layout::Layout;
 use model::memory::{Home, Space};
 use model::program::Program;
 

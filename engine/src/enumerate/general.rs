@@ -4,12 +4,12 @@
 //! monotonic in the chosen relations. Then nothing can be pruned: each choice of sources is completed in every
 //! way, and the whole model is evaluated for each candidate.
 
+use execution::structure::EventStructure;
+use execution::values::{Source, Values, valuations};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
 use model::rel::FlagMeaning;
-use model::structure::EventStructure;
 use model::value::Value;
-use model::values::{Source, Values, valuations};
 
 use super::{EnumerationJob, Stop};
 use crate::concrete::Concrete;

@@ -6,15 +6,15 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use execution::air::Air;
+use execution::structure::EventStructure;
+use execution::unfold::{Unfolded, Unfolding};
+use execution::values::{Source, Values, valuations};
 use litmus::{Quantifier, Test};
-use model::air::Air;
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Model, Node};
-use model::structure::EventStructure;
-use model::unfold::{Unfolded, Unfolding};
 use model::value::Value;
-use model::values::{Source, Values, valuations};
 
 use crate::account::Budget;
 use crate::concrete::Concrete;

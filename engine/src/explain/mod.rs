@@ -10,13 +10,13 @@ mod show;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use execution::unfold::DIVERGED;
+use execution::values::Values;
 use litmus::Test;
 use model::bits::BitRow;
 use model::reading::Readings;
 use model::rel::Model;
 use model::section;
-use model::unfold::DIVERGED;
-use model::values::Values;
 
 use self::candidate::{Candidate, Visitor, candidates};
 use self::dot::Highlight;

@@ -1,10 +1,10 @@
 //! The missing condition of each reads-from edge of an allowed execution that does not synchronize.
 
+use execution::unfold::Event;
 use model::bits::BitRow;
 use model::given::Tag;
 use model::rel::{DefinitionBody, Model};
 use model::section::{self, Section};
-use model::unfold::Event;
 
 use super::candidate::Candidate;
 
@@ -64,7 +64,7 @@ pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) 
     notes
 }
 
-fn not_strong(u: &model::unfold::Unfolding<'_>, write: usize, read: usize) -> String {
+fn not_strong(u: &execution::unfold::Unfolding<'_>, write: usize, read: usize) -> String {
     let strong = |event: &Event<'_>| {
         [Tag::Relaxed, Tag::Acquire, Tag::Release].iter().any(|&tag| event.tags.has(tag))
     };

@@ -1,9 +1,9 @@
 //! Making a plan: bounds from the bottom up, needs from the top down.
 
+use execution::structure::EventStructure;
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, FlagMeaning, Model, Node, NodeId};
-use model::structure::EventStructure;
 
 use super::{Bounds, Plan, PlanCheck, PlanOp, PlannedAxiom, PlannedFlag, Stage, Unplannable};
 

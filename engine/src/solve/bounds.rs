@@ -1,9 +1,9 @@
 //! Bounds on every node of a plan: the pairs that it has in every execution, and those that it has
 //! in some execution. The solver decides only the pairs in between.
 
+use execution::structure::{EventStructure, writes_of};
 use model::bits::{self, BitRel, BitRow};
 use model::given::Chosen;
-use model::structure::{EventStructure, writes_of};
 
 use crate::plan::{Plan, PlanCheck, PlanOp, Stage};
 

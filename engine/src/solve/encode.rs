@@ -8,9 +8,9 @@
 
 use std::collections::HashMap;
 
+use execution::structure::EventStructure;
 use model::bits::BitRow;
 use model::given::Chosen;
-use model::structure::EventStructure;
 
 use super::bounds::Between;
 use super::clauses::{Clauses, Term};

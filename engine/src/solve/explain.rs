@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
+use execution::expr::{Expr, ExprId};
+use execution::path::Assumption;
+use execution::structure::writes_of;
+use execution::unfold::Unfolding;
 use model::bits::BitRow;
-use model::expr::{Expr, ExprId};
-use model::path::Assumption;
 use model::program::{Observed, ThreadId};
-use model::structure::writes_of;
-use model::unfold::Unfolding;
 
 use super::clauses::{Clauses, Term};
 use super::encode::{Encoder, one_of};

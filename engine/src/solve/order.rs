@@ -1,8 +1,8 @@
 //! The orders that an execution chooses, and acyclicity, as clauses.
 
+use execution::structure::EventStructure;
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Fixed, Tag};
-use model::structure::EventStructure;
 
 use super::bounds::Between;
 use super::clauses::{Clauses, Term};

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use model::event::{EventKind, PathEvent, Resource};
+use execution::event::{EventKind, PathEvent, Resource};
+use execution::path::{Path, PathEnd};
+use execution::unfold::{UnfoldLimit, Unfolded};
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::{Instruction, Operand};
 use model::memory::Space;
-use model::path::{Path, PathEnd};
 use model::program::Program;
 use model::rel::Conventions;
-use model::unfold::{UnfoldLimit, Unfolded};
 
 /// Bytes that a thread accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

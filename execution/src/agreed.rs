@@ -7,12 +7,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::isa::{Instruction, Operand, Type, TypeKind};
 use crate::layout::Layout;
-use crate::memory::{Proxy, VariableId};
-use crate::program::{Program, ThreadId};
-use crate::scope::{Placement, Scope};
-use crate::value::{Value, little_endian, low_bits};
+use model::isa::{Instruction, Operand, Type, TypeKind};
+use model::memory::{Proxy, VariableId};
+use model::program::{Program, ThreadId};
+use model::scope::{Placement, Scope};
+use model::value::{Value, little_endian, low_bits};
 
 /// Values beyond which those of a variable are not listed.
 const MOST_VALUES: usize = 16;
@@ -21,7 +21,7 @@ const MOST_VALUES: usize = 16;
 #[derive(Clone, Debug)]
 pub struct RaceFreeVariable {
     /// All values that it may hold, if the program determines them.
-    pub(crate) values: Option<BTreeSet<Value>>,
+    pub values: Option<BTreeSet<Value>>,
 }
 
 /// For each variable, what its accesses agree on; `None` where they may race or differ in their bytes, or where
@@ -71,7 +71,7 @@ impl VariableAccess<'_> {
 
 /// Every access of the program; `None` where the text does not say of some access what it accesses.
 fn accesses(program: &Program) -> Option<Vec<VariableAccess<'_>>> {
-    let plain = |variable: &crate::memory::Variable| {
+    let plain = |variable: &model::memory::Variable| {
         variable.alias.is_none() && variable.absolute.is_none()
     };
     if !program.variables.iter().all(plain) {

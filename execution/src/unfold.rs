@@ -9,13 +9,13 @@ use crate::agreed::agreed;
 use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
-use crate::given::Tag;
 use crate::layout::Layout;
-use crate::memory::Extent;
 use crate::path::{self, Assumption, Path, PathEnd, PathLimit};
-use crate::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
-use crate::rel::Conventions;
-use crate::scope::Placement;
+use model::given::Tag;
+use model::memory::Extent;
+use model::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
+use model::rel::Conventions;
+use model::scope::Placement;
 
 /// Why a program could not be unfolded in full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,12 +1,12 @@
 //! The relations that an unfolding fixes: the meaning of [`Tag`] and [`Fixed`].
 
-use crate::bits::{BitRel, BitRow};
 use crate::event::{EventKind, Mask};
-use crate::given::{Fixed, Tag};
-use crate::memory::Extent;
-use crate::program::ThreadId;
-use crate::scope::{Placement, Scope};
 use crate::unfold::{Event, Unfolding};
+use model::bits::{BitRel, BitRow};
+use model::given::{Fixed, Tag};
+use model::memory::Extent;
+use model::program::ThreadId;
+use model::scope::{Placement, Scope};
 
 /// An unfolding with its fixed sets and relations.
 pub struct EventStructure<'u, R> {

@@ -5,9 +5,9 @@
 //! addresses. Addresses of a state space are offsets in its window; addresses of global memory are generic
 //! (`#generic-addressing`).
 
-use crate::isa::SpaceQualifier;
-use crate::memory::{Extent, Proxy, Space, VariableId};
-use crate::program::{Program, ThreadId};
+use model::isa::SpaceQualifier;
+use model::memory::{Extent, Proxy, Space, VariableId};
+use model::program::{Program, ThreadId};
 
 /// One virtual object: a variable, or that of one CTA or thread.
 #[derive(Clone, Debug)]

@@ -4,16 +4,16 @@ use super::state::{ComputedAddress, PathState};
 use super::{Assumption, Walk};
 use crate::event::Access;
 use crate::expr::ExprId;
-use crate::isa::alu::{AluOp, Comparison};
-use crate::isa::atom::Atomic;
-use crate::isa::cvta::{AddressOp, Cvta};
-use crate::isa::ld::Load;
-use crate::isa::reach::AllowedSpaces;
-use crate::isa::st::Store;
-use crate::isa::{Address, Operand, SpaceQualifier, Type};
 use crate::layout::{Astray, Window};
-use crate::memory::{Extent, Space};
-use crate::value::{Value, low64};
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::atom::Atomic;
+use model::isa::cvta::{AddressOp, Cvta};
+use model::isa::ld::Load;
+use model::isa::reach::AllowedSpaces;
+use model::isa::st::Store;
+use model::isa::{Address, Operand, SpaceQualifier, Type};
+use model::memory::{Extent, Space};
+use model::value::{Value, low64};
 
 /// What an instruction does at its address, as far as that decides where it may be.
 pub(super) struct AddressUse {

@@ -1,10 +1,10 @@
 //! Events, which the instructions of one path generate.
 
 use crate::expr::ExprId;
-use crate::given::Tag;
-use crate::isa::bar::Reduction;
-use crate::memory::Extent;
-use crate::scope::Scope;
+use model::given::Tag;
+use model::isa::bar::Reduction;
+use model::memory::Extent;
+use model::scope::Scope;
 
 /// The tags of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -71,7 +71,7 @@ pub type Mask = u128;
 /// One event of one thread's path. Indices are within the path.
 #[derive(Clone, Debug)]
 pub struct PathEvent {
-    /// Index into [`crate::program::Thread::lines`].
+    /// Index into [`model::program::Thread::lines`].
     pub line: u16,
     /// Counts the instructions the path executes: tells the iterations of a loop apart.
     pub step: u16,

@@ -4,8 +4,8 @@
 
 use super::{ArrivalSearch, ArrivalState, BarrierKey, BarrierStep, Generations};
 use crate::event::{EventKind, Resource};
-use crate::isa::bar::BarrierMisuse;
 use crate::path::{Path, PathEnd};
+use model::isa::bar::BarrierMisuse;
 
 /// A point of a run at which a thread uses a barrier as PTX forbids.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -9,15 +9,15 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::agreed::agreed;
-use crate::bits::BitRow;
 use crate::expr::{Expr, ExprId, Exprs};
-use crate::isa::alu::{AluOp, Comparison};
 use crate::path::Assumption;
-use crate::program::{Observed, Program, ThreadId};
-use crate::rel::Conventions;
 use crate::unfold::Unfolding;
-use crate::value::{Value, low_bytes};
 use crate::values::{Source, ValueVisitor, Values};
+use model::bits::BitRow;
+use model::isa::alu::{AluOp, Comparison};
+use model::program::{Observed, Program, ThreadId};
+use model::rel::Conventions;
+use model::value::{Value, low_bytes};
 
 /// So many values that occur nowhere are tried: one for each of so many reads that depend on
 /// themselves, not on each other.
@@ -66,12 +66,12 @@ impl Air {
         }
     }
 
-    pub(crate) fn leaves_out(&self) {
+    pub fn leaves_out(&self) {
         self.left_out.set(true);
     }
 
     /// Calls `visit` for each way the values of `cyclic`, the reads that depend on themselves, can be.
-    pub(crate) fn breathe<R: BitRow>(
+    pub fn breathe<R: BitRow>(
         &self,
         u: &Unfolding<'_>,
         sources: &[Source<R>],

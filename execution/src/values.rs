@@ -3,15 +3,15 @@
 use std::ops::ControlFlow;
 
 use crate::air::Air;
-use crate::bits::BitRow;
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
-use crate::isa::bar::Reduction;
-use crate::memory::Extent;
 use crate::path::Assumption;
-use crate::program::{Observed, ThreadId};
 use crate::unfold::Unfolding;
-use crate::value::{Value, little_endian, low_bits, low_bytes};
+use model::bits::BitRow;
+use model::isa::bar::Reduction;
+use model::memory::Extent;
+use model::program::{Observed, ThreadId};
+use model::value::{Value, little_endian, low_bits, low_bytes};
 
 /// Where one slot reads from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

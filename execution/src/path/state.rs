@@ -3,11 +3,11 @@
 use super::Assumption;
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
-use crate::given::Tag;
-use crate::isa::Reg;
-use crate::memory::Proxy;
-use crate::scope::Scope;
-use crate::value::Value;
+use model::given::Tag;
+use model::isa::Reg;
+use model::memory::Proxy;
+use model::scope::Scope;
+use model::value::Value;
 
 #[derive(Clone)]
 pub(super) struct PathState {

@@ -3,8 +3,8 @@
 
 use crate::event::Mask;
 use crate::expr::ExprId;
-use crate::isa::Instruction;
-use crate::program::{Observed, Program, Thread, ThreadId};
+use model::isa::Instruction;
+use model::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
 pub struct Liveness {

@@ -4,11 +4,11 @@ use super::state::PathState;
 use super::{Assumption, Next, Walk};
 use crate::event::{BarrierUse, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::given::Tag;
-use crate::isa::alu::{AluOp, Comparison};
-use crate::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind};
-use crate::isa::{Instruction, Operand, Type};
-use crate::value::{Value, low64};
+use model::given::Tag;
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind};
+use model::isa::{Instruction, Operand, Type};
+use model::value::{Value, low64};
 
 /// The barriers of a CTA.
 const IDS: u64 = 16;

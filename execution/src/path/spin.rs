@@ -6,8 +6,8 @@
 use super::state::PathState;
 use super::{Assumption, Next, PathEnd, Walk};
 use crate::expr::{Expr, ExprId};
-use crate::isa::alu::{AluOp, Comparison};
-use crate::isa::{Type, TypeKind};
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::{Type, TypeKind};
 
 impl Walk<'_> {
     pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {

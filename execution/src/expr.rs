@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::isa::alu::{self, AluOp, Comparison};
-use crate::isa::atom::AtomicOp;
-use crate::isa::integer::IntegerOp;
-use crate::isa::{Type, TypeKind};
-use crate::value::{self, Value, low_bits};
+use model::isa::alu::{self, AluOp, Comparison};
+use model::isa::atom::AtomicOp;
+use model::isa::integer::IntegerOp;
+use model::isa::{Type, TypeKind};
+use model::value::{self, Value, low_bits};
 
 /// Index into [`Exprs`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::{BarrierUse, EventKind, Resource};
 use crate::path::{Path, PathEnd};
-use crate::scope::Placement;
 use crate::unfold::{Ends, UnfoldLimit};
+use model::scope::Placement;
 
 pub use self::misuse::Misuse;
 

@@ -16,16 +16,16 @@ use self::state::{LoopHead, PathState, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
-use crate::given::Tag;
-use crate::isa::alu::{AluOp, Branch, Comparison};
-use crate::isa::fence::{FenceOrder, ProxyFence};
-use crate::isa::{Guard, Instruction, Operand, Reg, Type};
 use crate::layout::Layout;
 use crate::live::Liveness;
-use crate::program::{InitialValue, Program, ThreadId};
-use crate::rel::Conventions;
 use crate::unfold::{Ends, UnfoldLimit};
-use crate::value::{self, Value};
+use model::given::Tag;
+use model::isa::alu::{AluOp, Branch, Comparison};
+use model::isa::fence::{FenceOrder, ProxyFence};
+use model::isa::{Guard, Instruction, Operand, Reg, Type};
+use model::program::{InitialValue, Program, ThreadId};
+use model::rel::Conventions;
+use model::value::{self, Value};
 
 /// What a path assumes of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub struct Path {
 
 impl Path {
     /// As far as its first `events` events, with another end.
-    pub(crate) fn until(&self, events: usize, end: PathEnd) -> Path {
+    pub fn until(&self, events: usize, end: PathEnd) -> Path {
         let known = |check: &&Assumption| {
             let mut known = true;
             self.exprs.leaves(check.expr(), &mut |leaf| match leaf {

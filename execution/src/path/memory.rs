@@ -4,16 +4,16 @@ use super::state::{ComputedAddress, PathState, proxy_tag, scope_tag};
 use super::{Assumption, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::given::Tag;
-use crate::isa::Type;
-use crate::isa::alu::{AluOp, Comparison};
-use crate::isa::atom::{Atomic, AtomicOp};
-use crate::isa::cxx::{Cxx, Failure};
-use crate::isa::ld::{Load, LoadOrder};
-use crate::isa::st::{Store, StoreOrder};
-use crate::memory::Space;
-use crate::reading::FailedCas;
-use crate::value::low_bits;
+use model::given::Tag;
+use model::isa::Type;
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::cxx::{Cxx, Failure};
+use model::isa::ld::{Load, LoadOrder};
+use model::isa::st::{Store, StoreOrder};
+use model::memory::Space;
+use model::reading::FailedCas;
+use model::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(

@@ -18,7 +18,7 @@ use super::{Assumption, Path, PathLimit};
 use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
-use crate::value::{Value, low_bytes};
+use model::value::{Value, low_bytes};
 
 /// Takes the dependencies that are none of values from `paths`, all those of one thread.
 ///
