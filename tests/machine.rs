@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use ::explore::inclusion::{Inclusion, compare, shown};
+use ::explore::random::{Walks, walk};
+use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
-use engine::explore::inclusion::{Inclusion, compare, shown};
-use engine::explore::random::{Walks, walk};
-use engine::explore::{ExploreLimits, explore};
 use engine::judge::{Judgement, Task, judge};
 use engine::stuck::never;
 use litmus::Test;

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
+use ::explore::ExploreLimits;
+use ::explore::inclusion::{Inclusion, compare};
 use ::machine::Options;
-use engine::explore::ExploreLimits;
-use engine::explore::inclusion::{Inclusion, compare};
 use model::ptx;
 use sass::lower::Lowering;
 

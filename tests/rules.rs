@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use engine::explore::inclusion::shown;
-use engine::explore::{ExploreLimits, explore};
+use ::explore::inclusion::shown;
+use ::explore::{ExploreLimits, explore};
 use litmus::{Quantifier, Test};
 use machine::{MachineRule, Options};
 use sass::lower::Lowering;

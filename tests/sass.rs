@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use engine::explore::inclusion::{Inclusion, compare};
-use engine::explore::{ExploreLimits, explore};
+use ::explore::inclusion::{Inclusion, compare};
+use ::explore::{ExploreLimits, explore};
 use machine::{Home, Options};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOrder;

@@ -340,7 +340,7 @@ fn verdicts_and_notes_are_in_the_glossary() {
         let code = source.code().split_whitespace().collect::<Vec<_>>().join(" ");
         let mut found = quoted(&code, "Note { code: \"");
         // A verdict of the machine is given with its reason; one of a test is the name of a variant.
-        if source.path == "engine/src/explore/one.rs" {
+        if source.path == "explore/src/one.rs" {
             found.extend(quoted(&code, "=> (\""));
             found.extend(quoted(&code, "=> { (\""));
         }

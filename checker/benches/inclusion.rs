@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use ::explore::ExploreLimits;
+use ::explore::inclusion::{Inclusion, compare};
 use engine::ENGINES;
-use engine::explore::ExploreLimits;
-use engine::explore::inclusion::{Inclusion, compare};
 use engine::judge::{Task, judge};
 use litmus::Test;
 use litmus::arbitrary::placed::{PlacedTest, ProgramKind, placed};

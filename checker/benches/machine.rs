@@ -9,7 +9,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use engine::explore::{Exploration, ExploreLimits, explore};
+use ::explore::{Exploration, ExploreLimits, explore};
 use litmus::Test;
 use machine::{Options, Reduce};
 use sass::lower::Lowering;

@@ -11,7 +11,6 @@ pub mod concrete;
 pub mod enumerate;
 pub mod exit;
 pub mod explain;
-pub mod explore;
 pub mod interrupt;
 pub mod judge;
 pub mod options;

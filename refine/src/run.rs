@@ -22,7 +22,7 @@ use super::program::{lines, program, share, variable};
 use super::refiner::{AllowedOutcomes, LimitText};
 use super::side::{Side, shown};
 use super::step::{Step, TestLocation};
-use engine::explore::{ExploreLimits, explore};
+use ::explore::{ExploreLimits, explore};
 
 /// A run of the machine that the source forbids.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,9 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use ::explore::{self, explore};
 use ::ptx::version::Target as Machine;
 use checker::lower::report::Baseline;
-use engine::explore::{self, explore};
 use engine::{ENGINES, ExecutionFacts, Limits};
 use litmus::format::{Unformatted, format};
 use litmus::{Dialect, Test};

@@ -16,10 +16,10 @@ use crate::input;
 use crate::kind::FileKind;
 use crate::report::CommandRun;
 use crate::run;
+use ::explore::ExploreLimits;
+use ::explore::one::{self, ExploreQuestion};
+use ::explore::random::Walks;
 use engine::exit::Exit;
-use engine::explore::ExploreLimits;
-use engine::explore::one::{self, ExploreQuestion};
-use engine::explore::random::Walks;
 
 /// Runs the tests; the worst answer decides the exit code.
 pub fn command(

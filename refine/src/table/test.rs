@@ -16,7 +16,7 @@ use crate::refiner::{AllowedOutcomes, EngineRun, Outcome};
 use crate::rows::JudgeSettings;
 use crate::run::{forbidden, numbered};
 use crate::verdict::{Finding, Refuter, Verdict};
-use engine::explore::inclusion::shown;
+use ::explore::inclusion::shown;
 
 /// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
 pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) -> Option<Finding> {

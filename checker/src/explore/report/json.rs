@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::NORMATIVE;
 use crate::report::finding::UnreadInput;
 use crate::report::json::{ByName, Error, OneNote, by_name};
-use engine::explore::one::MachineRun;
+use ::explore::one::MachineRun;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ExploreObject<'a> {

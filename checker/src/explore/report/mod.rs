@@ -16,9 +16,9 @@ use crate::report::finding::{
 };
 use crate::report::herd::Entry;
 use crate::report::{Reportable, RunSummary};
+use ::explore::inclusion::Inclusion;
+use ::explore::one::{ExploreAnswer, MachineRun};
 use engine::exit::Exit;
-use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{ExploreAnswer, MachineRun};
 use engine::judge::Observation;
 use engine::words::with_threads;
 

@@ -9,10 +9,10 @@ use text::diagnostic::escaped;
 
 use crate::input::shown;
 use crate::report::colour;
+use ::explore::Exploration;
+use ::explore::inclusion::Inclusion;
+use ::explore::one::{ExploreAnswer, MachineRun, Reached};
 use engine::exit::Exit;
-use engine::explore::Exploration;
-use engine::explore::inclusion::Inclusion;
-use engine::explore::one::{ExploreAnswer, MachineRun, Reached};
 use engine::words::with_threads;
 
 /// What the terminal shows of a run.

@@ -7,9 +7,9 @@ use machine::{Options, Refusal, Step};
 use model::value::Value;
 use sass::lower::Lowering;
 
-use super::{Exploration, ExploreLimits, explore};
-use crate::judge::{Judgement, Verdict};
-use crate::stuck;
+use crate::{Exploration, ExploreLimits, explore};
+use engine::judge::{Judgement, Verdict};
+use engine::stuck;
 
 /// The result of the comparison for one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]

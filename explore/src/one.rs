@@ -11,13 +11,13 @@ use model::rel::Model;
 use model::value::Value;
 use sass::lower::Lowering;
 
-use super::inclusion::{self, Inclusion, shown};
-use super::random::{Walks, walk};
-use super::{Exploration, ExploreLimits, explore_in_full};
-use crate::exit::Exit;
-use crate::explain;
-use crate::judge::{Judgement, Note, Task, judge};
-use crate::stuck;
+use crate::inclusion::{self, Inclusion, shown};
+use crate::random::{Walks, walk};
+use crate::{Exploration, ExploreLimits, explore_in_full};
+use engine::exit::Exit;
+use engine::explain;
+use engine::judge::{Judgement, Note, Task, judge};
+use engine::stuck;
 
 /// The options of a run, the same for each test.
 pub struct ExploreQuestion<'a> {
@@ -185,7 +185,7 @@ pub fn refused(test: &Test, refusal: &Refusal) -> String {
 
 /// What the axioms say, for all machines.
 pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> {
-    let engines = crate::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
+    let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
         model: question.model,
         cxx: None,
@@ -330,7 +330,7 @@ fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) 
 fn refutation(test: &Test, question: &ExploreQuestion<'_>, values: &[Value]) -> String {
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
-    let limits = crate::Limits {
+    let limits = engine::Limits {
         bound: question.bound,
         deadline: Some(Instant::now() + PATIENCE),
         memory: question.limits.memory,

@@ -17,7 +17,7 @@ const HEAD: usize = 6;
 const FREE: u64 = u64::MAX;
 
 #[derive(Debug)]
-pub(super) struct Records {
+pub(crate) struct Records {
     bytes: Vec<u8>,
     count: usize,
     /// The place of a record, below half of its state's hash. In the order of these halves, as far
@@ -27,7 +27,7 @@ pub(super) struct Records {
 
 /// States to be looked up together.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     bytes: Vec<u8>,
     items: Vec<StateRecord>,
 }
@@ -43,7 +43,7 @@ struct StateRecord {
 
 impl Batch {
     /// A state that was reached from the one with that record.
-    pub(super) fn push(&mut self, state: &[u8], before: u32, asleep: u64) {
+    pub(crate) fn push(&mut self, state: &[u8], before: u32, asleep: u64) {
         let start = u32::try_from(self.bytes.len()).expect("batches are small");
         // One that is too long for a record is left out by `Records::add`.
         let length = u16::try_from(state.len()).unwrap_or(u16::MAX);
@@ -66,50 +66,50 @@ fn hash(state: &[u8]) -> u64 {
 }
 
 impl Records {
-    pub(super) fn new() -> Records {
+    pub(crate) fn new() -> Records {
         Records { bytes: Vec::new(), count: 0, slots: vec![FREE; 1 << 6] }
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// The end of the records: where the next one will be.
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.bytes.len()
     }
 
-    pub(super) fn state(&self, at: u32) -> &[u8] {
+    pub(crate) fn state(&self, at: u32) -> &[u8] {
         let at = at as usize;
         let length = u16::from_le_bytes([self.bytes[at + 4], self.bytes[at + 5]]);
         &self.bytes[at + HEAD..at + HEAD + usize::from(length)]
     }
 
-    pub(super) fn before(&self, at: u32) -> u32 {
+    pub(crate) fn before(&self, at: u32) -> u32 {
         let bytes = &self.bytes[at as usize..at as usize + 4];
         u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
     }
 
-    pub(super) fn next(&self, at: u32) -> u32 {
+    pub(crate) fn next(&self, at: u32) -> u32 {
         let length = HEAD + self.state(at).len();
         at + u32::try_from(length).expect("states are short")
     }
 
     /// Bytes that are set aside, or are while more is.
-    pub(super) fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         // While it grows, the old table is there too.
         self.bytes.capacity() + self.slots.len() * size_of::<u64>() * 3 / 2
     }
 
     /// Bytes in use.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.bytes.len() + self.slots.len() * size_of::<u64>()
     }
 
     /// Adds the states that are new, and hands the place of each state, known or new, to `found`
     /// with that of the one before it, and what sleeps in it if it is new. False: there is no room
     /// for more.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         batch: &mut Batch,
         mut found: impl FnMut(u32, u32, Option<u64>),

@@ -15,9 +15,9 @@ use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 use sass::lower::Lowering;
 
-use crate::MEMORY;
-use crate::account::Budget;
-use crate::stuck;
+use engine::MEMORY;
+use engine::account::Budget;
+use engine::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +46,7 @@ impl ExploreLimits {
     }
 
     fn account(&self) -> Budget {
-        let limits = crate::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
+        let limits = engine::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
         Budget::new(&limits)
     }
 }

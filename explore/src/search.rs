@@ -9,11 +9,11 @@ use model::value::Value;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use crate::stuck;
-use crate::{Limit, outcome};
+use engine::stuck;
+use engine::{Limit, outcome};
 
-use super::records::{Batch, Records};
-use super::{Exploration, ExploreLimits};
+use crate::records::{Batch, Records};
+use crate::{Exploration, ExploreLimits};
 
 /// So many states are gone on from before what they lead to is looked up.
 const TOGETHER: usize = 128;
@@ -31,7 +31,7 @@ struct FinalState {
 }
 
 /// Looks at every state that the machine can reach.
-pub(super) fn search(
+pub(crate) fn search(
     machine: &mut Machine<'_>,
     threads: usize,
     limits: ExploreLimits,

@@ -7,9 +7,9 @@ use model::program::Program;
 use model::value::Value;
 use sass::lower::Lowering;
 
-use crate::outcome;
+use engine::outcome;
 
-use super::{Exploration, ExploreLimits};
+use crate::{Exploration, ExploreLimits};
 
 /// How many walks, and where the choices come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
