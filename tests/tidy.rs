@@ -336,7 +336,8 @@ fn quoted<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
 fn verdicts_and_notes_are_in_the_glossary() {
     let mut named: BTreeSet<String> =
         refine::verdict::Verdict::ALL.iter().map(|verdict| verdict.name().to_owned()).collect();
-    for source in sources().iter().filter(|source| source.path.starts_with("engine/src/")) {
+    let judges = |source: &&Source| source.is_in("engine/src/") || source.is_in("explore/src/");
+    for source in sources().iter().filter(judges) {
         let code = source.code().split_whitespace().collect::<Vec<_>>().join(" ");
         let mut found = quoted(&code, "Note { code: \"");
         // A verdict of the machine is given with its reason; one of a test is the name of a variant.
