@@ -7,10 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 
-use super::lowered::LoweringEntry;
-use super::{CitedText, PtxExplanation, QualifierMeaning};
 use crate::lines::{self, LineKind};
 use crate::lint::LintObject;
+use describe::ptx::lowered::LoweringEntry;
+use describe::ptx::{CitedText, PtxExplanation, QualifierMeaning};
 
 /// Lines are broken before they get longer, where a word ends.
 const WIDTH: usize = 100;

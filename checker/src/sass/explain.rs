@@ -14,11 +14,10 @@ use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
-use super::operands::{self, OperandMeaning};
-use super::words;
 use crate::cli::{ExplainFormat, SassExplain};
 use crate::lines::{self, LineKind};
 use crate::lint::LintObject;
+use describe::sass::{self as words, OperandMeaning};
 use engine::exit::Exit;
 
 /// Lines are broken before they get longer, where a word ends.
@@ -88,7 +87,7 @@ fn account(single: &CheckedInstruction<'_>, options: ReadOptions) -> SassExplana
     SassExplanation {
         is: words::is(instruction, &does),
         family: *family,
-        parts: operands::parts(instruction, *family, ldg.as_ref(), options.registers),
+        parts: words::parts(instruction, *family, ldg.as_ref(), options.registers),
         memory: words::memory(instruction, &does, *family),
         registers: registers.filter(|_| is_understood(instruction.opcode.text)),
         contract: words::contract(instruction, &does),

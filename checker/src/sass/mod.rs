@@ -1,9 +1,7 @@
 //! `causeway sass`: the machine's own instructions.
 
 pub mod explain;
-mod operands;
 pub mod read;
-mod words;
 
 use std::io::{self, BufRead, Read, Write};
 

@@ -9,10 +9,10 @@ use sass::listing::{Function, listing};
 use sass::opcode::{self, Class};
 use text::diagnostic::{Severity, escaped};
 
-use super::words;
 use crate::cli::SassRead;
 use crate::input;
 use crate::kind::FileKind;
+use describe::sass as words;
 use engine::exit::Exit;
 use engine::interrupt;
 

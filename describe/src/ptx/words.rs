@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use ::ptx::qualifier::{CacheOperator, OrderQualifier, Qualifier, QualifierKind};
+use ::ptx::shape::Opcode;
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
-use ptx::qualifier::{CacheOperator, OrderQualifier, Qualifier, QualifierKind};
-use ptx::shape::Opcode;
 
 use super::CitedText;
 
@@ -216,8 +216,8 @@ pub(super) fn bytes(count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx::qualifier::QUALIFIERS;
-    use ptx::rules;
+    use ::ptx::qualifier::QUALIFIERS;
+    use ::ptx::rules;
 
     #[test]
     fn every_qualifier_is_explained_wherever_it_may_stand() {

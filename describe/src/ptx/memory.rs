@@ -1,5 +1,8 @@
 //! Loads, stores and atomics in words: their events, what they promise and what they do not.
 
+use ::ptx::qualifier::CacheOperator;
+use ::ptx::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
+use ::ptx::version::PtxIsa;
 use model::isa::SpaceQualifier;
 use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::isa::ld::LoadOrder;
@@ -7,9 +10,6 @@ use model::isa::st::StoreOrder;
 use model::isa::{Type, TypeKind};
 use model::scope::Scope;
 use model::section::{self, Section};
-use ptx::qualifier::CacheOperator;
-use ptx::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
-use ptx::version::PtxIsa;
 
 use super::promises::{
     acquires, mmio, morally_strong, of_one_thread, read_only, relaxed_read, relaxed_write,

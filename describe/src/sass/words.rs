@@ -1,15 +1,15 @@
 //! The words for what instructions of the machine do to memory.
 
+use ::sass::form::UnknownInstruction;
+use ::sass::opcode::{Class, class};
+use ::sass::syntax::Instruction;
 use machine::form::{AccessLevel, Family, MachineOp, MembarScope};
-use sass::form::UnknownInstruction;
-use sass::opcode::{Class, class};
-use sass::syntax::Instruction;
 
 /// What the machine makes of an instruction.
-pub(super) type DecodedOp = Result<Option<MachineOp>, UnknownInstruction>;
+pub type DecodedOp = Result<Option<MachineOp>, UnknownInstruction>;
 
 /// In one sentence.
-pub(super) fn is(instruction: &Instruction<'_>, does: &DecodedOp) -> String {
+pub fn is(instruction: &Instruction<'_>, does: &DecodedOp) -> String {
     let name = instruction.opcode.text;
     let what = match class(name) {
         Some(Class::Load) => format!("a load{}", from(name)),
@@ -63,7 +63,7 @@ fn is_access(opcode: &str) -> bool {
 }
 
 /// What a few words say of it, where a whole function is listed.
-pub(super) fn brief(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
+pub fn brief(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
     let kind = match class(instruction.opcode.text) {
         None => return Some("not known".to_owned()),
         Some(Class::Load) => "load",
@@ -144,7 +144,7 @@ fn far(reach: MembarScope) -> &'static str {
 }
 
 /// What it does on the levels of memory, what it may return, and what it waits for.
-pub(super) fn memory(
+pub fn memory(
     instruction: &Instruction<'_>,
     does: &DecodedOp,
     family: Option<Family>,
@@ -292,7 +292,7 @@ fn membar(reach: MembarScope) -> &'static [&'static str] {
 }
 
 /// What PTX says as much as it does, as far as it is one instruction.
-pub(super) fn contract(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
+pub fn contract(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
     let kind = class(instruction.opcode.text)?;
     let mut scope = match does {
         Ok(Some(MachineOp::Access(AccessLevel::Weak))) => None,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// The instructions of an argument: those in the strings of an `asm` statement, or in strings by
 /// themselves, or the argument itself. Operands of templates, `{name}` and `${0:x}`, become names.
-pub(super) fn instructions(text: &str) -> Vec<Cow<'_, str>> {
+pub fn instructions(text: &str) -> Vec<Cow<'_, str>> {
     let Some(code) = strings(text) else { return vec![names(text)] };
     // Without the braces of a block, labels, and declarations.
     let plain = |one: &str| {

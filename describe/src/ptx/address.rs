@@ -1,11 +1,11 @@
 //! Addresses in words: where a generic one may point, what the address of a parameter has to be, and
 //! what `.unified` says.
 
+use ::ptx::qualifier::OrderQualifier;
+use ::ptx::shape::{InstructionForm, Opcode};
+use ::ptx::version::PtxIsa;
 use model::isa::SpaceQualifier;
 use model::section;
-use ptx::qualifier::OrderQualifier;
-use ptx::shape::{InstructionForm, Opcode};
-use ptx::version::PtxIsa;
 
 use super::words::said;
 use super::{InstructionMeaning, QualifierMeaning};

@@ -1,10 +1,10 @@
 //! Fences in words: those of memory, and those of proxies, state spaces and operations.
 
+use ::ptx::fences::Spelling;
+use ::ptx::shape::{InstructionForm, Opcode};
 use model::isa::fence::{Fence, FenceOrder};
 use model::scope::Scope;
 use model::section;
-use ptx::fences::Spelling;
-use ptx::shape::{InstructionForm, Opcode};
 
 use super::InstructionMeaning;
 use super::words::{said, threads};
@@ -242,7 +242,7 @@ fn promise(parts: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx::fences::SPELLINGS;
+    use ::ptx::fences::SPELLINGS;
 
     #[test]
     fn every_spelling_has_a_name_of_its_own() {

@@ -1,23 +1,23 @@
 //! What an instruction becomes, family by family: machine instructions, or why ptxas rejects it.
 
-use ptx::ParsedInstruction;
-use ptx::rule::Authority;
-use ptx::rules::gate;
+use ::ptx::ParsedInstruction;
+use ::ptx::rule::Authority;
+use ::ptx::rules::gate;
 use sass::lowering;
 
 use super::CitedText;
 use super::words::{page, said};
 
 /// What an instruction becomes on some targets of one family.
-pub(super) struct FamilyLowering {
-    pub(super) family: &'static str,
+pub struct FamilyLowering {
+    pub family: &'static str,
     /// `sm_` numbers.
-    pub(super) targets: Vec<u16>,
-    pub(super) becomes: LoweringEntry,
+    pub targets: Vec<u16>,
+    pub becomes: LoweringEntry,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum LoweringEntry {
+pub enum LoweringEntry {
     /// Separated by ` ; `; empty where nothing is left of it. And the versions of ptxas that were
     /// measured to make it so.
     Sass(String, &'static [String]),
@@ -26,7 +26,7 @@ pub(super) enum LoweringEntry {
     Unmeasured,
 }
 
-pub(super) fn families(single: &ParsedInstruction<'_>) -> Vec<FamilyLowering> {
+pub fn families(single: &ParsedInstruction<'_>) -> Vec<FamilyLowering> {
     let mut all: Vec<FamilyLowering> = Vec::new();
     for family in lowering::families() {
         for &sm in &family.table.targets {

@@ -1,23 +1,23 @@
 //! The fields of an instruction in words: guard, modifiers, operands, annotations.
 
-use machine::form::Family;
-use sass::ldg::Ldg;
-use sass::opcode::{Class, class, is_understood};
-use sass::syntax::{
+use ::sass::ldg::Ldg;
+use ::sass::opcode::{Class, class, is_understood};
+use ::sass::syntax::{
     AddressTerm, AnnotationKind, Atom, Guard, Indexed, Instruction, Operand, OperandKind,
     RegisterFile, Value,
 };
+use machine::form::Family;
 
 /// A field as it is written, and what it says.
-pub(super) struct OperandMeaning {
-    pub(super) name: String,
-    pub(super) text: String,
+pub struct OperandMeaning {
+    pub name: String,
+    pub text: String,
     /// Whether it asks for speed and nothing else.
-    pub(super) hint: bool,
+    pub hint: bool,
 }
 
 /// All fields but the opcode, in order.
-pub(super) fn parts(
+pub fn parts(
     instruction: &Instruction<'_>,
     family: Option<Family>,
     ldg: Option<&Ldg>,

@@ -1,0 +1,144 @@
+//! One PTX instruction in plain words, each statement with its section.
+//!
+//! The words are written once, as an account of the instruction; who shows them formats them.
+
+mod address;
+mod fence;
+pub mod lowered;
+mod memory;
+mod promises;
+pub mod template;
+mod words;
+
+use std::borrow::Cow;
+
+use ::ptx::ParsedInstruction;
+use ::ptx::qualifier::Qualifier;
+use ::ptx::rules::gate::{self, Need};
+use ::ptx::version::PtxIsa;
+use model::section::{self, Section};
+use text::Diagnostic;
+use text::diagnostic::Severity;
+
+use self::lowered::FamilyLowering;
+
+/// The first target that the memory model speaks of.
+const MODELLED: u16 = 70;
+
+/// A statement, and the section that it comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CitedText {
+    pub text: Cow<'static, str>,
+    pub section: Section,
+}
+
+/// What an instruction means.
+pub struct InstructionMeaning {
+    /// In one sentence.
+    pub is: CitedText,
+    /// What is not written.
+    pub defaults: Vec<CitedText>,
+    pub events: Vec<CitedText>,
+    pub promises: Vec<CitedText>,
+    /// What is not promised, and what is asked of the program.
+    pub limits: Vec<CitedText>,
+}
+
+impl InstructionMeaning {
+    fn new(is: CitedText) -> InstructionMeaning {
+        let (defaults, events, promises, limits) = Default::default();
+        InstructionMeaning { is, defaults, events, promises, limits }
+    }
+}
+
+/// A qualifier as it is written, and what it says.
+pub struct QualifierMeaning {
+    pub name: String,
+    pub said: CitedText,
+}
+
+/// The minimum PTX version and target, with reasons.
+pub struct MinimumVersion {
+    pub isa: PtxIsa,
+    /// `sm_`; 0 is any target.
+    pub sm: u16,
+    pub reasons: Vec<CitedText>,
+}
+
+/// All that is said of one instruction.
+pub struct PtxExplanation {
+    pub meaning: InstructionMeaning,
+    pub parts: Vec<QualifierMeaning>,
+    /// Qualifiers that ask for speed and nothing else.
+    pub hints: Vec<QualifierMeaning>,
+    pub needs: MinimumVersion,
+    pub lowered: Vec<FamilyLowering>,
+}
+
+/// What is said of an instruction, unless it breaks more than a version or a target.
+pub fn account(
+    single: &ParsedInstruction<'_>,
+    diagnostics: &[Diagnostic],
+    isa: PtxIsa,
+) -> Option<PtxExplanation> {
+    let of_setting =
+        |one: &&Diagnostic| one.code.starts_with("isa-") || one.code.starts_with("target-");
+    let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    if errors.clone().count() != errors.filter(of_setting).count() {
+        return None;
+    }
+    let form = single.form();
+    let page = words::page(single.opcode, form.is_non_coherent());
+    let (mut meaning, parts, needs) = if let Some(spelling) = single.spelling {
+        let meaning = fence::spelled(spelling);
+        let reason = format!("this fence requires PTX ISA {} or later", spelling.isa);
+        let reason = format!("{reason} and `sm_{}` or higher", spelling.sm);
+        let reasons = vec![words::said(page, reason)];
+        (meaning, Vec::new(), MinimumVersion { isa: spelling.isa, sm: spelling.sm, reasons })
+    } else {
+        let meaning = memory::meaning(&form, isa).or_else(|| fence::meaning(&form))?;
+        let parts = single.parts.iter().filter_map(|name| {
+            let qualifier = Qualifier::named(name)?;
+            let said = words::part(single.opcode, name, qualifier, page);
+            Some((qualifier.kind(), QualifierMeaning { name: (*name).to_owned(), said }))
+        });
+        (meaning, parts.collect(), needs(&gate::needs(&form)))
+    };
+    if single.predicated {
+        let text = "in threads where the guard is false, none of these".to_owned();
+        meaning.events.push(words::said(section::PREDICATED_EXECUTION, text));
+    }
+    if needs.sm < MODELLED {
+        let text = format!(
+            "the memory model applies to `sm_{MODELLED}` and later: earlier targets promise none of this"
+        );
+        meaning.limits.push(words::said(section::APPLICABILITY, text));
+    }
+    let (hints, parts): (Vec<_>, Vec<_>) =
+        parts.into_iter().partition(|(kind, _)| words::is_hint(*kind));
+    let only = |parts: Vec<(_, QualifierMeaning)>| parts.into_iter().map(|(_, part)| part);
+    Some(PtxExplanation {
+        meaning,
+        parts: only(parts).chain(address::unified(&form)).collect(),
+        hints: only(hints).collect(),
+        needs,
+        lowered: lowered::families(single),
+    })
+}
+
+fn needs(all: &[Need]) -> MinimumVersion {
+    let reasons = all.iter().map(|need| {
+        // What came with the rest of the instruction needs a target of its own alone.
+        let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
+            (true, 0) => need.isa_rule.text.to_owned(),
+            (true, sm) => format!("{} and `sm_{sm}` or higher", need.isa_rule.text),
+            (false, _) => need.sm_rule.text.to_owned(),
+        };
+        words::said(need.isa_rule.section, text)
+    });
+    MinimumVersion {
+        isa: all.iter().map(|need| need.isa).max().unwrap_or(PtxIsa::new(1, 0)),
+        sm: all.iter().map(|need| need.sm).max().unwrap_or(0),
+        reasons: reasons.collect(),
+    }
+}
