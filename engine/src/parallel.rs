@@ -18,6 +18,17 @@ pub fn in_order<T: Send>(
     work: &(dyn Fn(usize) -> T + Sync),
     visit: &mut dyn FnMut(Option<(usize, T)>) -> io::Result<()>,
 ) -> io::Result<()> {
+    in_order_with(count, jobs, &|| (), &|(): &mut (), index| work(index), visit)
+}
+
+/// The same, where each thread has a state of its own that `state` makes.
+fn in_order_with<S, T: Send>(
+    count: usize,
+    jobs: usize,
+    state: &(dyn Fn() -> S + Sync),
+    work: &(dyn Fn(&mut S, usize) -> T + Sync),
+    visit: &mut dyn FnMut(Option<(usize, T)>) -> io::Result<()>,
+) -> io::Result<()> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
@@ -26,12 +37,13 @@ pub fn in_order<T: Send>(
             let sender = sender.clone();
             let (next, stop) = (&next, &stop);
             scope.spawn(move || {
+                let mut state = state();
                 while !stop.load(Ordering::Relaxed) && !interrupt::raised() {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     if index >= count {
                         return;
                     }
-                    let result = work(index);
+                    let result = work(&mut state, index);
                     // What was interrupted is not done.
                     if interrupt::raised() || sender.send((index, result)).is_err() {
                         return;
@@ -79,27 +91,11 @@ pub fn all<S, T: Send>(
     state: &(dyn Fn() -> S + Sync),
     work: &(dyn Fn(&mut S, usize) -> T + Sync),
 ) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let mut done: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let threads = (0..jobs.clamp(1, count.max(1))).map(|_| {
-            scope.spawn(|| {
-                let (mut state, mut done) = (state(), Vec::new());
-                while !interrupt::raised() {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= count {
-                        break;
-                    }
-                    done.push((index, work(&mut state, index)));
-                }
-                done
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        let done = threads.into_iter().flat_map(|thread| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        done.collect()
+    let mut all = Vec::with_capacity(count);
+    let visited = in_order_with(count, jobs, state, work, &mut |result| {
+        all.extend(result.map(|(_, result)| result));
+        Ok(())
     });
-    done.sort_unstable_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, result)| result).collect()
+    visited.expect("nothing is written");
+    all
 }
