@@ -79,6 +79,35 @@ struct EnumerationJob<'a, 'v> {
     visit: &'a mut OutcomeVisitor<'v>,
 }
 
+/// Sources of reads, and the values of the reads that have one.
+type ValuedSources<R> = (Vec<Source<R>>, Vec<(usize, Value)>);
+
+impl EnumerationJob<'_, '_> {
+    /// Each way to give the reads values from these sources; several for torn reads and for values that depend on
+    /// themselves.
+    fn valued<R: BitRow>(
+        &mut self,
+        unfolding: &Unfolding<'_>,
+        sources: &[Source<R>],
+    ) -> Result<Vec<ValuedSources<R>>, Stop> {
+        let mut all = Vec::new();
+        let EnumerationJob { account, air, .. } = self;
+        let before = account.held();
+        valuations(unfolding, &mut sources.to_vec(), air, &mut |sources, values| {
+            let slots = unfolding.slots.iter();
+            let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
+            let known: Vec<(usize, Value)> = known.collect();
+            let bytes = size_of_val(sources) + size_of_val(known.as_slice());
+            all.push((sources.to_vec(), known));
+            account.flow(bytes)
+        })
+        .map_err(Limit::from)
+        .and_then(|_| account.check())?;
+        account.release(account.held() - before);
+        Ok(all)
+    }
+}
+
 impl structures::OutcomeSearch for EnumerationJob<'_, '_> {
     fn seen(&mut self) -> &mut ExecutionFacts {
         self.seen
@@ -450,22 +479,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     /// The slow way, for torn reads and values that depend on themselves.
     fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
-        let mut all = Vec::new();
-        let EnumerationJob { account, air, .. } = &mut *self.job;
-        let before = account.held();
-        valuations(u, &mut sources.to_vec(), air, &mut |sources, values| {
-            let known: Vec<(usize, Value)> = u
-                .slots
-                .iter()
-                .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
-                .collect();
-            let bytes = size_of_val(sources) + size_of_val(known.as_slice());
-            all.push((sources.to_vec(), known));
-            account.flow(bytes)
-        })
-        .map_err(Limit::from)
-        .and_then(|_| account.check())?;
-        account.release(account.held() - before);
+        let all = self.job.valued(u, sources)?;
         if all.is_empty() || !self.settle() {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 //! way, and the whole model is evaluated for each candidate.
 
 use execution::structure::EventStructure;
-use execution::values::{Source, Values, valuations};
+use execution::values::{Source, Values};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
 use model::rel::FlagMeaning;
@@ -51,23 +51,7 @@ impl EnumerationJob<'_, '_> {
             sources[slot] = Source::default();
             return Ok(());
         }
-        let mut valued = Vec::new();
-        let u = structure.unfolding;
-        let before = self.account.held();
-        let EnumerationJob { account, air, .. } = self;
-        valuations(u, &mut sources.clone(), air, &mut |sources, values| {
-            let known: Vec<(usize, Value)> = u
-                .slots
-                .iter()
-                .filter_map(|slot| Some((slot.read, values.read(slot.read)?)))
-                .collect();
-            let bytes = size_of_val(sources) + size_of_val(known.as_slice());
-            valued.push((sources.to_vec(), known));
-            account.flow(bytes)
-        })
-        .map_err(Limit::from)
-        .and_then(|_| account.check())?;
-        account.release(account.held() - before);
+        let valued = self.valued(structure.unfolding, sources)?;
         let thin_air = self.air.take();
         let mut kept = false;
         for (sources, known) in &valued {
