@@ -13,9 +13,11 @@ use model::value::{Value, low_bits};
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
 use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
 use super::piece::ThreadPiece;
+use super::repair;
 use super::scan::ByteRange;
 use crate::contract;
 use crate::inclusion::MachineTarget;
+use crate::judgement::Refinement;
 use crate::language::SourceId;
 use crate::program::ContextAccess;
 use crate::refiner::Refiner;
@@ -222,32 +224,6 @@ impl<'a> RefinementCase<'a> {
         Ok(self.bound.get(&key))
     }
 
-    /// The program of a side; none where the target has no such context.
-    pub fn program(
-        &mut self,
-        context: &FunctionContext,
-        lowered: bool,
-    ) -> Result<Option<Program>, Refused> {
-        let partners: Option<Vec<ThreadPiece>> =
-            context.partners.iter().map(|ops| self.piece(context, ops, "c", lowered)).collect();
-        let Some(partners) = partners else { return Ok(None) };
-        let result = self.function(lowered).result.clone();
-        let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
-        let mut program = bound.program.clone();
-        if context.twin {
-            program.threads.push(renumbered(program.threads[0].clone(), 1));
-        }
-        let partners = partners.iter().map(|piece| piece.thread(String::new(), HERE));
-        program.threads.extend(partners);
-        let threads = program.threads.iter_mut().zip(&context.placements).enumerate();
-        for (index, (thread, &placement)) in threads {
-            thread.name = format!("P{index}");
-            thread.placement = placement;
-        }
-        program.observed = self.observed(&program, context, result.as_ref());
-        Ok(Some(program))
-    }
-
     /// What an outcome shows: results, what contexts read, and memory.
     pub fn observed(
         &self,
@@ -290,8 +266,70 @@ impl<'a> RefinementCase<'a> {
         all
     }
 
+    fn name(&self, program: &Program, observed: &Observed) -> String {
+        match *observed {
+            Observed::Register { thread, register } => {
+                let of = &program.threads[usize::from(thread.0)];
+                format!("P{}:{}", thread.0, of.registers[usize::from(register.0)].name)
+            }
+            Observed::Memory { variable, offset, .. } => {
+                let memory = &self.setup.memory[usize::from(variable.0)];
+                // Each CTA has its own.
+                let whose = if memory.space == Space::Shared { "@P0" } else { "" };
+                let offset = if offset == 0 { String::new() } else { format!("+{offset}") };
+                format!("[{}{whose}{offset}]", memory.name)
+            }
+        }
+    }
+}
+
+impl<'a> Refinement<'a> for RefinementCase<'a> {
+    type Context = FunctionContext;
+    type Error = Refused;
+
+    fn refiner(&self) -> Refiner<'a> {
+        self.refiner
+    }
+
+    fn language(&self) -> SourceId {
+        SourceId::of(self.source.language)
+    }
+
+    fn set_torn(&mut self, torn: bool) {
+        self.torn = torn;
+    }
+
+    fn torn(&self) -> bool {
+        self.torn
+    }
+
+    fn program(
+        &mut self,
+        context: &FunctionContext,
+        lowered: bool,
+    ) -> Result<Option<Program>, Refused> {
+        let partners: Option<Vec<ThreadPiece>> =
+            context.partners.iter().map(|ops| self.piece(context, ops, "c", lowered)).collect();
+        let Some(partners) = partners else { return Ok(None) };
+        let result = self.function(lowered).result.clone();
+        let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
+        let mut program = bound.program.clone();
+        if context.twin {
+            program.threads.push(renumbered(program.threads[0].clone(), 1));
+        }
+        let partners = partners.iter().map(|piece| piece.thread(String::new(), HERE));
+        program.threads.extend(partners);
+        let threads = program.threads.iter_mut().zip(&context.placements).enumerate();
+        for (index, (thread, &placement)) in threads {
+            thread.name = format!("P{index}");
+            thread.placement = placement;
+        }
+        program.observed = self.observed(&program, context, result.as_ref());
+        Ok(Some(program))
+    }
+
     /// Results may be of less bits than their registers.
-    pub(super) fn masks(&self, program: &Program) -> Vec<Value> {
+    fn masks(&self, program: &Program) -> Vec<Value> {
         let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
         let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
         let name = |function: &'a Function| function.result.as_ref().map(|(name, _)| plain(name));
@@ -306,9 +344,35 @@ impl<'a> RefinementCase<'a> {
         program.observed.iter().map(of).collect()
     }
 
-    /// A side in a context as a litmus test, where this outcome is said to be there or not. None of
-    /// listings: their contexts are PTX.
-    pub fn test(
+    fn is_alone(&self, context: &FunctionContext) -> bool {
+        context.is_alone()
+    }
+
+    /// The function as itself.
+    fn words(&self, context: &FunctionContext) -> String {
+        let cells = |ops: &[PartnerOp], prefix: &str| {
+            self.piece(context, ops, prefix, false).map(|piece| piece.cells()).unwrap_or_default()
+        };
+        let name = format!("[{}]", self.source.name);
+        let mut first = cells(&context.before, "before");
+        first.push(name.clone());
+        first.extend(cells(&context.behind, "behind"));
+        let mut threads = vec![first.join("; ")];
+        threads.extend(context.twin.then_some(name));
+        threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
+        format!("{}, {}", threads.join(" || "), context.distance)
+    }
+
+    fn outcome(&self, program: &Program, outcome: &[Value]) -> String {
+        let all = program.observed.iter().zip(outcome);
+        let all: Vec<String> = all
+            .map(|(observed, value)| format!("{}={value}", self.name(program, observed)))
+            .collect();
+        all.join(" ")
+    }
+
+    /// None of listings: their contexts are PTX.
+    fn test(
         &mut self,
         context: &FunctionContext,
         lowered: bool,
@@ -337,47 +401,15 @@ impl<'a> RefinementCase<'a> {
                 setup.memory.remove(location.place.memory);
             }
         }
-        Some(setup.test(name, language, &columns, &condition).to_string())
+        Some(setup.test(name, SourceId::of(language), &columns, &condition).to_string())
     }
 
-    fn name(&self, program: &Program, observed: &Observed) -> String {
-        match *observed {
-            Observed::Register { thread, register } => {
-                let of = &program.threads[usize::from(thread.0)];
-                format!("P{}:{}", thread.0, of.registers[usize::from(register.0)].name)
-            }
-            Observed::Memory { variable, offset, .. } => {
-                let memory = &self.setup.memory[usize::from(variable.0)];
-                // Each CTA has its own.
-                let whose = if memory.space == Space::Shared { "@P0" } else { "" };
-                let offset = if offset == 0 { String::new() } else { format!("+{offset}") };
-                format!("[{}{whose}{offset}]", memory.name)
-            }
-        }
-    }
-
-    /// An outcome in words.
-    pub fn outcome(&self, program: &Program, outcome: &[Value]) -> String {
-        let all = program.observed.iter().zip(outcome);
-        let all: Vec<String> = all
-            .map(|(observed, value)| format!("{}={value}", self.name(program, observed)))
-            .collect();
-        all.join(" ")
-    }
-
-    /// A context in words, the function as itself.
-    pub fn words(&self, context: &FunctionContext) -> String {
-        let cells = |ops: &[PartnerOp], prefix: &str| {
-            self.piece(context, ops, prefix, false).map(|piece| piece.cells()).unwrap_or_default()
-        };
-        let name = format!("[{}]", self.source.name);
-        let mut first = cells(&context.before, "before");
-        first.push(name.clone());
-        first.extend(cells(&context.behind, "behind"));
-        let mut threads = vec![first.join("; ")];
-        threads.extend(context.twin.then_some(name));
-        threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
-        format!("{}, {}", threads.join(" || "), context.distance)
+    fn missing(
+        &mut self,
+        context: &FunctionContext,
+        [source, target]: [&Program; 2],
+    ) -> Option<(usize, String)> {
+        repair::missing(self, context, source, target)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use lift::function::{EntryValue, Function, FunctionLine, Language, Refused};
+use lift::function::{EntryValue, Function, FunctionLine, Refused};
 use litmus::print::TestText;
 use machine::form::LoweredInstruction;
 use model::isa::alu::AluOp;
@@ -14,6 +14,7 @@ use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
 
 use super::piece::ThreadPiece;
+use crate::language::SourceId;
 
 /// Memory of a question; its index is that of the program's variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,18 +94,11 @@ impl Setup {
     pub fn test(
         &self,
         name: &str,
-        language: Language,
+        language: SourceId,
         columns: &[(Placement, &TestColumn)],
         condition: &str,
     ) -> TestText {
-        let mut source = match language {
-            Language::Cxx => TestText::new("CXX", name),
-            Language::Ptx => TestText::new("PTX", name),
-            Language::Sass(_) => TestText::new("SASS", name),
-        };
-        if let Language::Sass(sm) = language {
-            source.key("Arch", &format!("sm_{sm}"));
-        }
+        let mut source = TestText::new(language.name(), name);
         source.declare(self.memory.iter().map(Memory::declaration));
         for (index, (_, column)) in columns.iter().enumerate() {
             let registers = column.initial.iter();

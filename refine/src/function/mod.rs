@@ -10,7 +10,6 @@ pub mod judge;
 pub mod partner;
 pub mod piece;
 mod progress;
-mod refine;
 mod repair;
 mod run;
 pub mod scan;
