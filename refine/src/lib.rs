@@ -24,6 +24,7 @@ pub mod language;
 pub mod llvm_items;
 pub mod mapping;
 pub mod pair;
+pub mod piece;
 pub mod placed;
 pub mod program;
 pub mod ptx_items;

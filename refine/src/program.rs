@@ -1,19 +1,14 @@
 //! Threads of steps become a program that an engine runs.
 
-use model::isa::alu::{Alu, AluOp, Branch, Comparison};
-use model::isa::atom::{Atomic, AtomicOp};
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
-use model::isa::cxx::Cxx;
-use model::isa::fence::Fence;
-use model::isa::ld::Load;
-use model::isa::st::Store;
-use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
-use model::memory::{Proxy, Space, Variable, VariableId};
-use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
-use model::scope::{Placement, Scope};
+use model::isa::{Address, Operand, Reg, Type, TypeKind};
+use model::memory::{Space, Variable, VariableId};
+use model::program::{InitialValue, Observed, Program, Register, ThreadId};
+use model::scope::Placement;
 use model::value::Value;
 
-use super::step::{AccessKind, AccessOrder, Step, TestLocation};
+use super::language::SourceId;
+use super::piece::{GuardNames, StepOperands, ThreadPiece};
+use super::step::{AccessKind, Step, TestLocation};
 
 /// A step, and the number of the value that it writes: each store of a question has its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,6 +66,53 @@ impl Width {
     }
 }
 
+/// What a test of the steps says: its language, and whether values show which bytes they are of.
+#[derive(Clone, Copy)]
+pub struct TestWords {
+    pub language: SourceId,
+    pub torn: bool,
+}
+
+impl TestWords {
+    /// The value with this number.
+    pub fn value(self, number: u8) -> String {
+        if self.torn && number > 0 {
+            format!("{:#x}", Width::Word.value(number))
+        } else {
+            number.to_string()
+        }
+    }
+}
+
+/// The steps of a thread as lines: of a test, or by the names of the steps. `None` where some step is
+/// no instruction of a test by itself.
+pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> Option<ThreadPiece> {
+    let mut piece = ThreadPiece::default();
+    for &NumberedStep { step, value, expects, .. } in steps {
+        let next = piece.registers.len();
+        if step == Step::Guard {
+            let names =
+                test.map(|_| GuardNames { predicate: format!("p{next}"), end: "E".to_owned() });
+            if piece.end_if(width.ty(), 0, names).is_none() && test.is_some() {
+                return None;
+            }
+            continue;
+        }
+        let at = if let Step::Access { at, .. } = step { Some(at) } else { None };
+        let operands = at.map(|at| StepOperands {
+            at: at.name().to_owned(),
+            address: Address { base: Operand::Address(variable(at)), offset: 0 },
+            bits: width.ty().bits,
+            register: format!("r{next}"),
+            value: width.value(value),
+            expects: width.value(expects),
+            words: [value, expects].map(|number| test.map_or(String::new(), |t| t.value(number))),
+        });
+        piece.step(step, test.map(|test| test.language), operands.as_ref())?;
+    }
+    Some(piece)
+}
+
 /// The program of these threads, all registers that show and all locations observed.
 pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: Width) -> Program {
     let mut program = Program::default();
@@ -87,25 +129,10 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {
         let id = ThreadId(u8::try_from(index).expect("a question has few threads"));
-        let mut writer =
-            ProgramWriter { width, registers: Vec::new(), lines: Vec::new(), shown: Vec::new() };
-        for &step in steps {
-            writer.step(step);
-        }
-        let end = writer.lines.len();
-        for line in &mut writer.lines {
-            if let Instruction::Branch(branch) = &mut line.instruction {
-                branch.target = end;
-            }
-        }
+        let piece = piece(steps, width, None).expect("each step is a line by its own name");
         let observed = |register| Observed::Register { thread: id, register };
-        program.observed.extend(writer.shown.iter().map(|&register| observed(register)));
-        program.threads.push(Thread {
-            name: format!("T{index}"),
-            placement,
-            registers: writer.registers,
-            lines: writer.lines,
-        });
+        program.observed.extend(piece.shown.iter().map(|&register| observed(register)));
+        program.threads.push(piece.thread(format!("T{index}"), placement));
     }
     let length = u32::from(width.ty().bits / 8);
     for place in TestLocation::ALL {
@@ -153,163 +180,4 @@ pub fn variable(place: TestLocation) -> VariableId {
         TestLocation::Y => 1,
         TestLocation::Z => 2,
     })
-}
-
-struct ProgramWriter {
-    width: Width,
-    registers: Vec<Register>,
-    lines: Vec<Line>,
-    /// Registers that an outcome shows, in program order.
-    shown: Vec<Reg>,
-}
-
-impl ProgramWriter {
-    fn register(&mut self, bits: u16) -> Reg {
-        let register = Reg(u16::try_from(self.registers.len()).expect("a question is short"));
-        let name = format!("r{}", register.0);
-        self.registers.push(Register { name, initial: InitialValue::Value(0), bits });
-        register
-    }
-
-    fn push(&mut self, guard: Option<Guard>, instruction: Instruction, text: String) {
-        self.lines.push(Line { guard, instruction, text });
-    }
-
-    fn step(&mut self, numbered: NumberedStep) {
-        let text = numbered.step.to_string();
-        let instruction = match numbered.step {
-            Step::Access { act, at, order, scope } => self.access(act, at, order, scope, numbered),
-            Step::Fence { order, scope } => Instruction::Fence(Fence { order, scope }),
-            Step::Barrier => Instruction::Barrier(Barrier {
-                kind: BarrierKind::Sync,
-                id: Operand::Imm(0),
-                count: None,
-                instance: None,
-                aligned: true,
-            }),
-            Step::ClusterArrive { relaxed: true } => {
-                Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelaxed.unaligned())
-            }
-            Step::ClusterArrive { relaxed: false } => {
-                Instruction::ClusterBarrier(ClusterBarrierKind::ArriveRelease.unaligned())
-            }
-            Step::ClusterWait => Instruction::ClusterBarrier(ClusterBarrierKind::Wait.unaligned()),
-            Step::Guard => return self.guard(text),
-        };
-        self.push(None, instruction, text);
-    }
-
-    fn guard(&mut self, text: String) {
-        let Some(&read) = self.shown.last() else { return };
-        let predicate = self.register(1);
-        let compare = Alu {
-            op: AluOp::Setp(Comparison::Eq),
-            ty: self.width.ty(),
-            destination: predicate,
-            sources: vec![Operand::Reg(read), Operand::Imm(0)],
-        };
-        self.push(None, Instruction::Alu(compare), text.clone());
-        let branch = Instruction::Branch(Branch { target: 0, condition: None });
-        self.push(Some(Guard { predicate, negated: false }), branch, text);
-    }
-
-    fn access(
-        &mut self,
-        act: AccessKind,
-        at: TestLocation,
-        order: AccessOrder,
-        scope: Scope,
-        NumberedStep { value, expects, .. }: NumberedStep,
-    ) -> Instruction {
-        let ty = self.width.ty();
-        let destination = act.shows().then(|| {
-            let register = self.register(ty.bits);
-            self.shown.push(register);
-            register
-        });
-        ContextAccess {
-            act,
-            order,
-            scope,
-            ty,
-            address: Address { base: Operand::Address(variable(at)), offset: 0 },
-            destination,
-            value: self.width.value(value),
-            expects: self.width.value(expects),
-        }
-        .instruction()
-    }
-}
-
-/// An access as one instruction of the model.
-pub(crate) struct ContextAccess {
-    pub(crate) act: AccessKind,
-    pub(crate) order: AccessOrder,
-    pub(crate) scope: Scope,
-    pub(crate) ty: Type,
-    pub(crate) address: Address,
-    /// `None` discards what is read.
-    pub(crate) destination: Option<Reg>,
-    pub(crate) value: u64,
-    /// What a compare-exchange compares with.
-    pub(crate) expects: u64,
-}
-
-impl ContextAccess {
-    pub(crate) fn instruction(self) -> Instruction {
-        let ContextAccess { act, order, scope, ty, address, destination, .. } = self;
-        let mut cxx = Cxx {
-            seq_cst: order == AccessOrder::SeqCst,
-            unordered: order == AccessOrder::Unordered,
-            failure: None,
-        };
-        let value = Operand::Imm(self.value);
-        let (op, operands) = match act {
-            AccessKind::Load => {
-                return Instruction::Load(Load {
-                    order: order.load(scope),
-                    cxx,
-                    space: SpaceQualifier::Generic,
-                    proxy: Proxy::Generic,
-                    ty,
-                    prefetches: false,
-                    global_only: false,
-                    destinations: vec![destination],
-                    address,
-                });
-            }
-            AccessKind::Store => {
-                return Instruction::Store(Store {
-                    order: order.store(scope),
-                    cxx,
-                    space: SpaceQualifier::Generic,
-                    proxy: Proxy::Generic,
-                    ty,
-                    global_only: false,
-                    sources: vec![value],
-                    address,
-                });
-            }
-            AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => {
-                (AtomicOp::Exch, vec![value])
-            }
-            AccessKind::CompareExchange(failure) => {
-                cxx.failure = failure;
-                (AtomicOp::Cas, vec![Operand::Imm(self.expects), value])
-            }
-            AccessKind::Probe => (AtomicOp::Cas, vec![Operand::Imm(0); 2]),
-        };
-        Instruction::Atomic(Atomic {
-            order: order.atomic(),
-            cxx,
-            scope,
-            space: SpaceQualifier::Generic,
-            op,
-            ty,
-            reduction: act == AccessKind::Reduce,
-            destination,
-            address,
-            operands,
-        })
-    }
 }

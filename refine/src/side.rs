@@ -9,7 +9,7 @@ use super::context::{Context, ThreadSlot};
 use super::contract;
 use super::inclusion::Question;
 use super::language::{PTX, SourceId};
-use super::program::{NumberedStep, Width, program};
+use super::program::{NumberedStep, TestWords, Width, program};
 use super::step::{AccessKind, Step, TestLocation};
 use super::witness::WitnessTest;
 
@@ -184,8 +184,8 @@ impl Side<'_> {
             self.numbered(row, |step| if lowered { self.lower(step) } else { vec![step] });
         let (placements, program) = (&self.context.placements, &self.program_of(&threads));
         let name = if lowered { "target" } else { "source" };
-        let (threads, width) = (&threads, *width);
-        let test = WitnessTest { language, threads, placements, program, outcome, width, torn };
+        let (threads, width, words) = (&threads, *width, TestWords { language, torn });
+        let test = WitnessTest { words, threads, placements, program, outcome, width };
         (program.observed.len() == outcome.len()).then(|| test.test(name, lowered)).flatten()
     }
 

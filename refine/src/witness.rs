@@ -6,21 +6,18 @@ use model::program::{Observed, Program};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
-use super::language::SourceId;
-use super::program::{NumberedStep, Width};
-use super::step::{AccessKind, AccessOrder, Step, TestLocation};
+use super::program::{NumberedStep, TestWords, Width, piece};
+use super::step::{AccessKind, AccessOrder, TestLocation};
 
 /// What a test is made of.
 pub struct WitnessTest<'a> {
-    pub language: SourceId,
+    pub words: TestWords,
     pub threads: &'a [Vec<NumberedStep>],
     pub placements: &'a [Placement],
     /// As the engine ran it.
     pub program: &'a Program,
     pub outcome: &'a [Value],
     pub width: Width,
-    /// Whether values have to show which bytes they are of.
-    pub torn: bool,
 }
 
 impl WitnessTest<'_> {
@@ -29,18 +26,11 @@ impl WitnessTest<'_> {
         let mut columns = Vec::new();
         for (thread, placement) in self.threads.iter().zip(self.placements) {
             let mut cells = vec![format!("P{}@{placement}", columns.len())];
-            let mut writer =
-                WitnessWriter { witness: self, register: 0, shown: None, cells: Vec::new() };
-            for &step in thread {
-                writer.step(step)?;
-            }
-            if thread.iter().any(|numbered| numbered.step == Step::Guard) {
-                writer.cells.push("E:".to_owned());
-            }
-            cells.extend(writer.cells);
+            // A test's values are words.
+            cells.extend(piece(thread, Width::Word, Some(self.words))?.cells());
             columns.push(cells);
         }
-        let mut source = TestText::new(self.language.name(), name);
+        let mut source = TestText::new(self.words.language.name(), name);
         source
             .declare(TestLocation::ALL.iter().map(|place| format!("uint32_t {}=0", place.name())));
         source.columns(&columns);
@@ -65,64 +55,9 @@ impl WitnessTest<'_> {
     /// An observed value; by its number where all of its bytes are of one store.
     fn value(&self, value: Value) -> String {
         match self.width.number(value) {
-            Some(number) => self.number(number),
+            Some(number) => self.words.value(number),
             None => format!("{value:#x}"),
         }
-    }
-
-    fn number(&self, number: u8) -> String {
-        if self.torn && number > 0 {
-            format!("{:#x}", u32::from(number) * 0x0101_0101)
-        } else {
-            number.to_string()
-        }
-    }
-}
-
-struct WitnessWriter<'a> {
-    witness: &'a WitnessTest<'a>,
-    register: u16,
-    /// The register that was written last.
-    shown: Option<u16>,
-    cells: Vec<String>,
-}
-
-impl WitnessWriter<'_> {
-    fn register(&mut self) -> u16 {
-        self.register += 1;
-        self.register - 1
-    }
-
-    fn step(&mut self, numbered: NumberedStep) -> Option<()> {
-        let language = self.witness.language;
-        let cell = match numbered.step {
-            Step::Access { act, at, order, scope } => {
-                let destination = act.shows().then(|| self.register());
-                if destination.is_some() {
-                    self.shown = destination;
-                }
-                let destination = destination.map(|register| format!("r{register}, "));
-                let value = self.witness.number(numbered.value);
-                let expects = self.witness.number(numbered.expects);
-                let (at, bits) = (at.name(), 32);
-                let access =
-                    WitnessAccess { act, at, bits, order, scope, destination, value, expects };
-                language.access(&access)?
-            }
-            Step::Fence { order, scope } => language.fence(order, scope),
-            Step::Barrier => "bar.sync 0".to_owned(),
-            Step::ClusterArrive { relaxed: false } => "barrier.cluster.arrive".to_owned(),
-            Step::ClusterArrive { relaxed: true } => "barrier.cluster.arrive.relaxed".to_owned(),
-            Step::ClusterWait => "barrier.cluster.wait".to_owned(),
-            Step::Guard => {
-                let shown = self.shown?;
-                let predicate = self.register();
-                self.cells.push(format!("setp.eq.u32 p{predicate}, r{shown}, 0"));
-                format!("@p{predicate} bra E")
-            }
-        };
-        self.cells.push(cell);
-        Some(())
     }
 }
 

@@ -3,26 +3,22 @@
 use std::collections::BTreeMap;
 
 use lift::function::{Function, Language, Refused};
-use model::isa::fence::Fence;
-use model::isa::{Address, Instruction, Operand, Reg, Type, TypeKind};
+use model::isa::{Address, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
 use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
-use model::scope::Scope;
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
 use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
-use super::piece::ThreadPiece;
 use super::repair;
 use super::scan::ByteRange;
 use crate::contract;
 use crate::inclusion::MachineTarget;
 use crate::judgement::Refinement;
 use crate::language::SourceId;
-use crate::program::ContextAccess;
+use crate::piece::{GuardNames, StepOperands, ThreadPiece};
 use crate::refiner::Refiner;
-use crate::step::{AccessKind, AccessOrder, Step, TestLocation as Spot};
-use crate::witness::WitnessAccess;
+use crate::step::{Step, TestLocation as Spot};
 
 /// A function and its lowering, with what both begin with.
 pub struct RefinementCase<'a> {
@@ -77,110 +73,56 @@ impl<'a> RefinementCase<'a> {
     ) -> Option<ThreadPiece> {
         // What stands around a listing is PTX by its promises.
         let language = SourceId::of(self.function(lowered).language);
-        let (mut piece, mut shown, mut last) = (ThreadPiece::default(), 0, None);
+        let (mut piece, mut last) = (ThreadPiece::default(), None::<usize>);
         for op in ops {
-            match *op {
-                PartnerOp::Barrier(meeting) => piece.meet(meeting),
+            let (accessed, steps) = match *op {
+                PartnerOp::Barrier(step) => (None, vec![step]),
                 PartnerOp::Guard => {
-                    let (register, at) = last?;
-                    let location: &MeetingLocation = &self.locations[at];
-                    let initial =
-                        self.setup.memory[location.place.memory].initial_of(location.place.offset);
-                    let ty = if location.place.bytes == 8 { Type::U64 } else { Type::U32 };
-                    piece.end_if(prefix, (register, ty), initial);
+                    let ByteRange { memory, offset, bytes } = self.locations[last?].place;
+                    let initial = self.setup.memory[memory].initial_of(offset);
+                    let ty = if bytes == 8 { Type::U64 } else { Type::U32 };
+                    let (predicate, end) = (format!("{prefix}p"), format!("{prefix}end"));
+                    piece.end_if(ty, initial, Some(GuardNames { predicate, end }))?;
+                    continue;
                 }
                 PartnerOp::Fence(order) => {
                     let scope = context.scope_of_fence(ops, &self.locations);
-                    for step in self.steps(Step::Fence { order, scope }, false, lowered)? {
-                        let Step::Fence { order, scope } = step else { return None };
-                        let text = language.fence(order, scope);
-                        piece.push(Instruction::Fence(Fence { order, scope }), text);
-                    }
+                    (None, self.steps(Step::Fence { order, scope }, false, lowered)?)
                 }
                 PartnerOp::Access { act, at, order, value } => {
                     let location = &self.locations[at];
                     let scope = context.scope_of(at, location);
                     let spot = if location.shared { Spot::Y } else { Spot::X };
                     let step = Step::access(act, spot, order, scope);
-                    let bits = 8 * location.place.bytes;
-                    let value = if self.torn { spread(value, bits) } else { value };
-                    for step in self.steps(step, location.shared, lowered)? {
-                        match step {
-                            Step::Fence { order, scope } => {
-                                let text = language.fence(order, scope);
-                                piece.push(Instruction::Fence(Fence { order, scope }), text);
-                            }
-                            Step::Access { act, order, scope, .. } => {
-                                let destination = act.shows().then(|| {
-                                    shown += 1;
-                                    let bits = u16::try_from(bits).expect("eight bytes at most");
-                                    piece.register(format!("{prefix}{}", shown - 1), bits)
-                                });
-                                last = destination.map(|register| (register, at)).or(last);
-                                let access = (act, order, scope);
-                                self.context_access(
-                                    &mut piece,
-                                    access,
-                                    location,
-                                    destination,
-                                    value,
-                                    language,
-                                )?;
-                            }
-                            Step::Barrier
-                            | Step::ClusterArrive { .. }
-                            | Step::ClusterWait
-                            | Step::Guard => return None,
-                        }
-                    }
+                    last = if act.shows() { Some(at) } else { last };
+                    let steps = self.steps(step, location.shared, lowered)?;
+                    (Some((location.place, value)), steps)
                 }
+            };
+            for step in steps {
+                let register = format!("{prefix}{}", piece.shown.len());
+                let operands = accessed.map(|(place, value)| self.operands(place, value, register));
+                piece.step(step, Some(language), operands.as_ref())?;
             }
         }
         Some(piece)
     }
 
-    /// Adds an access to a piece. `None` where the language has no such operation.
-    fn context_access(
-        &self,
-        piece: &mut ThreadPiece,
-        (act, order, scope): (AccessKind, AccessOrder, Scope),
-        location: &MeetingLocation,
-        destination: Option<Reg>,
-        value: u64,
-        language: SourceId,
-    ) -> Option<()> {
-        let ByteRange { memory, offset, bytes } = location.place;
-        let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
+    /// What an access of a context goes to, and with what.
+    fn operands(&self, place: ByteRange, value: u64, register: String) -> StepOperands {
+        let ByteRange { memory, offset, bytes } = place;
         let name = &self.setup.memory[memory].name;
-        let at = match offset {
-            0 => name.clone(),
-            offset => format!("{name}+{offset}"),
-        };
-        let named = |register: Reg| format!("{}, ", piece.registers[usize::from(register.0)].name);
-        let text = WitnessAccess {
-            act,
-            at: &at,
-            bits: bits.into(),
-            order,
-            scope,
-            destination: destination.map(named),
-            value: value.to_string(),
-            expects: "0".to_owned(),
-        };
-        let text = language.access(&text)?;
         let variable = VariableId(u16::try_from(memory).expect("few variables"));
-        let access = ContextAccess {
-            act,
-            order,
-            scope,
-            ty: Type { kind: TypeKind::Unsigned, bits },
+        let value = if self.torn { spread(value, 8 * bytes) } else { value };
+        StepOperands {
+            at: if offset == 0 { name.clone() } else { format!("{name}+{offset}") },
             address: Address { base: Operand::Address(variable), offset: offset.into() },
-            destination,
+            bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
+            register,
             value,
             expects: 0,
-        };
-        piece.push(access.instruction(), text);
-        Some(())
+            words: [value.to_string(), "0".to_owned()],
+        }
     }
 
     /// The columns of a side, the first being the function's.

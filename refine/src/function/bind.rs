@@ -13,8 +13,8 @@ use model::memory::{Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
 
-use super::piece::ThreadPiece;
 use crate::language::SourceId;
+use crate::piece::ThreadPiece;
 
 /// Memory of a question; its index is that of the program's variable.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,7 +8,6 @@ pub mod ask;
 pub mod bind;
 pub mod judge;
 pub mod partner;
-pub mod piece;
 mod progress;
 mod repair;
 mod run;

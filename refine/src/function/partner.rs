@@ -9,9 +9,9 @@ use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
-use super::scan::{ByteRange, Meeting, ThreadScan};
+use super::scan::{ByteRange, ThreadScan};
 use crate::context::{pairs, placements};
-use crate::step::{AccessKind, AccessOrder};
+use crate::step::{AccessKind, AccessOrder, Step};
 
 /// A place that threads meet at.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
@@ -42,7 +42,7 @@ pub enum PartnerOp {
     Fence(FenceOrder),
     /// The thread ends here if what it read last was not written by anyone.
     Guard,
-    Barrier(Meeting),
+    Barrier(Step),
 }
 
 /// What surrounds a function.
@@ -351,7 +351,7 @@ impl ContextBuilder<'_> {
         if barriers.is_empty() || barriers.len() > MEETINGS {
             return;
         }
-        let cluster = barriers.iter().any(|op| *op != PartnerOp::Barrier(Meeting::Cta));
+        let cluster = barriers.iter().any(|op| *op != PartnerOp::Barrier(Step::Barrier));
         let within = if cluster { Scope::Cluster } else { Scope::Cta };
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();

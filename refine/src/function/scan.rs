@@ -12,6 +12,8 @@ use model::memory::Space;
 use model::program::Program;
 use model::rel::Conventions;
 
+use crate::step::Step;
+
 /// Bytes that a thread accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ByteRange {
@@ -45,7 +47,7 @@ pub struct ThreadScan {
     /// Whether it stores a 0.
     pub clears: bool,
     /// The barriers that it meets others at; none where they differ between paths.
-    pub barriers: Option<Vec<Meeting>>,
+    pub barriers: Option<Vec<Step>>,
     /// Whether it has fences.
     pub fences: bool,
     /// Whether a loop was cut.
@@ -55,27 +57,15 @@ pub struct ThreadScan {
 }
 
 /// What a thread does at a barrier.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Meeting {
-    /// Of all threads of the CTA.
-    Cta,
-    ClusterArrive {
-        relaxed: bool,
-    },
-    ClusterWait,
-}
-
-impl Meeting {
-    fn of(event: &PathEvent) -> Option<Meeting> {
-        let barrier = event.barrier?;
-        match (event.kind, barrier.resource) {
-            (EventKind::Arrive, Resource::Cta { .. }) => Some(Meeting::Cta),
-            (EventKind::Arrive, Resource::Cluster) => {
-                Some(Meeting::ClusterArrive { relaxed: barrier.relaxed })
-            }
-            (EventKind::Wait, Resource::Cluster) => Some(Meeting::ClusterWait),
-            _ => None,
+fn meeting(event: &PathEvent) -> Option<Step> {
+    let barrier = event.barrier?;
+    match (event.kind, barrier.resource) {
+        (EventKind::Arrive, Resource::Cta { .. }) => Some(Step::Barrier),
+        (EventKind::Arrive, Resource::Cluster) => {
+            Some(Step::ClusterArrive { relaxed: barrier.relaxed })
         }
+        (EventKind::Wait, Resource::Cluster) => Some(Step::ClusterWait),
+        _ => None,
     }
 }
 
@@ -126,7 +116,7 @@ pub fn scan(
     let mut scan = ThreadScan { bound_reached: unfolded.bound_reached, ..ThreadScan::default() };
     let paths = &unfolded.paths[0];
     let mut fault = None;
-    let mut barriers = BTreeSet::new();
+    let mut barriers: BTreeSet<Vec<Step>> = BTreeSet::new();
     for path in paths {
         match path.end {
             PathEnd::Fault { reason: "an address outside every declared location", line } => {
@@ -137,8 +127,7 @@ pub fn scan(
             }
             PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
-        let meetings: Vec<Meeting> = path.events.iter().filter_map(Meeting::of).collect();
-        barriers.insert(meetings);
+        barriers.insert(path.events.iter().filter_map(meeting).collect());
         scan.path(path, promised, &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {

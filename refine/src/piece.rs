@@ -1,0 +1,241 @@
+//! A piece of a thread as typed lines: a whole thread, or what a context adds to a function's.
+
+use model::isa::alu::{Alu, AluOp, Branch, Comparison};
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
+use model::isa::cxx::Cxx;
+use model::isa::fence::Fence;
+use model::isa::ld::Load;
+use model::isa::st::Store;
+use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::memory::Proxy;
+use model::program::{InitialValue, Register, Thread};
+use model::scope::{Placement, Scope};
+
+use super::language::SourceId;
+use super::step::{AccessKind, AccessOrder, Step};
+use super::witness::WitnessAccess;
+
+/// Lines with registers of their own. A branch leads behind the last line.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ThreadPiece {
+    pub registers: Vec<Register>,
+    pub lines: Vec<Line>,
+    /// Registers that an outcome shows, in program order.
+    pub shown: Vec<Reg>,
+    /// The label behind the last line, where a branch names it.
+    pub end: Option<String>,
+}
+
+/// What a step accesses, and with what.
+pub struct StepOperands {
+    /// What stands in brackets, and where it is.
+    pub at: String,
+    pub address: Address,
+    pub bits: u16,
+    /// What the register is called, if one is left.
+    pub register: String,
+    /// What is written, and what a compare-exchange compares with.
+    pub value: u64,
+    pub expects: u64,
+    /// The same two in a test.
+    pub words: [String; 2],
+}
+
+/// How a thread ends by what it read: the names of the predicate and of the label.
+pub struct GuardNames {
+    pub predicate: String,
+    pub end: String,
+}
+
+impl ThreadPiece {
+    fn register(&mut self, name: String, bits: u16) -> Reg {
+        let index = u16::try_from(self.registers.len()).expect("a context is short");
+        self.registers.push(Register { name, initial: InitialValue::Value(0), bits });
+        Reg(index)
+    }
+
+    fn push(&mut self, guard: Option<Guard>, instruction: Instruction, text: String) {
+        self.lines.push(Line { guard, instruction, text });
+    }
+
+    /// Adds a step, as an instruction of this language or by its own name. `None` where the language
+    /// has no such operation. Only an access has operands, and a guard is more than one line.
+    pub fn step(
+        &mut self,
+        step: Step,
+        language: Option<SourceId>,
+        operands: Option<&StepOperands>,
+    ) -> Option<()> {
+        let cluster = |kind: ClusterBarrierKind| Instruction::ClusterBarrier(kind.unaligned());
+        let named = |text: &str| match language {
+            Some(_) => text.to_owned(),
+            None => step.to_string(),
+        };
+        let (instruction, text) = match step {
+            Step::Access { act, order, scope, .. } => {
+                let operands = operands?;
+                let destination = act.shows().then(|| {
+                    let register = self.register(operands.register.clone(), operands.bits);
+                    self.shown.push(register);
+                    register
+                });
+                let [value, expects] = operands.words.clone();
+                let words = WitnessAccess {
+                    act,
+                    at: &operands.at,
+                    bits: operands.bits.into(),
+                    order,
+                    scope,
+                    destination: destination.map(|_| format!("{}, ", operands.register)),
+                    value,
+                    expects,
+                };
+                let text = match language {
+                    Some(language) => language.access(&words)?,
+                    None => step.to_string(),
+                };
+                (access((act, order, scope), destination, operands), text)
+            }
+            Step::Fence { order, scope } => {
+                let text = language.map(|language| language.fence(order, scope));
+                let fence = Instruction::Fence(Fence { order, scope });
+                (fence, text.unwrap_or_else(|| step.to_string()))
+            }
+            Step::Barrier => {
+                let (kind, id) = (BarrierKind::Sync, Operand::Imm(0));
+                let barrier = Barrier { kind, id, count: None, instance: None, aligned: true };
+                (Instruction::Barrier(barrier), named("bar.sync 0"))
+            }
+            Step::ClusterArrive { relaxed: false } => {
+                (cluster(ClusterBarrierKind::ArriveRelease), named("barrier.cluster.arrive"))
+            }
+            Step::ClusterArrive { relaxed: true } => (
+                cluster(ClusterBarrierKind::ArriveRelaxed),
+                named("barrier.cluster.arrive.relaxed"),
+            ),
+            Step::ClusterWait => (cluster(ClusterBarrierKind::Wait), named("barrier.cluster.wait")),
+            Step::Guard => return None,
+        };
+        self.push(None, instruction, text);
+        Some(())
+    }
+
+    /// Ends the piece if what it read last is this value. `None` where it read nothing.
+    pub fn end_if(&mut self, ty: Type, value: u64, names: Option<GuardNames>) -> Option<()> {
+        let read = *self.shown.last()?;
+        let name = self.registers[usize::from(read.0)].name.clone();
+        let [compare, branch] = match &names {
+            Some(GuardNames { predicate, end }) => [
+                format!("setp.eq.u{} {predicate}, {name}, {value}", ty.bits),
+                format!("@{predicate} bra {end}"),
+            ],
+            None => [Step::Guard, Step::Guard].map(|step| step.to_string()),
+        };
+        let predicate = match names {
+            Some(GuardNames { predicate, end }) => {
+                self.end = Some(end);
+                predicate
+            }
+            None => format!("p{}", self.registers.len()),
+        };
+        let predicate = self.register(predicate, 1);
+        let (op, sources) =
+            (AluOp::Setp(Comparison::Eq), vec![Operand::Reg(read), Operand::Imm(value)]);
+        let alu = Alu { op, ty, destination: predicate, sources };
+        self.push(None, Instruction::Alu(alu), compare);
+        let jump = Instruction::Branch(Branch { target: 0, condition: None });
+        self.push(Some(Guard { predicate, negated: false }), jump, branch);
+        Some(())
+    }
+
+    /// The piece as cells of a column.
+    pub fn cells(&self) -> Vec<String> {
+        let lines = self.lines.iter().map(|line| line.text.clone());
+        lines.chain(self.end.iter().map(|end| format!("{end}:"))).collect()
+    }
+
+    /// Adds the piece to the end of a thread.
+    pub fn append(&self, thread: &mut Thread) {
+        let moved = u16::try_from(thread.registers.len()).expect("a thread has few registers");
+        let end = thread.lines.len() + self.lines.len();
+        thread.registers.extend(self.registers.iter().cloned());
+        for line in &self.lines {
+            let mut line = line.clone();
+            line.each_register_mut(&mut |register| register.0 += moved);
+            if let Instruction::Branch(branch) = &mut line.instruction {
+                branch.target = end;
+            }
+            thread.lines.push(line);
+        }
+    }
+
+    /// The piece as a thread.
+    pub fn thread(&self, name: String, placement: Placement) -> Thread {
+        let mut thread = Thread { name, placement, registers: Vec::new(), lines: Vec::new() };
+        self.append(&mut thread);
+        thread
+    }
+}
+
+/// An access as one instruction of the model. `None` discards what is read.
+fn access(
+    (act, order, scope): (AccessKind, AccessOrder, Scope),
+    destination: Option<Reg>,
+    operands: &StepOperands,
+) -> Instruction {
+    let (ty, address) = (Type { kind: TypeKind::Unsigned, bits: operands.bits }, operands.address);
+    let mut cxx = Cxx {
+        seq_cst: order == AccessOrder::SeqCst,
+        unordered: order == AccessOrder::Unordered,
+        failure: None,
+    };
+    let value = Operand::Imm(operands.value);
+    let (op, operands) = match act {
+        AccessKind::Load => {
+            return Instruction::Load(Load {
+                order: order.load(scope),
+                cxx,
+                space: SpaceQualifier::Generic,
+                proxy: Proxy::Generic,
+                ty,
+                prefetches: false,
+                global_only: false,
+                destinations: vec![destination],
+                address,
+            });
+        }
+        AccessKind::Store => {
+            return Instruction::Store(Store {
+                order: order.store(scope),
+                cxx,
+                space: SpaceQualifier::Generic,
+                proxy: Proxy::Generic,
+                ty,
+                global_only: false,
+                sources: vec![value],
+                address,
+            });
+        }
+        AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => {
+            (AtomicOp::Exch, vec![value])
+        }
+        AccessKind::CompareExchange(failure) => {
+            cxx.failure = failure;
+            (AtomicOp::Cas, vec![Operand::Imm(operands.expects), value])
+        }
+        AccessKind::Probe => (AtomicOp::Cas, vec![Operand::Imm(0); 2]),
+    };
+    Instruction::Atomic(Atomic {
+        order: order.atomic(),
+        cxx,
+        scope,
+        space: SpaceQualifier::Generic,
+        op,
+        ty,
+        reduction: act == AccessKind::Reduce,
+        destination,
+        address,
+        operands,
+    })
+}
