@@ -6,6 +6,8 @@
 //! a stronger context hides what it is there to show. Its own accesses are relaxed, or plain behind a
 //! guard: a context that races says nothing about a source of C++. The lists are the bound: reading R84.
 
+use std::ops::Range;
+
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
@@ -113,30 +115,44 @@ const BARRIER: &[&str] = &[
     "R; st.na x | ld.na x; B",
 ];
 
-/// One step of a shape; scopes come with a placement.
+/// An operation of a context; scopes come with a placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ContextStep {
-    Row,
+pub enum ContextOp {
+    /// What is judged: the steps of a row, or a function.
+    Judged,
     /// The row's barriers, done by a partner too.
-    RowBarrier,
-    Step(Step),
+    RowBarriers,
+    /// One of a function's barriers.
+    Barrier(Step),
+    /// `at` is the number of a place. Each store has a value of its own.
+    Access {
+        act: AccessKind,
+        at: usize,
+        order: AccessOrder,
+        value: u64,
+    },
+    Fence(FenceOrder),
+    /// The thread ends here unless what it read last was written by some thread.
+    Guard,
 }
 
 /// A context without its placement.
 #[derive(Clone, Debug)]
 pub struct ContextShape {
-    threads: Vec<Vec<ContextStep>>,
+    pub threads: Vec<Vec<ContextOp>>,
     /// Whether some access is `seq_cst`, which no access of PTX is.
     pub seq_cst: bool,
 }
 
-/// A context: a shape, where its threads are, and what a compare-exchange of the row expects.
-#[derive(Clone, Debug)]
+/// What stands around a row or a function, which the first thread runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Context {
-    pub shape: &'static ContextShape,
+    pub threads: Vec<Vec<ContextOp>>,
     pub placements: Vec<Placement>,
     /// How far apart the threads are, for messages.
     pub distance: &'static str,
+    /// The places that what is judged accesses.
+    pub judged: Range<usize>,
     /// Whether a compare-exchange of the row expects what a partner writes to `y`, not 0.
     pub expects_partner: bool,
 }
@@ -171,7 +187,8 @@ impl ContextFamily {
     }
 }
 
-fn piece(text: &str) -> ContextStep {
+/// An operation of a shape by its words: places are `x`, `y` and `z`.
+fn op(text: &str, value: u64) -> ContextOp {
     let (name, at) = text.split_once(' ').unwrap_or((text, ""));
     let at = match at {
         "x" => TestLocation::X,
@@ -187,32 +204,27 @@ fn piece(text: &str) -> ContextStep {
         "sc" => AccessOrder::SeqCst,
         _ => AccessOrder::Relaxed,
     };
-    let access = |act| ContextStep::Step(Step::access(act, at, order_of, Scope::Sys));
+    let access = |act| ContextOp::Access { act, at: at as usize, order: order_of, value };
     match name {
-        "R" => ContextStep::Row,
-        "B" => ContextStep::RowBarrier,
+        "R" => ContextOp::Judged,
+        "B" => ContextOp::RowBarriers,
         "ld" => access(AccessKind::Load),
         "st" => access(AccessKind::Store),
         "swap" => access(AccessKind::Swap),
-        "if" => ContextStep::Step(Step::Guard),
-        "f" => {
-            let order = match order {
-                "acq" => FenceOrder::Acquire,
-                "rel" => FenceOrder::Release,
-                _ => FenceOrder::Sc,
-            };
-            ContextStep::Step(Step::Fence { order, scope: Scope::Sys })
-        }
+        "if" => ContextOp::Guard,
+        "f" => ContextOp::Fence(order_of.fence().unwrap_or(FenceOrder::Sc)),
         _ => unreachable!("`{text}` is no step of a shape"),
     }
 }
 
+/// Values are numbered from 1, through all threads.
 pub(super) fn shape(text: &'static str) -> ContextShape {
-    let threads: Vec<Vec<ContextStep>> =
-        text.split(" | ").map(|thread| thread.split("; ").map(piece).collect()).collect();
-    let total = |piece: &ContextStep| {
-        matches!(piece, ContextStep::Step(Step::Access { order: AccessOrder::SeqCst, .. }))
+    let mut numbers = 1..;
+    let mut ops = |thread: &str| {
+        thread.split("; ").zip(&mut numbers).map(|(text, number)| op(text, number)).collect()
     };
+    let threads: Vec<Vec<ContextOp>> = text.split(" | ").map(&mut ops).collect();
+    let total = |op: &ContextOp| matches!(op, ContextOp::Access { order: AccessOrder::SeqCst, .. });
     let seq_cst = threads.iter().flatten().any(total);
     ContextShape { threads, seq_cst }
 }
@@ -296,12 +308,8 @@ pub fn contexts(
                 if expects_partner && !(cas && shape.partner_writes_y()) {
                     continue;
                 }
-                all.push(Context {
-                    shape,
-                    placements: placements.clone(),
-                    distance,
-                    expects_partner,
-                });
+                let context = shape.at(placements.clone(), distance);
+                all.push(Context { expects_partner, ..context });
             }
         }
     }
@@ -309,8 +317,10 @@ pub fn contexts(
 }
 
 impl ContextShape {
-    pub(super) fn threads(&self) -> usize {
-        self.threads.len()
+    /// The context of a row.
+    pub(super) fn at(&self, placements: Vec<Placement>, distance: &'static str) -> Context {
+        let (threads, y) = (self.threads.clone(), TestLocation::Y as usize);
+        Context { threads, placements, distance, judged: y..y + 1, expects_partner: false }
     }
 
     /// Whether threads may be there, as near to the judged one as the row reaches.
@@ -324,85 +334,105 @@ impl ContextShape {
     /// Whether a partner outside the scope accesses what the judged thread synchronizes through.
     fn touches_row(&self, placements: &[Placement], within: Scope) -> bool {
         self.threads.iter().zip(placements).skip(1).any(|(thread, &placement)| {
-            let y = |piece: &ContextStep| {
-                matches!(
-                    piece,
-                    ContextStep::RowBarrier
-                        | ContextStep::Step(Step::Access { at: TestLocation::Y, .. })
-                )
+            let y = |op: &ContextOp| {
+                *op == ContextOp::RowBarriers || op.accesses(TestLocation::Y as usize)
             };
             !within.includes(placements[0], placement) && thread.iter().any(y)
         })
     }
 
     fn partner_writes_y(&self) -> bool {
-        self.threads.iter().skip(1).flatten().any(|piece| {
-            matches!(piece, ContextStep::Step(Step::Access { at: TestLocation::Y, act, .. }) if act.writes())
-        })
+        self.threads.iter().skip(1).flatten().any(|op| op.writes(TestLocation::Y as usize))
     }
 }
 
-/// A step of a thread: of the context, or a mark where the judged steps go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ThreadSlot {
-    Row,
-    RowBarrier,
-    Step(Step),
+impl ContextOp {
+    /// The place that it accesses, if it does.
+    pub fn place(self) -> Option<usize> {
+        if let ContextOp::Access { at, .. } = self { Some(at) } else { None }
+    }
+
+    pub fn accesses(self, place: usize) -> bool {
+        self.place() == Some(place)
+    }
+
+    pub fn writes(self, place: usize) -> bool {
+        matches!(self, ContextOp::Access { act, at, .. } if at == place && act.writes())
+    }
 }
 
 impl Context {
-    /// The threads, each step at the smallest scope that will do.
-    pub fn threads(&self) -> Vec<Vec<ThreadSlot>> {
-        let scopes = TestLocation::ALL.map(|place| self.scope_of(place));
-        let widest = |thread: &[ContextStep]| {
-            let places = thread.iter().filter_map(|piece| match piece {
-                ContextStep::Row => Some(TestLocation::Y),
-                ContextStep::Step(Step::Access { at, .. }) => Some(*at),
-                ContextStep::Step(_) | ContextStep::RowBarrier => None,
-            });
-            places.map(|place| scopes[place as usize]).max().unwrap_or(Scope::Cta)
-        };
-        self.shape
-            .threads
-            .iter()
-            .map(|thread| {
-                let fences = widest(thread);
-                thread
-                    .iter()
-                    .map(|&piece| match piece {
-                        ContextStep::Row => ThreadSlot::Row,
-                        ContextStep::RowBarrier => ThreadSlot::RowBarrier,
-                        ContextStep::Step(Step::Access { act, at, order, .. }) => {
-                            ThreadSlot::Step(Step::access(act, at, order, scopes[at as usize]))
-                        }
-                        ContextStep::Step(Step::Fence { order, .. }) => {
-                            ThreadSlot::Step(Step::Fence { order, scope: fences })
-                        }
-                        ContextStep::Step(step) => ThreadSlot::Step(step),
-                    })
-                    .collect()
-            })
-            .collect()
+    /// Whether no other thread is there.
+    pub fn is_alone(&self) -> bool {
+        self.threads.len() == 1
     }
 
-    /// The narrowest scope that includes all threads which access a location.
-    fn scope_of(&self, place: TestLocation) -> Scope {
-        let accesses = |thread: &Vec<ContextStep>| {
-            thread.iter().any(|piece| match piece {
-                ContextStep::Row => place == TestLocation::Y,
-                ContextStep::Step(Step::Access { at, .. }) => *at == place,
-                ContextStep::RowBarrier | ContextStep::Step(_) => false,
-            })
-        };
+    /// How many of the first threads run what is judged.
+    pub fn judged_threads(&self) -> usize {
+        self.threads.iter().filter(|thread| thread.contains(&ContextOp::Judged)).count()
+    }
+
+    /// What stands before a function in a thread, and behind it; none in a partner.
+    pub fn frame(&self, thread: usize) -> Option<[&[ContextOp]; 2]> {
+        let ops = &self.threads[thread];
+        let at = ops.iter().position(|op| *op == ContextOp::Judged)?;
+        Some([&ops[..at], &ops[at + 1..]])
+    }
+
+    /// Whether the context itself accesses a place.
+    pub fn accesses(&self, place: usize) -> bool {
+        self.threads.iter().flatten().any(|op| op.accesses(place))
+    }
+
+    /// An operation of a thread as a step at the smallest scope that will do, where its place is this;
+    /// none of what is judged, and of its barriers.
+    pub fn step(&self, thread: usize, op: ContextOp, place: TestLocation) -> Option<Step> {
+        Some(match op {
+            ContextOp::Judged | ContextOp::RowBarriers => return None,
+            ContextOp::Barrier(step) => step,
+            ContextOp::Access { act, at, order, .. } => {
+                Step::access(act, place, order, self.scope_of(at))
+            }
+            ContextOp::Fence(order) => Step::Fence { order, scope: self.scope_of_fence(thread) },
+            ContextOp::Guard => Step::Guard,
+        })
+    }
+
+    /// The narrowest scope that includes all threads which access a place.
+    fn scope_of(&self, place: usize) -> Scope {
+        let judged = self.judged.contains(&place);
         let there: Vec<Placement> = self
-            .shape
             .threads
             .iter()
             .zip(&self.placements)
-            .filter(|(thread, _)| accesses(thread))
+            .filter(|(thread, _)| {
+                let own = thread.iter().any(|op| op.accesses(place));
+                own || judged && thread.contains(&ContextOp::Judged)
+            })
             .map(|(_, &placement)| placement)
             .collect();
         Scope::narrowest(&there)
+    }
+
+    /// The widest scope of the places of a thread.
+    fn scope_of_fence(&self, thread: usize) -> Scope {
+        let ops = &self.threads[thread];
+        let judged = self.judged.clone().filter(|_| ops.contains(&ContextOp::Judged));
+        let own = ops.iter().filter_map(|op| op.place());
+        judged.chain(own).map(|place| self.scope_of(place)).max().unwrap_or(Scope::Cta)
+    }
+
+    /// In words, of those of its threads.
+    pub fn words(&self, of: impl Fn(usize, &[ContextOp]) -> Vec<String>) -> String {
+        let threads = self.threads.iter().enumerate();
+        let threads: Vec<String> =
+            threads.map(|(thread, ops)| of(thread, ops).join("; ")).collect();
+        let cas = if self.expects_partner {
+            ", the compare-exchange expects the partner's value"
+        } else {
+            ""
+        };
+        format!("{}, {}{cas}", threads.join(" || "), self.distance)
     }
 }
 
@@ -415,10 +445,9 @@ mod tests {
         let reach = PartnerScope { within: Scope::Sys, alone: false };
         let all = contexts(ContextFamily::Access, reach, false, true);
         let near = all.iter().find(|context| context.distance == "in two CTAs of a cluster");
-        let threads = near.expect("there is such a context").threads();
-        let ThreadSlot::Step(partner) = threads[1][0] else {
-            panic!("the partner begins with a step")
-        };
+        let near = near.expect("there is such a context");
+        let partner = near.step(1, near.threads[1][0], TestLocation::Y);
+        let partner = partner.expect("the partner begins with a step");
         assert_eq!(partner.scope(), Some(Scope::Cluster));
     }
 
@@ -426,8 +455,8 @@ mod tests {
     fn a_narrow_row_has_no_partner_out_of_its_scope() {
         let reach = PartnerScope { within: Scope::Cta, alone: false };
         for context in contexts(ContextFamily::Access, reach, true, true) {
-            let partner = context.shape.touches_row(&context.placements, Scope::Cta);
-            assert!(!partner, "{:?}", context.shape);
+            let shape = ContextShape { threads: context.threads, seq_cst: false };
+            assert!(!shape.touches_row(&context.placements, Scope::Cta), "{shape:?}");
         }
     }
 }

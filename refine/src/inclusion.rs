@@ -186,7 +186,6 @@ impl JudgedRow<'_, '_> {
 }
 
 impl<'a> Refinement<'a> for JudgedRow<'_, 'a> {
-    type Context = Context;
     type Error = Infallible;
 
     fn refiner(&self) -> Refiner<'a> {

@@ -6,13 +6,13 @@ use std::fmt::Write;
 use model::program::Program;
 use model::value::Value;
 
+use super::context::Context;
 use super::language::{PTX, SourceId};
 use super::refiner::{Blame, ContextResult, EngineRun, LimitText, Refiner};
 use super::verdict::{Finding, Refuter, Verdict};
 
 /// A source and its target, in contexts.
 pub(crate) trait Refinement<'a> {
-    type Context;
     /// Why a context cannot be made.
     type Error;
 
@@ -26,38 +26,25 @@ pub(crate) trait Refinement<'a> {
     fn torn(&self) -> bool;
 
     /// The program of the source, or of the target (`lowered`); none where the target has no such context.
-    fn program(
-        &mut self,
-        context: &Self::Context,
-        lowered: bool,
-    ) -> Result<Option<Program>, Self::Error>;
+    fn program(&mut self, context: &Context, lowered: bool)
+    -> Result<Option<Program>, Self::Error>;
 
     /// Which bits of the observed values count; where nothing is said, all.
     fn masks(&self, _program: &Program) -> Vec<Value> {
         Vec::new()
     }
 
-    /// Whether no other thread is in the context.
-    fn is_alone(&self, _context: &Self::Context) -> bool {
-        false
-    }
-
     /// A context in words.
-    fn words(&self, context: &Self::Context) -> String;
+    fn words(&self, context: &Context) -> String;
 
     /// An outcome in words.
     fn outcome(&self, program: &Program, outcome: &[Value]) -> String;
 
     /// A side in a context as a litmus test, which says whether the outcome is there.
-    fn test(&mut self, context: &Self::Context, lowered: bool, outcome: &[Value])
-    -> Option<String>;
+    fn test(&mut self, context: &Context, lowered: bool, outcome: &[Value]) -> Option<String>;
 
     /// The least change of the target that takes the outcome away: its line and the change in words.
-    fn missing(
-        &mut self,
-        _context: &Self::Context,
-        _sides: [&Program; 2],
-    ) -> Option<(usize, String)> {
+    fn missing(&mut self, _context: &Context, _sides: [&Program; 2]) -> Option<(usize, String)> {
         None
     }
 
@@ -71,7 +58,7 @@ pub(crate) trait Refinement<'a> {
     }
 
     /// Whether the target adds an outcome in a context.
-    fn ask(&mut self, context: &Self::Context) -> Result<ContextResult, Self::Error> {
+    fn ask(&mut self, context: &Context) -> Result<ContextResult, Self::Error> {
         let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
         let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
         Ok(self.compare(&source, &target))
@@ -162,7 +149,7 @@ impl ContextSearch {
     pub(crate) fn judge<'a, R: Refinement<'a>>(
         &mut self,
         case: &mut R,
-        contexts: &[R::Context],
+        contexts: &[Context],
         may_tear: bool,
     ) -> Result<Option<(Refutation, usize)>, R::Error> {
         let mut tally = Tally::default();
@@ -214,7 +201,7 @@ impl ContextSearch {
 /// text forbid it.
 fn refutation<'a, R: Refinement<'a>>(
     case: &mut R,
-    context: &R::Context,
+    context: &Context,
     outcome: &[Value],
     racy: bool,
 ) -> Result<Option<Refutation>, R::Error> {
@@ -223,7 +210,7 @@ fn refutation<'a, R: Refinement<'a>>(
     else {
         return Ok(None);
     };
-    let alone = case.is_alone(context);
+    let alone = context.is_alone();
     let blame = if alone {
         Blame::Values
     } else {

@@ -95,7 +95,7 @@ fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
 pub fn contexts(family: ContextFamily, reach: PartnerScope, far: Scope) -> Vec<PlacedContext> {
     let (mut all, mut last) = (Vec::new(), Vec::new());
     for shape in shapes(family) {
-        for (distance, placements) in placements(shape.threads()) {
+        for (distance, placements) in placements(shape.threads.len()) {
             let within = placements.iter().all(|&p| Scope::Cluster.includes(placements[0], p));
             let barrier = family == ContextFamily::Barrier;
             if barrier && !within && !distance.ends_with("SM") {
@@ -107,7 +107,7 @@ pub fn contexts(family: ContextFamily, reach: PartnerScope, far: Scope) -> Vec<P
             }
             let near = barrier || shape.stands(&placements, reach);
             let homes = homes(&placements);
-            let context = Context { shape, placements, distance, expects_partner: false };
+            let context = shape.at(placements, distance);
             if near { &mut all } else { &mut last }.push(PlacedContext { context, homes });
         }
     }

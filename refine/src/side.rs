@@ -5,7 +5,7 @@ use model::scope::Scope;
 use model::value::Value;
 use sass::lowering::LoweringTable;
 
-use super::context::{Context, ThreadSlot};
+use super::context::{Context, ContextOp};
 use super::contract;
 use super::inclusion::Question;
 use super::language::{PTX, SourceId};
@@ -50,10 +50,16 @@ impl Side<'_> {
     }
 
     pub(super) fn exists(&self) -> bool {
-        self.context.threads().iter().flatten().all(|slot| match slot {
-            ThreadSlot::Step(step) => self.reference(*step).is_some(),
-            ThreadSlot::Row | ThreadSlot::RowBarrier => true,
+        let mut threads = self.context.threads.iter().enumerate();
+        threads.all(|(thread, ops)| {
+            let mut steps = ops.iter().filter_map(|&op| self.step(thread, op));
+            steps.all(|step| self.reference(step).is_some())
         })
+    }
+
+    /// An operation of the context as a step; none of what is judged, and of its barriers.
+    fn step(&self, thread: usize, op: ContextOp) -> Option<Step> {
+        self.context.step(thread, op, TestLocation::ALL[op.place().unwrap_or_default()])
     }
 
     pub(super) fn lower(&self, step: Step) -> Vec<Step> {
@@ -126,51 +132,37 @@ impl Side<'_> {
         lower: impl Fn(Step) -> Vec<Step>,
     ) -> Vec<Vec<NumberedStep>> {
         let numbered = |step, value| NumberedStep { step, value, expects: 0, row: None };
-        let mut expects = 0;
-        let mut threads: Vec<Vec<NumberedStep>> = Vec::new();
-        let mut number = 0;
-        let slots = self.context.threads();
         let mut rows = 0;
-        for (thread, slots) in slots.iter().enumerate() {
+        let mut threads: Vec<Vec<NumberedStep>> = Vec::new();
+        for (thread, ops) in self.context.threads.iter().enumerate() {
             let mut steps = Vec::new();
-            for &slot in slots {
-                number += 1;
-                match slot {
-                    ThreadSlot::Row => {
-                        let mut writes = 0;
-                        for (at, &step) in row.iter().enumerate() {
-                            let value = 64 + 8 * rows + writes;
-                            steps.push(NumberedStep { step, value, expects: 0, row: Some(at) });
-                            let counts = matches!(
-                                step,
-                                Step::Access { act, .. } if act.writes() && act != AccessKind::Probe
-                            );
-                            writes += u8::from(counts);
-                        }
-                        rows += 1;
-                    }
-                    ThreadSlot::RowBarrier => {
-                        let all = self.barriers().into_iter();
-                        steps.extend(all.map(|step| numbered(step, 0)));
-                    }
-                    ThreadSlot::Step(step) => {
-                        let y = matches!(
+            for &op in ops {
+                if op == ContextOp::Judged {
+                    let mut writes = 0;
+                    for (at, &step) in row.iter().enumerate() {
+                        let value = 64 + 8 * rows + writes;
+                        steps.push(NumberedStep { step, value, expects: 0, row: Some(at) });
+                        let counts = matches!(
                             step,
-                            Step::Access { at: TestLocation::Y, act, .. } if act.writes()
+                            Step::Access { act, .. } if act.writes() && act != AccessKind::Probe
                         );
-                        if y && thread > 0 && expects == 0 {
-                            expects = number;
-                        }
-                        let all = lower(step).into_iter();
-                        steps.extend(all.map(|step| numbered(step, number)));
+                        writes += u8::from(counts);
                     }
+                    rows += 1;
+                } else if let Some(step) = self.step(thread, op) {
+                    let all = lower(step).into_iter();
+                    steps.extend(all.map(|step| numbered(step, number(op))));
+                } else {
+                    steps.extend(self.barriers().into_iter().map(|step| numbered(step, 0)));
                 }
             }
             threads.push(steps);
         }
         if self.context.expects_partner {
+            let mut partners = self.context.threads.iter().skip(1).flatten();
+            let write = partners.find(|op| op.writes(TestLocation::Y as usize));
             for step in &mut threads[0] {
-                step.expects = expects;
+                step.expects = write.map_or(0, |&op| number(op));
             }
         }
         threads
@@ -197,38 +189,29 @@ impl Side<'_> {
         self.question.source.iter().copied().filter(barrier).collect()
     }
 
-    /// The context in words, the row as it is in the source.
+    /// The context in words.
     pub(super) fn text(&self) -> String {
-        let threads = self.numbered(&[], |step| vec![step]);
-        let slots = self.context.threads();
-        let mut text = Vec::new();
-        for (steps, slots) in threads.iter().zip(&slots) {
-            let mut steps = steps.iter();
-            let of = |slot: &ThreadSlot, steps: &mut std::slice::Iter<'_, NumberedStep>| match slot
-            {
-                ThreadSlot::Row => "[ROW]".to_owned(),
-                ThreadSlot::RowBarrier => {
-                    let all = self.barriers();
-                    let of_step = all.iter().filter_map(|_| steps.next());
-                    of_step.map(|numbered| numbered.step.to_string()).collect::<Vec<_>>().join("; ")
+        self.context.words(|thread, ops| {
+            let of = |&op: &ContextOp| match (op, self.step(thread, op)) {
+                (ContextOp::Access { act, value, .. }, Some(step)) if act.writes() => {
+                    format!("{step}, {value}")
                 }
-                ThreadSlot::Step(_) => steps.next().map_or(String::new(), |numbered| {
-                    let writes = matches!(numbered.step, Step::Access { act, .. } if act.writes());
-                    let value =
-                        if writes { format!(", {}", numbered.value) } else { String::new() };
-                    format!("{}{value}", numbered.step)
-                }),
+                (_, Some(step)) => step.to_string(),
+                (ContextOp::Judged, None) => "[ROW]".to_owned(),
+                (_, None) => {
+                    let barriers = self.barriers();
+                    barriers.iter().map(Step::to_string).collect::<Vec<_>>().join("; ")
+                }
             };
-            let words: Vec<String> = slots.iter().map(|slot| of(slot, &mut steps)).collect();
-            text.push(words.join("; "));
-        }
-        let cas = if self.context.expects_partner {
-            ", the compare-exchange expects the partner's value"
-        } else {
-            ""
-        };
-        format!("{}, {}{cas}", text.join(" || "), self.context.distance)
+            ops.iter().map(of).collect()
+        })
     }
+}
+
+/// The number of the value that an operation of a context writes.
+fn number(op: ContextOp) -> u8 {
+    let ContextOp::Access { value, .. } = op else { return 0 };
+    u8::try_from(value).expect("a shape is short")
 }
 
 /// An outcome as `T0:r0=1 T1:r0=0 y=1`, stores by their numbers.

@@ -9,9 +9,10 @@ use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
-use super::partner::{FRESH, FunctionContext, MeetingLocation, PartnerOp};
+use super::partner::{FRESH, MeetingLocation};
 use super::repair;
 use super::scan::ByteRange;
+use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
 use crate::judgement::Refinement;
@@ -66,18 +67,22 @@ impl<'a> RefinementCase<'a> {
     /// operation.
     fn piece(
         &self,
-        context: &FunctionContext,
-        ops: &[PartnerOp],
+        context: &Context,
+        thread: usize,
+        ops: &[ContextOp],
         prefix: &str,
         lowered: bool,
     ) -> Option<ThreadPiece> {
         // What stands around a listing is PTX by its promises.
         let language = SourceId::of(self.function(lowered).language);
         let (mut piece, mut last) = (ThreadPiece::default(), None::<usize>);
-        for op in ops {
-            let (accessed, steps) = match *op {
-                PartnerOp::Barrier(step) => (None, vec![step]),
-                PartnerOp::Guard => {
+        for &op in ops {
+            let shared = op.place().is_some_and(|at| self.locations[at].shared);
+            let step = context.step(thread, op, if shared { Spot::Y } else { Spot::X })?;
+            let (accessed, steps) = match op {
+                ContextOp::Judged | ContextOp::RowBarriers => return None,
+                ContextOp::Barrier(_) => (None, vec![step]),
+                ContextOp::Guard => {
                     let ByteRange { memory, offset, bytes } = self.locations[last?].place;
                     let initial = self.setup.memory[memory].initial_of(offset);
                     let ty = if bytes == 8 { Type::U64 } else { Type::U32 };
@@ -85,18 +90,11 @@ impl<'a> RefinementCase<'a> {
                     piece.end_if(ty, initial, Some(GuardNames { predicate, end }))?;
                     continue;
                 }
-                PartnerOp::Fence(order) => {
-                    let scope = context.scope_of_fence(ops, &self.locations);
-                    (None, self.steps(Step::Fence { order, scope }, false, lowered)?)
-                }
-                PartnerOp::Access { act, at, order, value } => {
-                    let location = &self.locations[at];
-                    let scope = context.scope_of(at, location);
-                    let spot = if location.shared { Spot::Y } else { Spot::X };
-                    let step = Step::access(act, spot, order, scope);
+                ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
+                ContextOp::Access { act, at, value, .. } => {
                     last = if act.shows() { Some(at) } else { last };
-                    let steps = self.steps(step, location.shared, lowered)?;
-                    (Some((location.place, value)), steps)
+                    let accessed = (self.locations[at].place, value);
+                    (Some(accessed), self.steps(step, shared, lowered)?)
                 }
             };
             for step in steps {
@@ -126,35 +124,38 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// The columns of a side, the first being the function's.
-    fn columns(
-        &self,
-        context: &FunctionContext,
-        lowered: bool,
-    ) -> Option<(TestColumn, Vec<TestColumn>)> {
+    fn columns(&self, context: &Context, lowered: bool) -> Option<(TestColumn, Vec<TestColumn>)> {
         let function = self.function(lowered);
         let frame = self.frame(context, lowered)?;
         let first = self.setup.column(function, &frame);
         let mut others = Vec::new();
-        if context.twin {
-            others.push(self.setup.column(function, &Default::default()));
-        }
-        for ops in &context.partners {
-            let cells = self.piece(context, ops, "c", lowered)?.cells();
-            others.push(TestColumn { cells, initial: Vec::new() });
+        for thread in 1..context.threads.len() {
+            others.push(if context.frame(thread).is_some() {
+                self.setup.column(function, &Default::default())
+            } else {
+                let cells = self.partner(context, thread, lowered)?.cells();
+                TestColumn { cells, initial: Vec::new() }
+            });
         }
         Some((first, others))
     }
 
+    /// A thread that is only the context's.
+    fn partner(&self, context: &Context, thread: usize, lowered: bool) -> Option<ThreadPiece> {
+        self.piece(context, thread, &context.threads[thread], "c", lowered)
+    }
+
     /// What stands before the function in its thread, and behind it.
-    fn frame(&self, context: &FunctionContext, lowered: bool) -> Option<[ThreadPiece; 2]> {
-        let before = self.piece(context, &context.before, "before", lowered)?;
-        Some([before, self.piece(context, &context.behind, "behind", lowered)?])
+    fn frame(&self, context: &Context, lowered: bool) -> Option<[ThreadPiece; 2]> {
+        let [before, behind] = context.frame(0)?;
+        let before = self.piece(context, 0, before, "before", lowered)?;
+        Some([before, self.piece(context, 0, behind, "behind", lowered)?])
     }
 
     /// The function in this frame as a thread.
     pub fn bound(
         &mut self,
-        context: &FunctionContext,
+        context: &Context,
         lowered: bool,
     ) -> Result<Option<&BoundFunction>, Refused> {
         let Some(frame) = self.frame(context, lowered) else { return Ok(None) };
@@ -170,7 +171,7 @@ impl<'a> RefinementCase<'a> {
     pub fn observed(
         &self,
         program: &Program,
-        context: &FunctionContext,
+        context: &Context,
         result: Option<&(String, u16)>,
     ) -> Vec<Observed> {
         let mut all = Vec::new();
@@ -183,7 +184,7 @@ impl<'a> RefinementCase<'a> {
                     register: Reg(u16::try_from(register).expect("few registers")),
                 })
             };
-            let function = index == 0 || index == 1 && context.twin;
+            let function = context.frame(index.into()).is_some();
             if let (true, Some((name, _))) = (function, result) {
                 all.extend(of(name));
             }
@@ -226,7 +227,6 @@ impl<'a> RefinementCase<'a> {
 }
 
 impl<'a> Refinement<'a> for RefinementCase<'a> {
-    type Context = FunctionContext;
     type Error = Refused;
 
     fn refiner(&self) -> Refiner<'a> {
@@ -245,18 +245,15 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         self.torn
     }
 
-    fn program(
-        &mut self,
-        context: &FunctionContext,
-        lowered: bool,
-    ) -> Result<Option<Program>, Refused> {
+    fn program(&mut self, context: &Context, lowered: bool) -> Result<Option<Program>, Refused> {
+        let twins = context.judged_threads();
         let partners: Option<Vec<ThreadPiece>> =
-            context.partners.iter().map(|ops| self.piece(context, ops, "c", lowered)).collect();
+            (twins..context.threads.len()).map(|at| self.partner(context, at, lowered)).collect();
         let Some(partners) = partners else { return Ok(None) };
         let result = self.function(lowered).result.clone();
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
         let mut program = bound.program.clone();
-        if context.twin {
+        if twins > 1 {
             program.threads.push(renumbered(program.threads[0].clone(), 1));
         }
         let partners = partners.iter().map(|piece| piece.thread(String::new(), HERE));
@@ -286,23 +283,17 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         program.observed.iter().map(of).collect()
     }
 
-    fn is_alone(&self, context: &FunctionContext) -> bool {
-        context.is_alone()
-    }
-
     /// The function as itself.
-    fn words(&self, context: &FunctionContext) -> String {
-        let cells = |ops: &[PartnerOp], prefix: &str| {
-            self.piece(context, ops, prefix, false).map(|piece| piece.cells()).unwrap_or_default()
-        };
-        let name = format!("[{}]", self.source.name);
-        let mut first = cells(&context.before, "before");
-        first.push(name.clone());
-        first.extend(cells(&context.behind, "behind"));
-        let mut threads = vec![first.join("; ")];
-        threads.extend(context.twin.then_some(name));
-        threads.extend(context.partners.iter().map(|ops| cells(ops, "c").join("; ")));
-        format!("{}, {}", threads.join(" || "), context.distance)
+    fn words(&self, context: &Context) -> String {
+        context.words(|thread, ops| {
+            let cells = |ops: &[ContextOp], prefix: &str| {
+                let piece = self.piece(context, thread, ops, prefix, false);
+                piece.map(|piece| piece.cells()).unwrap_or_default()
+            };
+            let Some([before, behind]) = context.frame(thread) else { return cells(ops, "c") };
+            let name = vec![format!("[{}]", self.source.name)];
+            [cells(before, "before"), name, cells(behind, "behind")].concat()
+        })
     }
 
     fn outcome(&self, program: &Program, outcome: &[Value]) -> String {
@@ -314,12 +305,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
     }
 
     /// None of listings: their contexts are PTX.
-    fn test(
-        &mut self,
-        context: &FunctionContext,
-        lowered: bool,
-        outcome: &[Value],
-    ) -> Option<String> {
+    fn test(&mut self, context: &Context, lowered: bool, outcome: &[Value]) -> Option<String> {
         let language = self.function(lowered).language;
         if matches!(language, Language::Sass(_)) {
             return None;
@@ -348,7 +334,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
 
     fn missing(
         &mut self,
-        context: &FunctionContext,
+        context: &Context,
         [source, target]: [&Program; 2],
     ) -> Option<(usize, String)> {
         repair::missing(self, context, source, target)

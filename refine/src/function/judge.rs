@@ -12,10 +12,11 @@ use model::program::Thread;
 
 use super::ask::RefinementCase;
 use super::bind::{Argument, Memory, Setup, bind, pointers};
-use super::partner::{FunctionContext, MeetingLocation, OWN, contexts};
+use super::partner::{MeetingLocation, OWN, contexts};
 use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
+use crate::context::Context;
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
 use crate::language::SourceId;
 use crate::refiner::Refiner;
@@ -57,7 +58,7 @@ pub fn judge(
 type LocatedFinding = (Finding, Option<usize>);
 
 /// A setup, what the two sides access in it, and its contexts.
-type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<FunctionContext>);
+type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
 
 type JudgeResult<T> = Result<T, Box<Finding>>;
 
@@ -95,7 +96,7 @@ fn judged(
         let (mut finding, line) = located(refutation, target);
         if finding.by == Some(Refuter::Contract) {
             case.set_torn(false);
-            let first: Vec<&FunctionContext> = std::iter::once(&all[at]).chain(&*all).collect();
+            let first: Vec<&Context> = std::iter::once(&all[at]).chain(&*all).collect();
             if let Some(run) = run::run(case, &first).map_err(|why| refused("context", &why))? {
                 finding.by = Some(Refuter::ContractAndMachine);
                 finding.run = Some(run.to_string());
@@ -173,7 +174,7 @@ fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
             }
             let Some(bound) = case.bound(context, true)? else { continue };
             let rows = bound.rows.clone();
-            held.push(PassedContext { allowed, target, rows, twin: context.twin });
+            held.push(PassedContext { allowed, target, rows, threads: context.judged_threads() });
         }
     }
     let Some((case, ..)) = cases.first() else { return Ok(None) };

@@ -10,7 +10,7 @@ use model::scope::{Placement, Scope};
 
 use super::bind::HERE;
 use super::scan::{ByteRange, ThreadScan};
-use crate::context::{pairs, placements};
+use crate::context::{Context, ContextOp, ContextShape, pairs, placements, shape};
 use crate::step::{AccessKind, AccessOrder, Step};
 
 /// A place that threads meet at.
@@ -30,59 +30,32 @@ pub struct MeetingLocation {
     pub promised: bool,
 }
 
-/// An operation of a context.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PartnerOp {
-    Access {
-        act: AccessKind,
-        at: usize,
-        order: AccessOrder,
-        value: u64,
-    },
-    Fence(FenceOrder),
-    /// The thread ends here if what it read last was not written by anyone.
-    Guard,
-    Barrier(Step),
-}
-
-/// What surrounds a function.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FunctionContext {
-    /// In the thread of the function.
-    pub before: Vec<PartnerOp>,
-    pub behind: Vec<PartnerOp>,
-    pub partners: Vec<Vec<PartnerOp>>,
-    /// Whether the function runs in one more thread, the second.
-    pub twin: bool,
-    pub placements: Vec<Placement>,
-    pub distance: &'static str,
-}
-
-/// Partners of a function that accesses `p` and later `q`; threads are separated by `|`. `z` is
-/// between partners. Only C++ has `sc` accesses.
+/// Shapes, written as those of rows are, for a function that accesses `x` and later `y`; `z` is between
+/// partners. Only C++ has `sc` accesses.
 const PAIRS: &[&str] = &[
-    "ld.acq q; if; ld p",
-    "st q; st.rel p",
-    "ld.acq q; if; st p",
-    "ld q; st.rel p",
-    "ld.acq q; ld p",
-    "ld.acq q; st p",
-    "swap.acq q; if; ld p",
-    "st q; swap.rel p",
-    "st q; f.sc; ld p",
-    "st q; f.sc; st p",
-    "ld q; f.sc; st p",
-    "st.sc q; ld.sc p",
-    "st.sc q; st.sc p",
-    "ld.sc q; st.sc p",
-    "swap q | ld.acq q; if; ld p",
-    "st q; st.rel p | swap p",
-    "ld.acq q; if; st.rel z | ld.acq z; if; ld p",
-    "st q; st.rel z | ld.acq z; if; st.rel p",
+    "R | ld.acq y; if; ld x",
+    "R | st y; st.rel x",
+    "R | ld.acq y; if; st x",
+    "R | ld y; st.rel x",
+    "R | ld.acq y; ld x",
+    "R | ld.acq y; st x",
+    "R | swap.acq y; if; ld x",
+    "R | st y; swap.rel x",
+    "R | st y; f.sc; ld x",
+    "R | st y; f.sc; st x",
+    "R | ld y; f.sc; st x",
+    "R | st.sc y; ld.sc x",
+    "R | st.sc y; st.sc x",
+    "R | ld.sc y; st.sc x",
+    "R | swap y | ld.acq y; if; ld x",
+    "R | st y; st.rel x | swap x",
+    "R | ld.acq y; if; st.rel z | ld.acq z; if; ld x",
+    "R | st y; st.rel z | ld.acq z; if; st.rel x",
 ];
 
-/// Partners at one place.
-const SINGLES: &[&str] = &["st q", "swap q", "ld q; ld q", "st q; ld q", "st q; st q"];
+/// The same for one place.
+const SINGLES: &[&str] =
+    &["R | st y", "R | swap y", "R | ld y; ld y", "R | st y; ld y", "R | st y; st y"];
 
 /// Barriers of a function at most, that partners meet it at.
 const MEETINGS: usize = 8;
@@ -96,7 +69,7 @@ struct ContextBuilder<'a> {
     link: usize,
     /// Values that the function may wait for.
     wanted: &'a [u64],
-    all: Vec<FunctionContext>,
+    all: Vec<Context>,
 }
 
 /// How many places a context has of its own: two for the frame, and one between partners.
@@ -112,46 +85,31 @@ pub fn contexts(
     wanted: &[u64],
     framed: bool,
     cxx: bool,
-) -> Vec<FunctionContext> {
+) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
     let mut maker = ContextBuilder { locations, link, wanted, all: Vec::new() };
     let places = 0..scan.uses.len();
-    let shapes: Vec<Vec<Vec<&str>>> = PAIRS
-        .iter()
-        .map(|text| text.split(" | ").map(|t| t.split("; ").collect()).collect())
-        .collect();
+    let shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
     maker.alone();
     maker.barriers(scan);
     for shape in &shapes {
-        let total = shape.iter().flatten().any(|word| word.contains(".sc "));
-        if total && !cxx {
+        if shape.seq_cst && !cxx {
             continue;
         }
         for &(p, q) in scan.ordered.iter().filter(|(p, q)| p != q) {
             maker.pair(shape, [p, q], [&[], &[]]);
             // What was read there before is what a read of the function may not go back behind.
             for at in [p, q].into_iter().filter(|&at| framed && !locations[at].plain) {
-                let op = PartnerOp::Access {
-                    act: AccessKind::Load,
-                    at,
-                    order: AccessOrder::Relaxed,
-                    value: FRESH,
-                };
+                let op = access(AccessKind::Load, at, AccessOrder::Relaxed);
                 maker.pair(shape, [p, q], [&[op], &[]]);
             }
         }
         if !framed {
             continue;
         }
-        let order = if total { AccessOrder::SeqCst } else { AccessOrder::Relaxed };
-        let ops = |at: usize| {
-            [AccessKind::Store, AccessKind::Load].map(|act| PartnerOp::Access {
-                act,
-                at,
-                order,
-                value: FRESH,
-            })
-        };
+        let order = if shape.seq_cst { AccessOrder::SeqCst } else { AccessOrder::Relaxed };
+        let ops =
+            |at: usize| [AccessKind::Store, AccessKind::Load].map(|act| access(act, at, order));
         for op in ops(frame) {
             for place in places.clone() {
                 maker.pair(shape, [frame, place], [&[op], &[]]);
@@ -163,8 +121,7 @@ pub fn contexts(
             }
         }
     }
-    for shape in SINGLES {
-        let shape: Vec<Vec<&str>> = vec![shape.split("; ").collect()];
+    for shape in SINGLES.iter().map(|text| shape(text)) {
         for place in places.clone() {
             maker.pair(&shape, [place, place], [&[], &[]]);
         }
@@ -172,9 +129,8 @@ pub fn contexts(
     // Two reads of a place do not go back, which the function's is one of.
     let read = |&at: &usize| framed && locations[at].reads && !locations[at].plain;
     for at in places.filter(read) {
-        let (act, order) = (AccessKind::Load, AccessOrder::Relaxed);
-        let op = PartnerOp::Access { act, at, order, value: FRESH };
-        let shape = [vec!["st q"]];
+        let op = access(AccessKind::Load, at, AccessOrder::Relaxed);
+        let shape = shape("R | st y");
         maker.pair(&shape, [at, at], [&[op], &[]]);
         maker.pair(&shape, [at, at], [&[], &[op]]);
     }
@@ -186,22 +142,10 @@ pub fn contexts(
 }
 
 impl ContextBuilder<'_> {
-    /// What a word of a shape does; none where the place cannot be accessed so.
-    fn op(&self, word: &str, [p, q]: [usize; 2], value: u64) -> Option<PartnerOp> {
-        let (name, at) = word.split_once(' ').unwrap_or((word, ""));
-        let at = match at {
-            "p" => p,
-            "z" => self.link,
-            _ => q,
-        };
-        let (name, order) = name.split_once('.').unwrap_or((name, ""));
-        let act = match name {
-            "if" => return Some(PartnerOp::Guard),
-            "f" => return Some(PartnerOp::Fence(FenceOrder::Sc)),
-            "ld" => AccessKind::Load,
-            "st" => AccessKind::Store,
-            _ => AccessKind::Swap,
-        };
+    /// What an operation of a shape is at these places; none where the place cannot be accessed so.
+    fn op(&self, op: ContextOp, places: [usize; 3]) -> Option<ContextOp> {
+        let ContextOp::Access { act, at, order, value } = op else { return Some(op) };
+        let at = places[at];
         let location = self.locations[at];
         // What nobody else writes is not worth reading.
         if act == AccessKind::Load && !location.writes && !location.own {
@@ -210,18 +154,15 @@ impl ContextBuilder<'_> {
         if act.writes() && location.promised {
             return None;
         }
-        let order = match order {
-            "acq" => AccessOrder::Acquire,
-            "rel" => AccessOrder::Release,
-            "sc" => AccessOrder::SeqCst,
-            _ if location.plain && act != AccessKind::Swap => AccessOrder::Weak,
-            _ => AccessOrder::Relaxed,
-        };
+        let weak = order == AccessOrder::Relaxed && location.plain && act != AccessKind::Swap;
+        let order = if weak { AccessOrder::Weak } else { order };
         let fits = match location.place.bytes {
             1 | 2 => act != AccessKind::Swap,
             bytes => bytes <= 8,
         };
-        (fits && !(location.plain && order != AccessOrder::Weak)).then_some(PartnerOp::Access {
+        // The first number is the function's, and its frame has the first value.
+        let value = FRESH - 1 + value;
+        (fits && !(location.plain && order != AccessOrder::Weak)).then_some(ContextOp::Access {
             act,
             at,
             order,
@@ -229,26 +170,20 @@ impl ContextBuilder<'_> {
         })
     }
 
-    fn pair(&mut self, shape: &[Vec<&str>], [p, q]: [usize; 2], frame: [&[PartnerOp]; 2]) {
-        let mut value = FRESH;
-        let mut partners = Vec::new();
-        for thread in shape {
-            let mut ops = Vec::new();
-            for word in thread {
-                value += 1;
-                let Some(op) = self.op(word, [p, q], value) else { return };
-                ops.push(op);
-            }
-            partners.push(ops);
-        }
+    fn pair(&mut self, shape: &ContextShape, [p, q]: [usize; 2], frame: [&[ContextOp]; 2]) {
+        let partners: Option<Vec<Vec<ContextOp>>> = shape.threads[1..]
+            .iter()
+            .map(|ops| ops.iter().map(|&op| self.op(op, [p, q, self.link])).collect())
+            .collect();
+        let Some(partners) = partners else { return };
         // A weak access without a guard or a release beside it races, and says nothing.
         let weak =
-            |op: &PartnerOp| matches!(op, PartnerOp::Access { order: AccessOrder::Weak, .. });
-        let ordered = |ops: &Vec<PartnerOp>| {
-            let device = |op: &PartnerOp| {
+            |op: &ContextOp| matches!(op, ContextOp::Access { order: AccessOrder::Weak, .. });
+        let ordered = |ops: &Vec<ContextOp>| {
+            let device = |op: &ContextOp| {
                 matches!(
                     op,
-                    PartnerOp::Guard | PartnerOp::Access { order: AccessOrder::Release, .. }
+                    ContextOp::Guard | ContextOp::Access { order: AccessOrder::Release, .. }
                 )
             };
             !ops.iter().any(weak) || ops.iter().any(device)
@@ -256,14 +191,11 @@ impl ContextBuilder<'_> {
         if !partners.iter().all(ordered) {
             return;
         }
-        let link = partners
-            .iter()
-            .flatten()
-            .any(|op| matches!(op, PartnerOp::Access { at, .. } if *at == self.link));
+        let link = partners.iter().flatten().any(|op| op.accesses(self.link));
         self.place(&partners, frame);
         // What the function waits for is stored by the operation that stands for "done".
-        let last = |op: &PartnerOp| {
-            matches!(op, PartnerOp::Access { act: AccessKind::Store | AccessKind::Swap, at, .. }
+        let last = |op: &ContextOp| {
+            matches!(op, ContextOp::Access { act: AccessKind::Store | AccessKind::Swap, at, .. }
             if !self.locations[*at].own)
         };
         if link && partners.len() > 1 && !partners[1].iter().any(last) {
@@ -272,7 +204,7 @@ impl ContextBuilder<'_> {
         for &wanted in self.wanted {
             let mut varied = partners.clone();
             let found = varied.iter_mut().flatten().rev().find(|op| last(op));
-            let Some(PartnerOp::Access { value, at, .. }) = found else { return };
+            let Some(ContextOp::Access { value, at, .. }) = found else { return };
             if wanted >> (8 * u64::from(self.locations[*at].place.bytes).min(7)) != 0 {
                 continue;
             }
@@ -283,75 +215,66 @@ impl ContextBuilder<'_> {
 
     /// A fence of the frame makes a release or an acquire pattern of a relaxed access of the function.
     fn fences(&mut self, frame: usize, places: usize) {
-        let access =
-            |act| PartnerOp::Access { act, at: frame, order: AccessOrder::Relaxed, value: FRESH };
-        let fence = PartnerOp::Fence(FenceOrder::AcqRel);
+        let access = |act| access(act, frame, AccessOrder::Relaxed);
+        let fence = ContextOp::Fence(FenceOrder::AcqRel);
         for place in (0..places).filter(|&place| !self.locations[place].plain) {
-            let read = vec![vec!["ld.acq q", "if", "ld p"]];
+            let read = shape("R | ld.acq y; if; ld x");
             let before = [access(AccessKind::Store), fence];
             self.pair(&read, [frame, place], [&before, &[]]);
-            let written = vec![vec!["st q", "st.rel p"]];
+            let written = shape("R | st y; st.rel x");
             let behind = [fence, access(AccessKind::Load)];
             self.pair(&written, [place, frame], [&[], &behind]);
         }
     }
 
     /// At every distance that a shared place allows.
-    fn place(&mut self, partners: &[Vec<PartnerOp>], [before, behind]: [&[PartnerOp]; 2]) {
+    fn place(&mut self, partners: &[Vec<ContextOp>], [before, behind]: [&[ContextOp]; 2]) {
         let shared = partners
             .iter()
             .flatten()
-            .any(|op| matches!(op, PartnerOp::Access { at, .. } if self.locations[*at].shared));
+            .any(|op| matches!(op, ContextOp::Access { at, .. } if self.locations[*at].shared));
         for (distance, placements) in placements(1 + partners.len()) {
             let same = placements.iter().all(|&other| Scope::Cta.includes(HERE, other));
             if shared && !same {
                 continue;
             }
-            self.all.push(FunctionContext {
-                before: before.to_vec(),
-                behind: behind.to_vec(),
-                partners: partners.to_vec(),
-                twin: false,
-                placements,
-                distance,
-            });
+            let first = [before, &[ContextOp::Judged], behind].concat();
+            let threads = std::iter::once(first).chain(partners.iter().cloned()).collect();
+            self.push(threads, placements, distance);
         }
+    }
+
+    fn push(
+        &mut self,
+        threads: Vec<Vec<ContextOp>>,
+        placements: Vec<Placement>,
+        distance: &'static str,
+    ) {
+        let judged = 0..self.locations.len() - OWN;
+        let expects_partner = false;
+        self.all.push(Context { threads, placements, distance, judged, expects_partner });
     }
 
     /// Nobody else: what the function computes.
     fn alone(&mut self) {
-        self.all.push(FunctionContext {
-            before: Vec::new(),
-            behind: Vec::new(),
-            partners: Vec::new(),
-            twin: false,
-            placements: vec![HERE],
-            distance: "alone",
-        });
+        self.push(vec![vec![ContextOp::Judged]], vec![HERE], "alone");
     }
 
     /// The function beside itself.
     fn twins(&mut self) {
         for (distance, placements, _) in pairs() {
-            self.all.push(FunctionContext {
-                before: Vec::new(),
-                behind: Vec::new(),
-                partners: Vec::new(),
-                twin: true,
-                placements: placements.to_vec(),
-                distance,
-            });
+            self.push(vec![vec![ContextOp::Judged]; 2], placements.to_vec(), distance);
         }
     }
 
     /// Partners that meet the function at its barriers, and access a place between two of them.
     fn barriers(&mut self, scan: &ThreadScan) {
         let met = scan.barriers.iter().flatten();
-        let barriers: Vec<PartnerOp> = met.map(|&meeting| PartnerOp::Barrier(meeting)).collect();
+        let barriers: Vec<ContextOp> = met.map(|&meeting| ContextOp::Barrier(meeting)).collect();
         if barriers.is_empty() || barriers.len() > MEETINGS {
             return;
         }
-        let cluster = barriers.iter().any(|op| *op != PartnerOp::Barrier(Step::Barrier));
+        let cluster = barriers.iter().any(|op| *op != ContextOp::Barrier(Step::Barrier));
         let within = if cluster { Scope::Cluster } else { Scope::Cta };
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
@@ -366,19 +289,13 @@ impl ContextBuilder<'_> {
                     let order =
                         if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
                     let mut ops = barriers.clone();
-                    ops.insert(behind, PartnerOp::Access { act, at, order, value: FRESH });
+                    ops.insert(behind, ContextOp::Access { act, at, order, value: FRESH });
                     for (distance, placements, _) in &near {
                         if location.shared && placements[0] != placements[1] {
                             continue;
                         }
-                        self.all.push(FunctionContext {
-                            before: Vec::new(),
-                            behind: Vec::new(),
-                            partners: vec![ops.clone()],
-                            twin: false,
-                            placements: placements.to_vec(),
-                            distance,
-                        });
+                        let threads = vec![vec![ContextOp::Judged], ops.clone()];
+                        self.push(threads, placements.to_vec(), distance);
                     }
                 }
             }
@@ -386,38 +303,7 @@ impl ContextBuilder<'_> {
     }
 }
 
-impl FunctionContext {
-    /// Whether the function runs by itself.
-    pub fn is_alone(&self) -> bool {
-        self.placements.len() == 1
-    }
-
-    /// Whether the context itself accesses a place.
-    pub fn accesses(&self, at: usize) -> bool {
-        let ops = self.before.iter().chain(&self.behind).chain(self.partners.iter().flatten());
-        ops.into_iter().any(|op| matches!(op, PartnerOp::Access { at: there, .. } if *there == at))
-    }
-
-    /// The narrowest scope that includes all threads which access a place.
-    pub fn scope_of(&self, at: usize, location: &MeetingLocation) -> Scope {
-        let accesses = |ops: &[PartnerOp]| {
-            ops.iter().any(|op| matches!(op, PartnerOp::Access { at: there, .. } if *there == at))
-        };
-        let mut there = Vec::new();
-        if !location.own || accesses(&self.before) || accesses(&self.behind) {
-            there.push(self.placements[0]);
-        }
-        let partners = self.partners.iter().zip(&self.placements[1..]);
-        there.extend(partners.filter(|(ops, _)| accesses(ops)).map(|(_, &placement)| placement));
-        Scope::narrowest(&there)
-    }
-
-    /// The scope of a fence: the widest of the places of its thread.
-    pub fn scope_of_fence(&self, ops: &[PartnerOp], locations: &[MeetingLocation]) -> Scope {
-        let places = ops.iter().filter_map(|op| match op {
-            PartnerOp::Access { at, .. } => Some(self.scope_of(*at, &locations[*at])),
-            PartnerOp::Fence(_) | PartnerOp::Guard | PartnerOp::Barrier(_) => None,
-        });
-        places.max().unwrap_or(Scope::Cta)
-    }
+/// An access of a function's frame.
+fn access(act: AccessKind, at: usize, order: AccessOrder) -> ContextOp {
+    ContextOp::Access { act, at, order, value: FRESH }
 }

@@ -6,15 +6,15 @@ use model::program::Program;
 use model::strength::{AccessOrder, Strength};
 
 use super::ask::RefinementCase;
-use super::partner::FunctionContext;
 use super::weaken::FORMS;
+use crate::context::Context;
 use crate::judgement::Refinement;
 use crate::refiner::ContextResult;
 
 /// The line of the target's file, and what is missing there; none where no single change will do.
 pub(super) fn missing(
     case: &mut RefinementCase<'_>,
-    context: &FunctionContext,
+    context: &Context,
     source: &Program,
     target: &Program,
 ) -> Option<(usize, String)> {
@@ -30,7 +30,7 @@ pub(super) fn missing(
     all.sort_by_key(|(_, _, added)| added.split(' ').count());
     for (line, instruction, added) in all {
         let mut mended = target.clone();
-        for thread in 0..if context.twin { 2 } else { 1 } {
+        for thread in 0..context.judged_threads() {
             mended.threads[thread].lines[line].instruction = instruction.clone();
         }
         if case.compare(source, &mended) == ContextResult::Nothing {

@@ -8,7 +8,7 @@ use model::program::Program;
 use sass::lower::Lowering;
 
 use super::ask::RefinementCase;
-use super::partner::FunctionContext;
+use crate::context::Context;
 use crate::judgement::Refinement;
 use crate::run::{ForbiddenRun, MACHINES, forbidden};
 
@@ -20,12 +20,14 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// that has one; none where the machine has none, or it took too long.
 pub(super) fn run(
     case: &mut RefinementCase<'_>,
-    contexts: &[&FunctionContext],
+    contexts: &[&Context],
 ) -> Result<Option<ForbiddenRun>, Refused> {
     let Language::Sass(sm) = case.target.language else { return Ok(None) };
     let Some(lowering) = Lowering::of(sm) else { return Ok(None) };
     let started = Instant::now();
-    for context in contexts.iter().filter(|context| !context.partners.is_empty()) {
+    for context in
+        contexts.iter().filter(|context| context.judged_threads() < context.threads.len())
+    {
         if started.elapsed() > PATIENCE {
             break;
         }

@@ -24,7 +24,8 @@ pub(super) struct PassedContext {
     pub(super) target: Program,
     /// For each line of the first thread, the row.
     pub(super) rows: Vec<Option<usize>>,
-    pub(super) twin: bool,
+    /// How many of the first threads run the function.
+    pub(super) threads: usize,
 }
 
 /// Programs beyond which it is not asked.
@@ -96,7 +97,7 @@ fn is_sufficient(
 }
 
 /// The target of a context, with lines of the function changed.
-fn with(changes: &Changes, PassedContext { target, rows, twin, .. }: &PassedContext) -> Program {
+fn with(changes: &Changes, PassedContext { target, rows, threads, .. }: &PassedContext) -> Program {
     let mut target = target.clone();
     let own = rows.iter().enumerate().filter(|(_, row)| row.is_some()).map(|(at, _)| at);
     let own: Vec<usize> = own.collect();
@@ -104,7 +105,7 @@ fn with(changes: &Changes, PassedContext { target, rows, twin, .. }: &PassedCont
         let at = own[line];
         // A jump to what follows does nothing.
         let nothing = Instruction::Branch(Branch { target: at + 1, condition: None });
-        for thread in &mut target.threads[..if *twin { 2 } else { 1 }] {
+        for thread in &mut target.threads[..*threads] {
             let now = &mut thread.lines[at].instruction;
             let weaker = form.and_then(|form| form.applied(now));
             *now = weaker.unwrap_or_else(|| nothing.clone());
