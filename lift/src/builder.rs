@@ -125,7 +125,7 @@ impl FunctionBuilder {
         program::check_accesses(&mut self.draft, &mut self.report);
         if let Some(first) = self.report.finish("", &self.text).first() {
             let row = first.span.line.checked_sub(1).and_then(|row| self.rows.get(row));
-            let (line, text) = row.map_or((0, ""), |row| (row.line, &row.text));
+            let (line, text) = row.map_or((0, String::new()), |row| (row.line, row.cell()));
             return Err(Refused { line, why: format!("`{text}`: {}", first.message) });
         }
         let thread = self.draft.threads.pop().expect("a builder has one thread");

@@ -112,6 +112,16 @@ pub struct Refused {
 /// The functions of a file in its order, by their names.
 pub type Functions = Vec<(String, Result<Function, Refused>)>;
 
+/// Whether a context of a function may use this name for itself: no register and no label of a function has it.
+pub fn is_reserved(name: &str) -> bool {
+    let of_frame = ["before", "behind"].iter().find_map(|prefix| name.strip_prefix(prefix));
+    let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    name == END || of_frame.is_some_and(|rest| number(rest) || matches!(rest, "p" | "end"))
+}
+
+/// The label behind a function that has a frame.
+pub const END: &str = "function_end";
+
 impl FunctionLine {
     /// The row as a cell of a column: labels, guard and instruction.
     pub fn cell(&self) -> String {

@@ -3,7 +3,7 @@
 //! Names lose the characters that a column of a test does not have, loads of parameters become moves, and the
 //! store of a result is what the function returns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::isa::SpaceQualifier;
 use model::memory::Space;
@@ -14,7 +14,7 @@ use ptx::{
 
 use crate::builder::FunctionBuilder;
 use crate::function::{
-    EntryValue, Function, FunctionVariable, Functions, Language, Parameter, Refused,
+    EntryValue, Function, FunctionVariable, Functions, Language, Parameter, Refused, is_reserved,
 };
 
 /// What does nothing to memory, to values or to control.
@@ -27,6 +27,7 @@ const UNSIZED: u32 = 128;
 struct FunctionReader<'m, 'a> {
     function: &'m FunctionDeclaration<'a>,
     globals: &'m BTreeMap<&'a str, MemoryDeclaration<'a>>,
+    names: Names<'m>,
     notes: Vec<String>,
     parameters: Vec<Parameter>,
     /// The first name of a result.
@@ -39,7 +40,7 @@ struct FunctionReader<'m, 'a> {
     line: usize,
 }
 
-/// A name of PTX as one that a column takes.
+/// A name of PTX with the characters that a column has.
 fn plain(name: &str) -> String {
     let name = name.strip_prefix('%').unwrap_or(name);
     let first = name.starts_with(|c: char| c.is_ascii_digit());
@@ -47,13 +48,55 @@ fn plain(name: &str) -> String {
     first.then_some('_').into_iter().chain(letters).collect()
 }
 
+/// Names of a column for names of PTX: a different one for each, since `%r`, `r` and `$r`, `_r` are different names.
+#[derive(Default)]
+struct Names<'m> {
+    /// Those of the module's variables, which are the same in all of its functions.
+    outer: Option<&'m Names<'m>>,
+    of: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
+}
+
+impl Names<'_> {
+    fn known(&self, name: &str) -> Option<&String> {
+        self.of.get(name).or_else(|| self.outer.and_then(|outer| outer.known(name)))
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains(name) || self.outer.is_some_and(|outer| outer.is_taken(name))
+    }
+
+    fn plain(&mut self, name: &str) -> String {
+        if let Some(known) = self.known(name) {
+            return known.clone();
+        }
+        let base = plain(name);
+        let mut own = base.clone();
+        let mut next = 2;
+        while is_reserved(&own) || self.is_taken(&own) {
+            own = format!("{base}_{next}");
+            next += 1;
+        }
+        self.taken.insert(own.clone());
+        self.of.insert(name.to_owned(), own.clone());
+        own
+    }
+}
+
 /// The functions of a module that have a body.
 pub fn functions(module: &Module<'_>) -> Functions {
-    let globals = module.globals().into_iter().map(|global| (global.name, global)).collect();
+    let mut names = Names::default();
+    let globals = module.globals().into_iter();
+    let globals = globals
+        .map(|global| {
+            names.plain(global.name);
+            (global.name, global)
+        })
+        .collect();
     let functions = module.declared_functions().into_iter().enumerate();
     functions
         .map(|(index, declared)| {
-            let read = function(module, index, &declared, &globals);
+            let read = function(module, index, &declared, (&globals, &names));
             (declared.name.to_owned(), read)
         })
         .collect()
@@ -63,7 +106,7 @@ fn function<'a>(
     module: &Module<'a>,
     index: usize,
     declared: &FunctionDeclaration<'a>,
-    globals: &BTreeMap<&'a str, MemoryDeclaration<'a>>,
+    (globals, outer): (&BTreeMap<&'a str, MemoryDeclaration<'a>>, &Names<'_>),
 ) -> Result<Function, Refused> {
     let line = declared.line;
     if let Some((register, line)) = declared.shadowed {
@@ -76,6 +119,7 @@ fn function<'a>(
     let mut reader = FunctionReader {
         function: declared,
         globals,
+        names: Names { outer: Some(outer), ..Names::default() },
         notes: Vec::new(),
         parameters: Vec::new(),
         result: None,
@@ -91,7 +135,8 @@ fn function<'a>(
     let mut labels = labels.iter().peekable();
     let mut before = |reader: &mut FunctionReader<'_, '_>, index: usize| {
         while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
-            reader.push(&format!("{}:", plain(label)));
+            let label = reader.names.plain(label);
+            reader.push(&format!("{label}:"));
         }
     };
     let mut count = 0;
@@ -102,6 +147,8 @@ fn function<'a>(
         count = index + 1;
     }
     before(&mut reader, count);
+    let result = reader.result.filter(|_| reader.returned);
+    let result = result.map(|(name, bits)| (reader.names.plain(name), bits));
     let (rows, registers) = reader.builder.finish()?;
     Ok(Function {
         name: declared.name.to_owned(),
@@ -113,19 +160,23 @@ fn function<'a>(
         registers,
         rows,
         initial: reader.initial.into_iter().collect(),
-        result: reader.result.filter(|_| reader.returned).map(|(name, bits)| (plain(name), bits)),
+        result,
         notes: reader.notes,
     })
 }
 
 impl<'a> FunctionReader<'_, 'a> {
     fn signature(&mut self) -> Result<(), String> {
+        // Memory has its name before a register can take it: both sides of a question call it the same.
+        for variable in &self.function.variables {
+            self.names.plain(variable.name);
+        }
         for parameter in &self.function.parameters {
             let name = parameter.name;
             let bytes = parameter.bytes.filter(|bytes| *bytes <= 8);
             let bytes = bytes.ok_or_else(|| format!("the parameter `{name}` is not a scalar"))?;
             self.parameters.push(Parameter {
-                name: plain(name),
+                name: self.names.plain(name),
                 bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
                 points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
                 no_alias: false,
@@ -162,7 +213,8 @@ impl<'a> FunctionReader<'_, 'a> {
             return Err(format!("`{opcode}` is not supported"));
         }
         let guard = instruction.guard.map_or(String::new(), |guard| {
-            format!("@{}{} ", if instruction.negated { "!" } else { "" }, plain(guard))
+            let negated = if instruction.negated { "!" } else { "" };
+            format!("@{negated}{} ", self.names.plain(guard))
         });
         let part = |name: &str| parts[1..].contains(&name);
         if instruction.memory && parts[1..].iter().any(|part| part.starts_with("param")) {
@@ -208,7 +260,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let value = if number.starts_with(|c: char| c.is_ascii_digit()) {
             value.trim_end_matches('U').to_owned()
         } else {
-            plain(&value)
+            self.names.plain(&value)
         };
         let ty = parts.last().copied().unwrap_or("");
         let bits: u16 =
@@ -222,15 +274,16 @@ impl<'a> FunctionReader<'_, 'a> {
             self.returned = true;
             let moves = if bits == 8 { "and.b32".to_owned() } else { format!("mov.b{bits}") };
             let mask = if bits == 8 { ", 255" } else { "" };
-            self.push(&format!("{guard}{moves} {}, {value}{mask}", plain(name)));
+            let name = self.names.plain(name);
+            self.push(&format!("{guard}{moves} {name}, {value}{mask}"));
             return Ok(());
         }
-        let name = plain(&address);
-        let index = self.parameters.iter().position(|p| p.name == name).ok_or_else(refused)?;
+        let mut parameters = self.function.parameters.iter();
+        let index = parameters.position(|p| p.name == address).ok_or_else(refused)?;
         if bits == 0 || bits > self.parameters[index].bits {
             return Err(refused());
         }
-        let from = format!("param_{index}");
+        let from = self.names.plain(&format!("param.{index}"));
         self.entry(&from, EntryValue::Parameter(index));
         let cell = match (ty.chars().next(), bits) {
             (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
@@ -273,7 +326,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 rest = part.map_or(rest, |part| &rest[1 + part.len()..]);
                 let special = name.trim_start_matches('%');
                 let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
-                let register = format!("special_{}", plain(&full));
+                let register = self.names.plain(&format!("special.{full}"));
                 self.entry(&register, EntryValue::Special(full));
                 out.push_str(&register);
                 continue;
@@ -288,7 +341,7 @@ impl<'a> FunctionReader<'_, 'a> {
             if rest.starts_with('[') && memory {
                 return Err("an element of an array is not supported".to_owned());
             }
-            out.push_str(&plain(name));
+            out.push_str(&self.names.plain(name));
         }
         Ok(out)
     }
@@ -305,17 +358,18 @@ impl<'a> FunctionReader<'_, 'a> {
         if found.space == SpaceQualifier::ParamFunc {
             return Err(format!("`{name}` holds an argument of a call"));
         }
-        let known = self.variables.iter().any(|variable| variable.name == plain(name));
+        let own = self.names.plain(name);
+        let known = self.variables.iter().any(|variable| variable.name == own);
         if !known {
             let bytes = found.bytes.unwrap_or(UNSIZED);
             if found.bytes.is_none() {
                 self.notes.push(format!("`{name}` is assumed to have {UNSIZED} bytes"));
             }
-            let variable = FunctionVariable { name: plain(name), space, bytes };
+            let variable = FunctionVariable { name: own.clone(), space, bytes };
             self.builder.variable(&variable);
             self.variables.push(variable);
         }
-        Ok(Some(plain(name)))
+        Ok(Some(own))
     }
 }
 
@@ -374,6 +428,31 @@ mod tests {
         assert_eq!(names, ["flag", "buffer"]);
         assert_eq!(function.variables[1].bytes, 64);
         assert!(!function.kernel && function.parameters[1].bits == 32);
+    }
+
+    #[test]
+    fn different_names_stay_different() {
+        let text = ".version 8.7\n.target sm_90\n.address_size 64\n\
+            .global .u32 $v, _v, x;\n.func f()\n{\n.reg .b32 %x, $t, _t, %t, %before0, %special_tid_x;\n\
+            mov.u32 %x, 1;\nmov.u32 $t, 2;\nmov.u32 _t, 3;\nmov.u32 %t, 4;\nmov.u32 %before0, 5;\n\
+            mov.u32 %special_tid_x, %tid.x;\nst.u32 [x], %x;\nst.u32 [$v], $t;\nst.u32 [_v], _t;\nret;\n}\n";
+        let function = columns(text).remove(0).1.expect("it is covered");
+        let cells: Vec<String> = function.rows.iter().map(FunctionLine::cell).collect();
+        assert_eq!(
+            cells,
+            [
+                "mov.u32 x_2, 1",
+                "mov.u32 _t, 2",
+                "mov.u32 _t_2, 3",
+                "mov.u32 t, 4",
+                "mov.u32 before0_2, 5",
+                "mov.u32 special_tid_x, special_tid_x_2",
+                "st.u32 [x], x_2",
+                "st.u32 [_v], _t",
+                "st.u32 [_v_2], _t_2",
+                "ret"
+            ]
+        );
     }
 
     #[test]

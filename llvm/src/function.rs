@@ -15,7 +15,7 @@ use super::ty::{ScalarType, Ty};
 use lift::Dialect;
 use lift::builder::FunctionBuilder;
 use lift::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused,
+    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused, is_reserved,
 };
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
@@ -206,7 +206,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn fresh(&mut self, like: &str) -> String {
         let mut name = word(like);
         let mut next = 1;
-        while self.module.words.contains(&name) || !self.names.insert(name.clone()) {
+        while self.module.words.contains(&name)
+            || is_reserved(&name)
+            || !self.names.insert(name.clone())
+        {
             next += 1;
             name = format!("{}_{next}", word(like));
         }

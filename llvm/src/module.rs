@@ -54,6 +54,8 @@ pub(super) struct Module<'a> {
     pub(super) globals: BTreeMap<&'a str, Global>,
     /// The words that stand for these variables.
     pub(super) words: BTreeSet<String>,
+    /// Those that stand for several.
+    pub(super) ambiguous: BTreeSet<String>,
     pub(super) functions: Vec<FunctionDefinition<'a>>,
     /// Whether some pointers have 32 bits.
     pub(super) short_pointers: bool,
@@ -148,7 +150,12 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
             parser.report.error("llvm-module", at, format!("`{}` is not supported", short(what)));
         }
     }
-    module.words = module.globals.keys().map(|name| function::word(name)).collect();
+    for name in module.globals.keys() {
+        let word = function::word(name);
+        if !module.words.insert(word.clone()) {
+            module.ambiguous.insert(word);
+        }
+    }
     module.kernels = annotations.iter().filter_map(|node| nodes.get(node).copied()).collect();
     for function in &mut module.functions {
         function.kernel |= module.kernels.contains(function.name);

@@ -211,6 +211,10 @@ impl<'a> Translator<'a, '_> {
         }
         let space = self.space(global.space)?;
         let held = word(name);
+        if self.module.ambiguous.contains(&held) {
+            return self
+                .no(format!("`@{}` and another variable are both `{held}` in PTX", short(name)));
+        }
         let address = |initial: &(String, EntryValue)| {
             matches!(&initial.1, EntryValue::Address(of) if *of == held).then(|| initial.0.clone())
         };

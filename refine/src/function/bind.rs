@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use lift::function::{EntryValue, Function, FunctionLine, Refused};
+use lift::function::{END, EntryValue, Function, FunctionLine, Refused};
 use litmus::print::TestText;
 use machine::form::LoweredInstruction;
 use model::isa::alu::AluOp;
@@ -162,9 +162,6 @@ impl Setup {
         TestColumn { cells, initial: initial.collect() }
     }
 }
-
-/// A label that no function has.
-const END: &str = "function_end";
 
 /// A return, with its label and guard, as a jump to what stands behind the function.
 fn leaving(cell: &str) -> Option<String> {
