@@ -52,6 +52,28 @@ fn judge_pair(pair: &FunctionPair) -> PairReport {
     judge(pair, refiner)
 }
 
+/// What stands behind a loop is compared, if need be with a larger bound, or not decided.
+#[test]
+fn what_stands_behind_a_loop_is_compared_or_not_decided() {
+    let body = |store: &str, rounds: u32| {
+        module(&format!(
+            "st.relaxed.gpu.u32 [x], 1; mov.u32 %r4, 0; L: add.u32 %r4, %r4, 1; \
+             setp.lt.u32 %p, %r4, {rounds}; @%p bra L; {store} [y], 1"
+        ))
+    };
+    let (release, relaxed) = ("st.release.gpu.u32", "st.relaxed.gpu.u32");
+    for (rounds, right, wrong) in [
+        (4, Verdict::Preserved, Verdict::Weaker),
+        (40, Verdict::Preserved, Verdict::Weaker),
+        (100, Verdict::Undecided, Verdict::Undecided),
+    ] {
+        for (store, expected) in [(release, right), (relaxed, wrong)] {
+            let finding = said(&body(release, rounds), &body(store, rounds)).finding;
+            assert_eq!(finding.verdict, expected, "{rounds}: {}", finding.why);
+        }
+    }
+}
+
 #[test]
 fn transformations_have_the_verdicts_that_the_axioms_give_them() {
     let path = suite::root().join("tests/lower/transformations.csv");

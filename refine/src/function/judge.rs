@@ -65,12 +65,12 @@ type JudgeResult<T> = Result<T, Box<Finding>>;
 fn judged(
     source: &Function,
     target: &Function,
-    refiner: Refiner<'_>,
+    mut refiner: Refiner<'_>,
 ) -> JudgeResult<LocatedFinding> {
     signatures(source, target)?;
     let mut late = Vec::new();
     let mut cases = Vec::new();
-    for setup in &setups(source, target)? {
+    for setup in &setups(source, target, &mut refiner.bound)? {
         let (case, scans) = case(setup, [source, target], refiner)?;
         if let Some(found) = invented(&case, &scans) {
             return Ok(found);
@@ -230,7 +230,7 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
 }
 
 /// The choices of arguments, aliases and initial memory, the plainest first.
-fn setups(source: &Function, target: &Function) -> JudgeResult<Vec<Setup>> {
+fn setups(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<Vec<Setup>> {
     let base = base(source, target)?;
     let sizes = SIZES.iter();
     let mut fitted = None;
@@ -241,7 +241,12 @@ fn setups(source: &Function, target: &Function) -> JudgeResult<Vec<Setup>> {
                 setup.memory[*memory].count = size / setup.memory[*memory].element;
             }
         }
-        match scans(&setup, [source, target]) {
+        let mut scanned = scans(&setup, [source, target], *bound);
+        while matches!(scanned, Err((_, ScanError::Cut))) && *bound < ROUNDS {
+            *bound = (2 * *bound).clamp(1, ROUNDS);
+            scanned = scans(&setup, [source, target], *bound);
+        }
+        match scanned {
             Ok(scans) => {
                 fitted = Some((setup, scans));
                 break;
@@ -256,6 +261,11 @@ fn setups(source: &Function, target: &Function) -> JudgeResult<Vec<Setup>> {
             Err((side, ScanError::Fault { line, why })) => {
                 let why = format!("line {line} of the {side}: {why}");
                 return Err(found(Verdict::Unsupported, why));
+            }
+            Err((side, ScanError::Cut)) => {
+                let why =
+                    format!("every execution of the {side} is cut in a loop: raise `--bound`");
+                return Err(found(Verdict::Undecided, why));
             }
             Err((side, ScanError::Limit(why))) => {
                 return Err(found(Verdict::Undecided, format!("the {side}: {why}")));
@@ -314,7 +324,7 @@ fn setups(source: &Function, target: &Function) -> JudgeResult<Vec<Setup>> {
         }
     }
     // An alias, or other arguments, may lead outside.
-    all.retain(|setup| self::scans(setup, [source, target]).is_ok());
+    all.retain(|setup| self::scans(setup, [source, target], *bound).is_ok());
     Ok(all)
 }
 
@@ -403,32 +413,33 @@ fn integer(index: usize, bits: u16) -> u64 {
     if bits == 1 { 1 } else { 1 + index as u64 }
 }
 
-/// Loops of threads by themselves are followed so far.
-const ROUNDS: u32 = 2;
+/// Rounds of a loop up to which the bound is raised where no execution ends before.
+const ROUNDS: u32 = 64;
 
 fn scans(
     setup: &Setup,
     sides: [&Function; 2],
+    bound: u32,
 ) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
     let one = |side: usize| {
         let function = sides[side];
         let stop = |stop| (SIDES[side], stop);
-        let bound = bind(setup, function, &Default::default())
+        let thread = bind(setup, function, &Default::default())
             .map_err(|why| stop(ScanError::Fault { line: why.line, why: "it cannot be read" }))?;
         let promised = |line: usize| {
-            let row = bound.rows.get(line).copied().flatten();
+            let row = thread.rows.get(line).copied().flatten();
             row.is_some_and(|row| function.rows[row].read_only)
         };
         let conventions = model::rel::Conventions::default();
-        scan(&bound.program, &promised, conventions, ROUNDS).map_err(|why| {
+        scan(&thread.program, &promised, conventions, bound).map_err(|why| {
             stop(match why {
                 ScanError::Outside { line } => {
-                    ScanError::Outside { line: bound.line(function, line) }
+                    ScanError::Outside { line: thread.line(function, line) }
                 }
                 ScanError::Fault { line, why } => {
-                    ScanError::Fault { line: bound.line(function, line), why }
+                    ScanError::Fault { line: thread.line(function, line), why }
                 }
-                ScanError::Limit(why) => ScanError::Limit(why),
+                other @ (ScanError::Limit(_) | ScanError::Cut) => other,
             })
         })
     };
@@ -444,7 +455,7 @@ fn case<'a>(
     for (side, function) in SIDES.into_iter().zip(sides) {
         bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
     }
-    let scans = scans(setup, sides)
+    let scans = scans(setup, sides, refiner.bound)
         .map_err(|(side, stop)| found(Verdict::Unsupported, format!("the {side}: {stop:?}")))?;
     let mut setup = setup.clone();
     let all = || scans.iter().flat_map(|scan| &scan.uses);

@@ -91,6 +91,8 @@ pub enum ScanError {
         why: &'static str,
     },
     Limit(&'static str),
+    /// Every execution repeats a loop more often than the bound allows.
+    Cut,
 }
 
 /// Lists what the one thread of a program accesses.
@@ -132,6 +134,10 @@ pub fn scan(
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
         return Err(fault);
+    }
+    // Then nothing behind the loop could be compared.
+    if scan.paths.is_empty() && scan.bound_reached {
+        return Err(ScanError::Cut);
     }
     scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
     scan.constants(program);
