@@ -1,6 +1,6 @@
 //! The operations of SASS instructions, with the level of memory that they access; and the families of GPUs.
 
-use std::fmt;
+pub use crate::family::{Family, KernelAbi};
 
 /// How far from its SM an access goes, and what it may find on the way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -53,69 +53,6 @@ pub struct LoweredInstruction {
     pub forms: Vec<MachineOp>,
     /// An `acq_rel` atomic that is one unit with its `MEMBAR` and `CCTL` (reading R66): how far.
     pub fused: Option<MembarScope>,
-}
-
-/// Machines with one lowering.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Family {
-    /// `sm_50` to `sm_62`: before the memory model (reading R61).
-    Maxwell,
-    Volta,
-    Ampere,
-    Hopper,
-    Blackwell,
-}
-
-impl Family {
-    pub const ALL: [Family; 5] =
-        [Family::Maxwell, Family::Volta, Family::Ampere, Family::Hopper, Family::Blackwell];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Family::Maxwell => "maxwell",
-            Family::Volta => "volta",
-            Family::Ampere => "ampere",
-            Family::Hopper => "hopper",
-            Family::Blackwell => "blackwell",
-        }
-    }
-
-    /// The family of a target, `sm_90`.
-    pub fn of(sm: u16) -> Option<Family> {
-        match sm {
-            50..=62 => Some(Family::Maxwell),
-            70..=75 => Some(Family::Volta),
-            80..=89 => Some(Family::Ampere),
-            90 => Some(Family::Hopper),
-            100..=121 => Some(Family::Blackwell),
-            _ => None,
-        }
-    }
-
-    /// The family of a target; for a number that no target has, that of the last target before it.
-    pub fn of_or_before(sm: u16) -> Family {
-        let known = (0..=sm).rev().find_map(Family::of);
-        known.unwrap_or(Family::Maxwell)
-    }
-
-    /// Whether there are clusters of CTAs, and with them scope `.cluster` and fences of one direction.
-    pub fn has_clusters(self) -> bool {
-        match self {
-            Family::Maxwell | Family::Volta | Family::Ampere => false,
-            Family::Hopper | Family::Blackwell => true,
-        }
-    }
-
-    /// Whether the memory model is for it: operations have scopes.
-    pub fn has_scopes(self) -> bool {
-        self != Family::Maxwell
-    }
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 
 mod barrier;
 mod describe;
+mod family;
 mod fence;
 pub mod form;
 mod issue;

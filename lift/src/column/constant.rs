@@ -2,7 +2,6 @@
 //!
 //! A test gives them as registers with special names: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
 
-use machine::form::Family;
 use model::isa::alu::AluOp;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 
@@ -14,16 +13,6 @@ use sass::syntax::{self, AddressTerm, Atom, Indexed};
 /// The name of a constant of 32 bits.
 pub fn name(bank: u64, offset: u64) -> String {
     format!("c[{bank:#x}][{offset:#x}]")
-}
-
-/// Where the parameters of a kernel begin in bank 0.
-pub fn parameters(family: Family) -> u64 {
-    match family {
-        Family::Maxwell => 0x140,
-        Family::Volta | Family::Ampere => 0x160,
-        Family::Hopper => 0x210,
-        Family::Blackwell => 0x380,
-    }
 }
 
 /// The bank and the offset of `c[0x0][0x210]` and `c[0x4][RZ]`.
@@ -133,7 +122,7 @@ impl ColumnReader<'_> {
         let Some((bank, offset)) = place(indexed) else {
             return unsupported("a constant at an address that is computed");
         };
-        let parameters = parameters(self.family);
+        let parameters = self.family.abi().parameters;
         let (space, offset) = match bank {
             3 => (SpaceQualifier::Const, offset),
             0 if offset >= parameters => (SpaceQualifier::ParamEntry, offset - parameters),

@@ -113,7 +113,7 @@ impl ColumnReader<'_> {
                     return unsupported("the machine does not model it");
                 }
             };
-            if self.family < Family::Hopper {
+            if !self.family.has_clusters() {
                 return unsupported("clusters exist only on sm_90 and later");
             }
             self.emit(Instruction::ClusterBarrier(kind.unaligned()), lowered);

@@ -1,6 +1,5 @@
 //! The launch state of a function: constants, special registers, the address of shared memory.
 
-use machine::form::Family;
 use model::memory::Space;
 
 use super::{ListedFunctionReader, TextResult};
@@ -79,39 +78,27 @@ impl ListedFunctionReader<'_> {
         if bank != 0 {
             return None;
         }
-        let begin = constant::parameters(self.family);
-        if offset >= begin {
-            return self.parameter(offset - begin);
+        let abi = self.family.abi();
+        if offset >= abi.parameters {
+            return self.parameter(offset - abi.parameters);
         }
         let dims = |at: u64, name: &str| {
             let dimension = usize::try_from(offset.checked_sub(at)? / 4).ok()?;
             let dimension = ["x", "y", "z"].get(dimension)?;
             Some(EntryValue::Special(format!("{name}.{dimension}")))
         };
-        let (threads, ctas, stack, descriptor) = match self.family {
-            Family::Maxwell => (0x8, 0x14, 0x20, None),
-            Family::Volta => (0x0, 0xc, 0x28, None),
-            Family::Ampere => (0x0, 0xc, 0x28, Some(0x118)),
-            Family::Hopper => (0x0, 0xc, 0x28, Some(0x208)),
-            Family::Blackwell => (0x360, 0x370, 0x37c, Some(0x358)),
-        };
-        if offset == stack {
+        if offset == abi.stack {
             return Some(EntryValue::Value(0));
         }
-        if descriptor.is_some_and(|at| offset == at || offset == at + 4) {
+        if abi.descriptor.is_some_and(|at| offset == at || offset == at + 4) {
             self.note("descriptors are those of all global memory");
             return Some(EntryValue::Value(0));
         }
-        let clusters = match self.family {
-            Family::Hopper => Some(0x140),
-            Family::Blackwell => Some(0x36c),
-            Family::Maxwell | Family::Volta | Family::Ampere => None,
-        };
-        if clusters == Some(offset) {
+        if abi.cluster_launch == Some(offset) {
             self.note("the kernel is launched with clusters");
             return Some(EntryValue::Value(1));
         }
-        dims(threads, "ntid").or_else(|| dims(ctas, "nctaid"))
+        dims(abi.ntid, "ntid").or_else(|| dims(abi.nctaid, "nctaid"))
     }
 
     /// What 32 bits at an offset in the parameters hold, each aligned to its size.
@@ -209,8 +196,7 @@ impl ListedFunctionReader<'_> {
                 };
                 return Err(why.to_owned());
             };
-            // What is before it is the system's own.
-            let begin = if self.family >= Family::Hopper { 0x400 } else { 0 };
+            let begin = self.family.abi().shared;
             let place = EntryValue::Address(variable.name.clone());
             self.initial.insert(format!("shared[{begin:#x}]"), place);
         }
