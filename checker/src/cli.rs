@@ -1,4 +1,4 @@
-//! Commands, flags and their help.
+//! Commands, options and their help texts.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -309,7 +309,7 @@ pub struct ReadingArgs {
     pub readings: Vec<String>,
 }
 
-/// `R13=semantic` and all others that there are.
+/// All choices, such as `R13=semantic`.
 fn choices() -> impl Iterator<Item = PossibleValue> {
     static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         let choices = reading::ALL.iter().flat_map(|reading| {

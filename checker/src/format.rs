@@ -1,4 +1,4 @@
-//! `causeway fmt`: litmus tests in one style, in place.
+//! `causeway fmt`: rewrites litmus tests in one style, in place.
 
 mod diff;
 
@@ -80,9 +80,9 @@ fn one(
     Ok(Exit::AsExpected)
 }
 
-/// Puts a file with this content in the place of another at once: whoever reads it has the one or the other.
+/// Replaces a file atomically: a reader sees either the old or the new content.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    // A link stays one.
+    // A symbolic link is kept: its target is replaced.
     let path = fs::canonicalize(path)?;
     let about = fs::metadata(&path)?;
     if !about.is_file() {
@@ -98,13 +98,13 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&temporary, &path));
     if written.is_err() {
-        // What went wrong is said; that this is gone, too, is not.
+        // The first error is reported; an error in removing the temporary file is ignored.
         drop(fs::remove_file(&temporary));
     }
     written
 }
 
-/// A new file in the same folder, and its path.
+/// Creates a new file in the same folder; returns it with its path.
 fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut number = 0;

@@ -1,4 +1,4 @@
-//! Input files: found below folders, measured, and read. Every command reads its files here.
+//! Finds input files below folders, checks their size and reads them. Every command reads its files here.
 //!
 //! `-` is standard input, for every command that takes a file; `./-` is a file of that name.
 
@@ -13,22 +13,22 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::FileKind;
 
-/// Larger inputs are refused. It is more than the largest listing of a library is split into.
+/// The largest input that is read. The parts of a split listing of a large library are smaller.
 pub const LARGEST: u64 = 256 << 20;
 
 /// The byte order mark of UTF-8.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A path for a terminal.
+/// A path, escaped for a terminal.
 pub fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()
 }
 
-/// The files that the paths stand for: a file itself, a folder's files with this extension below it, in
-/// the order of their paths.
+/// The files that the paths name. A path to a folder names the files with this extension below it, in the order
+/// of their paths.
 ///
-/// Links below a folder are followed, but what was reached already is not entered again. What is below
-/// a folder and is no regular file is left out.
+/// Links below a folder are followed, but each file and folder is visited only once. Entries below a folder
+/// that are not regular files are skipped.
 pub fn find(paths: &[PathBuf], extension: &str) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in paths {
@@ -44,7 +44,7 @@ pub fn find(paths: &[PathBuf], extension: &str) -> io::Result<Vec<PathBuf>> {
 fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result<()> {
     let mut reached = HashSet::new();
     let wanted = |path: &Path| path.extension().is_some_and(|its| its == extension);
-    // Whatever cannot be resolved is left to the walk, which says why.
+    // A path that cannot be resolved is kept: the walk reports the error.
     let mut first = |entry: &DirEntry| {
         let asked = entry.file_type().is_dir() || wanted(entry.path());
         !asked || fs::canonicalize(entry.path()).map_or(true, |real| reached.insert(real))
@@ -58,7 +58,7 @@ fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result
             Ok(_) => {}
             Err(error) if error.loop_ancestor().is_some() => {}
             Err(error) => match error.path() {
-                // A link that leads nowhere: a file that cannot be read, if it would be one of ours.
+                // A dangling link with the extension is returned: reading it reports the error.
                 Some(path) if path.is_symlink() => {
                     if wanted(path) {
                         files.push(path.to_path_buf());
@@ -75,12 +75,12 @@ fn below(folder: &Path, extension: &str, files: &mut Vec<PathBuf>) -> io::Result
     Ok(())
 }
 
-/// Whether a path stands for standard input.
+/// Whether a path is `-`, standard input.
 pub fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What comes on standard input, once.
+/// The content of standard input, which is read only once.
 fn standard() -> io::Result<Vec<u8>> {
     static READ: AtomicBool = AtomicBool::new(false);
     if READ.swap(true, Ordering::Relaxed) {
@@ -107,7 +107,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     bounded(File::open(path)?)
 }
 
-/// The bytes of a file of this kind; one that is plainly of another kind is refused.
+/// The bytes of a file of this kind. A file that is clearly of another kind is refused.
 pub fn read_kind(path: &Path, wanted: FileKind) -> io::Result<Vec<u8>> {
     let bytes = read(path)?;
     match FileKind::of(path, &bytes) {
@@ -116,10 +116,10 @@ pub fn read_kind(path: &Path, wanted: FileKind) -> io::Result<Vec<u8>> {
     }
 }
 
-/// All that can be read from a source, without a byte order mark.
+/// The whole content of a source, without a byte order mark.
 pub fn bounded(source: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // A file may grow, and those of the system have no length.
+    // A file may grow, and special files have no length.
     source.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
         return Err(too_large());
@@ -142,8 +142,8 @@ pub fn text_of_kind(path: &Path, wanted: FileKind) -> io::Result<String> {
     utf8(read_kind(path, wanted)?)
 }
 
-/// The text of a file of rows or of a table, which have no mark of their own at the beginning: one that
-/// does not fit and is plainly of another kind is refused.
+/// The text of a file of rows or of a table. These have no characteristic beginning, so a file is refused only
+/// if `fits` is false and the file is clearly of another kind.
 pub fn text_that_fits(path: &Path, fits: impl FnOnce(&str) -> bool) -> io::Result<String> {
     let bytes = read(path)?;
     let kind = FileKind::of(path, &bytes);
@@ -155,7 +155,7 @@ pub fn text_that_fits(path: &Path, fits: impl FnOnce(&str) -> bool) -> io::Resul
     }
 }
 
-/// Whether a text may be a table of lowerings: they name their targets.
+/// Whether a text may be a lowering table: a table has a line `targets`.
 pub fn is_table(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with("targets "))
 }

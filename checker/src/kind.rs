@@ -1,8 +1,8 @@
-//! Kinds of files, told from how they begin, so that the wrong one gets one error.
+//! Recognizes the kind of a file by its beginning, so that a file of the wrong kind gives one error.
 
 use std::path::Path;
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileKind {
     Litmus,
@@ -17,11 +17,11 @@ pub enum FileKind {
     Object,
 }
 
-/// So many bytes are looked at.
+/// The number of bytes that are examined.
 const LOOKED_AT: usize = 64 << 10;
 
 impl FileKind {
-    /// The kind of a file, where it shows one beyond doubt.
+    /// The kind of a file; `None` if the beginning does not determine it.
     pub fn of(path: &Path, bytes: &[u8]) -> Option<FileKind> {
         let start = &bytes[..bytes.len().min(LOOKED_AT)];
         if let Some(kind) = binary(start) {
@@ -32,7 +32,7 @@ impl FileKind {
         text(&String::from_utf8_lossy(start)).or_else(cuda)
     }
 
-    /// What it is, and which command reads it.
+    /// A description of the kind, and the command that reads it.
     fn told(self) -> (&'static str, &'static str) {
         match self {
             FileKind::Litmus => ("a litmus test", "use `causeway check`"),
@@ -70,7 +70,7 @@ impl FileKind {
         }
     }
 
-    /// Why a command that reads another kind does not read this one.
+    /// The error of a command that reads another kind.
     pub fn refused(self) -> String {
         let (is, reader) = self.told();
         format!("this is {is}: {reader}")
@@ -78,7 +78,7 @@ impl FileKind {
 }
 
 fn binary(bytes: &[u8]) -> Option<FileKind> {
-    /// `EM_CUDA`, the machine of an ELF file.
+    /// `EM_CUDA`, the machine number in an ELF header.
     const CUDA: [u8; 2] = 190_u16.to_le_bytes();
     match bytes {
         [0x7f, b'E', b'L', b'F', ..] if bytes.get(18..20) == Some(&CUDA) => Some(FileKind::Cubin),
@@ -101,7 +101,7 @@ fn text(text: &str) -> Option<FileKind> {
     };
     let defines = starts(&["let ", "include ", "acyclic ", "irreflexive "]);
     match word {
-        // A model may be called what a test begins with.
+        // The title of a model may be a word that also begins a litmus test.
         "PTX" | "SASS" | "CXX" if defines => return Some(FileKind::Cat),
         "PTX" | "SASS" | "CXX" => return Some(FileKind::Litmus),
         ".version" => return Some(FileKind::Ptx),
@@ -115,12 +115,12 @@ fn text(text: &str) -> Option<FileKind> {
     if starts(&["Function :", ".headerflags", "/*0000*/", "code for sm_"]) {
         return Some(FileKind::Sass);
     }
-    // A title, and a definition or an axiom.
+    // A title, with a definition or an axiom.
     (word.starts_with('"') && defines).then_some(FileKind::Cat)
 }
 
-/// What follows the blanks and comments at the beginning: those of PTX and C++, of LLVM IR, and of
-/// litmus tests.
+/// The text without the blanks and comments at its beginning. Comments may be those of PTX and C++, of LLVM IR,
+/// or of litmus tests.
 fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {

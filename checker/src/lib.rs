@@ -1,4 +1,4 @@
-//! The engines and what surrounds them.
+//! The `causeway` command line as a library: commands and reports.
 
 pub mod check;
 pub mod cli;

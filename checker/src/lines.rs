@@ -1,13 +1,14 @@
-//! The lines of `--format json`: one object each, which says first what it is.
+//! The lines of `--format json`: one object each. Its first field names the kind of object.
 //!
-//! The fields are documented in `docs/json.md`, all of them, and a test holds it to that.
+//! `docs/json.md` documents all fields, and a test verifies that.
 
 use std::io::{self, Write};
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// Which object a line is, by its name for `causeway schema`. The number changes when a field changes its meaning or goes; fields may be added.
+/// The kind of object on a line, by its name for `causeway schema`. The number changes when a field changes its
+/// meaning or is removed; fields may be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ValueEnum)]
 pub enum LineKind {
     #[serde(rename = "causeway-check/1")]
@@ -33,7 +34,7 @@ struct JsonLine<T> {
     object: T,
 }
 
-/// Prints an object as a line.
+/// Prints an object as one line.
 pub(crate) fn write(
     schema: LineKind,
     object: impl Serialize,

@@ -1,4 +1,4 @@
-//! `causeway lint`: PTX modules, each memory instruction asked its rules.
+//! `causeway lint`: checks each memory instruction of PTX modules against the rules.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -76,14 +76,14 @@ impl LintObject<'_> {
     }
 }
 
-/// What became of one file.
+/// The result of one file.
 struct LintedModule<'a> {
     path: &'a Path,
     linted: io::Result<Linted>,
 }
 
 impl LintedModule<'_> {
-    /// Why nothing was judged, if the file cannot be read.
+    /// The reason for which nothing was judged, if the file cannot be read.
     fn unread(&self) -> Option<UnreadInput<'_>> {
         let error = self.linted.as_ref().err()?;
         Some(UnreadInput { path: self.path, why: UnreadReason::Unreadable(error) })
@@ -182,7 +182,7 @@ pub(crate) struct LintSummary {
     not_judged: BTreeMap<String, usize>,
 }
 
-/// Judges all files; the worst of them decides the exit code.
+/// Judges all files. The worst result determines the exit code.
 pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let start = Instant::now();
     let files = match input::find(&lint.paths, "ptx") {
@@ -264,7 +264,7 @@ impl RunSummary for LintSummary {
             }
         }
         write!(out, ", {judged}: ")?;
-        // No errors in what nobody has asked is no praise.
+        // A count of no errors would suggest that something was checked.
         if (self.judged, self.errors, self.warnings) == (0, 0, 0) {
             write!(out, "nothing was judged")?;
         } else {

@@ -1,4 +1,4 @@
-//! The command `causeway`: parse, run, exit.
+//! The command `causeway`: parses the arguments, runs the command and exits.
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -10,14 +10,14 @@ use clap::Parser;
 use engine::exit::{CLOSED, Exit, INTERRUPTED};
 use engine::interrupt;
 
-/// How long an interrupted run may take to say what it has done.
+/// The time that an interrupted run has to print its results so far.
 const GRACE: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => error.exit(),
-        // Help, or the version.
+        // The text of `--help` or `--version`.
         Err(text) => {
             let mut out = AutoStream::auto(io::stdout().lock());
             let printed = write!(out, "{}", text.render().ansi()).and_then(|()| out.flush());
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     };
     let handler = || {
         interrupt::raise();
-        // The solver cannot be stopped from here; what is done has been printed by then.
+        // The solver cannot be stopped from here. Finished results have been printed by then.
         std::thread::sleep(GRACE);
         std::process::exit(INTERRUPTED.into());
     };
@@ -46,11 +46,11 @@ fn main() -> ExitCode {
     ended(done, &mut err)
 }
 
-/// What the process says at its end. An output that could not be written is no success.
+/// The exit code of the process. An output that could not be written is an error.
 fn ended(done: io::Result<Exit>, err: &mut dyn Write) -> ExitCode {
     match done {
         Ok(exit) => ExitCode::from(exit.code()),
-        // Whoever reads our output has had enough of it: nothing was decided.
+        // The reader closed the output before the end, so nothing was decided.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(CLOSED),
         Err(error) => {
             let _ = writeln!(err, "error: {error}");

@@ -1,4 +1,4 @@
-//! What each command does.
+//! Runs each command.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -33,7 +33,7 @@ use engine::judge::Task;
 use engine::resting::alternatives;
 use engine::{self, Engine};
 
-/// What `--model` knows by name, apart from `ptx`.
+/// The models that `--model` knows by name, except `ptx`.
 fn built_in(name: &Path) -> Option<Model> {
     match name.to_str() {
         Some("cxx") => Some(cxx::model(ReleaseSequence::Cpp20)),
@@ -42,7 +42,7 @@ fn built_in(name: &Path) -> Option<Model> {
     }
 }
 
-/// Runs a command; what it says goes to `out`, what it complains of to `err`.
+/// Runs a command. Results go to `out`; errors and warnings go to `err`.
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match &cli.command {
         Command::Check(check) => check_command(check, out, err),
@@ -62,14 +62,14 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     }
 }
 
-/// A model, and its readings if it is the built-in one of PTX.
+/// A model, with its readings if it is the built-in PTX model.
 struct SelectedModel {
     model: Model,
     readings: Option<Readings>,
 }
 
-/// A built-in model by its name, that of PTX without one, or the one in a file; `None` when that has
-/// been complained of.
+/// The model to use: a built-in model by its name, the PTX model if none is named, or the model in a file.
+/// `None` after an error was printed.
 fn model(
     path: Option<&Path>,
     switched: &cli::ReadingArgs,
@@ -87,7 +87,7 @@ fn model(
     Ok(other_model(path, err)?.map(|model| SelectedModel { model, readings: None }))
 }
 
-/// What `--reading` chooses; each reading once.
+/// The readings that `--reading` selects. Each reading may be selected only once.
 fn readings(switched: &cli::ReadingArgs, err: &mut dyn Write) -> io::Result<Option<Readings>> {
     let mut readings = Readings::default();
     let mut chosen: Vec<&str> = Vec::new();
@@ -169,10 +169,10 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         timeout: check.limits.timeout,
         memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
-        // What a test says of axioms and readings is meant of the model as it is.
+        // The annotations of a test on axioms and readings apply to the unmodified model.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
-        // It takes time, so only where it is shown.
+        // This takes time, so it is computed only where it is shown.
         rests: check.format == ReportFormat::Json
             || check.format == ReportFormat::Text && check.verbose,
     };
@@ -209,7 +209,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(summary.exit())
 }
 
-/// Says how far an interrupted run came.
+/// Prints how many files an interrupted run has judged.
 pub(crate) fn interrupted(done: usize, of: usize, err: &mut dyn Write) -> io::Result<()> {
     if interrupt::raised() {
         writeln!(err, "interrupted: {done} of {of} files are judged")?;
@@ -236,16 +236,16 @@ fn lower_command(
         }
     };
     if command.to.is_none() {
-        // It is not there where nothing was compiled.
+        // The file does not exist if nothing was compiled.
         drop(std::fs::remove_file(&made));
     }
     exit
 }
 
-/// What `llc` compiles for, without `--arch`: the first target whose memory model PTX describes.
+/// The target of `llc` without `--arch`: the first one whose memory model PTX describes.
 const LLC_ARCH: u16 = 70;
 
-/// Compiles LLVM IR; or what the compiler says first.
+/// Compiles LLVM IR. On failure, returns the first error of the compiler.
 fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> {
     if from.extension().is_none_or(|ending| ending != "ll") {
         return Err("`--llc` requires LLVM IR, a file with the extension .ll".to_owned());
@@ -326,8 +326,8 @@ fn explain_command(
     explain::explain(&test, &model, options, out)
 }
 
-/// Formats that have no place for an input that is not judged leave it to standard error, after what is said
-/// already.
+/// Prints the errors of an input that was not judged to standard error, after the output so far, if the format
+/// cannot represent them.
 pub(crate) fn complain(
     unread: Option<&UnreadInput<'_>>,
     report: &dyn ReportWriter,
@@ -341,10 +341,10 @@ pub(crate) fn complain(
     unread.map_or(Ok(()), |unread| unread.complain(err))
 }
 
-/// The engines that a run asks; `None` when it has been complained that the one it names is missing.
+/// The engines of a run; `None` after an error, if the named engine is not available.
 ///
-/// Of all engines, one that is missing here is left out with a warning: the verdicts are as good as those of
-/// a build without it.
+/// With all engines, an engine that is not available is left out with a warning: the verdicts are those of a
+/// build without it.
 fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'static dyn Engine>>> {
     let named = match name {
         EngineName::All => None,
@@ -385,7 +385,7 @@ fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'sta
     Ok(Some(there))
 }
 
-/// A bar on standard error, at a terminal and once a run has taken a while.
+/// A progress bar on standard error, if that is a terminal and there are several items.
 fn progress(count: usize, what: &str) -> ProgressBar {
     if count < 2 || !io::stderr().is_terminal() {
         return ProgressBar::hidden();

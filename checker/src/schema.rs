@@ -1,6 +1,7 @@
-//! `causeway schema`: what the objects of `--format json` look like, as JSON Schema.
+//! `causeway schema`: prints the JSON Schema of the objects of `--format json`.
 //!
-//! Made from the very structs that are printed, with their comments, so that it is never another account.
+//! The schema is derived from the structs that are printed and from their comments, so it cannot differ from
+//! the output.
 
 use std::io::{self, Write};
 
@@ -19,7 +20,7 @@ use crate::ptx_explain;
 use crate::sass;
 use engine::exit::Exit;
 
-/// Prints one schema; without a name, the names that there are.
+/// Prints one schema. Without a name, lists the names.
 pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exit> {
     if let Some(name) = command.name {
         serde_json::to_writer_pretty(&mut *out, &schema(name))?;
@@ -33,7 +34,7 @@ pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exi
     Ok(Exit::AsExpected)
 }
 
-/// What each line of this kind is.
+/// The schema of the lines of this kind.
 fn schema(kind: LineKind) -> Value {
     match kind {
         LineKind::Check => line::<check::CheckObject<'_>>(kind),
@@ -46,9 +47,9 @@ fn schema(kind: LineKind) -> Value {
     }
 }
 
-/// An object of this type, behind the field that says which it is.
+/// The schema of an object of this type, with the field `format` first.
 fn line<T: JsonSchema>(kind: LineKind) -> Value {
-    // What is written, not what would be read: a field that may be `null` is there all the same.
+    // The schema describes the output: a field that may be `null` is always present.
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>();
     let mut take = |name: &str| schema.remove(name);
@@ -63,7 +64,7 @@ fn line<T: JsonSchema>(kind: LineKind) -> Value {
         required.extend(own);
     }
     let mut line = Map::new();
-    // In the order in which it is read.
+    // The order in which people read a schema.
     for (name, value) in [
         ("$schema", take("$schema")),
         ("title", Some(format)),

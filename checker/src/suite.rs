@@ -1,4 +1,4 @@
-//! Many files judged in parallel, and handed on in order.
+//! Judges many files in parallel and passes the results on in order.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::kind::FileKind;
 use engine::judge::{Judgement, Task, judge};
 use engine::parallel::in_order;
 
-/// What became of one file.
+/// The result of one file.
 pub enum FileResult {
     Judged { test: Box<Test>, judgement: Box<Judgement> },
     Rejected(Vec<Diagnostic>),
@@ -19,7 +19,7 @@ pub enum FileResult {
 }
 
 pub struct SuiteItem {
-    /// As the user named it, or found below a folder the user named.
+    /// The path as the user gave it, or as found below a folder that the user gave.
     pub path: PathBuf,
     pub outcome: FileResult,
 }
@@ -39,8 +39,8 @@ pub fn judge_file(path: &Path, task: &Task<'_>) -> FileResult {
     }
 }
 
-/// Judges `files` with `jobs` threads; calls `visit` with each result, in the order of the files, and
-/// with nothing at the end. An error from `visit` (a closed pipe, say) ends the run.
+/// Judges `files` with `jobs` threads. Calls `visit` with each result, in the order of the files, and with
+/// `None` at the end. An error from `visit`, such as a closed pipe, ends the run.
 pub fn run(
     files: &[PathBuf],
     task: &Task<'_>,

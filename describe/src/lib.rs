@@ -1,7 +1,7 @@
-//! Instructions in plain words, for people who read PTX or SASS.
+//! Explains PTX and SASS instructions in words.
 //!
-//! [`ptx::account`] says what a PTX instruction means, promises and needs, each statement with its section of the
-//! document. [`sass`] has the words for the fields of a SASS instruction and for its effect on memory.
+//! [`ptx::account`] states the meaning, promises and requirements of a PTX instruction, each with its section
+//! of the document. [`sass`] describes the fields of a SASS instruction and its effect on memory.
 
 pub mod ptx;
 pub mod sass;

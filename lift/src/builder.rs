@@ -1,4 +1,4 @@
-//! Lifts the instructions of a function one by one.
+//! Translates the instructions of a function one by one.
 
 use machine::form::{Family, LoweredInstruction};
 use model::isa::Instruction;
@@ -17,7 +17,7 @@ use crate::function::{EntryValue, FunctionLine, FunctionStep, FunctionVariable, 
 use crate::instruction::InstructionReader;
 use crate::program;
 
-/// Where the thread of a function is while it is read; a context places it anew.
+/// The placement of the thread while its function is read. A context chooses its own placement.
 const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 const THREAD: ThreadId = ThreadId(0);
 
@@ -25,18 +25,18 @@ const THREAD: ThreadId = ThreadId(0);
 pub struct FunctionBuilder {
     draft: ProgramBuilder,
     report: Diagnostics,
-    /// The instructions as a column has them, a line each.
+    /// The instructions as in a column, one per line.
     text: String,
     rows: Vec<FunctionLine>,
-    /// How many lines of the thread each row has.
+    /// The number of lines of the thread for each row.
     counts: Vec<usize>,
 }
 
-/// What a builder makes of a function: its rows, and its registers with their bits.
+/// The result of a builder: the rows, and the registers with their widths in bits.
 pub type LiftedRows = (Vec<FunctionLine>, Vec<(String, u16)>);
 
 impl FunctionBuilder {
-    /// A function whose instructions are of this dialect.
+    /// A builder for instructions of this dialect.
     pub fn new(dialect: Dialect) -> FunctionBuilder {
         let mut draft = ProgramBuilder::new(dialect);
         draft.declares_all = true;
@@ -50,13 +50,13 @@ impl FunctionBuilder {
         }
     }
 
-    /// How many rows there are so far.
+    /// The number of rows so far.
     #[expect(clippy::len_without_is_empty, reason = "nobody asks whether a function is empty")]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Marks the rows from an index on that access memory.
+    /// Applies `mark` to each row from an index on that accesses memory.
     pub fn mark_accesses(&mut self, from: usize, mark: impl Fn(&mut FunctionLine)) {
         let lines = &self.draft.threads[0].lines;
         let mut before: usize = self.counts[..from].iter().sum();
@@ -69,7 +69,7 @@ impl FunctionBuilder {
         }
     }
 
-    /// Declares a variable; its identifier is the number of those before it.
+    /// Declares a variable. Its identifier is the number of variables declared before it.
     pub fn variable(&mut self, variable: &FunctionVariable) {
         let id = self.draft.declare(&variable.name, ByteSpan::default(), &mut self.report);
         let draft = self.draft.variable(id);
@@ -78,7 +78,7 @@ impl FunctionBuilder {
         draft.count = Some(variable.bytes.max(1));
     }
 
-    /// Declares a register that holds a value at the beginning.
+    /// Declares a register with an initial value.
     pub fn entry(&mut self, name: &str, value: &EntryValue) {
         let variable = match value {
             EntryValue::Address(name) => self.draft.known_variable(name),
@@ -96,7 +96,7 @@ impl FunctionBuilder {
         };
     }
 
-    /// Lifts an instruction, with its labels and its guard before it; `line` is its place in the file. Errors are
+    /// Translates an instruction with its labels and its guard; `line` is its line in the file. Errors are
     /// reported when the function is finished.
     pub fn instruction(&mut self, cell: &str, line: usize) -> &mut FunctionLine {
         let begin = self.text.len();
@@ -118,7 +118,7 @@ impl FunctionBuilder {
         self.rows.last_mut().expect("one was pushed")
     }
 
-    /// The rows with what they do, and the registers.
+    /// The rows with their lines, and the registers.
     pub fn finish(mut self) -> Result<LiftedRows, Refused> {
         let (draft, report) = (&mut self.draft, &mut self.report);
         InstructionReader { draft, report, thread: THREAD }.finish();
@@ -141,7 +141,7 @@ impl FunctionBuilder {
         Ok((self.rows, registers))
     }
 
-    /// The same for a listing: `rows` has a row for each of the cells, whose places are in `text`.
+    /// The same for a listing: `rows` has a row for each cell, and `text` contains the cells.
     pub fn listing(
         mut self,
         text: &str,
@@ -164,7 +164,7 @@ impl FunctionBuilder {
             return Err(Refused { line: first.span.line, why: first.message.clone() });
         }
         let thread = self.draft.threads.pop().expect("a builder has one thread");
-        // What the thread does before its first instruction is a row of its own.
+        // The lines before the first instruction are a row of their own.
         let before = usize::from(places.contains(&None));
         if before == 1 {
             let line = rows.first().map_or(0, |row| row.line);

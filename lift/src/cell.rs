@@ -1,4 +1,4 @@
-//! One cell of the table: labels, a guard, the parts of the instruction, its operands.
+//! Splits one cell of the table into labels, guard, parts of the instruction, and operands.
 
 use ptx::qualifier::Qualifier;
 
@@ -18,18 +18,18 @@ pub struct DottedPart<'a> {
 #[derive(Clone)]
 pub struct InstructionCell<'a> {
     pub labels: Vec<(&'a str, ByteSpan)>,
-    /// The predicate, and whether it is negated.
+    /// The predicate, its position, and whether it is negated.
     pub guard: Option<(&'a str, ByteSpan, bool)>,
     /// Empty if the cell has no instruction.
     pub parts: Vec<DottedPart<'a>>,
     pub operands: Cursor<'a>,
-    /// The instruction, with its guard.
+    /// The position of the instruction with its guard.
     pub at: ByteSpan,
     pub tokens: &'a [Token],
 }
 
 impl<'a> InstructionCell<'a> {
-    /// The guard and the instruction, without comments and needless blanks.
+    /// The guard and the instruction, without comments and unnecessary blanks.
     pub fn text(&self) -> String {
         spacing::text(self.operands.text, self.tokens, spacing::cell)
     }
@@ -46,7 +46,7 @@ impl<'a> InstructionCell<'a> {
             .any(|part| matches!(Qualifier::named(part.text), Some(Qualifier::Type(_))))
     }
 
-    /// The name of the register that the instruction writes, as far as a glance tells.
+    /// The name of the register that the instruction writes, judged by the opcode and the first token only.
     pub fn defines(&self) -> Option<String> {
         let writes = match self.opcode() {
             "st" | "store" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt"
@@ -75,7 +75,7 @@ impl<'a> InstructionCell<'a> {
         Some(place.of(text))
     }
 
-    /// The opcode and its qualifiers, as one place.
+    /// The position of the opcode and its qualifiers.
     pub fn name_at(&self) -> ByteSpan {
         match (self.parts.first(), self.parts.last()) {
             (Some(first), Some(last)) => first.at.to(last.at),
@@ -83,12 +83,12 @@ impl<'a> InstructionCell<'a> {
         }
     }
 
-    /// The part after the opcode at `index`, or the empty string.
+    /// The part at `index`, or the empty string; the opcode has index 0.
     pub fn part(&self, index: usize) -> &'a str {
         self.parts.get(index).map_or("", |part| part.text)
     }
 
-    /// The place of a part; of the end of the name for one past the last.
+    /// The position of a part; for an index past the last part, the end of the name.
     pub fn part_at(&self, index: usize) -> ByteSpan {
         self.parts.get(index).map_or(self.name_at().after(), |part| part.at)
     }
@@ -97,7 +97,7 @@ impl<'a> InstructionCell<'a> {
         self.operands.rest_at().of(self.operands.text)
     }
 
-    /// The instruction with other parts, as it could be pasted.
+    /// The instruction with other parts, for a suggestion.
     pub fn with_parts(&self, parts: &[&str]) -> String {
         let operands = self.operand_text();
         let space = if operands.is_empty() { "" } else { " " };
@@ -107,7 +107,7 @@ impl<'a> InstructionCell<'a> {
         short_line(&format!("{guard}{}{space}{operands}", parts.join(".")))
     }
 
-    /// The instruction with other operands.
+    /// The instruction with other operands, for a suggestion.
     pub fn with_operands(&self, operands: &str) -> String {
         let name = self.name_at().of(self.operands.text);
         short_line(&format!("{name} {operands}"))
@@ -122,7 +122,7 @@ fn short_line(line: &str) -> String {
     }
 }
 
-/// More than any instruction of PTX has.
+/// The largest number of parts. No PTX instruction has more.
 const MOST_PARTS: usize = 20;
 
 /// Splits a cell; `None` after an error.
@@ -193,7 +193,7 @@ pub fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Inst
     Some(InstructionCell { labels, guard, parts, operands: cursor, at, tokens })
 }
 
-/// An operand as it is written.
+/// An operand as written.
 #[derive(Clone, Debug)]
 pub enum Arg<'a> {
     Name(&'a str, ByteSpan),
@@ -206,12 +206,12 @@ pub enum Arg<'a> {
     Negated(&'a str, ByteSpan),
 }
 
-/// What stands in the brackets of an address.
+/// The content of the brackets of an address.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenAddress<'a> {
     pub base: WrittenBase<'a>,
     pub offset: i64,
-    /// The place of the suffix `.unified`.
+    /// The position of the suffix `.unified`.
     pub unified: Option<ByteSpan>,
 }
 
@@ -289,7 +289,7 @@ fn scalar<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'
     }
 }
 
-/// What follows `[`: a name or number, then perhaps `+4`, `-4` or `+-4`.
+/// Reads the part after `[`: a name or number, optionally followed by `+4`, `-4` or `+-4`.
 fn address<'a>(
     cursor: &mut Cursor<'a>,
     open: ByteSpan,

@@ -1,4 +1,4 @@
-//! A program while it is read: names with the places they come from, and what is found out on the way.
+//! A program while it is read: names with their positions, and the facts collected so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,28 +20,28 @@ pub struct VariableDraft {
     pub at: ByteSpan,
     /// Bytes of one element, if a type was declared.
     pub element: Option<u32>,
-    /// Of an array.
+    /// The number of elements, if it is an array.
     pub count: Option<u32>,
     pub values: Vec<(Value, ByteSpan)>,
     pub space: Option<Space>,
     pub alias: Option<(Proxy, VariableId)>,
-    /// Of tests in SASS: in a page that is marked as sparse.
+    /// Whether it is in a page that is marked as sparse. Only in tests in SASS.
     pub sparse: bool,
-    /// The address that the test puts it at.
+    /// The address at which the test places it.
     pub absolute: Option<u64>,
-    /// Where the memory is, and where that is said.
+    /// The location of the memory, and the position at which it is declared.
     pub home: Option<(Home, ByteSpan)>,
     pub uses: Uses,
 }
 
-/// What the accesses of a variable say about it.
+/// Properties of a variable that follow from its accesses.
 #[derive(Clone, Debug, Default)]
 pub struct Uses {
     /// The widest scalar, in bytes.
     pub widest: u32,
     /// The end of the furthest access.
     pub reach: u32,
-    /// The state space that an instruction names first, and where.
+    /// The state space that an instruction names first, and its position.
     pub space: Option<(Space, ByteSpan)>,
 }
 
@@ -49,11 +49,11 @@ pub struct Uses {
 pub struct RegisterDraft {
     pub name: String,
     pub initial: Option<InitialValue>,
-    /// 0 while nothing writes it.
+    /// The width in bits; 0 while no instruction writes it.
     pub bits: u16,
     /// Whether an instruction writes it.
     pub written: bool,
-    /// The variable whose address the register has, as long as only one is known to be put there.
+    /// The variable whose address the register holds, if only one is known.
     pub points_to: PointsTo,
 }
 
@@ -64,7 +64,7 @@ pub enum PointsTo {
     Unknown,
 }
 
-/// An access whose address or width is only checked when the whole program is known.
+/// An access. Its address and width are checked when the whole program is known.
 #[derive(Clone, Copy, Debug)]
 pub struct DraftAccess {
     pub base: Operand,
@@ -74,7 +74,7 @@ pub struct DraftAccess {
     pub elements: u32,
     pub space: SpaceQualifier,
     pub reach: AllowedSpaces,
-    /// Of the address, and of the state space or else the opcode.
+    /// The positions of the address, and of the state space or otherwise the opcode.
     pub at: ByteSpan,
     pub space_at: ByteSpan,
 }
@@ -87,14 +87,14 @@ pub struct ThreadDraft {
     by_name: BTreeMap<String, Reg>,
     pub lines: Vec<Line>,
     pub labels: BTreeMap<String, (usize, ByteSpan)>,
-    /// Branches: the line, the label, and where it is named.
+    /// Branches: the line, the label, and the position of the label.
     pub jumps: Vec<(usize, String, ByteSpan)>,
     pub accesses: Vec<DraftAccess>,
-    /// Names that some instruction writes, wherever in the column: a register, if no variable.
+    /// Names that an instruction of the column writes. Such a name is a register if it is not a variable.
     pub defined: BTreeSet<String>,
 }
 
-/// More would not fit the model's indices.
+/// The largest number of variables, and of registers of a thread. More do not fit the indices of the model.
 const MOST: usize = 4096;
 
 impl ThreadDraft {
@@ -116,7 +116,7 @@ impl ThreadDraft {
         self.by_name.get(name.strip_prefix('%').unwrap_or(name)).copied()
     }
 
-    /// `%r0` and `r0` are one register.
+    /// `%r0` and `r0` name the same register.
     pub fn register(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> Reg {
         if let Some(known) = self.known_register(name) {
             return known;
@@ -142,7 +142,7 @@ impl ThreadDraft {
         &mut self.registers[usize::from(register.0)]
     }
 
-    /// Notes that an instruction writes the register, with how many bits.
+    /// Records that an instruction writes `bits` bits of the register.
     pub fn write(&mut self, register: Reg, bits: u16) {
         let draft = self.draft(register);
         draft.bits = draft.bits.max(bits);
@@ -155,7 +155,8 @@ impl ThreadDraft {
 }
 
 impl RegisterDraft {
-    /// Its bits: those written, else those of an address, or what its value takes.
+    /// The width in bits: that of the instructions that write it, otherwise that of an address, or of its
+    /// initial value if that is wider.
     pub fn width(&self) -> u16 {
         match (self.bits, self.initial) {
             (0, Some(InitialValue::Value(value))) if !crate::program::fits_value(value, 64) => 128,
@@ -164,7 +165,7 @@ impl RegisterDraft {
         }
     }
 
-    /// Notes that the register is given the address of `variable`, or a value of unknown origin.
+    /// Records that the register receives the address of `variable`, or with `None` a value of unknown origin.
     pub fn given(&mut self, variable: Option<VariableId>) {
         self.points_to = match (self.points_to, variable) {
             (PointsTo::Nothing, Some(variable)) => PointsTo::Variable(variable),
@@ -174,21 +175,21 @@ impl RegisterDraft {
     }
 }
 
-/// Everything that names are looked up in.
+/// The tables in which names are looked up.
 #[derive(Debug)]
 pub struct ProgramBuilder {
     pub dialect: Dialect,
-    /// The version of PTX whose rules are asked.
+    /// The PTX version whose rules are checked.
     pub isa: PtxIsa,
     /// Whether the columns hold SASS.
     pub sass: bool,
-    /// Whether all variables are declared before an instruction names one: any other name is a register.
+    /// Whether all variables are declared before an instruction names them: any other name is then a register.
     pub declares_all: bool,
     pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
     pub threads: Vec<ThreadDraft>,
     pub thread_by_name: BTreeMap<String, ThreadId>,
-    /// Names that were reported once and are not again.
+    /// Names that were reported, and are not reported again.
     undeclared: BTreeSet<String>,
 }
 
@@ -215,7 +216,7 @@ impl ProgramBuilder {
         &mut self.variables[usize::from(id.0)]
     }
 
-    /// Declares a variable that is not known yet.
+    /// Declares a new variable.
     pub fn declare(&mut self, name: &str, at: ByteSpan, report: &mut Diagnostics) -> VariableId {
         if self.variables.len() >= MOST {
             report.error("too-many", at, "this test has too many variables");
@@ -239,7 +240,7 @@ impl ProgramBuilder {
         id
     }
 
-    /// The variable of this name; the peer dialect takes an undeclared one to begin as 0.
+    /// The variable with this name. In the peer dialect, an undeclared variable is initially 0.
     pub fn location(
         &mut self,
         name: &str,
@@ -271,8 +272,8 @@ impl ProgramBuilder {
         None
     }
 
-    /// The variable that the test puts at an address of global memory, and the place in it; `bytes`
-    /// are accessed there.
+    /// The variable that the test places at an address of global memory, and the offset in it. The access has
+    /// `bytes` bytes.
     pub fn at_number(&self, address: u64, bytes: u32) -> Option<(VariableId, i64)> {
         self.variables.iter().enumerate().find_map(|(index, variable)| {
             let start = variable.absolute?;
@@ -283,7 +284,7 @@ impl ProgramBuilder {
         })
     }
 
-    /// `P0`, or `0`.
+    /// Finds a thread by its name: `P0` or `0`.
     pub fn known_thread(&self, name: &str) -> Option<ThreadId> {
         let found = self.thread_by_name.get(name).copied();
         found.or_else(|| {
@@ -316,7 +317,7 @@ impl ProgramBuilder {
         found
     }
 
-    /// The thread that stands for all of its CTA, as far as `variable` is concerned.
+    /// The thread that identifies the copy of a variable in this state space that `thread` accesses.
     pub fn owner(&self, space: Space, thread: ThreadId) -> ThreadId {
         let Some(here) = self.threads.get(usize::from(thread.0)).map(|t| t.placement) else {
             return thread;
@@ -333,10 +334,10 @@ impl ProgramBuilder {
         ThreadId(u8::try_from(first).unwrap_or(thread.0))
     }
 
-    /// The variable whose bytes an alias names in the end.
+    /// The variable at the end of a chain of aliases.
     pub fn root(&self, id: VariableId) -> VariableId {
         let mut root = id;
-        // A cycle was reported where it was declared; it ends here after one round.
+        // A cycle was reported at its declaration. The bound ends it here.
         for _ in 0..self.variables.len() {
             match self.variables[usize::from(root.0)].alias {
                 Some((_, of)) => root = of,

@@ -1,8 +1,9 @@
-//! Lifts instructions, as they are written, to instructions of the model.
+//! Translates source instructions to instructions of the model.
 //!
-//! [`instruction`] reads PTX, the peer dialect and operations of C++; [`column`] reads SASS, with what the machine
-//! does for each instruction. Both write into a [`draft::ProgramBuilder`], which [`program`] checks and finishes.
-//! A [`function::Function`] is a function of a compiler's input or output, lifted; [`listing`] reads those of SASS.
+//! [`instruction`] reads PTX, the peer dialect and C++ operations. [`column`] reads SASS, together with the
+//! operations of the machine for each instruction. Both write into a [`draft::ProgramBuilder`], which
+//! [`program`] checks and completes. A [`function::Function`] is a translated function of a compiler's input or
+//! output; [`listing`] reads the functions of a SASS listing.
 
 pub mod builder;
 pub mod cell;

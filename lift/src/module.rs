@@ -1,7 +1,7 @@
-//! Functions of a PTX module, lifted.
+//! Translates the functions of a PTX module.
 //!
-//! Names lose the characters that a column of a test does not have, loads of parameters become moves, and the
-//! store of a result is what the function returns.
+//! Characters that a column does not allow are replaced in names. Loads of parameters become moves, and the
+//! store of a result becomes the return value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,10 @@ use crate::function::{
     EntryValue, Function, FunctionVariable, Functions, Language, Parameter, Refused, is_reserved,
 };
 
-/// What does nothing to memory, to values or to control.
+/// Opcodes without an effect on memory, values or control flow.
 const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "discard", "pmevent"];
 
-/// Bytes of an array whose size is not written, as that of dynamic shared memory is not.
+/// The assumed size in bytes of an array without a declared size, such as dynamic shared memory.
 const UNSIZED: u32 = 128;
 
 /// A function that is being read.
@@ -30,17 +30,17 @@ struct FunctionReader<'m, 'a> {
     names: Names<'m>,
     notes: Vec<String>,
     parameters: Vec<Parameter>,
-    /// The first name of a result.
+    /// The result: its name and its width in bits.
     result: Option<(&'a str, u16)>,
     returned: bool,
     variables: Vec<FunctionVariable>,
     initial: BTreeMap<String, EntryValue>,
     builder: FunctionBuilder,
-    /// Of the instruction that is read.
+    /// The line of the current instruction.
     line: usize,
 }
 
-/// A name of PTX with the characters that a column has.
+/// A PTX name with the characters that a column allows.
 fn plain(name: &str) -> String {
     let name = name.strip_prefix('%').unwrap_or(name);
     let first = name.starts_with(|c: char| c.is_ascii_digit());
@@ -48,10 +48,11 @@ fn plain(name: &str) -> String {
     first.then_some('_').into_iter().chain(letters).collect()
 }
 
-/// Names of a column for names of PTX: a different one for each, since `%r`, `r` and `$r`, `_r` are different names.
+/// Maps PTX names to names of a column. Different names stay different: `%r`, `r`, `$r` and `_r` are four
+/// names.
 #[derive(Default)]
 struct Names<'m> {
-    /// Those of the module's variables, which are the same in all of its functions.
+    /// The names of the variables of the module, which are the same in all of its functions.
     outer: Option<&'m Names<'m>>,
     of: BTreeMap<String, String>,
     taken: BTreeSet<String>,
@@ -167,7 +168,7 @@ fn function<'a>(
 
 impl<'a> FunctionReader<'_, 'a> {
     fn signature(&mut self) -> Result<(), String> {
-        // Memory has its name before a register can take it: both sides of a question call it the same.
+        // Variables are named before registers, so that they have the same name in source and target.
         for variable in &self.function.variables {
             self.names.plain(variable.name);
         }
@@ -197,7 +198,7 @@ impl<'a> FunctionReader<'_, 'a> {
         self.builder.instruction(cell, self.line);
     }
 
-    /// Notes what a register holds at the beginning.
+    /// Records the initial value of a register.
     fn entry(&mut self, register: &str, value: EntryValue) {
         self.builder.entry(register, &value);
         self.initial.insert(register.to_owned(), value);
@@ -222,7 +223,7 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         let operands = instruction.operands_text();
         let operands = self.renamed(&operands, instruction.memory)?;
-        // What is subtracted from nothing.
+        // A negation is a subtraction from 0.
         if let ("neg", Some((to, from)), [_, ty]) = (opcode, operands.split_once(", "), &parts[..])
         {
             self.push(&format!("{guard}sub.{ty} {to}, 0, {from}"));
@@ -235,7 +236,7 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 
-    /// `ld.param` of a parameter, `st.param` of the result.
+    /// `ld.param` of a parameter, or `st.param` of the result.
     fn parameter(
         &mut self,
         instruction: &Instruction<'a>,
@@ -255,7 +256,7 @@ impl<'a> FunctionReader<'_, 'a> {
             PrintedOperand::Address { .. } | PrintedOperand::Vector(_) => None,
         });
         let value = value.ok_or_else(refused)?;
-        // A constant is stored as it stands, without what says that it has no sign.
+        // A constant is stored as written, without the suffix `U`.
         let number = value.strip_prefix('-').unwrap_or(&value);
         let value = if number.starts_with(|c: char| c.is_ascii_digit()) {
             value.trim_end_matches('U').to_owned()
@@ -294,7 +295,7 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 
-    /// Operands with names that a column takes; variables and special registers are noted.
+    /// The operands with names that a column allows. Variables and special registers are recorded.
     fn renamed(&mut self, text: &str, memory: bool) -> Result<String, String> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
         let mut out = String::new();
@@ -346,7 +347,7 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(out)
     }
 
-    /// The name of this variable in a test, if it is one.
+    /// The name of this variable in the test, if it is a variable.
     fn variable(&mut self, name: &str) -> Result<Option<String>, String> {
         let mut inside = self.function.variables.iter();
         let found = inside.find(|v| v.name == name).or_else(|| self.globals.get(name));

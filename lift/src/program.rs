@@ -1,4 +1,4 @@
-//! Drafts become a program: extents, state spaces, initial bytes.
+//! Turns drafts into a program: extents, state spaces, initial bytes.
 
 use model::isa::Operand;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
@@ -11,12 +11,12 @@ use crate::draft::{DraftAccess, PointsTo, ProgramBuilder, VariableDraft};
 use text::cursor::short;
 use text::report::Diagnostics;
 
-/// Whether `bits` hold the number of an instruction, as an unsigned or as a signed one.
+/// Whether a number of an instruction fits in `bits` bits, as an unsigned or signed number.
 pub fn fits(number: u64, bits: u32) -> bool {
     bits >= 64 || fits_value(i128::from(number.cast_signed()).cast_unsigned(), bits)
 }
 
-/// Whether `bits` hold the value, as an unsigned or as a signed number.
+/// Whether a value fits in `bits` bits, as an unsigned or signed number.
 pub fn fits_value(value: Value, bits: u32) -> bool {
     if bits >= value::BITS.into() {
         return true;
@@ -25,7 +25,7 @@ pub fn fits_value(value: Value, bits: u32) -> bool {
     value >> bits == 0 || (least..0).contains(&value.cast_signed())
 }
 
-/// Checks every access whose variable is known, and notes what it says about the variable.
+/// Checks every access whose variable is known, and records its effect on the properties of the variable.
 pub fn check_accesses(draft: &mut ProgramBuilder, report: &mut Diagnostics) {
     for thread in 0..draft.threads.len() {
         for access in std::mem::take(&mut draft.threads[thread].accesses) {
@@ -36,7 +36,7 @@ pub fn check_accesses(draft: &mut ProgramBuilder, report: &mut Diagnostics) {
     }
 }
 
-/// The variable of an access and where in it, if that can be told without running the program.
+/// The variable and the offset of an access, if they are known without executing the program.
 fn target(
     draft: &ProgramBuilder,
     thread: usize,
@@ -138,7 +138,7 @@ fn check_access(
     let message = |was: Space| format!("`{shown}` is in {} memory", was.name());
     let note = format!("`.{}` here", here.name());
     if let Some(declared) = declared {
-        // A parameter of another kind is read like any other address: what that is, is undefined.
+        // A parameter of another kind is read like any other address; the result is undefined.
         let parameters = access.space.is_param() && declared.is_parameter();
         if declared != here && !parameters {
             let first = draft.variable(root).at;
@@ -160,12 +160,12 @@ fn check_access(
     }
 }
 
-/// A type of so many bits, as a declaration names it.
+/// The name of a type of this width in a declaration.
 fn type_of(bits: u32) -> String {
     if bits == 128 { ".b128".to_owned() } else { format!("uint{bits}_t") }
 }
 
-/// A declaration that would have room for the access.
+/// A declaration that is large enough for the access.
 fn wider(variable: &VariableDraft, access: &DraftAccess) -> Option<String> {
     let name = short(&variable.name);
     let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
@@ -185,7 +185,7 @@ fn declared_extent(variable: &VariableDraft) -> Option<u32> {
     variable.element.map(|element| element * variable.count.unwrap_or(1))
 }
 
-/// Bytes of one element, as declared, else as accessed.
+/// The size of one element in bytes: as declared, otherwise as accessed.
 pub fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     let default = match draft.dialect {
@@ -226,7 +226,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
     all.collect()
 }
 
-/// An address of its own, which no other variable may have too.
+/// The absolute address of a variable, if it has one. Variables must not overlap.
 fn absolute(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Option<u64> {
     let variable = &draft.variables[usize::from(id.0)];
     let start = variable.absolute?;
@@ -255,7 +255,7 @@ fn absolute(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) ->
     Some(start)
 }
 
-/// Only global memory may be elsewhere: the rest belongs to an SM.
+/// The home of a variable. Only global memory can be placed, since other memory belongs to an SM.
 fn home(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Option<Home> {
     let variable = &draft.variables[usize::from(id.0)];
     let (home, at) = variable.home?;
@@ -319,18 +319,18 @@ pub fn threads(draft: ProgramBuilder) -> Vec<Thread> {
         .collect()
 }
 
-/// Whether a name alone says which copy of the variable is meant.
+/// Whether the name identifies one location, without a thread.
 pub fn one_copy(draft: &ProgramBuilder, id: VariableId) -> bool {
     let placements = draft.threads.iter().map(|thread| thread.placement);
     !has_copies(space(draft, id), placements)
 }
 
-/// The thread that stands for the CTA of `thread` where the variable has copies, else the first.
+/// The thread that identifies the copy that `thread` accesses; the first thread if there are no copies.
 pub fn owner(draft: &ProgramBuilder, id: VariableId, thread: Option<ThreadId>) -> ThreadId {
     draft.owner(space(draft, id), thread.unwrap_or(ThreadId(0)))
 }
 
-/// A number in two's complement as one would write it: patterns of more than 64 bits have no sign.
+/// A number in two's complement in decimal. A pattern of more than 64 bits is printed as unsigned.
 pub fn number(value: Value) -> String {
     match i64::try_from(value.cast_signed()) {
         Ok(negative) => negative.to_string(),
@@ -338,7 +338,7 @@ pub fn number(value: Value) -> String {
     }
 }
 
-/// Whether a variable of this space is more than one location to these threads.
+/// Whether these threads have several copies of a variable in this state space.
 pub fn has_copies(space: Space, mut threads: impl Iterator<Item = Placement>) -> bool {
     let Some(first) = threads.next() else { return false };
     match space {

@@ -1,21 +1,21 @@
-//! The spaces between the tokens of a printed test.
+//! The blanks between the tokens of a printed test.
 //!
-//! A rule gets a token, the one before it, and whether the input has a space between them. Where
-//! no rule applies, the space of the input is kept.
+//! A rule decides for a pair of tokens, given whether the input has a blank between them. If no rule applies,
+//! the blank of the input is kept.
 
 use text::lex::{Token, TokenKind};
 use text::report::ByteSpan;
 
-/// Two tokens that follow each other.
+/// Two consecutive tokens.
 #[derive(Clone, Copy)]
 pub struct TokenPair<'a> {
     before: &'a str,
     after: &'a str,
-    /// Of the first one.
+    /// The kind of the first token.
     kind: TokenKind,
-    /// Of the second one.
+    /// The kind of the second token.
     next: TokenKind,
-    /// The token behind the second one, if any.
+    /// The kind of the token after the second one, if any.
     third: Option<TokenKind>,
     /// Whether spaces or comments are between them.
     apart: bool,
@@ -25,7 +25,7 @@ pub struct TokenPair<'a> {
 }
 
 impl<'a> TokenPair<'a> {
-    /// The token at an index, which is not the first, and the one before it.
+    /// The pair of the token at an index, which is at least 1, and the token before it.
     pub fn at(text: &'a str, tokens: &'a [Token], index: usize) -> TokenPair<'a> {
         let (first, second) = (tokens[index - 1], tokens[index]);
         TokenPair {
@@ -40,7 +40,7 @@ impl<'a> TokenPair<'a> {
         }
     }
 
-    /// Whether the two are in a list of scoreboards: `&req={0,1}`.
+    /// Whether the pair is in a list of scoreboards, such as `&req={0,1}`.
     fn listed(self) -> bool {
         listed(self.text, self.preceding)
     }
@@ -50,7 +50,7 @@ impl<'a> TokenPair<'a> {
     }
 }
 
-/// Whether these tokens end in a list that began with `={`; of scoreboards there are few.
+/// Whether these tokens end inside a list that begins with `={`. A list of scoreboards is short.
 fn listed(text: &str, before: &[Token]) -> bool {
     const MOST: usize = 20;
     let mut near = before.iter().rev().take(MOST).map(|token| token.at.of(text));
@@ -84,7 +84,7 @@ pub fn cell(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         (_, "," | ":" | "]" | "}" | ")") | ("[" | "{" | "(" | "@" | "!", _) => false,
         ("," | ":", _) => !pair.listed(),
-        // Two results, `p|q`.
+        // Two results: `p|q`.
         _ if pair.either(&["|"]) => false,
         _ => pair.apart,
     }
@@ -106,7 +106,7 @@ pub fn alias(pair: TokenPair<'_>) -> bool {
     pair.before == "@" || variable(pair)
 }
 
-/// `P0:r0=1`, `P0:c[0x0][0x210]=x`, `P1:r1=&s@P0`: what stands behind the thread.
+/// `P0:r0=1`, `P0:c[0x0][0x210]=x`, `P1:r1=&s@P0`: the part after the thread.
 pub fn register(_: TokenPair<'_>) -> bool {
     false
 }
@@ -115,7 +115,7 @@ pub fn register(_: TokenPair<'_>) -> bool {
 pub fn condition(pair: TokenPair<'_>) -> bool {
     let words = ["exists", "forall", "filter", "locations", "not"];
     match (pair.before, pair.after) {
-        // C's signs, of two tokens each.
+        // Operators of C that are lexed as two tokens.
         ("&", "&") | ("|", "|") => false,
         _ if pair.either(&["/\\", "\\/", "=>", "&", "|"]) => true,
         ("(" | "[" | "~" | "!" | "-", _) | (_, ")" | "]" | ";" | ",") => false,

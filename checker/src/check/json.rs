@@ -1,4 +1,4 @@
-//! One object for each test, a line each: `docs/json.md` describes it.
+//! One JSON object per line for each test. `docs/json.md` describes it.
 
 use litmus::Test;
 use model::value::Value;

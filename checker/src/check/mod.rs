@@ -1,4 +1,4 @@
-//! What `causeway check` says of tests, for every format.
+//! The reports of `causeway check` on tests, for every format.
 
 mod json;
 mod text;
@@ -20,17 +20,17 @@ use engine::words::with_threads;
 
 pub(crate) use json::CheckObject;
 
-/// What became of one file.
+/// The result of one file.
 pub struct CheckedTest<'a> {
     pub item: &'a SuiteItem,
-    /// The name of the model that judges tests of PTX.
+    /// The name of the model that judges PTX tests.
     pub model: &'a str,
-    /// Whether the terminal shows tests that are as expected, too.
+    /// Whether the terminal also shows tests that are as expected.
     pub verbose: bool,
 }
 
 impl SuiteItem {
-    /// Why it was not judged, if it was not.
+    /// The reason for which it was not judged, if it was not.
     pub fn unread(&self) -> Option<UnreadInput<'_>> {
         let why = match &self.outcome {
             FileResult::Judged { .. } => return None,
@@ -48,7 +48,7 @@ impl SuiteItem {
     }
 }
 
-/// What a result is an instance of.
+/// The rule to which a result belongs.
 fn rule(judgement: &Judgement) -> ReportRule {
     let (id, text) = match &judgement.verdict {
         _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines agree"),
@@ -132,7 +132,7 @@ impl Reportable for CheckedTest<'_> {
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        // Of inputs it is complained on the other stream.
+        // Errors in an input go to standard error.
         self.shown(self.verbose, out)
     }
 
@@ -177,11 +177,11 @@ impl Reportable for CheckedTest<'_> {
     }
 }
 
-/// What a run amounts to.
+/// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSummary {
     pub ok: usize,
-    /// Those of them of which some executions never finish.
+    /// How many of them have some executions that never finish.
     pub sometimes_stuck: usize,
     pub failed: usize,
     pub undecided: usize,

@@ -1,4 +1,4 @@
-//! What the terminal shows of tests: failures with their reason, and with `-v` every test.
+//! The terminal format of test results: failures with their reason, and with `-v` every test.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -120,7 +120,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// A path as a shell takes it.
+/// A path, quoted for a shell.
 pub(super) fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
     if path.chars().all(plain) {

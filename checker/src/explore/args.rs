@@ -1,4 +1,4 @@
-//! The machine as the command line describes it.
+//! The options of the machine on the command line.
 
 use clap::{Args, ValueEnum};
 use machine::{Home, MachineRule, Options, Reduce};

@@ -1,4 +1,4 @@
-//! `causeway explore`: outcomes, runs, and whether the axioms allow them.
+//! `causeway explore`: outcomes, runs, and the comparison with the axioms.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,7 +21,7 @@ use ::explore::one::{self, ExploreQuestion};
 use ::explore::random::Walks;
 use engine::exit::Exit;
 
-/// Runs the tests; the worst answer decides the exit code.
+/// Runs the tests. The worst result determines the exit code.
 pub fn command(
     command: &Explore,
     model: &Model,
@@ -109,7 +109,7 @@ fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {
     }
 }
 
-/// One file on each machine.
+/// Runs one file on each machine.
 fn explored(
     path: &Path,
     lowerings: &[Lowering<'_>],
@@ -128,7 +128,7 @@ fn explored(
             let judged = one::axioms(&test, question);
             let run =
                 |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
-            // A test in SASS is of the machine that it names.
+            // A test in SASS runs only on the machine that it names.
             let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
             let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);
             let machines = lowerings.iter().map(run).collect();

@@ -1,4 +1,4 @@
-//! `causeway explore`: every run of the machine, on the command line and in reports.
+//! `causeway explore`: every run of the machine. Command line and reports.
 
 pub mod args;
 pub mod command;

@@ -1,14 +1,15 @@
-//! Differences of two texts, as `diff -u` prints them.
+//! The difference of two texts, in the format of `diff -u`.
 
 use std::fmt::Write;
 
-/// Unchanged lines around a change.
+/// The number of unchanged lines printed around a change.
 const CONTEXT: usize = 3;
 
-/// Larger pieces are one change: to find what they have in common would take too long.
+/// Sections with more lines than this are printed as one change: finding their common lines would take too
+/// long.
 const LARGEST: usize = 1 << 20;
 
-/// A line, and whose it is.
+/// A line, and the text that it belongs to.
 #[derive(Clone, Copy)]
 enum DiffLine<'a> {
     Both(&'a str),
@@ -16,7 +17,7 @@ enum DiffLine<'a> {
     After(&'a str),
 }
 
-/// What changes a text into another one; nothing if they are the same.
+/// The changes from one text to another; empty if they are equal.
 pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
     let lines = lines(before, after);
     let changed: Vec<usize> =
@@ -40,7 +41,7 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
             (of_before, of_after)
         };
         let (start, length) = (count(&lines[..first]), count(&lines[first..end]));
-        // Lines are counted from 1, and the place of none is the line before it.
+        // Lines count from 1. The position of an empty range is the line before it.
         let range = |start: usize, length: usize| {
             if length == 0 { format!("{start},0") } else { format!("{},{length}", start + 1) }
         };
@@ -62,7 +63,7 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
     out
 }
 
-/// The lines of both texts, with as many in common as there can be.
+/// The lines of both texts, with the longest common subsequence shared.
 fn lines<'a>(before: &'a str, after: &'a str) -> Vec<DiffLine<'a>> {
     let (before, after): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -85,7 +86,7 @@ fn middle<'a>(before: &[&'a str], after: &[&'a str], lines: &mut Vec<DiffLine<'a
         lines.extend(after.iter().map(|line| DiffLine::After(line)));
         return;
     }
-    // How many lines the rests of both have in common, from each line of each on.
+    // For each pair of lines, the number of common lines in the rest of both texts.
     let width = columns + 1;
     let mut most = vec![0_u32; (rows + 1) * width];
     for row in (0..rows).rev() {

@@ -1,4 +1,4 @@
-//! Files with functions: LLVM IR, PTX, listings.
+//! Reads files with functions: LLVM IR, PTX and listings.
 
 use std::io;
 use std::path::Path;
@@ -11,9 +11,9 @@ use crate::input;
 use crate::kind::FileKind;
 use crate::report::finding::UnreadReason;
 
-/// Why a file gives no functions.
+/// The reason for which no functions could be read from a file.
 pub enum FunctionsError {
-    /// No such file, or no kind of file that is read.
+    /// The file does not exist or has an unsupported kind.
     Path(io::Error),
     Diagnostics(Vec<Diagnostic>),
 }
@@ -27,14 +27,16 @@ impl FunctionsError {
     }
 }
 
-/// What a listing is read with: what it was made of, and its architecture where it does not say it.
+/// What the reader of a listing also needs: the functions that it was compiled from, and the architecture if
+/// the listing does not contain it.
 #[derive(Clone, Copy, Default)]
 pub struct ListingSource<'a> {
     pub source: &'a [(String, Result<Function, Refused>)],
     pub arch: Option<u16>,
 }
 
-/// Reads the functions of a file, by its ending; of standard input, by how it begins.
+/// Reads the functions of a file. The extension determines its kind; for standard input, the beginning of the
+/// text does.
 pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, FunctionsError> {
     let shown = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
@@ -75,7 +77,7 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
                 .map_err(FunctionsError::Diagnostics)
         }
         Some(_) | None => {
-            // Those that are read elsewhere, or by no command.
+            // Kinds that other commands read, or that no command reads.
             let other = FileKind::of(path, &text)
                 .filter(|kind| !matches!(kind, FileKind::Llvm | FileKind::Ptx | FileKind::Sass));
             let why = match other {

@@ -1,4 +1,4 @@
-//! What is said of a function, for every format.
+//! The report on functions, for every format.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::report::{LowerObject, OfFunction, Reporter, Weighed, case, counted};
 use crate::report::Reportable;
 use crate::report::finding::{FilePosition, ReportCase};
 
-/// Where functions are from, and where what became of them is.
+/// The files of the source functions and of the target functions.
 #[derive(Clone, Copy)]
 pub(crate) struct FilePair<'a> {
     pub source: &'a Path,
@@ -23,7 +23,7 @@ struct ReportedPair<'a> {
     weighed: Weighed,
 }
 
-/// Reports all.
+/// Reports all functions.
 pub(crate) fn report(
     all: &[PairReport],
     files: FilePair<'_>,
@@ -45,8 +45,8 @@ impl Reportable for ReportedPair<'_> {
     fn case(&self) -> ReportCase {
         let PairReport { name, test, source_line, target_line, finding } = self.said;
         let place = |path: &Path, line| FilePosition::line(path.to_string_lossy(), line);
-        // Annotations stand where people look: in the source. A module that was made for the assembler is gone
-        // when they look.
+        // Annotations refer to the source, where people look. A module that was generated for the assembler is
+        // deleted after the run.
         let (source, target) = match test {
             Some(test) => (place(test, None), None),
             None => (

@@ -1,4 +1,4 @@
-//! `causeway lower`: whether a compiler keeps the memory model of its source, on the command line and in reports.
+//! `causeway lower`: whether a compiler preserves the memory model of its source. Command line and reports.
 
 pub mod drive;
 pub mod files;
@@ -23,7 +23,7 @@ use crate::cli::Lower;
 use crate::input;
 use crate::report::finding::{UnreadInput, UnreadReason};
 
-/// A bar at a terminal.
+/// A progress bar at a terminal.
 struct Bar(ProgressBar);
 
 impl Progress for Bar {
@@ -40,7 +40,8 @@ impl Progress for Bar {
     }
 }
 
-/// Judges the rows of a file, or the functions of two. `bar` makes a progress bar of so many.
+/// Judges the rows of a file, a table, litmus tests, or the functions of two files. `bar` makes a progress bar
+/// of a given length.
 pub fn command(
     command: &Lower,
     setting: &JudgeSettings<'_>,
@@ -73,7 +74,7 @@ pub fn command(
     reporter.end(out)
 }
 
-/// How to judge.
+/// The settings for a judgement.
 struct JudgeOptions<'a> {
     command: &'a Lower,
     setting: &'a JudgeSettings<'a>,
@@ -158,7 +159,7 @@ fn of_functions(
     functions::report(&said, FilePair { source: from, target: to }, reporter, out)
 }
 
-/// The machine that threads are compiled for, where the command line names none.
+/// The architecture to compile threads for if the command line gives none.
 const MACHINE: u16 = 90;
 
 fn of_tests(

@@ -1,4 +1,4 @@
-//! What `causeway lower` says of functions, rows, tables and tests, for every format, and what of it is known.
+//! The reports of `causeway lower` on functions, rows, tables and tests, for every format, and its baseline.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -74,14 +74,14 @@ impl LowerObject<'_> {
     }
 }
 
-/// Findings that are accepted: those that an earlier run printed as JSON.
+/// Accepted findings: those that an earlier run printed as JSON.
 #[derive(Debug, Default)]
 pub struct Baseline {
     known: BTreeSet<(String, String, String)>,
 }
 
 impl Baseline {
-    /// Reads the output of `--format json`; or says on which line it is none.
+    /// Reads the output of `--format json`, or returns the line of the error and the reason.
     pub fn read(text: &str) -> Result<Baseline, (usize, String)> {
         let mut known = BTreeSet::new();
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
@@ -98,14 +98,14 @@ impl Baseline {
         Ok(Baseline { known })
     }
 
-    /// Whether this was found before: of the same function or row, with the same verdict and outcome.
+    /// Whether the baseline has a finding with the same function or row, verdict and outcome.
     pub fn knows(&self, who: &str, finding: &Finding) -> bool {
         let outcome = finding.outcome.clone().unwrap_or_default();
         self.known.contains(&(who.to_owned(), finding.verdict.name().to_owned(), outcome))
     }
 }
 
-/// Output format, and what counts.
+/// The output format, and the options that determine which findings fail the run.
 #[derive(Clone, Copy)]
 pub struct ReportOptions<'a> {
     pub format: ReportFormat,
@@ -113,15 +113,15 @@ pub struct ReportOptions<'a> {
     pub baseline: &'a Baseline,
 }
 
-/// A finding that counts as much as the baseline and the command line let it.
+/// The exit code of a finding after the baseline and the command line are applied.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Weighed {
-    /// Whether the baseline has it.
+    /// Whether the baseline contains the finding.
     pub(super) known: bool,
     pub(super) exit: Exit,
 }
 
-/// Reports what is found, and remembers the worst of it.
+/// Reports findings and records the worst exit code.
 pub struct Reporter<'a> {
     manner: ReportOptions<'a>,
     report: Box<dyn ReportWriter>,
@@ -141,7 +141,7 @@ impl<'a> Reporter<'a> {
         Weighed { known, exit: if known { Exit::AsExpected } else { exit } }
     }
 
-    /// Whether a refutation that needs a race of weak accesses counts.
+    /// Whether a refutation that requires a race of weak accesses fails the run.
     pub(super) fn racy(&self) -> bool {
         self.manner.racy
     }
@@ -151,7 +151,8 @@ impl<'a> Reporter<'a> {
         self.report.one(one, out)
     }
 
-    /// An input that is not judged. It is complained of whatever the format: a line of JSON is a judgement.
+    /// An input that is not judged. Its errors go to standard error in every format, since a line of JSON is a
+    /// judgement.
     pub(super) fn unread(
         &mut self,
         unread: &UnreadInput<'_>,
@@ -162,7 +163,8 @@ impl<'a> Reporter<'a> {
         self.one(&NotJudged(*unread), out)
     }
 
-    /// Nothing could be judged, for an error that says itself where; `path` is what a report names.
+    /// Reports an error that prevented every judgement. The error contains its own position; `path` is the
+    /// subject of the report.
     pub(super) fn nothing(
         &mut self,
         path: &Path,
@@ -178,7 +180,7 @@ impl<'a> Reporter<'a> {
         self.report.sum(&TextLine(line), out)
     }
 
-    /// Ends the report; the worst that was found decides the exit code.
+    /// Ends the report. The worst result determines the exit code.
     pub fn end(mut self, out: &mut dyn Write) -> io::Result<Exit> {
         let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
         self.report.end(&CommandRun { command: "lower", exit, seconds }, out)?;
@@ -228,7 +230,8 @@ fn rule(verdict: Verdict) -> ReportRule {
     ReportRule { id: verdict.name(), text, section: None }
 }
 
-/// What every format asks of a finding: of what, where it is, and where the target is if that is elsewhere.
+/// The case that every format prints for a finding: its subject, its position, and the position of the target
+/// if that differs.
 pub(super) fn case(
     finding: &Finding,
     weighed: Weighed,
@@ -238,7 +241,7 @@ pub(super) fn case(
 ) -> ReportCase {
     let passes = matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger);
     let level = match weighed.exit {
-        // Known, or a race that does not count.
+        // In the baseline, or a race that does not fail the run.
         Exit::AsExpected if !passes => Level::Note,
         Exit::AsExpected
         | Exit::Undecided
@@ -274,7 +277,7 @@ pub(super) fn case(
     ReportCase { subject, file, exit, seconds: None, findings: vec![found], notes }
 }
 
-/// All but the verdict and its reason.
+/// Prints everything but the verdict and its reason.
 pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
     if let Some(by) = finding.by {
         writeln!(out, "  by: {}", by.name())?;
@@ -295,7 +298,7 @@ pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> 
     finding.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))
 }
 
-/// `2 preserved, 1 weaker`
+/// The counts as text: `2 preserved, 1 weaker`.
 pub(super) fn counted<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut counts = [0; Verdict::ALL.len()];
     findings.for_each(|finding| counts[finding.verdict as usize] += 1);

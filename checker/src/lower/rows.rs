@@ -1,4 +1,4 @@
-//! What is said of the rows of a file, for every format.
+//! The report on the rows of a file, for every format.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,16 +14,16 @@ use crate::report::finding::{FilePosition, ReportCase};
 /// A row and its finding.
 struct ReportedRow<'a> {
     path: &'a Path,
-    /// From 1.
+    /// The number of the row, from 1.
     row: usize,
-    /// Of the file, if the row was read from one.
+    /// The line in the file, if the row was read from one.
     line: Option<usize>,
     columns: &'a Map<String, Value>,
     finding: &'a Finding,
     weighed: Weighed,
 }
 
-/// Reports the findings, and how many there are of each verdict, and how many questions there were.
+/// Reports the findings, the number of findings for each verdict, and the number of questions.
 pub(crate) fn report(
     (path, table): (&Path, &RowTable),
     findings: &[Finding],

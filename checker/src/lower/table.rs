@@ -1,4 +1,4 @@
-//! What is said of the rows of a table, and of the tests that it lowers, for every format.
+//! The report on the rows of a table, and on the tests that it lowers, for every format.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::input;
 use crate::report::Reportable;
 use crate::report::finding::{FilePosition, ReportCase, UnreadInput, UnreadReason};
 
-/// Judges a table, whose path and text these are, and the tests as it lowers them.
+/// Judges a table, given its path and text, and the tests that it lowers.
 pub fn report(
     (path, text): (&Path, &str),
     paths: &[PathBuf],
@@ -54,8 +54,8 @@ pub fn report(
     tests((path, &table), paths, setting, reporter, (out, err))
 }
 
-/// Judges every test below the paths; those in another language than the table's are left out and
-/// counted.
+/// Judges every test below the paths. Tests in another language than the source language of the table are
+/// skipped and counted.
 fn tests(
     (of, table): (&Path, &lowering::LoweringTable),
     paths: &[PathBuf],
@@ -107,9 +107,9 @@ fn tests(
     reporter.sum(&format!("{} tests: {}{language}", all.len(), counted(all.iter())), out)
 }
 
-/// What is said of a row of the table, or of a test.
+/// The report on a row of the table, or on a test.
 struct ReportedTableRow<'a> {
-    /// The table's file.
+    /// The file of the table.
     path: &'a Path,
     line: Option<usize>,
     row: &'a str,

@@ -1,6 +1,6 @@
-//! `causeway ptx explain`: one PTX instruction in plain words, each statement with its section.
+//! `causeway ptx explain`: explains single PTX instructions in words. Each statement has its section.
 //!
-//! The words are those of `describe::ptx`, printed as text or as JSON.
+//! The sentences are those of `describe::ptx`, printed as text or as JSON.
 
 mod other;
 mod show;
@@ -17,7 +17,7 @@ use crate::cli::{ExplainFormat, PtxExplain};
 
 pub(crate) use show::PtxExplainObject;
 
-/// Explains all instructions; the worst of them decides the exit code.
+/// Explains all instructions. The worst result determines the exit code.
 pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let options =
         LintOptions { isa: explain.ptx_isa, target: explain.target, strict: explain.strict };

@@ -1,5 +1,5 @@
-//! Instructions that are no memory instruction of their own page: what of them is modelled, and where
-//! the document speaks of them.
+//! Instructions that `describe::ptx` does not explain: whether they are modelled, and the section that
+//! describes them.
 
 use std::io::{self, Write};
 
@@ -13,18 +13,17 @@ use super::show::{self, PtxExplainObject};
 use crate::lines::{self, LineKind};
 use crate::lint::LintObject;
 
-/// An instruction that is known by its opcode.
+/// An instruction of which only the opcode is known.
 pub(super) struct OtherInstruction<'a> {
-    /// As it is written, without `;`.
+    /// The text as written, without `;`.
     text: &'a str,
     is: String,
-    /// Whether litmus tests execute it, and if not why, where the reader of tests says so.
+    /// Whether litmus tests execute it. If not, the reason, if the reader of litmus tests gives one.
     modelled: Result<(), Option<String>>,
     section: Section,
 }
 
-/// The account of an instruction whose opcode PTX has, if it is none of those with an account of
-/// their own.
+/// The description of an instruction with a known PTX opcode, unless `describe::ptx` explains it.
 pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let text = text.trim().trim_end_matches(';').trim_end();
     let mut rest = text;
@@ -63,8 +62,8 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     Some(OtherInstruction { text, is, modelled, section })
 }
 
-/// What the reader of litmus tests says of the instruction; `None` if it cannot be read there by
-/// itself: a branch without its label, say.
+/// Whether the model supports the instruction, according to the reader of litmus tests. `None` if the
+/// instruction cannot be read on its own, such as a branch without its label.
 fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
     let line: Vec<&str> = instruction.split_whitespace().collect();
     let mut source = TestText::new("PTX", "one");
@@ -85,7 +84,7 @@ impl OtherInstruction<'_> {
             }
             Err(None) => "not modelled: a litmus test with it is `unsupported`",
             Err(Some(why)) => {
-                // Behind the name of the instruction.
+                // The reason follows the name of the instruction.
                 let why = why.split_once("`: ").map_or(&**why, |(_, why)| why);
                 &format!("not modelled: a litmus test with it is `unsupported` ({why})")
             }

@@ -1,4 +1,4 @@
-//! An account as text for people, and as JSON for programs.
+//! Prints an explanation as text for people, or as JSON for programs.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::lint::LintObject;
 use describe::ptx::lowered::LoweringEntry;
 use describe::ptx::{CitedText, PtxExplanation, QualifierMeaning};
 
-/// Lines are broken before they get longer, where a word ends.
+/// Lines are wrapped at word boundaries to this width.
 const WIDTH: usize = 100;
 
 pub(super) fn text(
@@ -46,7 +46,7 @@ struct ExplanationPage<'a> {
 }
 
 impl ExplanationPage<'_> {
-    /// A statement with the number of its section, broken into lines.
+    /// Prints a statement with its section number, wrapped into lines.
     fn say(&mut self, first: &str, rest: &str, said: &CitedText) -> io::Result<()> {
         if !self.cited.contains(&said.section) {
             self.cited.push(said.section);
@@ -139,7 +139,7 @@ impl ExplanationPage<'_> {
         Ok(())
     }
 
-    /// What the numbers stand for.
+    /// The meaning of the section numbers.
     fn sections(&mut self) -> io::Result<()> {
         self.heading("Sections")?;
         let mut cited = std::mem::take(&mut self.cited);

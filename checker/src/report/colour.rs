@@ -1,10 +1,10 @@
-//! The colours of labels. They are always written; streams take them away where they are not wanted.
+//! The colours of labels. They are always written; an output stream removes them if colour is off.
 
 use anstyle::{AnsiColor, Style};
 
 use engine::exit::Exit;
 
-/// Of what is said of one test.
+/// The colour for the result of one test.
 pub(crate) fn of(exit: Exit) -> Style {
     let colour = match exit {
         Exit::AsExpected => AnsiColor::Green,

@@ -1,4 +1,4 @@
-//! What a command says of what it judges, in the one form that every format is written over.
+//! The findings of a command, in the form that all output formats use.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,23 +14,23 @@ use super::herd::Entry;
 use crate::input;
 use engine::exit::Exit;
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
-    /// Everything is as expected.
+    /// The result is as expected.
     Pass,
-    /// It was not judged, and need not be.
+    /// The input was not judged, and need not be.
     Skipped,
-    /// It is worth knowing, and fails nothing.
+    /// Information that does not fail the run.
     Note,
     Warning,
-    /// A limit was reached, or something is not supported: it is no success.
+    /// A limit was reached or something is not supported, so the result is not a success.
     Undecided,
     Error,
 }
 
 impl Level {
-    /// That of a result with this exit code.
+    /// The level of a result with this exit code.
     pub fn of(exit: Exit) -> Level {
         match exit {
             Exit::AsExpected => Level::Pass,
@@ -40,22 +40,22 @@ impl Level {
     }
 }
 
-/// What a finding is an instance of: a rule of the document, or a verdict.
+/// The rule of the document, or the verdict, to which a finding belongs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportRule {
     pub id: &'static str,
-    /// What it says, in a sentence.
+    /// The rule as one sentence.
     pub text: &'static str,
     pub section: Option<Section>,
 }
 
-/// A file, or a place in it. Lines and columns count from 1, columns in characters.
+/// A file, or a position in a file. Lines and columns count from 1; columns count characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilePosition {
     pub file: String,
     pub line: Option<usize>,
     pub column: Option<usize>,
-    /// How many characters it has, if that is known.
+    /// The length in characters, if it is known.
     pub length: Option<usize>,
 }
 
@@ -69,7 +69,7 @@ impl FilePosition {
     }
 
     fn span(file: &str, span: Span) -> FilePosition {
-        // A file that is no text has no lines.
+        // A file that is not text has no lines.
         let from_one = |number: usize| (number > 0).then_some(number);
         FilePosition {
             file: file.to_owned(),
@@ -80,27 +80,27 @@ impl FilePosition {
     }
 }
 
-/// A place that a finding is about besides its own.
+/// A further position that a finding refers to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Related {
     pub place: FilePosition,
     pub text: String,
 }
 
-/// One thing that is said of what was judged.
+/// One statement about an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportFinding {
     pub rule: ReportRule,
     pub level: Level,
-    /// In one line.
+    /// The message, in one line.
     pub message: String,
     pub place: FilePosition,
     pub related: Vec<Related>,
-    /// What else a reader wants to know: `help`, `context`, `outcome`, each with its name.
+    /// Further information for people: `help`, `context` and `outcome`, each with its name.
     pub remarks: Vec<(&'static str, String)>,
-    /// What programs want to know, each with its name.
+    /// Further information for programs, each with its name.
     pub facts: Vec<(&'static str, Value)>,
-    /// Whether a baseline has it, so that it fails nothing.
+    /// Whether the baseline contains the finding, so that it does not fail the run.
     pub known: bool,
 }
 
@@ -124,7 +124,7 @@ impl ReportFinding {
     }
 }
 
-/// What the instructions of PTX are asked.
+/// The rules of PTX instructions.
 static RULES: LazyLock<Vec<&rule::Rule>> = LazyLock::new(rules::all);
 
 impl From<&Diagnostic> for ReportFinding {
@@ -158,31 +158,31 @@ impl From<&Diagnostic> for ReportFinding {
     }
 }
 
-/// What was judged, a test, a module, a function or a row, and all that is said of it.
+/// A test, module, function or row that was judged, and its findings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReportCase {
-    /// Its name among the others of a run.
+    /// Its name, which distinguishes it from the others of a run.
     pub subject: String,
-    /// The file that it is in.
+    /// The file that contains it.
     pub file: String,
-    /// What it alone would let the run exit with.
+    /// The exit code that it would give on its own.
     pub exit: Exit,
-    /// How long it took, if that was measured.
+    /// The time it took, if that was measured.
     pub seconds: Option<f64>,
-    /// At least one.
+    /// The findings, at least one.
     pub findings: Vec<ReportFinding>,
-    /// What to know beside the findings.
+    /// Notes in addition to the findings.
     pub notes: Vec<String>,
 }
 
 impl ReportCase {
-    /// The finding that weighs most, the first of several.
+    /// The finding with the highest level; the first one if there are several.
     pub fn worst(&self) -> Option<&ReportFinding> {
         self.findings.iter().rev().max_by_key(|finding| finding.level)
     }
 
-    /// The message of a finding where its file is shown beside it: what it is about, what it says, and what
-    /// else there is to know, a line each.
+    /// The message of a finding for a format that shows the file itself: the subject, the message, and each
+    /// remark on its own line.
     pub fn message(&self, finding: &ReportFinding) -> String {
         let about = self.subject.strip_prefix(&self.file).unwrap_or(&self.subject).trim();
         let mut message = match about {
@@ -196,22 +196,22 @@ impl ReportCase {
     }
 }
 
-/// What was judged, as every format asks it.
+/// A result, as the output formats read it.
 pub trait Reportable {
     fn case(&self) -> ReportCase;
-    /// What the terminal shows of it, if anything.
+    /// Prints what the terminal shows, if anything.
     fn text(&self, out: &mut dyn Write) -> io::Result<()>;
-    /// All that is known of it, as text.
+    /// Prints all details as text.
     fn details(&self, out: &mut dyn Write) -> io::Result<()>;
-    /// Its lines of `--format json`.
+    /// Prints the lines of `--format json`.
     fn json(&self, out: &mut dyn Write) -> io::Result<()>;
-    /// Its entry in a log of herd7, of a test that has outcomes.
+    /// The entry in a herd7 log, for a test with outcomes.
     fn herd(&self) -> Option<Entry<'_>> {
         None
     }
 }
 
-/// What a run, or a part of one, amounts to.
+/// The summary of a run, or of a part of one.
 pub trait RunSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()>;
     fn json(&self, _: &mut dyn Write) -> io::Result<()> {
@@ -219,7 +219,7 @@ pub trait RunSummary {
     }
 }
 
-/// An input that is not judged.
+/// An input that could not be judged.
 #[derive(Clone, Copy)]
 pub struct UnreadInput<'a> {
     pub path: &'a Path,
@@ -228,9 +228,9 @@ pub struct UnreadInput<'a> {
 
 #[derive(Clone, Copy)]
 pub enum UnreadReason<'a> {
-    /// It is not understood.
+    /// The input was rejected with diagnostics.
     Rejected(&'a [Diagnostic]),
-    /// The same, by a reader without diagnostics: on which line, and why.
+    /// The input was rejected by a reader without diagnostics: the line and the reason.
     Line(usize, &'a str),
     Unreadable(&'a io::Error),
 }
@@ -270,7 +270,7 @@ impl UnreadInput<'_> {
         }
     }
 
-    /// What is wrong with it, as a stream of complaints has it.
+    /// Prints the errors, for standard error.
     pub fn complain(&self, err: &mut dyn Write) -> io::Result<()> {
         match self.why {
             UnreadReason::Rejected(diagnostics) => {

@@ -1,4 +1,4 @@
-//! Annotations of GitHub, as workflow commands: a line for each finding that is no success.
+//! GitHub annotations, as workflow commands: one line for each finding that is not a success.
 
 use std::io::{self, Write};
 
@@ -44,12 +44,12 @@ fn annotation(case: &ReportCase, finding: &ReportFinding, out: &mut dyn Write) -
     writeln!(out, ",title={}::{}", property(finding.rule.id), escaped(&message))
 }
 
-/// What a workflow command may not have as it stands.
+/// Escapes the characters that a workflow command cannot contain.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// Neither may a property, which ends at a comma or colon.
+/// Also escapes the comma and the colon, which end a property.
 fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,8 +1,8 @@
-//! herd7's text, so that mcompare7 and its kin read our logs.
+//! The text format of herd7, so that mcompare7 and related tools can read the logs.
 //!
-//! Differences of substance: an execution is one choice of rf and of the least co, so the counts of
-//! witnesses are ours. The hash is made as herd makes it (digests of metadata, initial state, code
-//! and observed locations; the quantifier is no part of it), over our normal form of PTX.
+//! The content differs in one way: an execution is one choice of `rf` and of the least `co`, so the counts of
+//! witnesses differ from herd7's. The hash is computed as herd7 does it: digests of metadata, initial state,
+//! code and observed locations, without the quantifier, over the normal form of PTX of this program.
 
 use std::io::{self, Write};
 
@@ -16,22 +16,22 @@ use engine::judge::Observation;
 
 pub(super) struct Herd;
 
-/// What a log says of one test. herd7 warns of a test that it cannot run, and its log has no entry.
+/// The entry of one test in a log. herd7 prints a warning for a test that it cannot run, and no entry.
 pub struct Entry<'a> {
     pub test: &'a Test,
-    /// A log has one entry for each name.
+    /// The name of the test; a log has one entry per name.
     pub name: String,
-    /// In no order.
+    /// The states, in no particular order.
     pub states: Vec<String>,
-    /// Whether a loop was cut.
+    /// Whether a loop was cut at the bound.
     pub looped: bool,
-    /// What the quantified condition amounts to; nothing where nobody knows.
+    /// The value of the quantified condition; `None` if it is unknown.
     pub condition: Option<bool>,
-    /// How many satisfy the condition without its quantifier, and how many do not.
+    /// The number of executions that satisfy the condition without its quantifier, and of those that do not.
     pub positive: u64,
     pub negative: u64,
     pub flags: Vec<String>,
-    /// Without one, what was counted says nothing of what was not seen.
+    /// `None` if the counts do not cover every execution.
     pub observation: Option<Observation>,
     pub seconds: f64,
 }
@@ -78,7 +78,7 @@ impl Entry<'_> {
     }
 }
 
-/// Equal for two tests that differ in their name, their documentation or their quantifier only.
+/// The hash of a test. It ignores the name, the documentation and the quantifier.
 pub fn hash(test: &Test) -> String {
     use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Objects, a line each, and what those of several commands have in common: `docs/json.md` describes them.
+//! JSON objects, one per line, and the parts that several commands share. `docs/json.md` describes them.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! `JUnit` XML, for continuous integration: a case for each test, module, function or row.
+//! `JUnit` XML, for continuous integration: one test case for each test, module, function or row.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -42,14 +42,14 @@ impl ReportWriter for Junit {
         suite.add_test_cases(std::mem::take(&mut self.cases));
         let mut xml = Xml::new("causeway");
         xml.add_test_suite(suite);
-        // Its errors of writing do not say of which kind they are.
+        // The errors of the library do not carry an I/O error kind.
         let text = xml.to_string().map_err(io::Error::other)?;
         writeln!(out, "{text}")
     }
 }
 
-/// What could not be judged and need not be was skipped; all else that is no success says why in a line, and
-/// all that is known.
+/// The status of a case. A case that was not judged and need not be is skipped. Any other case that is not a
+/// success has its message and all details.
 fn status(case: &ReportCase, one: &dyn Reportable) -> io::Result<TestCaseStatus> {
     let Some(worst) = case.worst() else { return Ok(TestCaseStatus::success()) };
     let kind = match case.exit {

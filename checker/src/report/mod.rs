@@ -1,4 +1,4 @@
-//! What commands report, apart from how: each format is one file, for every command.
+//! The reports of the commands, independent of the format. Each format is one file and serves every command.
 
 pub(crate) mod colour;
 pub mod finding;
@@ -18,7 +18,7 @@ use engine::exit::Exit;
 
 pub use finding::{Reportable, RunSummary};
 
-/// How a command reports what it judged.
+/// The output format of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ReportFormat {
     Text,
@@ -46,7 +46,7 @@ impl ReportFormat {
     }
 }
 
-/// The formats of a command that judges something else than tests with outcomes.
+/// The formats of a command whose results are not tests with outcomes.
 pub fn without_outcomes() -> impl TypedValueParser<Value = ReportFormat> {
     let formats =
         ReportFormat::value_variants().iter().filter(|format| **format != ReportFormat::Herd);
@@ -54,16 +54,16 @@ pub fn without_outcomes() -> impl TypedValueParser<Value = ReportFormat> {
     PossibleValuesParser::new(values).try_map(|name| ReportFormat::from_str(&name, false))
 }
 
-/// Receives what was judged in order, and is told of the end.
+/// Receives the results in order, then the end of the run.
 pub trait ReportWriter {
-    /// Whether it has a place for what is wrong with an input.
+    /// Whether the format can represent errors in an input.
     fn has_errors(&self) -> bool {
         false
     }
 
     fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()>;
 
-    /// What the run, or a part of it, amounts to.
+    /// The summary of the run, or of a part of it.
     fn sum(&mut self, _: &dyn RunSummary, _: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
@@ -73,9 +73,9 @@ pub trait ReportWriter {
     }
 }
 
-/// A run of a command, when it is over.
+/// A finished run of a command.
 pub struct CommandRun<'a> {
-    /// Its name on the command line.
+    /// The name of the command on the command line.
     pub command: &'a str,
     pub exit: Exit,
     pub seconds: f64,

@@ -1,7 +1,7 @@
-//! SARIF 2.1.0, the form of findings that code scanning and editors read.
+//! SARIF 2.1.0, a format of findings that code scanning and editors read.
 //!
-//! A result for each finding, those that pass among them: readers that have no use for a `pass` see it by
-//! its `kind`. Columns count characters.
+//! Each finding is a result, including findings that pass: readers that ignore passes recognize them by their
+//! `kind`. Columns count characters.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ const SCHEMA: &str =
 #[derive(Default)]
 pub(super) struct Sarif {
     results: Vec<Res>,
-    /// By their names.
+    /// The rules, by name.
     rules: BTreeMap<&'static str, SarifRule>,
 }
 
@@ -66,7 +66,7 @@ struct SarifRule {
     help_uri: Option<String>,
 }
 
-/// Keeps the commands apart, of which one says nothing of what another has found.
+/// Distinguishes the commands, so that a run of one command does not replace the results of another.
 #[derive(Serialize)]
 struct AutomationDetails {
     id: String,
@@ -130,7 +130,7 @@ struct Region {
     start_line: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     start_column: Option<usize>,
-    /// Of the character behind the last one.
+    /// The column after the last character.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_column: Option<usize>,
 }
@@ -141,7 +141,7 @@ struct LogicalLocation {
     fully_qualified_name: String,
 }
 
-/// Why a result is not to be shown.
+/// The reason for which a result is hidden.
 #[derive(Serialize)]
 struct Suppression {
     kind: &'static str,
@@ -173,7 +173,7 @@ impl ReportWriter for Sarif {
         let mut results = std::mem::take(&mut self.results);
         let ids: Vec<&str> = self.rules.keys().copied().collect();
         for result in &mut results {
-            // Only now is it known how many rules there are.
+            // The number of rules is known only now.
             result.rule_index = ids.partition_point(|id| *id < result.rule_id);
         }
         let repository = env!("CARGO_PKG_REPOSITORY");
@@ -200,14 +200,14 @@ impl ReportWriter for Sarif {
     }
 }
 
-/// The version of the format, which is in the name of its schema.
+/// The version of the format, taken from the name of its schema.
 fn version() -> &'static str {
     let name = SCHEMA.rsplit('-').next().unwrap_or_default();
     name.trim_end_matches(".json")
 }
 
 fn result(case: &ReportCase, finding: &ReportFinding) -> Res {
-    // A level other than `none` is for failures alone.
+    // Only failures have a level other than `none`.
     let (kind, level) = match finding.level {
         Level::Pass => ("pass", "none"),
         Level::Skipped => ("notApplicable", "none"),
@@ -261,7 +261,7 @@ fn uri(path: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 uri.push(char::from(byte));
             }
-            // A drive of Windows.
+            // A Windows drive.
             b':' if cfg!(windows) && index == 1 => {
                 uri.insert_str(0, "file:///");
                 uri.push(':');

@@ -1,4 +1,4 @@
-//! The terminal: what each command shows of what it judged, and what it amounts to.
+//! The terminal format: what each command prints for its results, and the summary.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ impl ReportWriter for Text {
     }
 }
 
-/// Text of the terminal without its colours.
+/// The text of the terminal format without colours.
 pub(super) fn plain(text: &[u8]) -> String {
     anstream::adapter::strip_str(&String::from_utf8_lossy(text)).to_string()
 }

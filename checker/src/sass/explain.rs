@@ -1,4 +1,4 @@
-//! `causeway sass explain`: one instruction of the machine in plain words.
+//! `causeway sass explain`: explains single SASS instructions in words.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -20,22 +20,22 @@ use crate::lint::LintObject;
 use describe::sass::{self as words, OperandMeaning};
 use engine::exit::Exit;
 
-/// Lines are broken before they get longer, where a word ends.
+/// Lines are wrapped at word boundaries to this width.
 const WIDTH: usize = 100;
 
-/// All that is said of one instruction.
+/// The explanation of one instruction.
 struct SassExplanation {
     is: String,
     family: Option<Family>,
     parts: Vec<OperandMeaning>,
     memory: Vec<String>,
-    /// Registers, where its shape shows them.
+    /// The registers, if the form of the instruction determines them.
     registers: Option<Registers>,
-    /// What of PTX it is.
+    /// The equivalent in PTX.
     contract: Option<String>,
 }
 
-/// Explains all instructions; the worst of them decides the exit code.
+/// Explains all instructions. The worst result determines the exit code.
 pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let options = ReadOptions { sm: explain.arch, registers: explain.registers };
     let mut exit = Exit::AsExpected;
@@ -59,7 +59,7 @@ pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
             |single: &CheckedInstruction<'_>| class(single.instruction.opcode.text).is_none();
         exit = exit.max(match (&single, broken) {
             (None, _) => Exit::BadInput,
-            // What an opcode that is not known would have to keep is not known either.
+            // The rules of an unknown opcode are unknown too.
             (Some(single), _) if unknown(single) => Exit::BadInput,
             (Some(_), true) => Exit::Differs,
             (Some(_), false) => Exit::AsExpected,

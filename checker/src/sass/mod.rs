@@ -1,4 +1,4 @@
-//! `causeway sass`: the machine's own instructions.
+//! `causeway sass`: SASS, the machine code of the GPU.
 
 pub mod explain;
 pub mod read;
@@ -11,10 +11,10 @@ use crate::cli::Decode;
 use crate::input as files;
 use engine::exit::Exit;
 
-/// A word is far shorter.
+/// The limit on the length of a line, in bytes. An instruction word is far shorter.
 const LONGEST: u64 = 64 << 10;
 
-/// Answers each line of `input` with one line: the text of its word, or `?` and why there is none.
+/// Prints one line for each line of `input`: the text of the instruction word, or `?` and the reason.
 pub fn decode(
     command: &Decode,
     mut input: &mut dyn BufRead,

@@ -1,4 +1,4 @@
-//! `causeway sass read`: listings, function by function.
+//! `causeway sass read`: lists the functions of a listing.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,7 +16,7 @@ use describe::sass as words;
 use engine::exit::Exit;
 use engine::interrupt;
 
-/// Reads all files; the worst of them decides the exit code.
+/// Reads all files. The worst result determines the exit code.
 pub fn command(read: &SassRead, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let files = match input::find(&read.paths, "sass") {
         Ok(files) => files,

@@ -1,5 +1,5 @@
-//! Addresses in words: where a generic one may point, what the address of a parameter has to be, and
-//! what `.unified` says.
+//! Describes addresses: where a generic address may point, what is required of the address of a parameter, and
+//! what `.unified` means.
 
 use ::ptx::qualifier::OrderQualifier;
 use ::ptx::shape::{InstructionForm, Opcode};
@@ -10,12 +10,12 @@ use model::section;
 use super::words::said;
 use super::{InstructionMeaning, QualifierMeaning};
 
-/// The first versions that have what a sentence speaks of.
+/// The first PTX versions with the features that the sentences mention.
 const GENERIC_CONST: PtxIsa = PtxIsa::new(3, 1);
 const UNIFIED: PtxIsa = PtxIsa::new(8, 0);
 const VOLATILE_LOCAL: PtxIsa = PtxIsa::new(9, 1);
 
-/// Where the generic address of an access may point, by what the access says beside.
+/// The memory that the generic address of an access may point to, given its other qualifiers.
 pub(super) fn generic(form: &InstructionForm<'_>, isa: PtxIsa) -> String {
     let q = form.q;
     let order = q.order.map(|order| order.value);
@@ -40,7 +40,7 @@ pub(super) fn generic(form: &InstructionForm<'_>, isa: PtxIsa) -> String {
     format!("no state space: the address is generic, and {points}")
 }
 
-/// Whether something that is written is for global memory alone.
+/// Whether one of its qualifiers is valid only for global memory.
 fn only_global(form: &InstructionForm<'_>) -> bool {
     let q = form.q;
     let unified = form.place().is_some_and(|place| place.unified);
@@ -52,7 +52,7 @@ fn only_global(form: &InstructionForm<'_>) -> bool {
         || form.is_256_bits()
 }
 
-/// Reading R48: only weak loads can say `.unified`.
+/// Reading R48: only weak loads may have `.unified`.
 fn may_say_unified(form: &InstructionForm<'_>) -> bool {
     form.opcode == Opcode::Ld
         && !form.is_strong()
@@ -60,7 +60,7 @@ fn may_say_unified(form: &InstructionForm<'_>) -> bool {
         && form.q.space().may_be_global()
 }
 
-/// What follows from `.unified` not being there, where it could be.
+/// What the absence of `.unified` implies, if the instruction could have it.
 pub(super) fn not_unified(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<&'static str> {
     let missing = may_say_unified(form) && !form.place()?.unified && isa >= UNIFIED;
     missing.then_some(
@@ -68,7 +68,7 @@ pub(super) fn not_unified(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<&'s
     )
 }
 
-/// `.unified`, as a part of the instruction.
+/// `.unified`, as a qualifier of the instruction.
 pub(super) fn unified(form: &InstructionForm<'_>) -> Option<QualifierMeaning> {
     form.place()?.unified.then(|| {
         let text = "the address is that of a variable declared with the attribute `.unified`";
@@ -76,7 +76,7 @@ pub(super) fn unified(form: &InstructionForm<'_>) -> Option<QualifierMeaning> {
     })
 }
 
-/// What the address of a parameter has to be.
+/// The requirements on the address of a parameter.
 pub(super) fn duties(form: &InstructionForm<'_>, meaning: &mut InstructionMeaning) {
     let space = form.q.space();
     if !space.is_param() {

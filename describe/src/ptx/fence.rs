@@ -1,4 +1,4 @@
-//! Fences in words: those of memory, and those of proxies, state spaces and operations.
+//! Describes fences: of memory, of proxies, of state spaces and of operations.
 
 use ::ptx::fences::Spelling;
 use ::ptx::shape::{InstructionForm, Opcode};
@@ -9,7 +9,7 @@ use model::section;
 use super::InstructionMeaning;
 use super::words::{said, threads};
 
-/// What a `fence` or `membar` means; `None` if its qualifiers break a rule.
+/// The meaning of a `fence` or `membar`; `None` if its qualifiers break a rule.
 pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<InstructionMeaning> {
     let membar = form.opcode == Opcode::Membar;
     let Fence { order, scope } =
@@ -127,7 +127,7 @@ fn limits(order: FenceOrder, scope: Scope, meaning: &mut InstructionMeaning) {
     ));
 }
 
-/// What expected a proxy fence, or a fence of a state space or of an operation means.
+/// The meaning of a proxy fence, or of a fence of a state space or of an operation.
 pub(super) fn spelled(spelling: &Spelling) -> InstructionMeaning {
     let is = name(spelling.parts);
     let mut meaning = InstructionMeaning::new(said(section::MEMBAR, is));

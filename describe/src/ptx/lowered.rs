@@ -1,4 +1,5 @@
-//! What an instruction becomes, family by family: machine instructions, or why ptxas rejects it.
+//! The lowering of an instruction, for each GPU family: the machine instructions, or the reason why ptxas
+//! rejects it.
 
 use ::ptx::ParsedInstruction;
 use ::ptx::rule::Authority;
@@ -8,21 +9,21 @@ use sass::lowering;
 use super::CitedText;
 use super::words::{page, said};
 
-/// What an instruction becomes on some targets of one family.
+/// The lowering of an instruction on some targets of one family.
 pub struct FamilyLowering {
     pub family: &'static str,
-    /// `sm_` numbers.
+    /// The targets, as `sm_` numbers.
     pub targets: Vec<u16>,
     pub becomes: LoweringEntry,
 }
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum LoweringEntry {
-    /// Separated by ` ; `; empty where nothing is left of it. And the versions of ptxas that were
-    /// measured to make it so.
+    /// The instructions, separated by ` ; `; empty if the instruction is removed. With the versions of ptxas
+    /// that were measured to emit them.
     Sass(String, &'static [String]),
     Rejected(CitedText),
-    /// The table has no row for it.
+    /// The lowering table has no row for it.
     Unmeasured,
 }
 
@@ -47,7 +48,7 @@ pub fn families(single: &ParsedInstruction<'_>) -> Vec<FamilyLowering> {
     all
 }
 
-/// The gate that keeps ptxas from accepting the instruction for a target.
+/// The version rule by which ptxas rejects the instruction on a target.
 fn rejected(single: &ParsedInstruction<'_>, sm: u16) -> Option<LoweringEntry> {
     if let Some(spelling) = single.spelling {
         let text = format!("this fence requires `sm_{}` or higher", spelling.sm);

@@ -1,4 +1,4 @@
-//! Loads, stores and atomics in words: their events, what they promise and what they do not.
+//! Describes loads, stores and atomics: their events, and what they promise and do not promise.
 
 use ::ptx::qualifier::CacheOperator;
 use ::ptx::shape::{InstructionForm, Opcode, OperandShape, ValueShape};
@@ -18,7 +18,7 @@ use super::promises::{
 use super::words::{bytes, element, page, said, threads};
 use super::{CitedText, InstructionMeaning, address};
 
-/// What a load, store, atomic or reduction means; `None` if its qualifiers break a rule.
+/// The meaning of a load, store, atomic or reduction; `None` if its qualifiers break a rule.
 pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<InstructionMeaning> {
     let access = ExplainedAccess::of(form)?;
     let mut meaning = match form.opcode {
@@ -34,11 +34,11 @@ pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<Instruc
     Some(meaning)
 }
 
-/// What is accessed.
+/// The memory that an instruction accesses.
 pub(super) struct ExplainedAccess {
     ty: Type,
     elements: u32,
-    /// Elements whose register is `_`.
+    /// The number of elements whose register is `_`.
     sinks: u32,
     pub(super) space: SpaceQualifier,
     pub(super) page: Section,
@@ -68,7 +68,8 @@ impl ExplainedAccess {
         }
     }
 
-    /// One for each element, and two for each that is packed; `kind` is of one and of several.
+    /// The events: one for each element, or two if the element is packed. `kind` is the singular and the
+    /// plural.
     fn events(&self, what: &str, kind: (&str, &str)) -> CitedText {
         let packed = u32::from(self.is_packed());
         let size = bytes(self.ty.bytes() >> packed);
@@ -79,7 +80,7 @@ impl ExplainedAccess {
         said(section::OPERATION_TYPES, text)
     }
 
-    /// Whether the bytes are those of one thread.
+    /// Whether the accessed memory belongs to one thread.
     pub(super) fn is_own(&self) -> bool {
         matches!(
             self.space,
@@ -87,7 +88,7 @@ impl ExplainedAccess {
         )
     }
 
-    /// Whether an element is two numbers.
+    /// Whether an element consists of two numbers.
     fn is_packed(&self) -> bool {
         matches!(self.ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair)
     }
@@ -334,7 +335,7 @@ fn atomic(
     meaning
 }
 
-/// What is not written, and so has its default.
+/// The defaults of qualifiers that are not written.
 fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut InstructionMeaning) {
     let q = form.q;
     let page = page(form.opcode, form.is_non_coherent());
@@ -373,7 +374,7 @@ fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut InstructionMe
     }
 }
 
-/// What follows from sizes: alignment, vectors, sinks, wider registers.
+/// The effects of sizes: alignment, vectors, sinks and wider registers.
 fn shape(form: &InstructionForm<'_>, access: &ExplainedAccess, meaning: &mut InstructionMeaning) {
     let whole = access.ty.bytes() * access.elements;
     if whole > 1 {

@@ -1,6 +1,6 @@
-//! One PTX instruction in plain words, each statement with its section.
+//! Explains one PTX instruction in words. Each statement has its section.
 //!
-//! The words are written once, as an account of the instruction; who shows them formats them.
+//! An explanation is independent of the output format.
 
 mod address;
 mod fence;
@@ -22,25 +22,25 @@ use text::diagnostic::Severity;
 
 use self::lowered::FamilyLowering;
 
-/// The first target that the memory model speaks of.
+/// The first target to which the memory model applies.
 const MODELLED: u16 = 70;
 
-/// A statement, and the section that it comes from.
+/// A statement and the section that it is based on.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CitedText {
     pub text: Cow<'static, str>,
     pub section: Section,
 }
 
-/// What an instruction means.
+/// The meaning of an instruction.
 pub struct InstructionMeaning {
-    /// In one sentence.
+    /// A summary, in one sentence.
     pub is: CitedText,
-    /// What is not written.
+    /// The defaults of qualifiers that are not written.
     pub defaults: Vec<CitedText>,
     pub events: Vec<CitedText>,
     pub promises: Vec<CitedText>,
-    /// What is not promised, and what is asked of the program.
+    /// Orders that are not promised, and requirements on the program.
     pub limits: Vec<CitedText>,
 }
 
@@ -51,7 +51,7 @@ impl InstructionMeaning {
     }
 }
 
-/// A qualifier as it is written, and what it says.
+/// A qualifier as written, and its meaning.
 pub struct QualifierMeaning {
     pub name: String,
     pub said: CitedText,
@@ -60,22 +60,22 @@ pub struct QualifierMeaning {
 /// The minimum PTX version and target, with reasons.
 pub struct MinimumVersion {
     pub isa: PtxIsa,
-    /// `sm_`; 0 is any target.
+    /// The `sm_` number; 0 means any target.
     pub sm: u16,
     pub reasons: Vec<CitedText>,
 }
 
-/// All that is said of one instruction.
+/// The explanation of one instruction.
 pub struct PtxExplanation {
     pub meaning: InstructionMeaning,
     pub parts: Vec<QualifierMeaning>,
-    /// Qualifiers that ask for speed and nothing else.
+    /// Qualifiers that affect only performance.
     pub hints: Vec<QualifierMeaning>,
     pub needs: MinimumVersion,
     pub lowered: Vec<FamilyLowering>,
 }
 
-/// What is said of an instruction, unless it breaks more than a version or a target.
+/// Explains an instruction. `None` if it breaks a rule other than those on versions and targets.
 pub fn account(
     single: &ParsedInstruction<'_>,
     diagnostics: &[Diagnostic],
@@ -128,7 +128,7 @@ pub fn account(
 
 fn needs(all: &[Need]) -> MinimumVersion {
     let reasons = all.iter().map(|need| {
-        // What came with the rest of the instruction needs a target of its own alone.
+        // A feature as old as PTX 1.0 only requires a target.
         let text = match (need.isa > PtxIsa::new(1, 0), need.sm) {
             (true, 0) => need.isa_rule.text.to_owned(),
             (true, sm) => format!("{} and `sm_{sm}` or higher", need.isa_rule.text),

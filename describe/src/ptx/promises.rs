@@ -1,4 +1,4 @@
-//! What strong, weak, acquiring and releasing accesses promise, and what they do not.
+//! What strong, weak, acquire and release accesses promise, and what they do not promise.
 
 use model::isa::SpaceQualifier;
 use model::scope::Scope;
@@ -50,7 +50,7 @@ pub(super) fn weak_read(access: &ExplainedAccess, meaning: &mut InstructionMeani
     ));
 }
 
-/// Whether no other thread can write the bytes; then says so.
+/// Whether no other thread can write the bytes. If so, adds that statement.
 pub(super) fn of_one_thread(access: &ExplainedAccess, meaning: &mut InstructionMeaning) -> bool {
     if access.is_own() {
         let text = "no other thread can write the bytes: nothing races with it";
@@ -59,7 +59,7 @@ pub(super) fn of_one_thread(access: &ExplainedAccess, meaning: &mut InstructionM
     access.is_own()
 }
 
-/// What is not promised to weak accesses; `other` is what can race with it.
+/// The limits of weak accesses; `other` is the access that can race with it.
 pub(super) fn weak(other: &str, meaning: &mut InstructionMeaning) {
     meaning.limits.extend([
         said(
@@ -76,7 +76,7 @@ pub(super) fn weak(other: &str, meaning: &mut InstructionMeaning) {
     ]);
 }
 
-/// What strong accesses are promised.
+/// The promises of strong accesses.
 pub(super) fn morally_strong(
     scope: Scope,
     access: &ExplainedAccess,
@@ -137,7 +137,7 @@ pub(super) fn relaxed_read(access: &ExplainedAccess, meaning: &mut InstructionMe
     ));
 }
 
-/// What an acquire promises; `it` is what does so.
+/// The promises of an acquire; `it` names the instruction or pattern.
 pub(super) fn acquires(it: &str, meaning: &mut InstructionMeaning) {
     meaning.promises.extend([
         said(
@@ -160,7 +160,7 @@ pub(super) fn acquires(it: &str, meaning: &mut InstructionMeaning) {
     ));
 }
 
-/// What a release promises; `it` is what does so.
+/// The promises of a release; `it` names the instruction or pattern.
 pub(super) fn releases(it: &str, meaning: &mut InstructionMeaning) {
     meaning.promises.extend([
         said(

@@ -1,14 +1,14 @@
-//! Instructions as they stand in inline assembly: `asm volatile("…" : … )` of CUDA C++, `asm!("…", …)` of
-//! Rust, or their strings alone, raw ones too; and operands that a compiler fills in.
+//! Instructions as written in inline assembly: `asm volatile("…" : … )` of CUDA C++, `asm!("…", …)` of Rust, or
+//! their string literals alone, including raw ones; and operands that a compiler inserts.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The instructions of an argument: those in the strings of an `asm` statement, or in strings by
-/// themselves, or the argument itself. Operands of templates, `{name}` and `${0:x}`, become names.
+/// The instructions in an argument. The argument is an `asm` statement, string literals, or the instructions
+/// themselves. Template operands such as `{name}` and `${0:x}` become names.
 pub fn instructions(text: &str) -> Vec<Cow<'_, str>> {
     let Some(code) = strings(text) else { return vec![names(text)] };
-    // Without the braces of a block, labels, and declarations.
+    // Removes the braces of a block, labels and declarations.
     let plain = |one: &str| {
         let one = one.trim().trim_start_matches(['{', '}']).trim_start();
         let label = one.split_once(':').filter(|(name, _)| name.chars().all(is_word));
@@ -19,8 +19,8 @@ pub fn instructions(text: &str) -> Vec<Cow<'_, str>> {
     instructions.filter(|one| !one.is_empty() && !one.starts_with('.')).map(Cow::Owned).collect()
 }
 
-/// The strings of an `asm` statement, joined, up to its first `:` or operand, or strings by themselves;
-/// `None` if it is neither.
+/// The joined string literals of an `asm` statement up to its first `:` or operand, or of a text that consists
+/// of literals; `None` for any other text.
 fn strings(text: &str) -> Option<String> {
     let mut rest = text.trim();
     let of_rust = ["core::arch::", "std::arch::", ""]
@@ -41,7 +41,7 @@ fn strings(text: &str) -> Option<String> {
     let mut code = String::new();
     while let Some(behind) = literal(rest, &mut code) {
         rest = behind.trim_start();
-        // Each of Rust's strings is a line; what follows a comma in C++ is no code.
+        // In Rust, each literal is a line. In C++, the text after a comma is not code.
         if of_rust.is_some() {
             rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
             code.push('\n');
@@ -54,13 +54,13 @@ fn strings(text: &str) -> Option<String> {
     Some(if of_rust.is_some() || of_c.is_none() && code.contains("{{") {
         formatted(&code)
     } else {
-        // `%%` is one sign.
+        // `%%` stands for one `%`.
         code.replace("%%", "%")
     })
 }
 
-/// Adds what a string at the beginning of a text says to `code`; what is behind it, or `None` if none is
-/// there, or it has no end.
+/// Appends the string literal at the beginning of `text` to `code` and returns the text after it; `None` if
+/// there is no literal or it is not terminated.
 fn literal<'t>(text: &'t str, code: &mut String) -> Option<&'t str> {
     // `R"(…)"`, `R"name(…)name"` of C++.
     let raw = ["R\"", "u8R\"", "LR\""].iter().find_map(|open| text.strip_prefix(open));
@@ -85,7 +85,7 @@ fn literal<'t>(text: &'t str, code: &mut String) -> Option<&'t str> {
             '"' => return Some(&inside[at + 1..]),
             '\\' => code.push(match characters.next().map(|(_, escaped)| escaped) {
                 Some('n') => '\n',
-                // A line of the source that goes on.
+                // A line continuation in the source.
                 Some('t' | 'r' | '\n') | None => ' ',
                 Some(escaped) => escaped,
             }),
@@ -96,7 +96,7 @@ fn literal<'t>(text: &'t str, code: &mut String) -> Option<&'t str> {
     None
 }
 
-/// What Rust makes of a template: `{{` and `}}` are braces, and what is in single ones is an operand.
+/// Expands a Rust template: `{{` and `}}` are braces, and single braces contain an operand.
 fn formatted(code: &str) -> String {
     let mut out = String::new();
     let (mut rest, mut next) = (code, 0);
@@ -124,7 +124,7 @@ fn formatted(code: &str) -> String {
     out
 }
 
-/// Without `// …` and `/* … */`.
+/// The code without `// …` and `/* … */`.
 fn without_comments(code: &str) -> String {
     let mut out = String::new();
     let mut rest = code;
@@ -143,8 +143,8 @@ fn without_comments(code: &str) -> String {
     out
 }
 
-/// `{name}` and `{0:e}` of Rust's and Python's templates, `${0}` and `${0:x}` of LLVM's, as names. A
-/// vector has a `,`, and one of a single register of PTX has a `%`.
+/// Replaces `{name}` and `{0:e}` of Rust and Python templates, and `${0}` and `${0:x}` of LLVM, by names. A
+/// vector is kept: it contains a `,`, or a `%` if it has a single PTX register.
 fn names(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;

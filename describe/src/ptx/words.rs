@@ -1,4 +1,4 @@
-//! Each qualifier in words: what it says, or what it asks the caches for.
+//! Describes each qualifier: its meaning, or the hint that it gives to the caches.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ pub(super) fn said(section: Section, text: impl Into<Cow<'static, str>>) -> Cite
     CitedText { text: text.into(), section }
 }
 
-/// The page of an instruction.
+/// The section that describes an instruction.
 pub(super) fn page(opcode: Opcode, non_coherent: bool) -> Section {
     match opcode {
         Opcode::Ld if non_coherent => section::LD_GLOBAL_NC,
@@ -28,7 +28,7 @@ pub(super) fn page(opcode: Opcode, non_coherent: bool) -> Section {
     }
 }
 
-/// Whether a qualifier asks for nothing but speed.
+/// Whether a qualifier affects only performance.
 pub(super) fn is_hint(kind: QualifierKind) -> bool {
     matches!(
         kind,
@@ -40,7 +40,7 @@ pub(super) fn is_hint(kind: QualifierKind) -> bool {
     )
 }
 
-/// What the qualifier written `name` says on this instruction.
+/// The meaning of the qualifier `name` on this instruction.
 pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Section) -> CitedText {
     match qualifier {
         Qualifier::Order(given) => order(opcode, given),
@@ -119,7 +119,7 @@ fn order(opcode: Opcode, order: OrderQualifier) -> CitedText {
     }
 }
 
-/// The threads that a scope names.
+/// The threads that a scope includes.
 pub(super) fn threads(scope: Scope) -> &'static str {
     match scope {
         Scope::Cta => "the threads of this thread's CTA",
@@ -195,7 +195,7 @@ fn eviction(name: &str) -> String {
     format!("{level} {what}")
 }
 
-/// A value of a type.
+/// Describes a value of a type.
 pub(super) fn element(ty: Type) -> String {
     let bytes = bytes(ty.bytes());
     match ty.kind {

@@ -1,4 +1,4 @@
-//! One instruction of SASS in plain words.
+//! Explains one SASS instruction in words.
 
 mod operands;
 mod words;

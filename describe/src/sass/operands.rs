@@ -1,4 +1,4 @@
-//! The fields of an instruction in words: guard, modifiers, operands, annotations.
+//! Describes the fields of an instruction: guard, modifiers, operands and annotations.
 
 use ::sass::ldg::Ldg;
 use ::sass::opcode::{Class, class, is_understood};
@@ -8,11 +8,11 @@ use ::sass::syntax::{
 };
 use machine::form::Family;
 
-/// A field as it is written, and what it says.
+/// A field as written, and its meaning.
 pub struct OperandMeaning {
     pub name: String,
     pub text: String,
-    /// Whether it asks for speed and nothing else.
+    /// Whether it affects only performance.
     pub hint: bool,
 }
 
@@ -34,7 +34,7 @@ pub fn parts(
     }
     let count = registers(instruction);
     let mut destination = writes_first(instruction);
-    // Of 256 bits: the lanes of the two groups of registers, the upper group first.
+    // A 256-bit access has two groups of registers with their lanes; the upper group is first.
     let halves = instruction.halves();
     let mut groups = halves.into_iter().flatten().zip(["16 to 31", "0 to 15"]);
     for (index, operand) in instruction.operands.iter().enumerate().filter(|_| understood) {
@@ -112,7 +112,7 @@ fn reads_memory(instruction: &Instruction<'_>) -> bool {
     matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic))
 }
 
-/// Whether its operands are told apart by their places alone.
+/// Whether only the positions of its operands determine their roles.
 fn computes(instruction: &Instruction<'_>) -> bool {
     matches!(class(instruction.opcode.text), Some(Class::Arithmetic | Class::Special))
 }
@@ -130,7 +130,7 @@ fn status(instruction: &Instruction<'_>, family: Option<Family>) -> String {
     format!("receives whether the page is marked as sparse: nothing valid is there then{stored}")
 }
 
-/// How many registers hold what is loaded or stored.
+/// The number of registers that hold the loaded or stored value.
 fn registers(instruction: &Instruction<'_>) -> u16 {
     let has = |names: &[&str]| names.iter().any(|name| instruction.has(name));
     if has(&["256", "128"]) {
@@ -142,7 +142,7 @@ fn registers(instruction: &Instruction<'_>) -> u16 {
     }
 }
 
-/// `R4`, or `R4 and R5`.
+/// The registers, such as `R4` or `R4 and R5`.
 fn fills(operand: &Operand<'_>, count: u16) -> String {
     let Some(register) = operand.register() else { return operand.to_string() };
     match (register.number, register.file) {
@@ -157,7 +157,7 @@ fn fills(operand: &Operand<'_>, count: u16) -> String {
     }
 }
 
-/// The address of an `LDG` whose base register the shader does not have.
+/// The address of an `LDG` whose base register is not allocated to the shader.
 fn beyond(ldg: &Ldg) -> String {
     let (base, offset) = (ldg.base, ldg.offset);
     let mut text =
@@ -166,7 +166,7 @@ fn beyond(ldg: &Ldg) -> String {
     text
 }
 
-/// What a group of registers receives of 256 bits.
+/// The part of a 256-bit value that a group of registers receives.
 fn group(operand: &Operand<'_>, lanes: u8, bytes: &str) -> String {
     match u16::try_from(lanes.count_ones()) {
         Ok(count @ 1..) => {
@@ -236,7 +236,7 @@ fn address(instruction: &Instruction<'_>, indexed: &Indexed<'_>, ldg: Option<&Ld
     text
 }
 
-/// What the number of an address is, and which bits are dropped.
+/// Describes the number in an address, and the bits that are dropped.
 fn number(ldg: &Ldg, absolute: bool) -> String {
     let (bits, signed) = (ldg.offset_bits(), if absolute { "unsigned" } else { "signed" });
     let mut text = format!("; the number is {signed}, of {bits} bits");
@@ -274,7 +274,7 @@ fn summand(term: &AddressTerm<'_>, wide: bool) -> String {
     }
 }
 
-/// What a modifier says, and whether it is a hint.
+/// The meaning of a modifier, and whether it is a hint.
 fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -> (String, bool) {
     let old = family == Some(Family::Maxwell);
     let kind = class(instruction.opcode.text);

@@ -1,14 +1,14 @@
-//! The words for what instructions of the machine do to memory.
+//! Describes the effect of SASS instructions on memory.
 
 use ::sass::form::UnknownInstruction;
 use ::sass::opcode::{Class, class};
 use ::sass::syntax::Instruction;
 use machine::form::{AccessLevel, Family, MachineOp, MembarScope};
 
-/// What the machine makes of an instruction.
+/// The operation of the machine for an instruction.
 pub type DecodedOp = Result<Option<MachineOp>, UnknownInstruction>;
 
-/// In one sentence.
+/// A summary of the instruction, in one sentence.
 pub fn is(instruction: &Instruction<'_>, does: &DecodedOp) -> String {
     let name = instruction.opcode.text;
     let what = match class(name) {
@@ -62,7 +62,7 @@ fn is_access(opcode: &str) -> bool {
     )
 }
 
-/// What a few words say of it, where a whole function is listed.
+/// A short description, for a listing of a whole function.
 pub fn brief(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
     let kind = match class(instruction.opcode.text) {
         None => return Some("not known".to_owned()),
@@ -143,7 +143,7 @@ fn far(reach: MembarScope) -> &'static str {
     }
 }
 
-/// What it does on the levels of memory, what it may return, and what it waits for.
+/// Its effect on the levels of memory, the values it may return, and what it waits for.
 pub fn memory(
     instruction: &Instruction<'_>,
     does: &DecodedOp,
@@ -291,7 +291,7 @@ fn membar(reach: MembarScope) -> &'static [&'static str] {
     }
 }
 
-/// What PTX says as much as it does, as far as it is one instruction.
+/// The PTX instruction with the same promises, if there is one.
 pub fn contract(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> {
     let kind = class(instruction.opcode.text)?;
     let mut scope = match does {
@@ -336,7 +336,7 @@ pub fn contract(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<Strin
     let access = kinds.iter().find(|(of, _)| *of == kind).map_or("ld", |(_, name)| name);
     let cached = instruction.has("CG") || instruction.has("LU") && !instruction.has("STRONG");
     if cached && matches!(kind, Class::Load | Class::Store) {
-        // A cache operator of PTX has no order.
+        // A PTX instruction with a cache operator has no order.
         scope = None;
     }
     Some(match scope {

@@ -29,7 +29,7 @@ fn unsigned(bits: u16) -> Type {
     Type { kind: TypeKind::Unsigned, bits }
 }
 
-/// What is loaded or stored.
+/// The type of a load or store.
 pub(super) fn size(instruction: &syntax::Instruction<'_>) -> SupportResult<Type> {
     let sizes = [
         ("U8", unsigned(8)),
@@ -63,7 +63,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// The scope of a load or a store; local memory is the thread's own.
+    /// The scope of a load or store. Local memory has none, since it belongs to the thread.
     fn promised(instruction: &syntax::Instruction<'_>, level: AccessLevel) -> Option<Scope> {
         let own = matches!(instruction.opcode.text, "LDL" | "STL");
         promise::scope_of_access(level, |one| instruction.has(one)).filter(|_| !own)
@@ -114,7 +114,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// Whether a place is in a page that is marked as sparse.
+    /// Whether a location is in a page that is marked as sparse.
     fn is_sparse(&self, place: &AccessTarget) -> SupportResult<bool> {
         if let Some(variable) = place.variable {
             return Ok(self.draft.variables[usize::from(self.draft.root(variable).0)].sparse);
@@ -125,7 +125,7 @@ impl ColumnReader<'_> {
         Ok(false)
     }
 
-    /// Reading R97: a load of a sparse page reads nothing, and gives zeros.
+    /// Reading R97: a load from a sparse page reads no memory and returns zeros.
     fn nothing(&mut self, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
@@ -189,12 +189,12 @@ impl ColumnReader<'_> {
         if ty.bits >= 64 {
             self.cut(whole, first, ty, to);
         } else if ty.kind == TypeKind::Signed {
-            // The sign fills the register, which has 32 bits.
+            // The value is sign-extended to the 32 bits of the register.
             self.alu(AluOp::Mov, Type::U32, whole, &[Operand::Reg(whole)]);
         }
     }
 
-    /// A wide value to its registers.
+    /// Writes a wide value to its registers.
     fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
@@ -204,7 +204,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// The value of as many registers as the type has.
+    /// The value of as many registers as the type requires.
     fn joined(&mut self, operand: &syntax::Operand<'_>, ty: Type) -> SupportResult<Operand> {
         if ty.bits < 64 {
             return self.source(operand);
@@ -224,14 +224,14 @@ impl ColumnReader<'_> {
         Ok(self.computed(AluOp::Concat(64), B128, &[low, high]))
     }
 
-    /// How many accesses one is: `P0:pieces=4` says that a wide one is several of 32 bits, as a vector
-    /// of PTX is (reading R103).
+    /// The number of accesses of an instruction. `P0:pieces=4` means that a wide access is several 32-bit
+    /// accesses, like a PTX vector (reading R103).
     fn pieces(&mut self, ty: Type) -> u16 {
         let wide = ty.bits > 32 && self.given("pieces").is_some();
         if wide { ty.bits / 32 } else { 1 }
     }
 
-    /// Notes an access, to be checked against its variable when all are known.
+    /// Records an access, which is checked against its variable when all accesses are known.
     fn noted(
         &mut self,
         place: &AccessTarget,
@@ -364,7 +364,7 @@ fn at(level: AccessLevel) -> LoweredInstruction {
     LoweredInstruction { forms: vec![MachineOp::Access(level)], fused: None }
 }
 
-/// What an atomic does, and to what type.
+/// The operation of an atomic, and its type.
 fn operation(instruction: &syntax::Instruction<'_>) -> SupportResult<(AtomicOp, Type)> {
     let operations = [
         ("ADD", AtomicOp::Add),

@@ -1,4 +1,4 @@
-//! Addresses of accesses: sums of registers and offsets, forced to be aligned.
+//! Addresses of accesses: sums of registers and offsets, aligned by dropping low bits.
 
 use machine::form::Family;
 use model::isa::alu::AluOp;
@@ -9,18 +9,19 @@ use model::program::InitialValue;
 use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, AddressTerm, Atom, Register, RegisterFile};
 
-/// What an access names.
+/// The target of an access.
 pub(super) struct AccessTarget {
     pub(super) address: Address,
-    /// The variable, where it is known before a run.
+    /// The variable, if it is known without executing the test.
     pub(super) variable: Option<VariableId>,
 }
 
-/// Of SPA 5.0, an extended address has these bits.
+/// The bits of an extended address in SPA 5.0.
 const EXTENDED: u64 = (1 << 40) - 1;
 
 impl ColumnReader<'_> {
-    /// `P0:R4=s` of a variable in shared or local memory: its address in that space, as `LDS` takes it.
+    /// Sets a register with the initial value `P0:R4=s`, where `s` is in shared or local memory, to the address
+    /// in that state space, as `LDS` takes it.
     pub(super) fn own_addresses(&mut self) {
         let count = self.draft.thread(self.thread).registers.len();
         for index in 0..count {
@@ -35,7 +36,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// The address of an access of so many bytes.
+    /// The address of an access of `bytes` bytes.
     pub(super) fn address(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -74,7 +75,7 @@ impl ColumnReader<'_> {
             })
         });
         if beyond {
-            // As without a register: the field of the offset, extended with zeros.
+            // As if there were no register: the offset field, zero-extended.
             let first = instruction.operands.first().and_then(syntax::Operand::register);
             let sparse = first.is_some_and(|register| register.file.is_of_predicates());
             let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
@@ -120,7 +121,7 @@ impl ColumnReader<'_> {
         Ok(AccessTarget { address: Address { base: sum, offset: 0 }, variable: None })
     }
 
-    /// An address that is a number: of the variable that the test puts there.
+    /// The target of an absolute address: the variable that the test places there.
     fn absolute(&self, address: u64, bytes: u32, space: SpaceQualifier) -> AccessTarget {
         let found = space.may_be_global().then(|| self.draft.at_number(address, bytes)).flatten();
         let (base, offset, variable) = found
@@ -130,7 +131,7 @@ impl ColumnReader<'_> {
         AccessTarget { address: Address { base, offset }, variable }
     }
 
-    /// The variable whose address a register has from the start to the end.
+    /// The variable whose address a register holds throughout the execution.
     fn fixed(&mut self, base: Register, wide: bool) -> Option<VariableId> {
         let high = Register { number: base.number.map(|number| number.saturating_add(1)), ..base };
         if self.written.contains(&base) || wide && self.written.contains(&high) {
@@ -160,13 +161,13 @@ fn distance(term: &AddressTerm<'_>, value: Option<u64>) -> SupportResult<i64> {
     Ok(if negative { -value } else { value })
 }
 
-/// What of a register is a summand of an address.
+/// How a register contributes to an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SummandWidth {
-    /// It and the one behind it.
+    /// The register and the next one, as a 64-bit value.
     Wide,
     Narrow,
-    /// Shifted by so many bits.
+    /// The register, shifted left by this number of bits.
     Scaled(u64),
 }
 

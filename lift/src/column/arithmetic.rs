@@ -123,7 +123,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// The sum in 64 bits: what is above 32 was carried.
+    /// The sum in 64 bits. The bits from 32 on are the carry.
     pub(super) fn sum(&mut self, sources: &[Operand]) -> Operand {
         let mut sum = sources[0];
         for &source in &sources[1..] {
@@ -141,7 +141,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// A sum, which may say what it carries, and may add what was carried before.
+    /// A sum, which may write a carry and may add an earlier one.
     fn add(
         &mut self,
         to: &syntax::Operand<'_>,
@@ -170,8 +170,8 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// Three values, all of whose bits are `ones`, by a table of eight bits: the sum, without carry, of
-    /// products of some of them.
+    /// Combines three values with an eight-bit truth table, as the exclusive or of products of some of them.
+    /// `ones` is the value with all bits set.
     fn lookup(
         &mut self,
         from: [&syntax::Operand<'_>; 3],
@@ -209,7 +209,8 @@ impl ColumnReader<'_> {
         Ok(result)
     }
 
-    /// `ISETP.NE.AND P0, PT, R0, RZ, PT`; with `.EX` of high halves, after that of the low ones.
+    /// `ISETP.NE.AND P0, PT, R0, RZ, PT`. With `.EX` it compares high halves, given the result for the low
+    /// halves.
     fn compare(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let (to, other, a, b, with, lower) = match &instruction.operands[..] {
             [to, other, a, b, with] => (to, other, a, b, with, None),
@@ -289,7 +290,7 @@ pub(super) fn is_predicate(operand: &syntax::Operand<'_>) -> bool {
     })
 }
 
-/// `R0.CC` has the carry.
+/// `R0.CC` writes the carry.
 fn carry(operand: &syntax::Operand<'_>) -> Option<String> {
     let syntax::OperandKind::Value(value) = &operand.kind else { return None };
     value.suffixes.contains(&"CC").then(|| "CC".to_owned())

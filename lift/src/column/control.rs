@@ -1,7 +1,7 @@
 //! Control flow: branches, and the convergence of the threads of a warp.
 //!
-//! A column is one lane, the first and only one of its warp (reading R101), so it continues at convergence
-//! points without waiting.
+//! A column is one lane, alone in its warp (reading R101), so it continues at convergence points without
+//! waiting.
 
 use machine::form::LoweredInstruction;
 use model::isa::alu::{AluOp, Branch};
@@ -11,7 +11,7 @@ use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind, Value};
 use text::report::ByteSpan;
 
-/// The label that an operand names, without a dot before it.
+/// The label that an operand names, without a leading dot.
 fn label(operand: &syntax::Operand<'_>) -> SupportResult<String> {
     let name = match &operand.kind {
         OperandKind::Label(label) => label,
@@ -50,14 +50,14 @@ impl ColumnReader<'_> {
                 self.jump(label, to.at);
                 Ok(())
             }
-            // Nothing is done where a warp has one thread.
+            // These have no effect in a warp with one thread.
             "BSSY" | "SSY" | "YIELD" | "NANOSLEEP" | "BMOV" | "WARPSYNC" => Ok(()),
             "BSYNC" | "SYNC" => self.meet(instruction, cells),
             _ => unsupported("control flow other than `BRA` and `EXIT`"),
         }
     }
 
-    /// `EXIT`, perhaps with a predicate beside the guard.
+    /// `EXIT`, which may have a predicate operand in addition to the guard.
     pub(super) fn exit(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         if let Some(condition) = instruction.operands.first() {
             if !condition.register().is_some_and(|one| one.file.is_of_predicates()) {
@@ -71,7 +71,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// The guard of what is emitted next, and another condition.
+    /// Adds a condition to the guard of the next instruction.
     fn also_if(&mut self, condition: Operand) {
         let guard = self.guard.take();
         let mut all = condition;
@@ -86,7 +86,7 @@ impl ColumnReader<'_> {
         self.guard = Some(Guard { predicate, negated: false });
     }
 
-    /// Where `BSSY` and `SSY` said that threads meet.
+    /// Branches to the convergence point that `BSSY` or `SSY` declared.
     fn meet(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -110,7 +110,7 @@ impl ColumnReader<'_> {
     }
 }
 
-/// What `BSSY` and `SSY` of a column say: the barrier, and the label behind it.
+/// The convergence points that `BSSY` and `SSY` declare in a column: the barrier and the label.
 pub(super) fn meetings(cells: &[ColumnCell<'_>]) -> Vec<(Option<String>, String)> {
     let all = cells.iter().filter_map(|cell| cell.instruction.as_ref());
     all.filter(|one| matches!(one.opcode.text, "BSSY" | "SSY"))

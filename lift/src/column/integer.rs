@@ -1,4 +1,4 @@
-//! Sums, products and shifts, and values of 64 bits in two registers.
+//! Sums, products, shifts, and 64-bit values in two registers.
 
 use model::isa::alu::AluOp;
 use model::isa::float::Rounding;
@@ -13,7 +13,7 @@ use text::report::ByteSpan;
 const S64: Type = Type { kind: TypeKind::Signed, bits: 64 };
 
 impl ColumnReader<'_> {
-    /// A register and the one behind it.
+    /// The 64-bit value of a register and the next one.
     pub(super) fn pair(&mut self, first: Register, at: ByteSpan) -> Operand {
         if first.number.is_none() {
             return Operand::Imm(0);
@@ -23,7 +23,7 @@ impl ColumnReader<'_> {
         self.computed(AluOp::Concat(32), Type::U64, &[low, high])
     }
 
-    /// The 64 bits of a source.
+    /// The 64-bit value of a source operand.
     pub(super) fn wide(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Operand> {
         let OperandKind::Value(value) = &operand.kind else { return unsupported(WHAT) };
         let plain = value.suffixes.iter().all(|suffix| matches!(*suffix, "reuse" | "64"));
@@ -45,7 +45,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// A value of 64 bits to a register and the one behind it.
+    /// Writes a 64-bit value to a register and the next one.
     pub(super) fn halves(&mut self, to: &syntax::Operand<'_>, value: Operand) -> SupportResult<()> {
         let Some(first) = to.register() else { return unsupported("no register to write") };
         let Some(number) = first.number else { return Ok(()) };
@@ -59,7 +59,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// A value to a predicate.
+    /// Writes a value to a predicate.
     pub(super) fn bit(&mut self, to: &syntax::Operand<'_>, value: Operand) -> SupportResult<()> {
         if let Some(to) = self.destination(to)? {
             self.alu(AluOp::Mov, BIT, to, &[value]);
@@ -67,14 +67,14 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// A value of 32 bits in 64, with its sign.
+    /// A 32-bit value, sign-extended or zero-extended to 64 bits.
     fn extended(&mut self, value: Operand, signed: bool) -> Operand {
         let to = self.hidden(64);
         self.alu(AluOp::Mov, if signed { S32 } else { Type::U32 }, to, &[value]);
         Operand::Reg(to)
     }
 
-    /// `IMAD R7, R0, UR4, R7`, and its other forms: `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.X`.
+    /// `IMAD R7, R0, UR4, R7`, and its variants `.MOV`, `.IADD`, `.SHL`, `.WIDE` and `.X`.
     pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
@@ -112,8 +112,8 @@ impl ColumnReader<'_> {
         self.low(to, sum)
     }
 
-    /// `IADD3 R2, P0, R4, UR4, RZ`, `IADD3.X R3, R5, UR5, RZ, P0, !PT`: a sum of three, with what it
-    /// carries and what was carried before.
+    /// `IADD3 R2, P0, R4, UR4, RZ` and `IADD3.X R3, R5, UR5, RZ, P0, !PT`: a sum of three operands, with carry
+    /// out and carry in.
     pub(super) fn add3(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let with = instruction.has("X");
         if instruction.modifiers.len() > usize::from(with) {
@@ -135,7 +135,7 @@ impl ColumnReader<'_> {
         let counted = sources.iter().filter(|one| **one != Operand::Imm(0)).count();
         let mut out = out.iter().filter(|one| one.register().is_some_and(|r| r.number.is_some()));
         let (first, second) = (out.next(), out.next());
-        // The negation of a register adds one more, which may carry by itself.
+        // The negation of a register adds 1, which may produce a carry.
         let negated = [a, b, c].iter().any(|one| {
             let number = |value: &syntax::Value<'_>| matches!(value.atom, Atom::Number(_));
             let plain = matches!(&one.kind, OperandKind::Value(value) if number(value));
@@ -154,7 +154,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// `LEA R2, P0, R0, UR4, 0x2`: a scaled sum; with `.HI` its high half.
+    /// `LEA R2, P0, R0, UR4, 0x2`: a scaled sum; `.HI` is its high half.
     pub(super) fn scaled(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         const KNOWN: &[&str] = &["HI", "X", "SX32"];
         if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
@@ -203,7 +203,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// An arithmetic shift.
+    /// An arithmetic shift right.
     pub(super) fn shifted_signed(
         &mut self,
         to: &syntax::Operand<'_>,
@@ -214,7 +214,7 @@ impl ColumnReader<'_> {
         self.low(to, shifted)
     }
 
-    /// `SHF`: a shift of two registers.
+    /// `SHF`: a funnel shift of two registers.
     pub(super) fn funnel(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -250,7 +250,7 @@ impl ColumnReader<'_> {
         self.low(to, value)
     }
 
-    /// `PRMT R0, R2, 0x5410, R3`: bytes of two registers.
+    /// `PRMT R0, R2, 0x5410, R3`: selects bytes of two registers.
     pub(super) fn permute(
         &mut self,
         to: &syntax::Operand<'_>,
@@ -277,7 +277,7 @@ impl ColumnReader<'_> {
         self.low(to, result)
     }
 
-    /// `HFMA2 R5, -RZ, RZ, 0, 5.9604644775390625e-08`: two halves of a number, written as floats.
+    /// `HFMA2 R5, -RZ, RZ, 0, 5.9604644775390625e-08`: loads a constant whose two halves are written as floats.
     pub(super) fn halves_of_floats(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -298,7 +298,7 @@ impl ColumnReader<'_> {
     }
 }
 
-/// The bits of a number as a float of 16 bits, if it is one of these.
+/// The bits of a number as a 16-bit float, if it is exactly representable.
 fn half(text: &str) -> Option<u64> {
     let float = |bits: u16| Type { kind: TypeKind::Float, bits };
     let (half, double) = (float(16), float(64));

@@ -7,7 +7,7 @@ use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax;
 
 impl ColumnReader<'_> {
-    /// `VOTE.ANY R3, PT, PT`: a mask of the lanes where the source is true.
+    /// `VOTE.ANY R3, PT, PT`: a mask of the lanes in which the source is true.
     pub(super) fn vote(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, holds, from] = &instruction.operands[..] else {
             return unsupported("a vote of this form");
@@ -27,7 +27,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// `SHFL.IDX PT, R7, R3, R0, 0x1f`: of the one lane that there is.
+    /// `SHFL.IDX PT, R7, R3, R0, 0x1f`: the source lane is always the only lane.
     pub(super) fn shuffle(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [holds, to, from, _, _] = &instruction.operands[..] else {
             return unsupported("a shuffle of this form");
@@ -42,7 +42,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// `FLO.U32 R0, UR6`: the highest bit that is set, all ones if there is none.
+    /// `FLO.U32 R0, UR6`: the index of the highest set bit; all ones if no bit is set.
     pub(super) fn leading(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let [to, from] = &instruction.operands[..] else {
             return unsupported("an operand for what is not found");
@@ -67,7 +67,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// `POPC R9, UR6`: how many bits are set.
+    /// `POPC R9, UR6`: the number of set bits.
     pub(super) fn population(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -80,7 +80,7 @@ impl ColumnReader<'_> {
         }
         let u32 = Type::U32;
         let mut sum = self.source(from)?;
-        // Neighbours are added: in pairs, nibbles, bytes, halves.
+        // Adds neighbouring fields: pairs, nibbles, bytes, halves.
         let masks = [0x5555_5555, 0x3333_3333, 0x0f0f_0f0f, 0x00ff_00ff, 0xffff];
         for (index, mask) in masks.into_iter().enumerate() {
             let mask = Operand::Imm(mask);

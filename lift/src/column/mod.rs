@@ -1,8 +1,8 @@
-//! Columns of a test in SASS: each instruction becomes lines of the program, and each line has its
-//! operations on the machine.
+//! Columns of a test in SASS. Each instruction becomes one or several lines of the program, and each line has
+//! its operations of the machine.
 //!
-//! The name of an access determines the order that it promises: without `STRONG` it is weak. The computation of its
-//! address, and the division of a wide value into registers, are separate lines.
+//! The opcode and modifiers of an access determine the order that it promises: without `STRONG` it is weak. The
+//! computation of its address, and the division of a wide value into registers, are separate lines.
 
 mod access;
 mod address;
@@ -38,14 +38,14 @@ pub struct ColumnCell<'a> {
     pub at: ByteSpan,
 }
 
-/// What the model does not cover is `Err`, with why.
+/// `Err` is the reason why the model does not support something.
 type SupportResult<T> = Result<T, &'static str>;
 
 fn unsupported<T>(why: &'static str) -> SupportResult<T> {
     Err(why)
 }
 
-/// Reads a cell, and checks the rules of the architecture.
+/// Reads a cell and checks the rules of the architecture.
 pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> ColumnCell<'a> {
     let (text, at) = (cursor.text, cursor.rest_at());
     let (mut labels, mut start) = (Vec::new(), at.start);
@@ -76,8 +76,8 @@ pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> Column
     ColumnCell { labels, instruction, at }
 }
 
-/// Reads the instructions of one thread into the draft. What the machine does for each line, and the index of the
-/// cell of each line; no cell has what the initial state does.
+/// Reads the instructions of one thread into the draft. Returns, for each line, the operations of the machine
+/// and the index of the cell; lines for the initial state have no cell.
 pub fn read(
     cells: &[ColumnCell<'_>],
     family: Family,
@@ -118,7 +118,7 @@ pub fn read(
     (lowered, places)
 }
 
-/// An instruction as text; operands of no known form print as they are written, blanks too.
+/// An instruction as text. Operands of an unknown form are printed as written, with single blanks.
 pub fn text(instruction: &syntax::Instruction<'_>) -> String {
     let text = instruction.to_string();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -134,23 +134,24 @@ struct ColumnReader<'r> {
     /// Every register that some instruction may write.
     written: BTreeSet<Register>,
     lowered: Vec<LoweredInstruction>,
-    /// How many registers are no register of the text.
+    /// The number of registers that do not appear in the text.
     hidden: usize,
-    /// Those that a load is to clear.
+    /// The scoreboards that pending loads will clear.
     scoreboards: u8,
-    /// Of the instruction that is read.
+    /// The guard of the current instruction.
     guard: Option<Guard>,
-    /// Where `BSSY` and `SSY` say that threads meet.
+    /// The convergence points that `BSSY` and `SSY` declare.
     meetings: Vec<(Option<String>, String)>,
-    /// What each cell promises to the order of memory.
+    /// The memory orders that each cell promises.
     promises: Vec<Vec<Promised>>,
-    /// Which of them is read.
+    /// The index of the current cell.
     cell: usize,
     text: String,
 }
 
 impl ColumnReader<'_> {
-    /// Gives registers their width; what a test says of shared and local memory are its own addresses.
+    /// Sets the width of the registers. The initial value of a register that points to shared or local memory
+    /// is an address in that state space.
     fn initial(&mut self) {
         let count = self.draft.thread(self.thread).registers.len();
         for index in 0..count {
@@ -162,7 +163,7 @@ impl ColumnReader<'_> {
         self.own_addresses();
     }
 
-    /// One cell, or as many as make one instruction of the model: how many.
+    /// Reads one instruction of the model; returns the number of cells that it takes.
     fn cell(&mut self, cells: &[ColumnCell<'_>]) -> usize {
         let cell = &cells[0];
         let line = self.draft.thread(self.thread).lines.len();
@@ -182,13 +183,13 @@ impl ColumnReader<'_> {
         self.guard = None;
         self.waits(instruction);
         match instruction.guard {
-            // `@!PT`: in no thread.
+            // `@!PT`: no thread executes it.
             Some(guard) if guard.predicate.number.is_none() && guard.negated => return 1,
             Some(guard) if guard.predicate.number.is_some() => {
                 let mut predicate = self.register(guard.predicate, guard.at);
                 let all = instruction.registers();
                 if all.is_none_or(|registers| registers.writes.contains(&guard.predicate)) {
-                    // An instruction may be several lines, and all have the guard of before.
+                    // An instruction may be several lines. All of them use the value that the guard had before.
                     predicate = self.predicate(Operand::Reg(predicate));
                 }
                 self.guard = Some(Guard { predicate, negated: guard.negated });
@@ -211,7 +212,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// How many cells it takes.
+    /// Translates an instruction; returns the number of cells that it takes.
     fn instruction(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -237,7 +238,7 @@ impl ColumnReader<'_> {
         Ok(1)
     }
 
-    /// A wait for scoreboards that loads clear: reading R100.
+    /// A wait for scoreboards that loads clear (reading R100).
     fn waits(&mut self, instruction: &syntax::Instruction<'_>) {
         for annotation in &instruction.annotations {
             if let AnnotationKind::Require(mask) = annotation.kind
@@ -266,7 +267,7 @@ impl ColumnReader<'_> {
         self.emit(Instruction::Alu(alu), LoweredInstruction::default());
     }
 
-    /// A register of the text, which has 32 bits, or 1 if it is a predicate.
+    /// A register of the text. It has 32 bits, or 1 if it is a predicate.
     fn register(&mut self, register: Register, at: ByteSpan) -> Reg {
         let bits = if register.file.is_of_predicates() { 1 } else { 32 };
         self.named(&register.to_string(), bits, at)
@@ -280,28 +281,28 @@ impl ColumnReader<'_> {
         found
     }
 
-    /// A register that the text does not have.
+    /// A register that does not appear in the text.
     fn hidden(&mut self, bits: u16) -> Reg {
         self.hidden += 1;
         let name = format!("hidden register {}", self.hidden);
         self.named(&name, bits, ByteSpan::default())
     }
 
-    /// The result of an operation, in a register that the text does not have.
+    /// The result of an operation, in a register that does not appear in the text.
     fn computed(&mut self, op: AluOp, ty: Type, sources: &[Operand]) -> Operand {
         let to = self.hidden(ty.bits);
         self.alu(op, ty, to, sources);
         Operand::Reg(to)
     }
 
-    /// A predicate that the text does not have.
+    /// A predicate that does not appear in the text.
     fn predicate(&mut self, value: Operand) -> Reg {
         let to = self.hidden(1);
         self.alu(AluOp::Mov, BIT, to, &[value]);
         to
     }
 
-    /// What a register has; zero of `RZ`, true of `PT`.
+    /// The value of a register: zero for `RZ`, true for `PT`.
     fn read(&mut self, register: Register, at: ByteSpan) -> Operand {
         match (register.number, register.file) {
             (Some(_), _) => Operand::Reg(self.register(register, at)),
@@ -316,13 +317,13 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// The register behind another one.
+    /// The value of the register at a distance after another one.
     fn read_next(&mut self, register: Register, ahead: u16, at: ByteSpan) -> Operand {
         let number = register.number.map(|number| number.saturating_add(ahead));
         self.read(Register { number, ..register }, at)
     }
 
-    /// A register that is written; none for `RZ` and `PT`.
+    /// The destination register; `None` for `RZ` and `PT`.
     fn destination(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Option<Reg>> {
         let Some(register) = operand.register() else {
             return unsupported("no register to write");
@@ -330,7 +331,7 @@ impl ColumnReader<'_> {
         Ok(register.number.map(|_| self.register(register, operand.at)))
     }
 
-    /// The 32 bits of a source, or the bit of a predicate.
+    /// The 32-bit value of a source operand, or the bit of a predicate.
     fn source(&mut self, operand: &syntax::Operand<'_>) -> SupportResult<Operand> {
         let OperandKind::Value(value) = &operand.kind else {
             return unsupported("a source of this form");
@@ -368,5 +369,5 @@ impl ColumnReader<'_> {
     }
 }
 
-/// Of predicates.
+/// The type of predicates.
 const BIT: Type = Type { kind: TypeKind::Unsigned, bits: 8 };

@@ -1,4 +1,4 @@
-//! Fences and barriers of a column: the promises of its sequences of instructions.
+//! Fences and barriers of a column: the orders that sequences of its instructions promise.
 
 use machine::form::{Family, LoweredInstruction, MachineOp};
 use model::isa::Instruction;
@@ -16,12 +16,13 @@ fn lowered(forms: &[MachineOp]) -> LoweredInstruction {
     LoweredInstruction { forms: forms.to_vec(), fused: None }
 }
 
-/// `LDC`, which every thread may do at any time.
+/// Whether the instruction is an `LDC`, which a thread may execute at any time.
 fn is_constant(instruction: &syntax::Instruction<'_>) -> bool {
     matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC")
 }
 
-/// Words one behind the other, each with its cell, and their guard: negated or not, and of which predicate.
+/// A sequence of ordering instructions, each with the index of its cell, and their common guard: whether it is
+/// negated, and its predicate.
 #[derive(Default)]
 struct WordRun {
     words: Vec<(usize, OrderingWord)>,
@@ -29,7 +30,7 @@ struct WordRun {
 }
 
 impl WordRun {
-    /// Ends the run: what each of its cells promises.
+    /// Ends the sequence and records the promises of each of its cells.
     fn end(&mut self, promises: &mut [Vec<Promised>]) {
         let run = std::mem::take(self);
         let words: Vec<OrderingWord> = run.words.iter().map(|(_, word)| *word).collect();
@@ -39,8 +40,9 @@ impl WordRun {
     }
 }
 
-/// What each cell promises. Words are one behind the other where no label, no branch and no other guard is between
-/// them; what touches no memory may stand there, unless it could change the guard (reading R102).
+/// The promises of each cell. A label, a branch or a different guard ends a sequence of ordering instructions.
+/// Instructions that access no memory may stand between them, unless they could change the guard (reading
+/// R102).
 pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Promised>> {
     let mut promises = vec![Vec::new(); cells.len()];
     let mut run = WordRun::default();
@@ -50,7 +52,7 @@ pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Prom
         }
         let Some(instruction) = &cell.instruction else { continue };
         let guard = match instruction.guard {
-            // `@!PT`: in no thread.
+            // `@!PT`: no thread executes it.
             Some(guard) if guard.predicate.number.is_none() && guard.negated => continue,
             Some(guard) if guard.predicate.number.is_some() => {
                 Some((guard.negated, guard.predicate))
@@ -86,12 +88,12 @@ impl ColumnReader<'_> {
         self.emit(Instruction::Fence(Fence { order, scope }), lowered(forms));
     }
 
-    /// Reading R100: what waits for a load's scoreboard.
+    /// Reading R100: a wait for the scoreboard of a load.
     pub(super) fn acquire_wait(&mut self) {
         self.fenced(FenceOrder::Acquire, Scope::Cta, &[MachineOp::AcquireWait]);
     }
 
-    /// `MEMBAR`, `CCTL`, `UCGABAR`.
+    /// Translates `MEMBAR`, `CCTL` and `UCGABAR`.
     pub(super) fn fence(&mut self) -> SupportResult<()> {
         let promises = std::mem::take(&mut self.promises[self.cell]);
         if promises.is_empty() {
@@ -105,7 +107,7 @@ impl ColumnReader<'_> {
                 }
                 Promise::ClusterArrive => ClusterBarrierKind::ArriveRelaxed,
                 Promise::ClusterWait { acquires: true } => ClusterBarrierKind::Wait,
-                // Reading R99: the model has no wait without an acquire.
+                // Reading R99: in the model, every wait acquires.
                 Promise::ClusterWait { acquires: false } => {
                     return unsupported("a wait of the cluster without `CCTL.IVALL` after it");
                 }
@@ -121,7 +123,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// What the access of this cell promises beyond its level, and what the machine does there.
+    /// The promise of the access in this cell in addition to its level, with the operations of the machine.
     pub(super) fn access(&mut self) -> Option<Promised> {
         self.promises[self.cell].pop()
     }

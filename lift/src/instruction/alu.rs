@@ -8,10 +8,10 @@ use ptx::qualifier::{Dialect, Qualifier};
 use super::InstructionReader;
 use crate::cell::{Arg, InstructionCell};
 
-/// A predicate is a type of one bit.
+/// The type of a predicate: one bit.
 pub(super) const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
 
-/// What follows the opcode.
+/// The meaning of the parts after the opcode.
 pub(super) enum AluForm {
     Typed(Type),
     /// `.f16x2`.
@@ -80,7 +80,7 @@ impl<'a> InstructionReader<'_> {
                 }
                 operands.push(Operand::Reg(predicate));
             } else {
-                // A shift amount is a number of bits, whatever the type.
+                // A shift amount is a bit count, independent of the type.
                 if !(index == 1 && matches!(op, AluOp::Shl | AluOp::Shr)) && ty.bits > 1 {
                     self.fits(arg, ty);
                 }
@@ -95,7 +95,7 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Alu(Alu { op, ty, destination, sources: operands }))
     }
 
-    /// The register of the result, with what is known of an address in it.
+    /// The register of the result. Records whether it holds the address of a variable.
     pub(super) fn alu_destination(
         &mut self,
         arg: &Arg<'a>,
@@ -115,7 +115,7 @@ impl<'a> InstructionReader<'_> {
         Some(register)
     }
 
-    /// The type after the opcode, and after `.lo` or the comparison.
+    /// The type, given the parts after the opcode and after `.lo` or the comparison.
     pub(super) fn alu_form(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -129,7 +129,7 @@ impl<'a> InstructionReader<'_> {
         let float = |name: &str| {
             ["f16", "bf16", "f32", "f64", "b128"].iter().any(|prefix| name.starts_with(prefix))
         };
-        // Rounding to nearest even is what these do in any case.
+        // `.rn` is the default rounding of these instructions.
         let parts = if sum && parts.first() == Some(&"rn") { &parts[1..] } else { parts };
         match parts {
             [] if self.draft.dialect == Dialect::Peer => Some(AluForm::Typed(Type::U64)),
@@ -212,7 +212,8 @@ impl<'a> InstructionReader<'_> {
         found.map(|(_, comparison)| *comparison)
     }
 
-    /// `mad` is a product, kept aside, and a sum; `.wide` has operands of half the bits of its result.
+    /// `mad` is a product in an auxiliary register, then a sum. The operands of `.wide` have half the width of
+    /// its result.
     pub(super) fn mad(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let (wide, op) = match cell.part(1) {
             "lo" => (false, AluOp::Mul),
@@ -224,7 +225,7 @@ impl<'a> InstructionReader<'_> {
         let parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
         let ty = match self.alu_form(cell, &parts)? {
             AluForm::Typed(ty) if op == AluOp::Mul && !wide => ty,
-            // A high half or a wide product depends on the sign, and has room for so much.
+            // A high half or a wide product depends on the sign, and its width is limited.
             AluForm::Typed(ty)
                 if matches!(ty.kind, TypeKind::Signed | TypeKind::Unsigned)
                     && ty.bits <= if wide { 32 } else { 64 } =>

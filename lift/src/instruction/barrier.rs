@@ -8,7 +8,7 @@ use ptx::rules::barrier::{self, CLUSTER_FORM, COUNT_MISSING, FORM};
 use super::InstructionReader;
 use crate::cell::{Arg, InstructionCell};
 
-/// Barriers of a CTA that PTX has.
+/// The number of barriers of a CTA in PTX.
 const IDS: u64 = 16;
 
 enum BarrierForm {
@@ -27,7 +27,7 @@ impl<'a> InstructionReader<'_> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
             return self.cluster_barrier(cell);
         }
-        // Reading R31: warps are no scope of the model.
+        // Reading R31: a warp is not a scope of the model.
         if cell.part(1) == "warp" {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
@@ -35,7 +35,7 @@ impl<'a> InstructionReader<'_> {
         if parts.first() == Some(&"cta") {
             parts.remove(0);
         }
-        // `.aligned` may stand before the operation of a reduction, too.
+        // In a reduction, `.aligned` may also precede the operation.
         if cell.opcode() == "barrier" {
             parts.retain(|part| *part != "aligned");
         }

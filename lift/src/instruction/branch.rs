@@ -9,7 +9,7 @@ use crate::cell::{Arg, InstructionCell};
 use text::cursor::short;
 use text::report::ByteSpan;
 
-/// A target that is only known when the column ends.
+/// A branch target that is resolved when the column ends.
 const OPEN: usize = usize::MAX;
 
 impl<'a> InstructionReader<'_> {
@@ -73,7 +73,7 @@ impl<'a> InstructionReader<'_> {
         Instruction::Branch(Branch { target: OPEN, condition })
     }
 
-    /// Gives branches their targets once the column is read.
+    /// Resolves the targets of branches at the end of the column.
     pub fn finish(&mut self) {
         let (dialect, sass) = (self.draft.dialect, self.draft.sass);
         let thread = self.draft.thread(self.thread);

@@ -1,4 +1,4 @@
-//! Values in other forms: `cvt`, vectors of `mov`, `cvta` and `isspacep`.
+//! Conversions of values: `cvt`, `mov` with vectors, `cvta` and `isspacep`.
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::cvta::{AddressOp, Cvta};
@@ -12,7 +12,7 @@ use super::alu::type_named;
 use crate::cell::{Arg, InstructionCell};
 use text::lex::Token;
 
-/// The modifiers that round to a float, and to an integer.
+/// The rounding modifiers, for floats and for integers.
 const ROUNDINGS: [(&str, Rounding, bool); 8] = [
     ("rn", Rounding::Nearest, false),
     ("rz", Rounding::Zero, false),
@@ -44,7 +44,7 @@ impl<'a> InstructionReader<'_> {
         if float(to) && float(from) && to.bits == from.bits {
             return Some(vec![Self::unsupported(cell, OTHER)]);
         }
-        // What loses digits says how it rounds: to a float or to an integer.
+        // A conversion that loses precision requires a rounding modifier: to a float or to an integer.
         let wanted = match (float(to), float(from)) {
             (true, true) => (to.bits < from.bits).then_some("rn"),
             (true, false) => Some("rn"),
@@ -93,14 +93,14 @@ impl<'a> InstructionReader<'_> {
             return Some(vec![step(AluOp::Mov, to, source)]);
         }
         let mut steps = vec![step(AluOp::Mov, from, source)];
-        // A sign reaches as far as the type that is converted to, and no further.
+        // A sign is extended only to the width of the destination type.
         if from.kind == TypeKind::Signed && to.kind != TypeKind::Signed {
             steps.push(step(AluOp::Mov, to, Operand::Reg(register)));
         }
         Some(steps)
     }
 
-    /// Whether a `mov` has a vector: then it packs or unpacks.
+    /// Whether a `mov` has a vector, and so packs or unpacks.
     pub(super) fn moves_vector(cell: &InstructionCell<'a>) -> bool {
         let brace = |token: &Token| token.is(cell.operands.text, "{");
         cell.opcode() == "mov" && cell.operands.rest().iter().any(brace)
@@ -135,7 +135,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// How many bits each of so many elements of a type has.
+    /// The width of each of `count` elements of a type.
     fn element_bits(&mut self, ty: Type, count: usize, at: text::report::ByteSpan) -> Option<u8> {
         let bits = u16::try_from(count).ok().filter(|&n| n == 2 || n == 4).map(|n| ty.bits / n);
         let width = bits.filter(|bits| *bits >= 8).and_then(|bits| u8::try_from(bits).ok());
@@ -161,7 +161,8 @@ impl<'a> InstructionReader<'_> {
             let sources = vec![low, self.operand(element)?];
             let ty = bits(u16::from(width) * u16::from(index + 1));
             let op = AluOp::Concat(width * index);
-            // The elements below are kept aside: the destination may be one of those to come.
+            // The lower elements are in an auxiliary register, because the destination may be one of the later
+            // elements.
             let last = usize::from(index) + 1 == elements.len();
             let aside = Arg::Name("%mov packed", cell.name_at());
             let name = if last { to } else { &aside };
@@ -181,7 +182,7 @@ impl<'a> InstructionReader<'_> {
     ) -> Option<Vec<Instruction>> {
         let source = self.operand(from)?;
         let whole = bits(128);
-        // What is unpacked is kept aside: an element may go where it was.
+        // The source is copied first, because an element may overwrite it.
         let aside = Arg::Name("%mov unpacked", cell.name_at());
         let aside = self.alu_destination(&aside, whole.bits, AluOp::Mov, &[source])?;
         let sources = vec![source];

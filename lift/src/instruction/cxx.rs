@@ -1,4 +1,4 @@
-//! Operations of C++ and LLVM IR: `load.acquire.device r0, [x]`, `fence.seq_cst`.
+//! C++ and LLVM IR operations, such as `load.acquire.device r0, [x]` and `fence.seq_cst`.
 //!
 //! Orders, scope, operation and type follow the opcode in any order. An access without an order is
 //! plain. The default scope is the whole system, and the default type has 32 bits.
@@ -54,7 +54,7 @@ struct Parts {
     ty: Option<Type>,
 }
 
-/// Whether an opcode is one of C++.
+/// Whether an opcode is a C++ operation.
 pub(super) fn is_opcode(name: &str) -> bool {
     matches!(name, "load" | "store" | "rmw" | "cmpxchg" | "fence")
 }
@@ -70,7 +70,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// An instruction of PTX has no meaning in C++.
+    /// Reports a PTX instruction in a C++ test.
     pub(super) fn no_cxx(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let help = match cell.opcode() {
             "ld" | "ldu" => "load.relaxed r0, [x]",
@@ -116,7 +116,7 @@ impl<'a> InstructionReader<'_> {
         Some(parts)
     }
 
-    /// The one order of an operation, if it has one.
+    /// The order of an operation, if it has one. It may have only one.
     fn one_order(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -226,7 +226,7 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Store(store))
     }
 
-    /// `rmw` with one order, `cmpxchg` with one or two.
+    /// `rmw` has one order, `cmpxchg` one or two.
     fn cxx_atomic(&mut self, cell: &InstructionCell<'a>, parts: &Parts) -> Option<Instruction> {
         let exchange = cell.opcode() == "cmpxchg";
         let (op, failure) = if exchange {

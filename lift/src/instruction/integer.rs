@@ -10,29 +10,29 @@ use super::alu::{AluForm, PREDICATE, type_named};
 use crate::cell::{self, Arg, InstructionCell};
 use text::report::ByteSpan;
 
-/// The opcodes that are read here.
+/// The opcodes that this module reads.
 pub(super) const OPCODES: &[&str] = &[
     "neg", "abs", "min", "max", "div", "rem", "sad", "cnot", "popc", "clz", "brev", "bfind", "bfe",
     "bfi", "prmt", "lop3", "shf",
 ];
 
-/// What PTX has, and the model does not.
+/// Arithmetic of PTX that the model does not support.
 const OUTSIDE: &str = "this arithmetic";
 
-/// An instruction without its operands.
+/// An integer instruction without its operands.
 struct IntegerForm {
     op: IntegerOp,
     ty: Type,
-    /// The bits of the result.
+    /// The width of the result in bits.
     bits: u16,
-    /// The operands that are numbers of bits, whatever the type.
+    /// The operands that are bit counts or bit positions, independent of the type.
     narrow: &'static [usize],
 }
 
-/// Why an instruction has none.
+/// The reason for which an instruction has no form.
 enum NoShape {
     Outside,
-    /// The types that there are.
+    /// The types that the opcode allows.
     Types(&'static [&'static str]),
 }
 
@@ -47,7 +47,7 @@ fn shape(parts: &[&str]) -> Result<IntegerForm, NoShape> {
         return Err(NoShape::Outside);
     };
     let (modifiers, ty) = match (*opcode, behind) {
-        // The mode is behind the type.
+        // The mode follows the type.
         ("prmt", [ty, mode @ ..]) => (mode, *ty),
         (_, [modifiers @ .., ty]) => (modifiers, *ty),
         (_, []) => (behind, ""),
@@ -144,7 +144,7 @@ impl<'a> InstructionReader<'_> {
         } else if matches!(op, IntegerOp::Div | IntegerOp::Rem)
             && !matches!(operands[1], Operand::Imm(1..))
         {
-            // What a quotient by 0 is, the document does not say.
+            // The document does not define a quotient by 0.
             let why = "a quotient by what may be 0, which the document does not define";
             return Some(vec![Self::unsupported(cell, why)]);
         }
@@ -154,7 +154,7 @@ impl<'a> InstructionReader<'_> {
         Some(steps)
     }
 
-    /// A step whose result is kept in a register that the test does not name.
+    /// Adds a step whose result is in a register that the test does not name.
     fn aside(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -193,7 +193,7 @@ impl<'a> InstructionReader<'_> {
             .help(cell.with_parts(&parts));
     }
 
-    /// Whether a `setp` writes two predicates, or combines its comparison with a third.
+    /// Whether a `setp` writes two predicates, or combines its comparison with a third one.
     pub(super) fn combines(cell: &InstructionCell<'a>) -> bool {
         matches!(cell.part(2), "and" | "or" | "xor") || cell.operands.text_at(1) == "|"
     }
@@ -247,7 +247,7 @@ impl<'a> InstructionReader<'_> {
             second = step(self, "%setp second", op, PREDICATE, vec![fails, third])?;
         }
         let mut results: Vec<_> = destinations.into_iter().zip([first, second]).collect();
-        // The guard of the instruction is that of each step: it is written last.
+        // Every step reads the guard of the instruction, so the guard is written last.
         let guard = cell.guard.map(|(name, ..)| name.trim_start_matches('%'));
         let is_guard = |name: &str| Some(name.trim_start_matches('%')) == guard;
         results.sort_by_key(|((name, _), _)| is_guard(name));
@@ -262,7 +262,7 @@ impl<'a> InstructionReader<'_> {
         Some(steps)
     }
 
-    /// `p|q` or `p`, and what follows.
+    /// Reads `p|q` or `p`, and the operands that follow.
     #[expect(clippy::type_complexity, reason = "names with their places, and operands")]
     fn two_predicates(
         &mut self,

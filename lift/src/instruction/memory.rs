@@ -1,4 +1,4 @@
-//! `ld`, `st`, `atom`, `red`, and the peer's accesses through other proxies.
+//! `ld`, `st`, `atom`, `red`, and accesses through other proxies in the peer dialect.
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::AtomicOp;
@@ -18,7 +18,7 @@ use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
 use text::report::ErrorReported;
 
-/// What is left of a memory instruction to be looked up.
+/// A memory instruction that keeps the rules, or an unsupported instruction.
 type Checked<'a> = Result<(Qualifiers, Vec<Arg<'a>>), Instruction>;
 
 impl<'a> InstructionReader<'_> {
@@ -61,7 +61,7 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Load(load))
     }
 
-    /// `ld r0, 1` and `ld r0, r1` of the peer dialect move.
+    /// In the peer dialect, `ld r0, 1` and `ld r0, r1` are moves.
     fn peer_move(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -151,7 +151,7 @@ impl<'a> InstructionReader<'_> {
         let float = ty.kind == TypeKind::Float && ty.bits >= 32;
         let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
         if !float && !integer || qualifiers.vector.is_some() {
-            // Whatever reading R26 says of their elements.
+            // Reading R26 covers the elements of vectors and packed types, but these are not modelled.
             let what = "atomics on halves, packed types and vectors are not modelled";
             return Some(Self::unsupported(cell, what));
         }
@@ -199,7 +199,7 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Atomic(atomic))
     }
 
-    /// The operands that `form` shows, in the brackets of the dialect.
+    /// The operands in `form`, with the brackets of the dialect.
     fn form(&self, form: &str) -> String {
         match self.draft.dialect {
             Dialect::Ptx | Dialect::Cxx => form.to_owned(),
@@ -207,7 +207,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// Two operands, and the cache policy where one is announced.
+    /// Two operands, followed by the cache policy if a qualifier requires it.
     fn exactly(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -228,8 +228,8 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// Qualifiers and operands that keep the rules; an instruction that the model does not cover is
-    /// the inner `Err`.
+    /// The qualifiers and operands, after the rules were checked. The inner `Err` is an instruction that the
+    /// model does not support.
     fn checked(&mut self, cell: &InstructionCell<'a>, opcode: Opcode) -> Option<Checked<'a>> {
         let qualifiers = match self.qualifiers(cell, rules::accepts(opcode))? {
             Ok(qualifiers) => qualifiers,
@@ -240,7 +240,7 @@ impl<'a> InstructionReader<'_> {
         Some(Ok((qualifiers, args)))
     }
 
-    /// One operand, or as many as the vector has.
+    /// The operand, or the elements of a vector.
     fn elements<'v>(
         &mut self,
         arg: &'v Arg<'a>,
@@ -251,7 +251,7 @@ impl<'a> InstructionReader<'_> {
             (Arg::Vector(elements, _), _) if elements.len() == length => {
                 Some(elements.iter().collect())
             }
-            // The peer dialect alone comes here: PTX has a rule for it.
+            // Only the peer dialect reaches this: a rule checks it for PTX.
             (Arg::Vector(elements, at), _) => {
                 let count = elements.len();
                 let message = format!("{count} elements do not fit the qualifiers");
@@ -279,7 +279,7 @@ impl<'a> InstructionReader<'_> {
         elements.into_iter().map(|arg| self.plain_destination(arg, ty.bits).ok()).collect()
     }
 
-    /// Notes an access, to be checked against its variable when all are known.
+    /// Records an access, which is checked against its variable when all accesses are known.
     pub(super) fn access(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -303,7 +303,7 @@ impl<'a> InstructionReader<'_> {
         });
     }
 
-    /// Reports a constant with more bits than the type.
+    /// Reports a constant that has more bits than the type.
     pub(super) fn fits(&mut self, arg: &Arg<'a>, ty: Type) {
         if let Arg::Number(_, at) = *arg
             && ty.bits > 64
@@ -325,7 +325,7 @@ impl<'a> InstructionReader<'_> {
     }
 }
 
-/// An addition in the place of the subtraction, with the other sign if that is plain to see.
+/// The corresponding addition. The sign of a constant operand is changed.
 fn negated(cell: &InstructionCell<'_>, position: usize) -> String {
     let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
     parts[position] = "add";

@@ -35,7 +35,7 @@ pub struct InstructionReader<'r> {
 }
 
 impl<'a> InstructionReader<'_> {
-    /// One cell: its labels, and its instruction if there is one.
+    /// Reads one cell: its labels, and its instruction if there is one.
     pub fn cell(&mut self, cell: &InstructionCell<'a>) {
         let line = self.draft.thread(self.thread).lines.len();
         for &(name, at) in &cell.labels {
@@ -110,7 +110,7 @@ impl<'a> InstructionReader<'_> {
         one.into_iter().collect()
     }
 
-    /// `createpolicy`: a register with a value that no outcome depends on.
+    /// `createpolicy`: writes a register whose value affects no outcome.
     fn policy(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let args = self.args(cell)?;
         let Some(first) = args.first() else {
@@ -123,7 +123,8 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Alu(Alu { op: AluOp::Mov, ty, destination, sources: vec![nothing] }))
     }
 
-    /// What has no instruction in the model: real PTX, the peer's, or neither.
+    /// An opcode that the model does not have: an instruction of PTX, one of the peer dialect, or an unknown
+    /// word.
     fn other(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let name = cell.opcode();
         let peers = opcode::PEER.contains(&name)
@@ -162,8 +163,8 @@ impl<'a> InstructionReader<'_> {
         Instruction::Unsupported(format!("`{name}`: {what}"))
     }
 
-    /// The qualifiers of a cell; `None` if some were no good. Past the ones that are kept, an
-    /// instruction outside the model is `Err`.
+    /// The qualifiers of a cell; `None` after an error. The inner `Err` is an instruction that the model does
+    /// not support.
     fn qualifiers(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -187,8 +188,8 @@ impl<'a> InstructionReader<'_> {
         ok.then_some(Ok(qualifiers))
     }
 
-    /// Asks the rules of a memory instruction; `None` if it breaks one. What only one of document
-    /// and assembler forbids is not an error in a test, because its meaning is clear.
+    /// Checks the rules of a memory instruction; `None` if it breaks one. A rule of only the document or only
+    /// the assembler is not an error in a test, because the meaning is clear.
     fn ruled(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -211,7 +212,7 @@ impl<'a> InstructionReader<'_> {
             let written = written(cell, args);
             for (rule, breach) in &broken {
                 let help = match &breach.fix[..] {
-                    // The version of a test is in its header.
+                    // The PTX version of a test is in its header.
                     [Edit::Version(isa)] => Some(format!("PTX-ISA={isa}")),
                     _ => written.help(breach),
                 };
@@ -225,13 +226,13 @@ impl<'a> InstructionReader<'_> {
         broken.is_empty().then_some(())
     }
 
-    /// What rules see of an operand: registers of a test have no declared type, and its variables
-    /// are known only at its end.
+    /// The form of an operand for the rules. Registers of a test have no declared type, and its variables are
+    /// known only at the end.
     fn shape(arg: &Arg<'a>) -> OperandShape {
         let value = |arg: &Arg<'a>| match *arg {
             Arg::Name("_", _) => ValueShape::Sink,
             Arg::Name(..) => ValueShape::Register(None),
-            // A number of a test is bits, of a float too.
+            // A number in a test is a bit pattern, also of a float.
             Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
                 ValueShape::Other
             }
@@ -258,7 +259,7 @@ impl<'a> InstructionReader<'_> {
         cell::args(cell.operands, self.report)
     }
 
-    /// Reports a wrong number of operands; `form` shows the right one.
+    /// Reports a wrong number of operands; `form` shows the correct operands.
     fn count(&mut self, cell: &InstructionCell<'a>, args: &[Arg<'a>], form: &str) {
         let name = cell.name_at().of(cell.operands.text);
         let what = match args.len() {
@@ -280,7 +281,7 @@ impl<'a> InstructionReader<'_> {
         self.draft.thread(self.thread).register(name, at, self.report)
     }
 
-    /// A register to be written, `_` being none; `bits` is the width of what is written.
+    /// The destination register, or `None` for `_`; `bits` is the width of the value.
     fn destination(&mut self, arg: &Arg<'a>, bits: u16) -> Result<Option<Reg>, ErrorReported> {
         match *arg {
             Arg::Name("_", _) => Ok(None),
@@ -313,7 +314,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// As [`Self::destination`], noting that nothing is known of the value.
+    /// Like [`Self::destination`], and records that nothing is known of the value.
     fn plain_destination(
         &mut self,
         arg: &Arg<'a>,
@@ -326,7 +327,7 @@ impl<'a> InstructionReader<'_> {
         Ok(written)
     }
 
-    /// A register, number or variable whose value (for a variable: address) is used.
+    /// A source operand: a register, a number, or a variable, which stands for its address.
     fn operand(&mut self, arg: &Arg<'a>) -> Option<Operand> {
         match *arg {
             Arg::Number(value, _) => Some(Operand::Imm(value)),
@@ -355,7 +356,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// What an instruction accesses. In the peer dialect, addresses have no brackets.
+    /// The address of an access. In the peer dialect, addresses have no brackets.
     fn address(&mut self, cell: &InstructionCell<'a>, arg: &Arg<'a>) -> Option<Address> {
         let (base, offset) = match *arg {
             Arg::Address(written, _) => (written.base, written.offset),
@@ -382,7 +383,7 @@ impl<'a> InstructionReader<'_> {
         Some(Address { base, offset })
     }
 
-    /// A declared name is a variable; any other is a register if the thread has it.
+    /// A declared name is a variable. Any other name is a register if the thread has it.
     fn base(&mut self, name: &str, at: ByteSpan) -> Option<Result<VariableId, Reg>> {
         if name.starts_with('%') {
             return Some(Err(self.register(name, at)));
@@ -418,14 +419,14 @@ impl<'a> InstructionReader<'_> {
     }
 }
 
-/// An instruction whose operands are one piece.
+/// The pieces of an instruction whose operands were not split.
 fn unread<'a>(cell: &InstructionCell<'a>) -> InstructionPieces<'a> {
     let at = cell.operands.rest_at();
     let rest = (at.start < at.end).then_some(OperandPiece { at, shape: PieceShape::Scalar });
     InstructionPieces { operands: rest.into_iter().collect(), ..written(cell, &[]) }
 }
 
-/// An instruction in pieces, to be put together again without what is wrong.
+/// The pieces of an instruction, from which a suggestion is put together.
 fn written<'a>(cell: &InstructionCell<'a>, args: &[Arg<'a>]) -> InstructionPieces<'a> {
     let piece = |arg: &Arg<'a>| {
         let shape = match arg {

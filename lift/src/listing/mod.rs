@@ -1,7 +1,7 @@
-//! Functions of a listing as columns of a test: each instruction becomes a cell, unchanged.
+//! Translates the functions of a SASS listing to columns of a test: each instruction becomes a cell, unchanged.
 //!
-//! The initial state has what the listing does not show: the constant of each parameter, the address of shared
-//! memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
+//! The initial state has values that the listing does not show: the constant of each parameter, the address of
+//! shared memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
 //! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
 
 mod environment;
@@ -23,17 +23,18 @@ use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandK
 use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 
-/// What a listing does not show of a function, and the module does that it was made of.
+/// Properties of a function that its listing does not show, taken from the PTX module that it was compiled
+/// from.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     pub variables: Vec<FunctionVariable>,
-    /// How many accesses are of vectors with elements of 32 bits; 0 where some access is wider.
+    /// The number of vector accesses with elements of 32 bits; 0 if some access is wider.
     pub vectors: usize,
 }
 
 impl Signature {
-    /// That of a function in PTX.
+    /// The signature of a PTX function.
     pub fn of(function: &Function) -> Signature {
         let mut vectors = 0;
         let mut wide = false;
@@ -53,8 +54,8 @@ impl Signature {
     }
 }
 
-/// The functions of a listing. `arch` is the number behind `sm_` where the listing does not say it;
-/// `path` is for the messages. A function without a signature is refused.
+/// The functions of a listing. `arch` is the `sm_` number, for a listing that does not contain it; `path` is
+/// for error messages. A function without a signature is refused.
 pub fn functions(
     path: &str,
     text: &str,
@@ -104,12 +105,12 @@ pub fn functions(
     Ok(listing.functions.iter().map(|one| (one.name.to_owned(), read(one))).collect())
 }
 
-/// The first instruction of these lines that cannot be read.
+/// The first diagnostic of an instruction in these lines.
 fn unread<'l>(listing: &'l Listing<'_>, lines: std::ops::Range<usize>) -> Option<&'l Diagnostic> {
     listing.diagnostics.iter().find(|one| lines.contains(&one.span.line))
 }
 
-/// The variables whose addresses are in bank 4, by their offsets: `.dword x` in its section.
+/// The variables whose addresses are in bank 4, by offset: `.dword x` in the section of the bank.
 fn addresses(text: &str) -> BTreeMap<u64, &str> {
     let mut all = BTreeMap::new();
     let mut inside = false;
@@ -138,7 +139,7 @@ struct ListedFunctionReader<'l> {
     notes: BTreeSet<String>,
 }
 
-/// The text of an instruction, or why it cannot be printed.
+/// The text of an instruction, or the reason why it cannot be printed.
 type TextResult<T> = Result<T, String>;
 
 impl ListedFunctionReader<'_> {
@@ -217,7 +218,7 @@ impl ListedFunctionReader<'_> {
         })
     }
 
-    /// Whether what follows waits for it, which no text shows.
+    /// Whether the instructions that follow wait for this one. The text does not show that.
     fn waits(&mut self, instruction: &Instruction<'_>) -> bool {
         let constant = matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
         let waits = match class(instruction.opcode.text) {
@@ -234,17 +235,17 @@ impl ListedFunctionReader<'_> {
     }
 }
 
-/// A label as a test has it.
+/// A label with the characters that a test allows.
 fn plain(label: &str) -> String {
     label.trim_start_matches('.').replace(['.', '@'], "_")
 }
 
-/// The label of an address that a branch names.
+/// The label for the target address of a branch.
 fn at_address(address: u64) -> String {
     format!("A{address:x}")
 }
 
-/// The label that an instruction may go to.
+/// The label of the target of a branch.
 fn target(instruction: &Instruction<'_>) -> Option<String> {
     if class(instruction.opcode.text) != Some(Class::Branch) {
         return None;
@@ -259,7 +260,7 @@ fn target(instruction: &Instruction<'_>) -> Option<String> {
     }
 }
 
-/// `&wr=0x0`: the scoreboard that says when a load is done.
+/// `&wr=0x0`: the scoreboard that a load clears when it is done.
 const WRITE: Annotation<'static> = Annotation {
     kind: AnnotationKind::Write(0),
     text: "&wr=0x0",
@@ -267,7 +268,7 @@ const WRITE: Annotation<'static> = Annotation {
     at: ByteSpan { start: 0, end: 0 },
 };
 
-/// `NOP &req={0}`: waits for it.
+/// `NOP &req={0}`: waits for that scoreboard.
 fn wait() -> Instruction<'static> {
     let nothing = ByteSpan::default();
     let text = "&req={0}";
@@ -282,7 +283,7 @@ fn wait() -> Instruction<'static> {
     }
 }
 
-/// Without what a compiler puts behind the last instruction: a branch to itself, and `NOP`.
+/// The lines without the padding that a compiler adds at the end: a branch to itself, and `NOP`.
 fn without_padding<'l, 'a>(lines: &'l [ListingLine<'a>]) -> &'l [ListingLine<'a>] {
     let named: BTreeSet<(usize, String)> = lines
         .iter()

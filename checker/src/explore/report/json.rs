@@ -1,4 +1,4 @@
-//! One object for each test and architecture, a line each: `docs/json.md` describes it.
+//! One JSON object per line for each test and architecture. `docs/json.md` describes it.
 
 use litmus::Test;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What `causeway explore` says of tests, for every format.
+//! The reports of `causeway explore` on tests, for every format.
 
 mod json;
 mod text;
@@ -25,22 +25,22 @@ use engine::words::with_threads;
 pub(crate) use json::ExploreObject;
 pub use text::TextOptions;
 
-/// What became of one file.
+/// The result of one file.
 pub enum ExploreResult {
-    /// On each machine.
+    /// The test, and its run on each machine.
     Ran(Box<Test>, Vec<MachineRun>),
     Rejected(Vec<Diagnostic>),
     Unreadable(io::Error),
 }
 
 pub struct ExploredFile {
-    /// As the user named it, or found below a folder the user named.
+    /// The path as the user gave it, or as found below a folder that the user gave.
     pub path: PathBuf,
     pub outcome: ExploreResult,
 }
 
 impl ExploredFile {
-    /// Why it did not run, if it did not.
+    /// The reason for which it did not run, if it did not.
     pub fn unread(&self) -> Option<UnreadInput<'_>> {
         let why = match &self.outcome {
             ExploreResult::Ran(..) => return None,
@@ -50,7 +50,7 @@ impl ExploredFile {
         Some(UnreadInput { path: &self.path, why })
     }
 
-    /// What there is to say of it, machine by machine.
+    /// The reports, one for each machine.
     pub fn said(&self, shown: TextOptions) -> Vec<ExploreReport<'_>> {
         let on = |on| ExploreReport { item: self, on, shown };
         match &self.outcome {
@@ -63,14 +63,14 @@ impl ExploredFile {
     }
 }
 
-/// A test on one of so many machines.
+/// A test on one machine, and the number of machines.
 struct TestOnMachine<'a> {
     test: &'a Test,
     ran: &'a MachineRun,
     of: usize,
 }
 
-/// What became of a test on one machine, or of a file that is no test.
+/// The result of a test on one machine, or of a file that is not a test.
 pub struct ExploreReport<'a> {
     item: &'a ExploredFile,
     on: Option<TestOnMachine<'a>>,
@@ -99,7 +99,7 @@ impl TestOnMachine<'_> {
         let exit = ran.exit();
         let (verdict, reason) = ran.verdict(test);
         let level = match (exit, &reason) {
-            // What could not be compared is neither good nor bad.
+            // A test that could not be compared is skipped.
             (Exit::AsExpected, Some(_)) => Level::Skipped,
             (exit, _) => Level::of(exit),
         };
@@ -132,7 +132,7 @@ impl TestOnMachine<'_> {
         }
     }
 
-    /// A difference with its runs; of anything else, what the terminal shows at most.
+    /// Prints a difference with its runs. For any other result, prints the most that the terminal format shows.
     fn details(&self, out: &mut dyn Write) -> io::Result<()> {
         let TestOnMachine { test, ran, .. } = self;
         let refuted = || ran.outcomes.iter().filter(|reached| reached.refutation.is_some());
@@ -164,7 +164,7 @@ impl Reportable for ExploreReport<'_> {
                 self.shown.compared(&self.item.path, test, ran, out)
             }
             Some(TestOnMachine { test, ran, .. }) => self.shown.explored(test, ran, out),
-            // Of inputs it is complained on the other stream.
+            // Errors in an input go to standard error.
             None => Ok(()),
         }
     }
@@ -186,8 +186,8 @@ impl Reportable for ExploreReport<'_> {
         lines::write(LineKind::Explore, &object, out)
     }
 
-    /// Of the machine alone, since a log has no place for a comparison. A state counts once, or as many times
-    /// as random walks ended in it.
+    /// The outcomes of the machine only, since a log cannot represent a comparison. A state counts once, or in
+    /// random walks once for each walk that ended in it.
     fn herd(&self) -> Option<Entry<'_>> {
         let TestOnMachine { test, ran, of } = self.on.as_ref()?;
         let explored = ran.explored.as_ref()?;
@@ -214,7 +214,7 @@ impl Reportable for ExploreReport<'_> {
             Quantifier::NotExists => positive == 0,
             Quantifier::ForAll => negative == 0,
         });
-        // Of what is stuck, or was not searched to the end, no log says "never" or "always".
+        // A log says "never" or "always" only after a complete search that is not stuck.
         let observation = (has_meaning && word != "stuck").then_some(match (positive, negative) {
             (0, _) => Observation::Never,
             (_, 0) => Observation::Always,
@@ -237,7 +237,7 @@ impl Reportable for ExploreReport<'_> {
     }
 }
 
-/// What a comparison amounts to.
+/// The summary of a comparison.
 #[derive(Default)]
 pub struct ExploreSummary {
     /// Whether anything was compared.
@@ -247,20 +247,21 @@ pub struct ExploreSummary {
     pub undecided: usize,
     pub stuck: usize,
     pub rejected: usize,
-    /// Outcomes that the axioms allow, where they were compared, and those of them that were seen.
+    /// The number of allowed outcomes that the machine reached, and the number of allowed outcomes, over all
+    /// comparisons.
     pub reached: usize,
     pub allowed: usize,
-    /// Why tests were not compared, each with how many.
+    /// The reasons for which tests were not compared, each with its count.
     pub undefined: BTreeMap<String, usize>,
     pub unsupported: BTreeMap<String, usize>,
     pub refused: BTreeMap<String, usize>,
-    /// Targets that are older than the axioms.
+    /// The number of results on targets that are older than the axioms, by target.
     pub early: BTreeMap<u16, usize>,
     pub worst: Option<Exit>,
     pub seconds: f64,
 }
 
-/// The first target of which the document says that the model applies.
+/// The first target to which the model applies according to the document.
 pub const NORMATIVE: u16 = 70;
 
 impl ExploreSummary {
@@ -298,7 +299,7 @@ impl ExploreSummary {
                             *self.unsupported.entry(reason()).or_default() += 1;
                         }
                         Inclusion::Refused(_) => {
-                            // Without the place, which differs from test to test.
+                            // The location is removed, since it differs between tests.
                             let all = reason();
                             let why = all.rsplit("`: ").next().unwrap_or_default().to_owned();
                             *self.refused.entry(why).or_default() += 1;

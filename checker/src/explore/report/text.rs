@@ -1,4 +1,5 @@
-//! The terminal: outcomes; or, of a comparison, differences with a run and with what forbids them.
+//! The terminal format: outcomes, or for a comparison the differences, each with a run and the axiom that
+//! forbids it.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,19 +16,19 @@ use ::explore::one::{ExploreAnswer, MachineRun, Reached};
 use engine::exit::Exit;
 use engine::words::with_threads;
 
-/// What the terminal shows of a run.
+/// The options for the terminal format.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct TextOptions {
     pub check: bool,
     pub verbose: bool,
     pub stats: bool,
-    /// Whether it was asked from where an end can be reached.
+    /// Whether `--progress` was given: count the states from which no end can be reached.
     pub progress: bool,
 }
 
 impl TextOptions {
-    /// Every outcome, and a run to it if there is one to show.
+    /// Prints every outcome, with a run to it if one is recorded.
     pub(super) fn explored(
         self,
         test: &Test,
@@ -82,7 +83,7 @@ impl TextOptions {
             | Inclusion::Stuck { .. }
             | Inclusion::Limited(_) => format!("{word}: {}", reason.unwrap_or_default()),
         };
-        // A comparison that could not be made is neither good nor bad.
+        // A comparison that was not made has no colour.
         let made = matches!(inclusion, Inclusion::Included { .. });
         let style = if exit == Exit::AsExpected && !made { Style::new() } else { colour::of(exit) };
         let path = shown(path);
@@ -117,7 +118,7 @@ impl TextOptions {
 
     fn remarks(self, test: &Test, ran: &MachineRun, out: &mut dyn Write) -> io::Result<()> {
         let Some(explored) = &ran.explored else { return Ok(()) };
-        // A comparison has said so in its line.
+        // A comparison already prints this in its line.
         if let (ExploreAnswer::Explored, Some(((thread, line), misuse))) =
             (&ran.answer, ran.misused())
         {
@@ -153,7 +154,7 @@ impl TextOptions {
         if self.stats {
             let Exploration { states, transitions, bytes, .. } = explored;
             if *states == 0 {
-                // Walks keep none.
+                // Random walks store no states.
                 return writeln!(out, "  {transitions} choices");
             }
             write!(out, "  {states} states, {transitions} transitions")?;

@@ -1,4 +1,4 @@
-//! A thread of a litmus test as a kernel in PTX, whose registers are stored in the end.
+//! Writes a thread of a litmus test as a PTX kernel that stores its registers at the end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,10 +7,10 @@ use model::isa::{Instruction, Reg};
 use model::memory::{Space, Variable};
 use model::program::{InitialValue, Observed, Register, Thread, ThreadId};
 
-/// What stands for the name of the kernel in its text.
+/// The placeholder for the name of the kernel in its text.
 pub(super) const NAME: &str = "THREAD";
 
-/// The text of a kernel, with [`NAME`] where its name is; or why there is none.
+/// The text of a kernel with [`NAME`] as its name, or the reason why there is none.
 pub(super) fn kernel(test: &Test, thread: usize) -> Result<String, String> {
     if test.sass.is_some() || test.dialect != Dialect::Ptx {
         return Err("it is not in PTX".to_owned());
@@ -73,13 +73,14 @@ impl<'t> KernelWriter<'t> {
         Ok(self.text)
     }
 
-    /// Registers that the test names; a cell that is several lines has others besides.
+    /// The registers that the test names. The lines of a cell may use further registers.
     fn named(&self) -> impl Iterator<Item = (usize, &'t Register)> + use<'t> {
         let all = self.of.registers.iter().enumerate();
         all.filter(|(_, register)| !register.name.contains(' '))
     }
 
-    /// How wide a register is declared. One that nothing writes is as wide as what reads it.
+    /// The declared width of a register. A register that is never written has the width of the instruction that
+    /// reads it.
     fn bits(&self, index: usize) -> u16 {
         let register = &self.of.registers[index];
         let this = Reg(u16::try_from(index).expect("few registers"));
@@ -106,7 +107,7 @@ impl<'t> KernelWriter<'t> {
         types.max().unwrap_or(register.bits).max(16)
     }
 
-    /// What registers hold in the beginning: 0, where the test does not say.
+    /// The initial values of the registers: 0 if the test gives none.
     fn begin(&mut self) -> Result<(), String> {
         for (index, register) in self.named() {
             let (bits, name) = (self.bits(index), &register.name);
@@ -132,8 +133,8 @@ impl<'t> KernelWriter<'t> {
         Ok(())
     }
 
-    /// The instructions as they were written, each with the labels before it: a cell may be several
-    /// lines of the program.
+    /// The instructions as written, each with the labels before it. One cell may be several lines of the
+    /// program.
     fn cells(&self) -> Result<Vec<(Vec<String>, String)>, String> {
         let lines = &self.of.lines;
         let numbers = &self.test.line_numbers[self.thread];
@@ -179,13 +180,13 @@ impl<'t> KernelWriter<'t> {
         Ok(cells)
     }
 
-    /// Variables by what they are called in the module.
+    /// The names of the variables in the module.
     fn names(&self) -> BTreeMap<&str, String> {
         let all = self.test.program.variables.iter();
         all.map(|variable| (variable.name.as_str(), format!("{NAME}_{}", variable.name))).collect()
     }
 
-    /// Registers that something outside writes, and those that the test looks at.
+    /// The registers that memory accesses write, and those that the test observes.
     fn shown(&self) -> BTreeSet<Reg> {
         let accesses = self.of.lines.iter().filter(|line| line.instruction.access().is_some());
         let mut all: BTreeSet<Reg> =
@@ -225,7 +226,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c| !is_word(c))
 }
 
-/// An instruction with its operands called otherwise.
+/// An instruction with renamed operands.
 fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
     let (guard, rest) = match text.split_once(' ') {
         Some((guard, rest)) if guard.starts_with('@') => (guard.replace('%', "") + " ", rest),
@@ -241,7 +242,7 @@ fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
             first.len_utf8()
         };
         let (word, behind) = rest.split_at(length);
-        // `%r0` and `r0` are one register.
+        // `%r0` and `r0` name the same register.
         let register = word.strip_prefix('%').unwrap_or(word);
         out.push_str(names.get(word).map_or(register, String::as_str));
         rest = behind;

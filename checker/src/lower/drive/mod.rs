@@ -1,5 +1,5 @@
-//! `causeway lower --ptxas PATH --nvdisasm PATH TEST…`: the threads of litmus tests as kernels of a
-//! module, and what `ptxas` makes of them.
+//! `causeway lower --ptxas PATH --nvdisasm PATH TEST…`: compiles the threads of litmus tests with `ptxas`, as
+//! kernels of one module.
 
 mod kernel;
 
@@ -16,33 +16,33 @@ use super::files::{self, FunctionsError, ListingSource};
 use crate::input;
 use crate::kind::FileKind;
 
-/// The programs that are run, and where their files go.
+/// The programs to run, and the folder for their files.
 pub struct Tools<'a> {
     pub ptxas: &'a Path,
     pub nvdisasm: &'a Path,
     pub folder: &'a Path,
-    /// The number behind `sm_`.
+    /// The number after `sm_`.
     pub arch: u16,
 }
 
-/// A thread, or several that are the same.
+/// A thread, or several threads with the same text.
 pub struct ThreadGroup {
-    /// What the kernel is called.
+    /// The name of the kernel.
     pub symbol: String,
-    /// `MP.litmus P0`, the first of them.
+    /// The name of the first thread, such as `MP.litmus P0`.
     pub name: String,
-    /// The test that it is of.
+    /// The path of the test that contains the thread.
     pub test: PathBuf,
-    /// How many there are.
+    /// The number of threads with this text.
     pub count: usize,
     text: String,
-    /// Why no kernel of it is judged.
+    /// The reason for which its kernel is not judged.
     refused: Option<String>,
-    /// Whether the disassembler does not know an instruction that the assembler made.
+    /// Whether the disassembler does not know an instruction that the assembler emitted.
     pub illegal: bool,
 }
 
-/// Both sides of what was driven.
+/// The source and the target of a compilation.
 pub struct Sides {
     pub module: PathBuf,
     pub listing: PathBuf,
@@ -50,10 +50,10 @@ pub struct Sides {
     pub target: Functions,
 }
 
-/// A test that is not understood, and why.
+/// The path and the diagnostics of a rejected test.
 pub type Rejected = (PathBuf, Vec<Diagnostic>);
 
-/// The threads of the tests below these paths, each text once; and what could not be read.
+/// The distinct threads of the tests below these paths, and the tests that could not be read.
 pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<ThreadGroup>, Vec<Rejected>)> {
     let mut all: Vec<ThreadGroup> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -92,7 +92,7 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<ThreadGroup>, Vec<Reje
     Ok((all, errors))
 }
 
-/// A folder for this process alone, which is not there yet.
+/// A path for a folder that only this process uses. The folder is not created here.
 pub fn folder() -> PathBuf {
     std::env::temp_dir().join(format!("causeway-{}", std::process::id()))
 }
@@ -108,8 +108,8 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Compiles the threads, and reads what became of them. A kernel that the assembler, or the reader of
-/// PTX, does not take is left out, and said why. An error is one of the programs, not of a kernel.
+/// Compiles the threads and reads the result. A kernel that the PTX reader or the assembler rejects is left
+/// out, and the reason is recorded. `Err` means that a program failed, not that a kernel was rejected.
 pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, String> {
     let version = version(tools.ptxas)?;
     let own = |name: &str| tools.folder.join(name);
@@ -143,7 +143,7 @@ pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, Stri
     Ok(Sides { module: files.module, listing: files.listing, source, target })
 }
 
-/// Compiles these threads; those that are not taken are given up.
+/// Compiles these threads. Rejected kernels are marked as refused.
 fn assemble(
     all: &mut [ThreadGroup],
     these: &[usize],
@@ -178,7 +178,7 @@ fn assemble(
     }
 }
 
-/// The listing, or what the disassembler said.
+/// The listing, or the error text of the disassembler.
 fn disassemble(
     tools: &Tools<'_>,
     files: &AssemblerFiles,
@@ -187,7 +187,8 @@ fn disassemble(
     Ok(if done { Ok(text) } else { Err(text.trim().to_owned()) })
 }
 
-/// Finds the kernels that the disassembler stumbles over, by halves: one is enough for it to list none.
+/// Finds by bisection the kernels that the disassembler rejects: one such kernel suffices for it to print no
+/// listing.
 fn illegal(
     all: &mut [ThreadGroup],
     these: &[usize],
@@ -210,11 +211,11 @@ fn illegal(
     illegal(all, second, version, tools, files)
 }
 
-/// Gives up the kernels of these lines; whether there were any.
+/// Marks the kernels at these lines as refused; returns whether any kernel was newly marked.
 fn refuse(all: &mut [ThreadGroup], lines: &[(usize, usize)], found: &[(usize, String)]) -> bool {
     let mut some = false;
     for (line, why) in found {
-        // Each begins where it is in the list.
+        // `lines` has the first line of each kernel, in ascending order.
         let index = lines.partition_point(|(first, _)| first <= line).checked_sub(1);
         let Some(driven) = index.map(|index| &mut all[lines[index].1]) else { continue };
         if driven.refused.is_none() {
@@ -225,7 +226,7 @@ fn refuse(all: &mut [ThreadGroup], lines: &[(usize, usize)], found: &[(usize, St
     some
 }
 
-/// The module, and at which line each kernel begins.
+/// The text of the module, and the line at which each kernel begins.
 fn module(
     all: &[ThreadGroup],
     these: &[usize],
@@ -249,7 +250,7 @@ fn module(
     (text, lines)
 }
 
-/// `ptxas threads.ptx, line 20; error   : …`, `ptxas warning : … on line '20' …`
+/// Parses `ptxas threads.ptx, line 20; error   : …` and `ptxas warning : … on line '20' …`.
 fn complaint(line: &str) -> Option<(usize, String)> {
     if let Some((place, message)) = line.split_once("; error") {
         let (_, number) = place.rsplit_once("line ")?;
@@ -262,7 +263,8 @@ fn complaint(line: &str) -> Option<(usize, String)> {
     Some((number, format!("ptxas: {message}")))
 }
 
-/// Runs a program: whether it was content, and what it said; its output alone if it was.
+/// Runs a program. Returns whether it succeeded, with its standard output, or on failure its standard error and
+/// output.
 fn run(command: &mut Command) -> Result<(bool, String), String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let done = command.output().map_err(|error| format!("{program}: {error}"))?;
@@ -272,7 +274,7 @@ fn run(command: &mut Command) -> Result<(bool, String), String> {
     Ok((success, said))
 }
 
-/// The version of PTX that came with an assembler: of 12.9 it is 8.8.
+/// The PTX version that belongs to a release of the assembler: release 12.9 has PTX 8.8.
 fn version(ptxas: &Path) -> Result<(u16, u16), String> {
     let (done, said) = run(Command::new(ptxas).arg("--version"))?;
     let release = said.split("release ").nth(1).and_then(|rest| {
@@ -282,7 +284,7 @@ fn version(ptxas: &Path) -> Result<(u16, u16), String> {
     });
     let version = release.filter(|_| done).and_then(|release: (u16, u16)| match release {
         (11, minor) => Some((7, minor)),
-        // 12.5 and 12.6 have the same one.
+        // Releases 12.5 and 12.6 have the same PTX version.
         (12, minor) => Some((8, if minor > 5 { minor - 1 } else { minor })),
         (13.., minor) => Some((release.0 - 4, minor)),
         _ => None,
