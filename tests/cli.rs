@@ -36,6 +36,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lower-json", &["lower", "--rows", "tests/lower/few.csv", "--format=json"]),
     ("lower-no-column", &["lower", "--rows", "tests/lower/no-column.csv"]),
     ("lower-short-row", &["lower", "--rows", "tests/lower/short-row.csv"]),
+    ("lower-no-rows", &["lower", "--rows", "tests/lower/no-rows.csv"]),
     ("lower-no-file", &["lower", "--rows", "tests/lower/none.csv"]),
     ("lower-functions", &["lower", "--from", MESSAGE, "--to", MADE]),
     ("lower-functions-json", &["lower", "--from", MESSAGE, "--to", MADE, "--format=json"]),

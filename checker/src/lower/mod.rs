@@ -128,6 +128,11 @@ fn of_rows(
             return writeln!(err, "help: expected the columns `source`, `target` and `arch`");
         }
     };
+    if table.rows.is_empty() {
+        let why = io::Error::other("no rows");
+        let why = UnreadReason::Unreadable(&why);
+        return reporter.unread(&UnreadInput { path, why }, (out, err));
+    }
     let progress = Bar((how.bar)(table.rows.len(), "rows"));
     let (findings, questions) = refine::rows::judge_by(&table, how.setting, None, &progress);
     progress.end();
@@ -153,6 +158,11 @@ fn of_functions(
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
     let pairs = function::paired(source, target);
+    if pairs.is_empty() {
+        let why = io::Error::other("no function with a body in it, nor in the target");
+        let why = UnreadReason::Unreadable(&why);
+        return reporter.unread(&UnreadInput { path: from, why }, (out, err));
+    }
     let progress = Bar((how.bar)(pairs.len(), "functions"));
     let said = function::judge_all(&pairs, how.setting.refiner, how.setting.jobs, &progress);
     progress.end();
