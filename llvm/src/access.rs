@@ -9,10 +9,10 @@ use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
 
-/// Elements of a vector of local variables, at most.
+/// The maximum number of elements of a local variable.
 const MOST: u64 = 1 << 16;
 
-/// How an order is written in a column.
+/// The spelling of an ordering in a column.
 fn order_name(order: AtomicOrdering) -> &'static str {
     match order {
         AtomicOrdering::Monotonic => "relaxed",
@@ -43,14 +43,14 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// A fence that only its own thread sees orders nothing.
+    /// A fence. One whose scope is its own thread orders nothing and is omitted.
     fn fence(&mut self, order: AtomicOrdering, scope: &str) {
         if let Some(scope) = self.scope(scope) {
             self.row(format!("fence.{}.{scope}", order.name()));
         }
     }
 
-    /// The scope of this name (reading R44); `None` for one that includes no other thread.
+    /// The scope with this name (reading R44); `None` for a scope that includes no other thread.
     fn scope(&mut self, name: &str) -> Option<&'static str> {
         match name {
             "" => Some("system"),
@@ -69,7 +69,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// Orders and scope as parts of an instruction, each with its dot; none for a plain access.
+    /// The orderings and the scope as parts of an instruction, each with its dot; empty for a plain access.
     fn strength(&mut self, access: &Access<'a>, private: bool) -> String {
         let atomic = matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. });
         let Some(order) = access.order else {
@@ -87,7 +87,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             order
         };
         let Some(scope) = scope else {
-            // No other thread may be at it at the same time, so that a race is one of plain accesses.
+            // No other thread may access the location at the same time. A race with it counts as one of plain
+            // accesses.
             return if atomic || access.volatile {
                 ".relaxed.block".to_owned()
             } else {
@@ -122,7 +123,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         for operand in operands {
             self.kept_inside(operand)?;
         }
-        // Of memory that only this thread sees, or that nobody writes.
+        // Whether only this thread can access the memory, or no thread writes it.
         let private =
             matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
         if private && matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. }) {
@@ -168,7 +169,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// The type of one element as a column writes it, and its bytes.
+    /// The spelling of the type of one element in a column, and its size in bytes.
     fn width(&self, scalar: ScalarType) -> LoweringResult<(&'static str, i64)> {
         Ok(match scalar.bits() {
             1 | 8 => ("u8", 1),
@@ -230,7 +231,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// The scalars of an operand, all of which have a value.
+    /// The scalars of an operand, each of which must have a value.
     pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
         let cells = self.cells(ty, value)?;
         if cells.iter().any(|cell| cell == super::value::UNDEFINED) {
@@ -291,7 +292,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// The register of a scalar result, or the sign for none.
+    /// The register of a scalar result, or the sign for no result.
     fn result_or_none(&self, result: Option<&'a str>) -> CellText {
         let part = result.and_then(|name| self.values.get(name)?.parts.first());
         part.map_or("_".to_owned(), |(_, cell)| cell.clone())
@@ -323,7 +324,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// A load or store of a local variable in a register.
+    /// A load or store of a local variable that is kept in a register.
     fn slot(
         &mut self,
         name: &'a str,
@@ -345,7 +346,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// The local variable that this is a plain load or store of, and nothing else.
+    /// The local variable that a plain load or store accesses; `None` for any other instruction.
     pub(super) fn slot_of(&self, step: &InstructionKind<'a>) -> Option<&'a str> {
         let InstructionKind::Memory(Operation::Access(access), values) = step else { return None };
         let (Value::Local(name), false) = (values.first()?, access.volatile) else { return None };

@@ -1,4 +1,4 @@
-//! The lines of a function become blocks of instructions.
+//! Parses the lines of a function into blocks of instructions.
 
 use super::Operation;
 use super::lex::{Token, TokenKind};
@@ -31,7 +31,7 @@ const CASTS: &[&str] = &[
     "fptoui",
 ];
 
-/// Real opcodes that are not supported.
+/// Opcodes of LLVM IR that are not supported.
 const OTHER: &[&str] = &[
     "fneg",
     "fcmp",
@@ -48,13 +48,13 @@ const OTHER: &[&str] = &[
     "cleanupret",
 ];
 
-/// Words between an opcode and its first type.
+/// Flags between an opcode and its first type.
 const FLAGS: &[&str] = &["nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "inbounds", "nusw"];
 
-/// Words that let floats be computed in another way.
+/// Fast-math flags, which allow a floating-point operation to be computed differently.
 const FAST: &[&str] = &["fast", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc"];
 
-/// How many brackets these tokens leave open.
+/// The number of brackets that these tokens leave open.
 pub(super) fn depth(text: &str, tokens: &[Token]) -> i64 {
     let signs = tokens.iter().filter(|token| token.kind == TokenKind::Sign);
     signs.fold(0, |depth, token| match token.at.of(text) {
@@ -75,7 +75,7 @@ pub(super) fn read<'a>(
     let mut lines = lines.iter();
     while let Some(line) = lines.next() {
         let mut tokens = line.clone();
-        // A `switch` has a line for each of its cases.
+        // A `switch` has one line per case.
         while depth(text, &tokens) > 0 {
             let Some(more) = lines.next() else { break };
             tokens.extend(more);
@@ -242,7 +242,7 @@ impl<'a> Parser<'a, '_> {
         LineError::Reported
     }
 
-    /// Passes over flags; whether one is of fast mathematics.
+    /// Skips flags. Returns whether one of them is a fast-math flag.
     fn flags(&mut self) -> bool {
         let mut fast = false;
         loop {
@@ -363,7 +363,7 @@ impl<'a> Parser<'a, '_> {
         Ok(InstructionKind::Alloca { ty, count })
     }
 
-    /// A call; its arguments only where somebody is called by name.
+    /// Parses a call. The arguments are parsed only if the callee is given by name.
     fn called(&mut self) -> LineResult<'a, InstructionKind<'a>> {
         self.flags();
         while !self.at_type() {
@@ -395,7 +395,7 @@ impl<'a> Parser<'a, '_> {
             }
             let ty = self.any_type()?;
             if self.text_at(0).starts_with('!') || ty == Ty::Other {
-                // Metadata: what a debugger is told.
+                // Metadata: information for a debugger.
                 while !matches!(self.text_at(0), "," | ")" | "") {
                     self.next += 1;
                     if self.text_at(0) == "(" {
@@ -410,7 +410,7 @@ impl<'a> Parser<'a, '_> {
         Ok(InstructionKind::Call { result, callee: &callee[1..], arguments })
     }
 
-    /// The type of a result, or that of the whole function, as `i32 (ptr, ...)`.
+    /// The result type of a call, or its whole function type, as `i32 (ptr, ...)`.
     fn called_type(&mut self) -> LineResult<'a, Ty> {
         let mut parser_next = self.next;
         let ty = self.any_type()?;
@@ -423,7 +423,7 @@ impl<'a> Parser<'a, '_> {
         result
     }
 
-    /// What attributes a parameter or an argument has, by name.
+    /// The attributes of a parameter or an argument, by name.
     pub(super) fn attributes(&mut self) -> LineResult<'a, Vec<&'a str>> {
         let mut attributes = Vec::new();
         loop {
@@ -487,7 +487,7 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 impl<'a> Value<'a> {
-    /// An operand that was read before, from its text.
+    /// An operand that was read before, parsed from its text.
     fn again(text: &'a str) -> Option<Value<'a>> {
         let mut report = Diagnostics::default();
         let tokens = super::lex::lines(text, &mut report).concat();

@@ -1,4 +1,4 @@
-//! Calls of what LLVM itself defines: barriers, fences, special registers, small functions.
+//! Calls of LLVM intrinsics: barriers, fences, special registers, small functions.
 
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::Typed;
@@ -6,7 +6,7 @@ use super::ty::{ScalarType, Ty};
 use lift::function::EntryValue;
 use text::cursor::short;
 
-/// Calls that do nothing which another thread or this one can see.
+/// Calls without an effect that this thread or another one can observe.
 const NOTHING: &[&str] = &[
     "llvm.dbg.",
     "llvm.lifetime.",
@@ -18,7 +18,7 @@ const NOTHING: &[&str] = &[
     "llvm.var.annotation",
 ];
 
-/// Special registers that hold one value as long as the kernel runs, without what all begin with.
+/// Special registers whose value does not change while the kernel runs, without their common prefix.
 const SPECIAL: &[(&str, &str)] = &[
     ("laneid", "laneid"),
     ("warpid", "warpid"),
@@ -35,7 +35,7 @@ const SPECIAL: &[(&str, &str)] = &[
     ("cluster.nctarank", "cluster_nctarank"),
 ];
 
-/// The same, of three dimensions each.
+/// The same for registers with three dimensions.
 const DIMENSIONS: &[(&str, &str)] = &[
     ("tid", "tid"),
     ("ntid", "ntid"),
@@ -47,10 +47,10 @@ const DIMENSIONS: &[(&str, &str)] = &[
     ("cluster.nctaid", "cluster_nctaid"),
 ];
 
-/// The threads of a warp.
+/// The number of threads in a warp.
 const WARP: u64 = 32;
 
-/// Whether calls of this are passed over.
+/// Whether calls of this function are skipped.
 pub(super) fn does_nothing(callee: &str) -> bool {
     NOTHING.iter().any(|prefix| callee.starts_with(prefix))
 }
@@ -132,7 +132,7 @@ impl<'a> Translator<'a, '_> {
         Ok(Some(cell))
     }
 
-    /// A special register, which the initial state holds.
+    /// A special register, whose value is in the initial state.
     fn special(
         &mut self,
         name: &str,
@@ -166,7 +166,7 @@ impl<'a> Translator<'a, '_> {
         self.mov(scalar, &to, &register)
     }
 
-    /// `llvm.nvvm.ldg.global.…(ptr, align)`: a load of what nobody writes.
+    /// `llvm.nvvm.ldg.global.…(ptr, align)`: a load of memory that no thread writes.
     fn read_only(
         &mut self,
         arguments: &[Typed<'a>],
@@ -187,7 +187,7 @@ impl<'a> Translator<'a, '_> {
         Ok(())
     }
 
-    /// `barrier0.popc` and so on: a barrier that counts.
+    /// `barrier0.popc` and similar: a barrier with a reduction.
     fn reduce(&mut self, operation: &str, arguments: &[Typed<'a>], to: &str) -> LoweringResult<()> {
         let (id, count, of) = match arguments {
             [of] => ("0".to_owned(), None, of),
@@ -222,7 +222,7 @@ impl<'a> Translator<'a, '_> {
         Ok(())
     }
 
-    /// A small function of its arguments.
+    /// An intrinsic that computes its result from its arguments.
     fn function(
         &mut self,
         callee: &str,
@@ -261,7 +261,7 @@ impl<'a> Translator<'a, '_> {
     }
 }
 
-/// What a barrier reduces to one value, if this is one that does.
+/// The reduction of a barrier; `None` for any other callee.
 fn reduction(callee: &str) -> Option<&'static str> {
     let bare = callee.strip_prefix("llvm.nvvm.")?;
     let of_cta = bare.strip_prefix("barrier0.").or(bare.strip_prefix("barrier.cta.red."))?;

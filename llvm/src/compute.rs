@@ -1,4 +1,4 @@
-//! Instructions that compute from registers alone.
+//! Instructions that compute on registers only.
 
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
@@ -6,13 +6,13 @@ use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
 use text::cursor::short;
 
-/// The low bits of a number.
+/// A number whose `bits` low bits are set.
 fn ones(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
 impl<'a, 'm> Translator<'a, 'm> {
-    /// An instruction that ends no block; `first` says that it is in the first one.
+    /// An instruction that does not end a block. `first`: it is in the first block.
     pub(super) fn step(
         &mut self,
         instruction: &'m TypedInstruction<'a>,
@@ -126,7 +126,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         number
     }
 
-    /// A value whose register is wider, with zeros above it.
+    /// A value in a wider register, zero-extended.
     pub(super) fn masked(&mut self, scalar: ScalarType, cell: CellText) -> CellText {
         let bits = scalar.bits();
         if matches!(bits, 32 | 64) {
@@ -138,7 +138,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         masked
     }
 
-    /// The same in place.
+    /// Zero-extends a value in its register.
     fn mask(&mut self, scalar: ScalarType, cell: &str) {
         let bits = scalar.bits();
         if !matches!(bits, 32 | 64) {
@@ -147,7 +147,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// A value whose register is wider, with its sign above it.
+    /// A value in a wider register, sign-extended.
     fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
         let width = self.container(scalar)?.max(32);
         let (bits, from) = match scalar.bits() {
@@ -224,7 +224,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// Whether two values of a type are equal, as a predicate.
+    /// A predicate that states whether two values of a type are equal.
     pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> LoweringResult<CellText> {
         let parts = ty.parts(&self.module.types);
         let Some([scalar]) = parts.as_deref() else {
@@ -287,8 +287,8 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// That a conversion does not let the address of a local variable go, nor one of a state space
-    /// become a number.
+    /// Refuses a conversion that passes on the address of a local variable, or that converts an address of a
+    /// state space to a number.
     fn kept(&self, op: &str, from: &Typed<'a>) -> LoweringResult<()> {
         match (op, &from.0) {
             ("ptrtoint" | "ptrtoaddr", Ty::Ptr(0 | 1)) => self.kept_inside(&from.1),

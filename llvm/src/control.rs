@@ -1,4 +1,4 @@
-//! Ends of blocks: branches, with what phis of the next block are given.
+//! Ends of blocks: branches, and their assignments to the phis of the next block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::step::{Block, InstructionKind, Terminator, Typed};
 use super::ty::{ScalarType, Ty};
 use text::cursor::short;
 
-/// What a register is given where one block leads to another.
+/// An assignment to a register on the edge between two blocks.
 struct PhiMove {
     to: CellText,
     from: CellText,
@@ -18,7 +18,7 @@ struct PhiMove {
 type Blocks<'a, 'm> = BTreeMap<&'a str, &'m Block<'a>>;
 
 impl<'a, 'm> Translator<'a, 'm> {
-    /// The end of the block `here`; `next` is the one that the column goes on with.
+    /// Translates the end of the block `here`. `next` is the next block of the column.
     pub(super) fn control(
         &mut self,
         end: &'m Terminator<'a>,
@@ -42,7 +42,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// What the phis of `to` are given by `from`.
+    /// The assignments to the phis of `to` on the edge from `from`.
     fn moves(
         &mut self,
         from: &str,
@@ -72,7 +72,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(moves)
     }
 
-    /// All at once: what is still needed is kept aside before it is overwritten.
+    /// Performs the assignments in parallel. A value that is still needed is saved before it is overwritten.
     fn assign(&mut self, moves: &[PhiMove]) -> LoweringResult<()> {
         let written: BTreeSet<&CellText> = moves.iter().map(|one| &one.to).collect();
         let conflict = moves.len() > 1 && moves.iter().any(|one| written.contains(&one.from));
@@ -196,7 +196,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// That the address of a local variable goes nowhere else.
+    /// Refuses a use that passes on the address of a local variable.
     pub(super) fn kept_inside(&self, value: &Value<'a>) -> LoweringResult<()> {
         if let Root::Alloca(name) = self.root(value) {
             let name = short(name);

@@ -1,7 +1,7 @@
-//! A function of LLVM IR becomes a column of operations of C++.
+//! Translates a function of LLVM IR into a column of C++ operations.
 //!
-//! Each value is a register for each scalar that it is made of. Integers of other widths than 32 and
-//! 64 are in wider registers, with zeros above; values of one bit are predicates.
+//! Each value has one register per scalar. Integers of widths other than 32 and 64 are in wider registers,
+//! zero-extended. Values of one bit are predicates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,13 +25,13 @@ pub(super) type CellText = String;
 
 pub(super) type LoweringResult<T> = Result<T, Refused>;
 
-/// What a name of a function stands for.
+/// The value that a name of a function denotes.
 pub(super) struct LoweredValue {
     pub(super) ty: Ty,
     pub(super) parts: Vec<(ScalarType, CellText)>,
 }
 
-/// Where a pointer was made.
+/// The origin of a pointer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Root<'a> {
     Parameter(usize),
@@ -46,16 +46,16 @@ pub(super) struct Translator<'a, 'm> {
     report: &'m mut Diagnostics,
     lines: &'m LineIndex,
     pub(super) values: BTreeMap<&'a str, LoweredValue>,
-    /// Where each value is made.
+    /// The instruction that produces each value.
     steps: BTreeMap<&'a str, &'m InstructionKind<'a>>,
     /// Local variables that are kept in registers.
     pub(super) slots: BTreeSet<&'a str>,
-    /// Words that are taken.
+    /// Words that are in use.
     names: BTreeSet<String>,
     labels: BTreeMap<&'a str, String>,
     /// Labels of the next row.
     pending: Vec<String>,
-    /// Where the instruction is that is translated.
+    /// The position of the instruction that is being translated.
     at: ByteSpan,
     pub(super) result: Option<(String, u16)>,
     pub(super) builder: FunctionBuilder,
@@ -64,7 +64,7 @@ pub(super) struct Translator<'a, 'm> {
     notes: Vec<String>,
 }
 
-/// Where lines begin.
+/// The offsets at which lines begin.
 pub(super) struct LineIndex(Vec<u32>);
 
 impl LineIndex {
@@ -78,7 +78,7 @@ impl LineIndex {
     }
 }
 
-/// A word that a litmus test takes: that of the symbol which `llc` makes of the name.
+/// The symbol that `llc` makes of a name, as a word that is valid in a litmus test.
 pub(super) fn word(name: &str) -> String {
     let mut word = String::new();
     for c in name.chars() {
@@ -95,7 +95,7 @@ pub(super) fn word(name: &str) -> String {
     word
 }
 
-/// Translates a function, or says why it is not supported; what LLVM would reject is reported.
+/// Translates a function, or states why it is not supported. Code that LLVM would reject is reported.
 pub(super) fn translate<'a>(
     module: &Module<'a>,
     definition: &FunctionDefinition<'a>,
@@ -147,7 +147,7 @@ pub(super) fn translate<'a>(
     })
 }
 
-/// Gives blocks and results the numbers that are not written.
+/// Assigns the implicit numbers of blocks and results.
 fn number<'a>(definition: &FunctionDefinition<'a>, blocks: &mut [Block<'a>]) {
     let mut next = 0;
     let mut pass = |name: Option<&'a str>| -> Option<&'a str> {
@@ -173,7 +173,7 @@ fn number<'a>(definition: &FunctionDefinition<'a>, blocks: &mut [Block<'a>]) {
     }
 }
 
-/// The numbers that a name may have without being written.
+/// The implicit numbers as names.
 static NUMBERS: [&str; 64] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
     "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32",
@@ -190,7 +190,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Err(self.refused(why))
     }
 
-    /// What LLVM would reject; the function is no more looked at.
+    /// Reports code that LLVM would reject, and ends the translation of the function.
     pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> LoweringResult<T> {
         self.report.error(code, self.at, message);
         Err(self.refused("it is not valid LLVM IR"))
@@ -202,7 +202,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// A word like this one that nothing else has.
+    /// A word similar to this one that is not in use.
     pub(super) fn fresh(&mut self, like: &str) -> String {
         let mut name = word(like);
         let mut next = 1;
@@ -216,7 +216,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         name
     }
 
-    /// A register that nothing else uses.
+    /// A register that is not in use.
     pub(super) fn register(&mut self, like: &str) -> CellText {
         self.fresh(like)
     }
@@ -233,7 +233,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.builder.instruction(&text, line)
     }
 
-    /// Notes what a register holds at the beginning.
+    /// Records the initial value of a register.
     pub(super) fn entry(&mut self, register: &str, value: EntryValue) {
         self.builder.entry(register, &value);
         self.initial.push((register.to_owned(), value));
@@ -253,7 +253,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         if definition.variadic {
             return self.no("`...` is not supported");
         }
-        // The registers have their names before anything else can.
+        // Registers take their names before anything else can.
         let mut parameters = Vec::new();
         let mut next = 0;
         for (index, parameter) in definition.parameters.iter().enumerate() {
@@ -298,7 +298,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(parameters)
     }
 
-    /// A generic pointer that is made one of a state space is known to lead there.
+    /// A generic pointer that is cast to a state space is known to point there.
     fn converted(
         &mut self,
         blocks: &[Block<'a>],
@@ -320,7 +320,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// Gives every value its registers, and every block its label.
+    /// Assigns registers to each value and a label to each block.
     fn names_of(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         for block in blocks {
             self.at = block.at;
@@ -385,7 +385,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// Reports names that stand for nothing, and finds local variables that registers can hold.
+    /// Reports undefined names, and finds the local variables that registers can hold.
     fn uses(&mut self, blocks: &'m [Block<'a>]) {
         let mut elsewhere = BTreeSet::new();
         let mut unknown = Vec::new();
@@ -396,7 +396,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             let mut stack = operands;
             let slot = self.slot_of(&instruction.step);
-            // What is only told of a variable is no use of its address.
+            // A call without an effect does not use the variable's address.
             let told = matches!(&instruction.step, InstructionKind::Call { callee, .. } if call::does_nothing(callee));
             while let Some(value) = stack.pop() {
                 match value {
@@ -430,10 +430,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.slots = slots.map(|(name, _)| *name).collect();
     }
 
-    /// Where a pointer comes from, as far as it is not computed from others.
+    /// The origin of a pointer, found through casts and offsets.
     pub(super) fn root(&self, pointer: &Value<'a>) -> Root<'a> {
         let mut value = pointer;
-        // A chain that is longer leads in a circle.
+        // A longer chain is a cycle.
         for _ in 0..1000 {
             match value {
                 Value::Local(name) => match self.steps.get(name) {
@@ -471,12 +471,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         Root::Unknown
     }
 
-    /// The instruction that makes a value.
+    /// The instruction that produces a value.
     pub(super) fn made(&self, name: &str) -> Option<&'m InstructionKind<'a>> {
         self.steps.get(name).copied()
     }
 
-    /// The state space of an address space's number; a generic pointer is one to global memory.
+    /// The state space of an address space, by its number. A generic pointer is treated as one to global
+    /// memory.
     pub(super) fn space(&self, number: u32) -> LoweringResult<Space> {
         Ok(match number {
             0 | 1 => Space::Global,
@@ -487,7 +488,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         })
     }
 
-    /// How many bits a register has that holds such a scalar: 1 for a predicate.
+    /// The width in bits of a register that holds such a scalar: 1 for a predicate.
     pub(super) fn container(&self, scalar: ScalarType) -> LoweringResult<u32> {
         match scalar.bits() {
             1 => Ok(1),
@@ -497,7 +498,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// All blocks that can be reached, in the order of the file.
+    /// Translates all reachable blocks, in the order of the file.
     fn blocks(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         let Some(first) = blocks.first() else {
             return self.wrong("llvm-block", "this function has no block".to_owned());
@@ -558,13 +559,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.labels.get(block).cloned().unwrap_or_default()
     }
 
-    /// Labels the next row.
+    /// Adds a label to the next row.
     pub(super) fn place(&mut self, label: String) {
         self.pending.push(label);
     }
 }
 
-/// Bits of a scalar, as far as registers have them.
+/// The width of a scalar in bits, limited to that of a `u16`.
 pub(super) fn scalar_bits(scalar: ScalarType) -> u16 {
     u16::try_from(scalar.bits()).unwrap_or(u16::MAX)
 }

@@ -1,4 +1,4 @@
-//! Tokens of LLVM IR, a line at a time.
+//! Tokens of LLVM IR, one line at a time.
 
 use text::report::{ByteSpan, Diagnostics};
 
@@ -6,7 +6,7 @@ use text::report::{ByteSpan, Diagnostics};
 pub(super) enum TokenKind {
     /// Opcodes, types, numbers, and names with their `%`, `@` or `!`.
     Word,
-    /// With its quotes.
+    /// A string, with its quotes.
     String,
     Sign,
 }
@@ -21,7 +21,7 @@ fn in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '%' | '@' | '!' | '$' | '_' | '.' | '-' | '+' | '#')
 }
 
-/// The tokens of each line that has any; a comment begins with `;`.
+/// The tokens of each line that is not empty. A comment begins with `;`.
 pub(super) fn lines(text: &str, report: &mut Diagnostics) -> Vec<Vec<Token>> {
     let mut lines = Vec::new();
     let mut start = 0;

@@ -39,7 +39,7 @@ pub enum AtomicOrdering {
 }
 
 impl AtomicOrdering {
-    /// As LLVM spells it.
+    /// The spelling in LLVM IR.
     pub fn name(self) -> &'static str {
         match self {
             AtomicOrdering::Unordered => "unordered",
@@ -52,7 +52,7 @@ impl AtomicOrdering {
     }
 }
 
-/// What an `atomicrmw` does.
+/// The operation of an `atomicrmw`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RmwOp {
     Xchg,
@@ -76,7 +76,7 @@ pub enum RmwOp {
     USubSat,
 }
 
-/// Which memory operation.
+/// The kind of a memory operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MemoryOp {
     Load,
@@ -90,9 +90,9 @@ pub enum MemoryOp {
 pub struct Access<'a> {
     pub kind: MemoryOp,
     pub volatile: bool,
-    /// `None` for one that is not atomic.
+    /// `None` if the operation is not atomic.
     pub order: Option<AtomicOrdering>,
-    /// As it is written; empty where it is the system.
+    /// The scope as it is written; empty for the system scope.
     pub scope: &'a str,
     pub ty: Type,
     /// The number of the address space; 0 is generic.
@@ -100,16 +100,16 @@ pub struct Access<'a> {
     pub pointer: &'a str,
     /// In bytes.
     pub align: Option<u64>,
-    /// What a store stores; what an `atomicrmw` or `cmpxchg` has beside its address.
+    /// The value of a store, or the operands of an `atomicrmw` or `cmpxchg` other than its address.
     pub values: Vec<&'a str>,
-    /// Names of metadata, as `invariant.load`.
+    /// Names of metadata, such as `invariant.load`.
     pub metadata: Vec<&'a str>,
-    /// What is known of the pointer, where it is a kernel's argument.
+    /// The attributes of the pointer, if it is an argument of a kernel.
     pub argument: Option<Vec<&'a str>>,
 }
 
 impl Access<'_> {
-    /// Whether the program promises that nobody writes what it reads while the kernel runs.
+    /// Whether the program promises that no thread writes the memory that it reads while the kernel runs.
     pub fn promises_read_only(&self) -> bool {
         let has =
             |attributes: &Vec<&str>| ["noalias", "readonly"].iter().all(|a| attributes.contains(a));
@@ -117,17 +117,17 @@ impl Access<'_> {
     }
 }
 
-/// A barrier that is called.
+/// A call of a barrier.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BarrierCall {
-    /// Of the CTA, all of its threads.
+    /// All threads of the CTA.
     Cta,
     ClusterArrive,
     ClusterArriveRelaxed,
     ClusterWait,
 }
 
-/// What one line does.
+/// The operation of one line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operation<'a> {
     Access(Access<'a>),
@@ -138,7 +138,7 @@ pub enum Operation<'a> {
     Barrier(BarrierCall),
     /// Computes from registers alone.
     Pure,
-    /// Real IR that is not supported: its opcode, or whom it calls.
+    /// An instruction of LLVM IR that is not supported: its opcode or its callee.
     Unsupported(&'a str),
 }
 
@@ -151,15 +151,15 @@ pub struct Instruction<'a> {
     pub operation: Operation<'a>,
 }
 
-/// Reads instructions, or says everything that is wrong with them. `path` is for the messages.
+/// Reads instructions, or returns all errors in them. `path` is used in messages.
 pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();
     let instructions = parse::Parser::new(text, &mut report).instructions();
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(instructions) }
 }
 
-/// Reads the functions of a module, or says everything that is wrong with it. What is right and not
-/// covered refuses its function alone.
+/// Reads the functions of a module, or returns all errors in it. Valid code that is not supported refuses
+/// only its own function.
 pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let mut report = Diagnostics::of_many();
     let module = module::read(text, &mut report);
@@ -168,7 +168,7 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     for definition in &module.functions {
         let before = report.count();
         let mut blocks = definition.blocks(text, &mut report);
-        // What a line that cannot be read would have made is not missed as well.
+        // A line that cannot be read defines no value. Uses of that value are not reported.
         if report.count() == before {
             let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
             functions.push((definition.symbol(), made));

@@ -1,4 +1,4 @@
-//! `load store atomicrmw cmpxchg fence`, with what LLVM itself would reject.
+//! `load store atomicrmw cmpxchg fence`, with the errors that LLVM itself would report.
 
 use super::lex::{Token, TokenKind};
 use super::parse::{LineError, LineResult, Parser};
@@ -37,7 +37,7 @@ const OPERATIONS: &[(&str, RmwOp)] = &[
 ];
 
 impl<'a> Parser<'a, '_> {
-    /// What follows one of the five opcodes.
+    /// Parses the operands of one of the five opcodes.
     pub(super) fn memory(&mut self, opcode: &str) -> LineResult<'a, Operation<'a>> {
         match opcode {
             "load" => self.load(),
@@ -48,7 +48,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// `syncscope("device")`; empty where there is none.
+    /// `syncscope("device")`; empty if there is none.
     fn syncscope(&mut self) -> LineResult<'a, &'a str> {
         if !self.eat("syncscope") {
             return Ok("");
@@ -63,7 +63,7 @@ impl<'a> Parser<'a, '_> {
         Ok(at.of(self.text).trim_matches('"'))
     }
 
-    /// One of `allowed`, or what is wrong with what is there.
+    /// Parses one of the `allowed` orderings, and reports any other.
     fn order(&mut self, of: &str, allowed: &[AtomicOrdering]) -> LineResult<'a, AtomicOrdering> {
         let (name, at) = self.word("an ordering")?;
         let known = ORDERS.iter().find(|(known, _)| *known == name).map(|known| known.1);
@@ -79,7 +79,7 @@ impl<'a> Parser<'a, '_> {
         Err(LineError::Reported)
     }
 
-    /// What stands behind the operands: alignment, metadata, what is known of the pointer.
+    /// Parses what follows the operands: alignment, metadata, attributes of the pointer.
     fn tail(&mut self, access: &mut Access<'a>) -> LineResult<'a, ()> {
         while self.eat(",") {
             if self.eat("align") {
@@ -283,7 +283,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// An access that is neither volatile nor atomic, of the generic space.
+/// An access of the generic space that is neither volatile nor atomic.
 fn plain(kind: MemoryOp, ty: Type, pointer: &str) -> Access<'_> {
     Access {
         kind,

@@ -1,4 +1,4 @@
-//! A module of LLVM IR: its types, its variables, and where its functions are.
+//! A module of LLVM IR: its types, its variables, and its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,17 +18,17 @@ pub(super) struct Global {
     pub(super) ty: Ty,
     pub(super) space: u32,
     pub(super) constant: bool,
-    /// Whether it begins as something else than zeros.
+    /// Whether its initial value is other than zeros.
     pub(super) initialized: bool,
-    /// What of it is not supported: an alias, one for each thread.
+    /// Its unsupported property, if any: an alias, or thread-local storage.
     pub(super) unusual: Option<&'static str>,
 }
 
-/// A parameter as the signature has it.
+/// A parameter of a signature.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct SignatureParameter<'a> {
     pub(super) ty: Ty,
-    /// Without its sign; empty where it has a number that is not written.
+    /// The name without its prefix; empty if its number is implicit.
     pub(super) name: &'a str,
     pub(super) attributes: Vec<&'a str>,
 }
@@ -40,7 +40,7 @@ pub(super) struct FunctionDefinition<'a> {
     pub(super) at: ByteSpan,
     pub(super) kernel: bool,
     pub(super) variadic: bool,
-    /// Whether no other module can name it.
+    /// Whether no other module can refer to it.
     internal: bool,
     pub(super) result: Ty,
     pub(super) parameters: Vec<SignatureParameter<'a>>,
@@ -52,21 +52,21 @@ pub(super) struct FunctionDefinition<'a> {
 pub(super) struct Module<'a> {
     pub(super) types: Types<'a>,
     pub(super) globals: BTreeMap<&'a str, Global>,
-    /// The words that stand for these variables.
+    /// The words that denote these variables.
     pub(super) words: BTreeSet<String>,
-    /// Those that stand for several.
+    /// The words that denote several variables.
     pub(super) ambiguous: BTreeSet<String>,
     pub(super) functions: Vec<FunctionDefinition<'a>>,
     /// Whether some pointers have 32 bits.
     pub(super) short_pointers: bool,
-    /// Functions that annotations call kernels.
+    /// Functions that annotations declare as kernels.
     kernels: BTreeSet<&'a str>,
 }
 
-/// What begins a line of a module that says nothing of what its functions do.
+/// First words of lines of a module that do not affect the behaviour of its functions.
 const IGNORED: &[&str] = &["source_filename", "declare", "attributes", "module", "uselistorder"];
 
-/// Conventions of calling that kernels have, by name and number.
+/// Calling conventions of kernels, by name and number.
 const KERNEL: &[&str] = &["ptx_kernel", "71"];
 
 /// Reads everything but the bodies of functions.
@@ -78,7 +78,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
     let mut parser = Parser::new(text, report);
     let mut lines = lines.into_iter();
     while let Some(mut tokens) = lines.next() {
-        // What is written over several lines.
+        // A definition that spans several lines.
         while body::depth(text, &tokens) > 0 && tokens[0].at.of(text) != "define" {
             let Some(more) = lines.next() else { break };
             tokens.extend(more);
@@ -121,7 +121,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
             _ if first.starts_with('@') => {
                 let before = parser.report.count();
                 let read = parser.global(&mut module);
-                // Only functions that use it are refused for a variable that cannot be read.
+                // A variable that cannot be read refuses only the functions that use it.
                 let has = |word: &str| parser.tokens.iter().any(|token| token.at.of(text) == word);
                 let whole = (has("global") || has("constant")) && !has("define");
                 if whole && (read.is_err() || parser.report.count() > before) {
@@ -164,7 +164,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
 }
 
 impl<'a> FunctionDefinition<'a> {
-    /// The name that `llc` gives it: PTX has no dots in names.
+    /// The name that `llc` gives it. Names in PTX have no dots.
     pub(super) fn symbol(&self) -> String {
         if self.internal { self.name.replace(['.', '@'], "_$_") } else { self.name.to_owned() }
     }
@@ -174,7 +174,7 @@ impl<'a> FunctionDefinition<'a> {
     }
 }
 
-/// The name of a global at a token, which its quotes may follow.
+/// The name of a global at a token. If the name is quoted, it follows the token.
 fn quoted(text: &str, at: ByteSpan) -> &str {
     let word = at.of(text);
     if word.len() > 1 {
@@ -184,7 +184,7 @@ fn quoted(text: &str, at: ByteSpan) -> &str {
     &rest[..rest.find('"').unwrap_or(0)]
 }
 
-/// Header, lines and whether there is an end of the function that begins with these tokens.
+/// The header and the lines of the function that begins with these tokens, and whether it is closed.
 fn parts(
     text: &str,
     first: Vec<Token>,
@@ -193,7 +193,7 @@ fn parts(
     let sign =
         |token: &Token, sign: &str| token.kind == lex::TokenKind::Sign && token.at.of(text) == sign;
     let mut header = first;
-    // The brace that opens the body is the one that stays open.
+    // The brace that opens the body is the one that is not closed.
     let open = |tokens: &[Token]| {
         let mut depth = 0_i64;
         let mut last = None;

@@ -1,4 +1,4 @@
-//! Types and values as operands have them; constants as far as addresses and numbers go.
+//! Types and values of operands. Of constants, addresses and numbers are supported.
 
 use super::lex::{Token, TokenKind};
 use super::parse::{LineError, LineResult, Parser};
@@ -9,9 +9,9 @@ use text::report::ByteSpan;
 /// An operand without its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Value<'a> {
-    /// `%x`, without sign and quotes.
+    /// `%x`, without prefix and quotes.
     Local(&'a str),
-    /// `@x`, too.
+    /// `@x`, without prefix and quotes.
     Global(&'a str),
     /// A number, or a word such as `true`, `null`, `undef`.
     Literal(&'a str),
@@ -22,7 +22,7 @@ pub(super) enum Value<'a> {
         base: Box<(Ty, Value<'a>)>,
         indices: Vec<(Ty, Value<'a>)>,
     },
-    /// `addrspacecast (ptr addrspace(1) @x to ptr)`: its opcode, from what, and to what.
+    /// `addrspacecast (ptr addrspace(1) @x to ptr)`: its opcode, its operand, and its result type.
     Cast {
         op: &'a str,
         from: Box<(Ty, Value<'a>)>,
@@ -32,11 +32,11 @@ pub(super) enum Value<'a> {
     Other(&'a str),
 }
 
-/// Opcodes of constant expressions that convert.
+/// Opcodes of constant expressions that convert a value.
 const CASTS: &[&str] =
     &["bitcast", "addrspacecast", "inttoptr", "ptrtoint", "trunc", "zext", "sext"];
 
-/// What begins a constant of which nothing is known.
+/// First words of constants whose value is unknown.
 const OTHER: &[&str] = &[
     "add",
     "sub",
@@ -61,11 +61,11 @@ const OTHER: &[&str] = &[
     "asm",
 ];
 
-/// Types and constants are nested no deeper.
+/// The maximum nesting depth of types and constants.
 const DEEPEST: u32 = 64;
 
 impl<'a> Parser<'a, '_> {
-    /// Reads something nested one level deeper.
+    /// Parses something that is nested one level deeper.
     fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> LineResult<'a, T>,
@@ -81,20 +81,20 @@ impl<'a> Parser<'a, '_> {
         result
     }
 
-    /// A type that a value of memory may have.
+    /// Parses a type that a value in memory may have.
     pub(super) fn ty(&mut self) -> LineResult<'a, Type> {
         let from = self.here();
         let ty = self.any_type()?;
         ty.loaded().ok_or(LineError::Uncovered(self.since(from)))
     }
 
-    /// The text from this place to the token before the next.
+    /// The text from this position to the end of the last token read.
     pub(super) fn since(&self, from: ByteSpan) -> &'a str {
         let last = self.next.checked_sub(1).and_then(|last| self.tokens.get(last));
         from.to(last.map_or(from, |token| token.at)).of(self.text)
     }
 
-    /// `ptr addrspace(1) %p`, or as it was before LLVM 15, `i32 addrspace(1)* %p`.
+    /// Parses `ptr addrspace(1) %p`, or `i32 addrspace(1)* %p`, the syntax before LLVM 15.
     pub(super) fn pointer(&mut self) -> LineResult<'a, (u32, &'a str)> {
         let at = self.here();
         if let Ty::Ptr(space) = self.any_type()? {
@@ -111,7 +111,7 @@ impl<'a> Parser<'a, '_> {
         self.type_up_to(true)
     }
 
-    /// The type of the result at the beginning of the type of a function.
+    /// Parses the result type, with which the type of a function begins.
     pub(super) fn result_type(&mut self) -> LineResult<'a, Ty> {
         self.type_up_to(false)
     }
@@ -183,7 +183,7 @@ impl<'a> Parser<'a, '_> {
         Err(LineError::Reported)
     }
 
-    /// Whether a type may begin here.
+    /// Whether a type can begin here.
     pub(super) fn at_type(&self) -> bool {
         let text = self.text_at(0);
         matches!(text, "{" | "[" | "<" | "ptr")
@@ -224,7 +224,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    /// A name with its sign: `%x`, `@"a b"`; without both.
+    /// Parses a name with its prefix: `%x`, `@"a b"`. Returns it without prefix and quotes.
     pub(super) fn name(&mut self) -> LineResult<'a, &'a str> {
         let (word, at) = self.word("a name")?;
         if word.len() > 1 {
@@ -242,7 +242,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// Passes over everything in brackets.
+    /// Skips everything in brackets.
     pub(super) fn group(&mut self) -> LineResult<'a, ()> {
         let mut open = 0_usize;
         loop {
@@ -375,7 +375,7 @@ impl<'a> Parser<'a, '_> {
 }
 
 impl Type {
-    /// The same as a type of any value.
+    /// The same type as the type of any value.
     pub(super) fn any(self) -> Ty {
         let scalar =
             if self.scalar == ScalarType::Ptr { Ty::Ptr(0) } else { Ty::Scalar(self.scalar) };

@@ -1,4 +1,4 @@
-//! Lines of LLVM IR become instructions; what LLVM itself would reject is told.
+//! Parses lines of LLVM IR into instructions. Code that LLVM itself would reject is reported.
 
 use super::lex::{self, Token, TokenKind};
 use super::{BarrierCall, Instruction, Operation};
@@ -50,7 +50,7 @@ const PURE: &[&str] = &[
     "fptoui",
 ];
 
-/// Real opcodes that a straight line has not, or that nothing is known of.
+/// Opcodes of LLVM IR that straight-line code does not have, or whose effect is not known.
 const OTHER: &[&str] = &[
     "br",
     "ret",
@@ -64,10 +64,10 @@ const OTHER: &[&str] = &[
     "resume",
 ];
 
-/// Why a line was not read.
+/// The reason why a line was not read.
 pub(super) enum LineError<'a> {
     Reported,
-    /// What is not supported: an opcode.
+    /// An opcode that is not supported.
     Uncovered(&'a str),
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) report: &'r mut Diagnostics,
     pub(super) tokens: Vec<Token>,
     pub(super) next: usize,
-    /// How many types or constants the next one is inside of.
+    /// The current nesting depth of types and constants.
     pub(super) depth: u32,
 }
 
@@ -183,7 +183,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         Ok((result, operation))
     }
 
-    /// A barrier, or something that nothing is known of.
+    /// A barrier, or a call whose effect is not known.
     fn call(&mut self) -> LineResult<'a, Operation<'a>> {
         let callee = (self.next..self.tokens.len())
             .map(|token| self.tokens[token].at.of(self.text))

@@ -7,7 +7,7 @@ use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
 
 impl<'a> Translator<'a, '_> {
-    /// Takes out a part, or puts one in.
+    /// Extracts or inserts a part.
     pub(super) fn part(
         &mut self,
         part: &AggregateAccess<'a>,
@@ -59,7 +59,7 @@ impl<'a> Translator<'a, '_> {
         }
     }
 
-    /// How many parts stand before the one that a path leads to.
+    /// The number of parts before the one that a path leads to.
     fn before(&self, ty: &Ty, path: &[u64]) -> LoweringResult<usize> {
         let (mut ty, mut before) = (ty, 0);
         for index in path {
@@ -98,7 +98,7 @@ impl<'a> Translator<'a, '_> {
         self.given(result, &cells)
     }
 
-    /// Gives the parts of a result their values; some may have none.
+    /// Assigns values to the parts of a result. Some parts may have no value.
     fn given(&mut self, result: Option<&'a str>, cells: &[CellText]) -> LoweringResult<()> {
         let Some(name) = result else { return Ok(()) };
         let mut parts = self.values[name].parts.clone();

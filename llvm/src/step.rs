@@ -8,14 +8,14 @@ use text::report::ByteSpan;
 /// An operand with its type.
 pub(super) type Typed<'a> = (Ty, Value<'a>);
 
-/// What one instruction does.
+/// The operation of one instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum InstructionKind<'a> {
-    /// An access or a fence; with the operands of an access, its address first.
+    /// An access or a fence. An access has its operands, with the address first.
     Memory(Operation<'a>, Vec<Value<'a>>),
     Binary {
         op: &'a str,
-        /// Of floats: that more may be done than rounding once.
+        /// Whether a floating-point operation may do more than round once.
         fast: bool,
         operands: (Typed<'a>, Typed<'a>),
     },
@@ -37,7 +37,7 @@ pub(super) enum InstructionKind<'a> {
         base: Typed<'a>,
         indices: Vec<Typed<'a>>,
     },
-    /// Each value with the block that it comes from.
+    /// Each value with its predecessor block.
     Phi {
         ty: Ty,
         incoming: Vec<(Value<'a>, &'a str)>,
@@ -54,11 +54,11 @@ pub(super) enum InstructionKind<'a> {
         arguments: Vec<Typed<'a>>,
     },
     End(Terminator<'a>),
-    /// Real IR that is not supported: its opcode, or whom it calls.
+    /// An instruction of LLVM IR that is not supported: its opcode or its callee.
     Unsupported(&'a str),
 }
 
-/// A part of a value of several is taken out or put in.
+/// Extracts or inserts a part of a value of several parts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum AggregateAccess<'a> {
     Extract {
@@ -79,7 +79,7 @@ pub(super) enum AggregateAccess<'a> {
         element: Typed<'a>,
         index: Typed<'a>,
     },
-    /// `shufflevector`: elements of both, by number.
+    /// `shufflevector`: elements of both operands, by index.
     Shuffle {
         operands: (Typed<'a>, Typed<'a>),
         mask: Typed<'a>,
@@ -99,7 +99,7 @@ impl<'a> AggregateAccess<'a> {
         }
     }
 
-    /// The type of the result; that of an `extractvalue` depends on what names stand for.
+    /// The type of the result. The type of an `extractvalue` depends on the named types.
     fn result(&self) -> Option<Ty> {
         match self {
             AggregateAccess::Extract { .. } => None,
@@ -115,7 +115,7 @@ impl<'a> AggregateAccess<'a> {
     }
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Terminator<'a> {
     Jump(&'a str),
@@ -151,13 +151,13 @@ impl<'a> Terminator<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct TypedInstruction<'a> {
     pub(super) at: ByteSpan,
-    /// Without its sign.
+    /// The name without its prefix.
     pub(super) result: Option<&'a str>,
     pub(super) step: InstructionKind<'a>,
 }
 
 impl<'a> TypedInstruction<'a> {
-    /// How it ends its block, and where that is.
+    /// The terminator with its position, if the instruction ends its block.
     pub(super) fn end(&self) -> Option<(ByteSpan, &Terminator<'a>)> {
         if let InstructionKind::End(end) = &self.step { Some((self.at, end)) } else { None }
     }
@@ -165,14 +165,14 @@ impl<'a> TypedInstruction<'a> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Block<'a> {
-    /// `None` where it has a number that is not written.
+    /// `None` if its number is implicit.
     pub(super) label: Option<&'a str>,
     pub(super) at: ByteSpan,
     pub(super) instructions: Vec<TypedInstruction<'a>>,
 }
 
 impl<'a> InstructionKind<'a> {
-    /// The type of its result; `None` for one that has none.
+    /// The type of the result; `None` if there is no result.
     pub(super) fn result(&self) -> Option<Ty> {
         Some(match self {
             InstructionKind::Memory(Operation::Access(access), _) => match access.kind {
@@ -205,7 +205,7 @@ impl<'a> InstructionKind<'a> {
         })
     }
 
-    /// Its operands, those of phis apart.
+    /// The operands, except those of phis.
     pub(super) fn operands(&self) -> Vec<&Value<'a>> {
         match self {
             InstructionKind::Memory(_, values) => values.iter().collect(),

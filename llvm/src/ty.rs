@@ -1,4 +1,4 @@
-//! Types: of what is loaded and stored, and of everything else.
+//! Types: those of loads and stores, and all others.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Type {
 }
 
 impl ScalarType {
-    /// Reads `i32`, `float`, `ptr`; what is no type is `None`.
+    /// Reads `i32`, `float`, `ptr`; `None` for any other word.
     pub(super) fn named(name: &str) -> Option<ScalarType> {
         Some(match name {
             "half" => ScalarType::Half,
@@ -56,8 +56,7 @@ impl ScalarType {
 }
 
 impl Type {
-    /// How many bytes it has in memory, where a scalar fills whole bytes; `None` for a vector that
-    /// does not.
+    /// The size in bytes in memory, if a scalar fills whole bytes; `None` for a vector whose scalars do not.
     pub fn bytes(self) -> Option<u32> {
         let Some(lanes) = self.lanes else { return Some(self.scalar.bits().div_ceil(8)) };
         let bits = self.scalar.bits().checked_mul(lanes)?;
@@ -91,9 +90,9 @@ impl fmt::Display for ScalarType {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Ty {
     Void,
-    /// None of an address.
+    /// A scalar that is not an address.
     Scalar(ScalarType),
-    /// With the number of its address space.
+    /// A pointer, with the number of its address space.
     Ptr(u32),
     Vector(u32, Box<Ty>),
     Array(u64, Box<Ty>),
@@ -101,26 +100,26 @@ pub(super) enum Ty {
         packed: bool,
         fields: Vec<Ty>,
     },
-    /// `%name`, without the sign.
+    /// `%name`, without its prefix.
     Named(String),
-    /// Of functions, labels, metadata, and what no GPU has.
+    /// A function, a label, metadata, or a type that no GPU has.
     Other,
 }
 
-/// What names of types stand for; `None` for an opaque one.
+/// The definitions of named types; `None` for an opaque type.
 pub(super) type Types<'a> = BTreeMap<&'a str, Option<Ty>>;
 
-/// Names stand for names no further.
+/// The maximum length of a chain of named types.
 const DEEPEST: u32 = 100;
 
-/// How many parts of a type are looked at, itself among them; none has more in practice, and names
-/// of types may lead in a circle.
+/// The maximum number of parts of a type that are examined, the type itself included. Types in practice have
+/// fewer parts, and named types may form a cycle.
 const PATIENCE: u32 = 2000;
 
 impl Ty {
     pub(super) const BIT: Ty = Ty::Scalar(ScalarType::Int(1));
 
-    /// A type that is one word, but for pointers.
+    /// A type of one word, except for pointers.
     pub(super) fn named(name: &str) -> Option<Ty> {
         Some(match name {
             "void" => Ty::Void,
@@ -131,17 +130,17 @@ impl Ty {
         })
     }
 
-    /// How many elements a vector has.
+    /// The number of elements of a vector.
     pub(super) fn lanes(&self) -> Option<u32> {
         if let Ty::Vector(lanes, _) = self { Some(*lanes) } else { None }
     }
 
-    /// What the elements of a vector are.
+    /// The type of the elements of a vector.
     pub(super) fn one_of_vector(&self) -> Option<&Ty> {
         if let Ty::Vector(_, element) = self { Some(element) } else { None }
     }
 
-    /// As a value of memory, if it is a scalar or a vector of scalars.
+    /// The type of the value in memory, if it is a scalar or a vector of scalars.
     pub(super) fn loaded(&self) -> Option<Type> {
         let scalar = |ty: &Ty| match ty {
             Ty::Scalar(scalar) => Some(*scalar),
@@ -159,7 +158,7 @@ impl Ty {
         Some(Type { scalar: scalar(self)?, lanes: None })
     }
 
-    /// The scalars that it is made of, in order; `None` for too many, or what has none.
+    /// The scalars of the type, in order; `None` if there are too many, or if the type has no scalars.
     pub(super) fn parts(&self, types: &Types<'_>) -> Option<Vec<ScalarType>> {
         let mut parts = Vec::new();
         self.collect(types, &mut { PATIENCE }, &mut parts)?;
@@ -193,7 +192,7 @@ impl Ty {
         }
     }
 
-    /// The element of this index, and how many parts stand before it.
+    /// The element with this index, and the number of parts before it.
     pub(super) fn element<'t>(
         &'t self,
         index: u64,
@@ -224,7 +223,7 @@ impl Ty {
         }
     }
 
-    /// What a name stands for.
+    /// The type that a name denotes.
     pub(super) fn resolved<'t>(&'t self, types: &'t Types<'_>) -> Option<&'t Ty> {
         let mut ty = self;
         for _ in 0..DEEPEST {
@@ -234,7 +233,7 @@ impl Ty {
         None
     }
 
-    /// Its bytes in memory, padding behind it not included, and its alignment.
+    /// The size in bytes in memory without trailing padding, and the alignment.
     pub(super) fn layout(&self, types: &Types<'_>) -> Option<(u64, u64)> {
         self.laid_out(types, &mut { PATIENCE })
     }
@@ -273,13 +272,13 @@ impl Ty {
         }
     }
 
-    /// From one element of an array of these to the next.
+    /// The distance between adjacent elements of an array of this type.
     pub(super) fn stride(&self, types: &Types<'_>) -> Option<u64> {
         let (bytes, align) = self.layout(types)?;
         bytes.checked_next_multiple_of(align)
     }
 
-    /// Where a field of a structure begins, and its type.
+    /// The offset of a field of a structure, and its type.
     pub(super) fn field<'t>(&'t self, index: u64, types: &'t Types<'_>) -> Option<(u64, &'t Ty)> {
         let Ty::Struct { packed, fields } = self.resolved(types)? else { return None };
         let index = usize::try_from(index).ok()?;

@@ -7,7 +7,7 @@ use super::ty::{ScalarType, Ty};
 use lift::function::{EntryValue, FunctionVariable};
 use text::cursor::short;
 
-/// The bytes of a variable that is as large as whoever starts the kernel says.
+/// The assumed size in bytes of a variable whose size is set when the kernel starts.
 const UNSIZED: u32 = 128;
 
 impl<'a> Translator<'a, '_> {
@@ -62,7 +62,8 @@ impl<'a> Translator<'a, '_> {
                 if scalars.len() > 1 {
                     return match *literal {
                         "zeroinitializer" => Ok(vec!["0".to_owned(); scalars.len()]),
-                        // Each element is inserted before it is looked at, or the first look refuses.
+                        // Each element must be inserted before it is used. Otherwise the first use is
+                        // refused.
                         "undef" | "poison" => Ok(vec![UNDEFINED.to_owned(); scalars.len()]),
                         _ => self.no("a constant of this form is not supported"),
                     };
@@ -92,7 +93,7 @@ impl<'a> Translator<'a, '_> {
         }
     }
 
-    /// A number as an instruction of a test has it: without a sign.
+    /// A number as it is written in an instruction of a test: without a sign.
     fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellText> {
         if matches!(text, "undef" | "poison") {
             return self.no(format!("`{text}` is not supported"));
@@ -120,7 +121,7 @@ impl<'a> Translator<'a, '_> {
         Ok(bits.to_string())
     }
 
-    /// An address that is known: a register, and how far behind it.
+    /// A constant address: a register and an offset.
     pub(super) fn constant_address(
         &mut self,
         value: &Value<'a>,
@@ -146,7 +147,8 @@ impl<'a> Translator<'a, '_> {
         }
     }
 
-    /// What indices add to an address: bytes, and indices that are values, each with its stride.
+    /// The offset that indices add to an address: constant bytes, and indices that are values, each with its
+    /// stride.
     pub(super) fn offsets(
         &mut self,
         source: &Ty,
@@ -238,7 +240,7 @@ impl<'a> Translator<'a, '_> {
         Ok(register)
     }
 
-    /// Whether nobody writes what is at this address while the kernel runs.
+    /// Whether no thread writes the memory at this address while the kernel runs.
     pub(super) fn never_written(&self, pointer: &Value<'a>, space: u32) -> bool {
         space == 4
             || match self.root(pointer) {
@@ -255,15 +257,15 @@ impl<'a> Translator<'a, '_> {
     }
 }
 
-/// In the place of a part that has no value yet.
+/// Marks a part that has no value yet.
 pub(super) const UNDEFINED: &str = "undef";
 
-/// Whether both are the same, or pointers.
+/// Whether two types are equal, or both are pointers.
 fn alike(a: &Ty, b: &Ty) -> bool {
     a == b || matches!((a, b), (Ty::Ptr(_), Ty::Ptr(_)))
 }
 
-/// A decimal integer, in so many bits.
+/// A decimal integer with this number of bits, as an unsigned number.
 fn integer(text: &str, bits: u32) -> Option<u64> {
     let value: i128 = text.parse().ok()?;
     let most = 1_i128 << bits;

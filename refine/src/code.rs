@@ -1,4 +1,4 @@
-//! Code of the machine as a program's lines, each with what the machine does there.
+//! Machine code (SASS) as lines of a program, each with its effect on the machine.
 
 use machine::form::{LoweredInstruction, MachineOp};
 use sass::promise::{self, OrderingWord, Promise, Promised};
@@ -7,27 +7,27 @@ use super::ptx_items::UncoveredInstruction;
 use super::step::{AccessOrder, Step, TestLocation};
 use super::token::{read, shows_waits};
 
-/// One instruction, or several that are one to the machine.
+/// One instruction, or several that the machine executes as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CodeLine {
-    /// What it is in a program; of its order the machine knows nothing.
+    /// The step in a program. The machine ignores its order.
     pub step: Step,
     pub lowered: LoweredInstruction,
     pub text: String,
 }
 
-/// Code of the machine, beside what it promises.
+/// Machine code, in addition to its promises.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MachineCode {
     pub lines: Vec<CodeLine>,
-    /// Whether waits for loads are shown.
+    /// Whether the text shows waits for loads.
     pub waits: bool,
-    /// Whether accesses for addresses of other state spaces were left out.
+    /// Whether accesses for addresses of other state spaces were omitted.
     pub left_out: bool,
 }
 
 impl MachineCode {
-    /// Reads names separated by `;`, operands or not.
+    /// Reads instruction names separated by `;`, with or without operands.
     pub fn new(text: &str) -> Result<MachineCode, UncoveredInstruction> {
         let waits = shows_waits(text);
         let (tokens, left_out) = read(text)?;
@@ -35,7 +35,7 @@ impl MachineCode {
         let mut lines = Vec::new();
         for Promised { word, promise, mut lowered } in promise::promised(&words) {
             let step = match promise {
-                // Another line has what the machine does.
+                // Another line has the machine's operations for this fence.
                 Promise::Fence(..) if lowered.forms.is_empty() => continue,
                 Promise::Fence(order, scope) => Step::Fence { order, scope },
                 Promise::Bar => Step::Barrier,
@@ -56,7 +56,7 @@ impl MachineCode {
         Ok(MachineCode { lines, waits, left_out })
     }
 
-    /// The code with its accesses as those of a question's target; none where they are not as many.
+    /// The code with the accesses of a question's target; `None` if the numbers of accesses differ.
     pub fn matched(mut self, target: &[Step]) -> Option<MachineCode> {
         let access = |step: &Step| matches!(step, Step::Access { .. });
         let mut wanted = target.iter().copied().filter(access);

@@ -1,10 +1,11 @@
-//! Contexts: what stands around the judged steps, in their thread and in others, and where the
-//! threads run.
+//! Contexts: the operations before and after the judged steps, the other threads, and the placement of all
+//! threads.
 //!
-//! Each is written in the language of the source; [`super::mapping`] lowers it for the target's side.
-//! Its operations have the smallest scope that includes all threads which access the location, since
-//! a stronger context hides what it is there to show. Its own accesses are relaxed, or plain behind a
-//! guard: a context that races says nothing about a source of C++. The lists are the bound: reading R84.
+//! A context is written in the language of the source; [`super::mapping`] lowers it for the target's side.
+//! Each operation has the smallest scope that includes all threads that access the location, because a
+//! stronger context hides the outcomes that it should show. The context's own accesses are relaxed, or plain
+//! behind a guard: a context with a race shows nothing about a C++ source. The lists are the bound: reading
+//! R84.
 
 use std::ops::Range;
 
@@ -13,8 +14,8 @@ use model::scope::{Placement, Scope};
 
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
-/// `R` stands for the judged steps; threads are separated by `|`. `st` and `ld` are relaxed, `.na`
-/// is plain; `if` ends the thread unless its last read saw a store; `f` is a fence.
+/// `R` stands for the judged steps; `|` separates threads. `st` and `ld` are relaxed, `.na` is plain; `if`
+/// ends the thread unless its last read returned a store; `f` is a fence.
 const ACCESS: &[&str] = &[
     "st x; R | ld.acq y; ld x",
     "R; ld x | st x; st.rel y",
@@ -68,7 +69,7 @@ const ACCESS: &[&str] = &[
     "R; ld x | st x; st.rel z | ld.acq z; st.rel y",
 ];
 
-/// The same for steps that access nothing: the frame has the accesses.
+/// The same for steps without accesses. The frame makes the accesses.
 const FENCE: &[&str] = &[
     "st x; R; st y | ld.acq y; ld x",
     "ld y; R; ld x | st x; st.rel y",
@@ -89,7 +90,7 @@ const FENCE: &[&str] = &[
     "ld z; R; ld y | st x; f.sc; st z | st y; f.sc; ld x",
 ];
 
-/// For steps with accesses and fences: what the fences order that the accesses do not take part in.
+/// For steps with accesses and fences: orders that the fences impose without the accesses.
 const THROUGH: &[&str] = &[
     "R; st x | ld.acq x; st y",
     "R; st x | ld.acq x; ld y",
@@ -115,16 +116,16 @@ const BARRIER: &[&str] = &[
     "R; st.na x | ld.na x; B",
 ];
 
-/// An operation of a context; scopes come with a placement.
+/// An operation of a context. The placement determines its scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ContextOp {
-    /// What is judged: the steps of a row, or a function.
+    /// The judged code: the steps of a row, or a function.
     Judged,
-    /// The row's barriers, done by a partner too.
+    /// The barriers of the row, which a partner executes too.
     RowBarriers,
-    /// One of a function's barriers.
+    /// One barrier of a function.
     Barrier(Step),
-    /// `at` is the number of a place. Each store has a value of its own.
+    /// `at` is the index of a place. Each store has a distinct value.
     Access {
         act: AccessKind,
         at: usize,
@@ -132,7 +133,7 @@ pub enum ContextOp {
         value: u64,
     },
     Fence(FenceOrder),
-    /// The thread ends here unless what it read last was written by some thread.
+    /// Ends the thread unless its last read returned a value that some thread wrote.
     Guard,
 }
 
@@ -140,24 +141,24 @@ pub enum ContextOp {
 #[derive(Clone, Debug)]
 pub struct ContextShape {
     pub threads: Vec<Vec<ContextOp>>,
-    /// Whether some access is `seq_cst`, which no access of PTX is.
+    /// Whether some access is `seq_cst`. PTX has no such access.
     pub seq_cst: bool,
 }
 
-/// What stands around a row or a function, which the first thread runs.
+/// The context of a row or a function. The first thread runs the row or function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Context {
     pub threads: Vec<Vec<ContextOp>>,
     pub placements: Vec<Placement>,
-    /// How far apart the threads are, for messages.
+    /// The distance between the threads, for messages.
     pub distance: &'static str,
-    /// The places that what is judged accesses.
+    /// The places that the judged code accesses.
     pub judged: Range<usize>,
-    /// Whether a compare-exchange of the row expects what a partner writes to `y`, not 0.
+    /// Whether a compare-exchange of the row expects the value that a partner writes to `y`, not 0.
     pub expects_partner: bool,
 }
 
-/// What contexts are chosen by.
+/// The kind of a question, which determines its contexts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ContextFamily {
     Access,
@@ -168,7 +169,7 @@ pub enum ContextFamily {
 }
 
 impl ContextFamily {
-    /// The family of a question. What the source orders counts, since the target may do more.
+    /// The family of a question. Only fences of the source make it mixed, since the target may do more.
     pub fn of(source: &[Step], target: &[Step]) -> ContextFamily {
         let barrier = |step: &Step| {
             matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
@@ -187,7 +188,7 @@ impl ContextFamily {
     }
 }
 
-/// An operation of a shape by its words: places are `x`, `y` and `z`.
+/// Parses an operation of a shape. Its places are `x`, `y` and `z`.
 fn op(text: &str, value: u64) -> ContextOp {
     let (name, at) = text.split_once(' ').unwrap_or((text, ""));
     let at = match at {
@@ -217,7 +218,7 @@ fn op(text: &str, value: u64) -> ContextOp {
     }
 }
 
-/// Values are numbered from 1, through all threads.
+/// Parses a shape. Values are numbered from 1 across all threads.
 pub(super) fn shape(text: &'static str) -> ContextShape {
     let mut numbers = 1..;
     let mut ops = |thread: &str| {
@@ -243,7 +244,8 @@ pub(super) fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
     Placement { gpu, cluster: Some(cluster), cta, warp: None, sm: None }
 }
 
-/// Two threads, from far to near: how far, where, and the narrowest scope that includes both.
+/// Placements of two threads, from far to near: the distance in words, the placements, and the narrowest
+/// scope that includes both.
 pub(super) fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
     [
         ("on two GPUs", [at(0, 0, 0), at(1, 0, 0)], Scope::Sys),
@@ -253,7 +255,7 @@ pub(super) fn pairs() -> [(&'static str, [Placement; 2], Scope); 4] {
     ]
 }
 
-/// Three threads: each by itself, or two of them in one CTA.
+/// Placements of three threads: each by itself, or two of them in one CTA.
 fn triples() -> Vec<(&'static str, [Placement; 3])> {
     let mut all = Vec::new();
     for (distance, [here, there], _) in pairs() {
@@ -268,7 +270,7 @@ fn triples() -> Vec<(&'static str, [Placement; 3])> {
     all
 }
 
-/// Where two or three threads may be, and how far apart they are then.
+/// The placements of two or three threads, each with the distance in words.
 pub(super) fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
     if threads == 2 {
         pairs().into_iter().map(|(distance, two, _)| (distance, two.to_vec())).collect()
@@ -277,12 +279,12 @@ pub(super) fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> 
     }
 }
 
-/// Who may be near the judged thread.
+/// The limits on which partners may be near the judged thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PartnerScope {
-    /// Partners of `y` are within this scope; where the row has none, it is the system.
+    /// Partners that access `y` are within this scope; the system scope if the row has no scope.
     pub within: Scope,
-    /// The row's scope is its own thread: no partner is in its CTA.
+    /// The row's scope is its own thread, so no partner is in its CTA.
     pub alone: bool,
 }
 
@@ -323,7 +325,7 @@ impl ContextShape {
         Context { threads, placements, distance, judged: y..y + 1, expects_partner: false }
     }
 
-    /// Whether threads may be there, as near to the judged one as the row reaches.
+    /// Whether threads may have these placements, given the reach of the row.
     pub(super) fn stands(&self, placements: &[Placement], reach: PartnerScope) -> bool {
         let mut others = placements[1..].iter();
         let alone = others.clone().all(|&other| !Scope::Cta.includes(placements[0], other));
@@ -331,7 +333,8 @@ impl ContextShape {
         (near || !self.touches_row(placements, reach.within)) && (alone || !reach.alone)
     }
 
-    /// Whether a partner outside the scope accesses what the judged thread synchronizes through.
+    /// Whether a partner outside the scope accesses a location, or meets a barrier, through which the judged
+    /// thread synchronizes.
     fn touches_row(&self, placements: &[Placement], within: Scope) -> bool {
         self.threads.iter().zip(placements).skip(1).any(|(thread, &placement)| {
             let y = |op: &ContextOp| {
@@ -347,7 +350,7 @@ impl ContextShape {
 }
 
 impl ContextOp {
-    /// The place that it accesses, if it does.
+    /// The place that the operation accesses, if any.
     pub fn place(self) -> Option<usize> {
         if let ContextOp::Access { at, .. } = self { Some(at) } else { None }
     }
@@ -362,17 +365,17 @@ impl ContextOp {
 }
 
 impl Context {
-    /// Whether no other thread is there.
+    /// Whether the context has no other thread.
     pub fn is_alone(&self) -> bool {
         self.threads.len() == 1
     }
 
-    /// How many of the first threads run what is judged.
+    /// The number of leading threads that run the judged code.
     pub fn judged_threads(&self) -> usize {
         self.threads.iter().filter(|thread| thread.contains(&ContextOp::Judged)).count()
     }
 
-    /// What stands before a function in a thread, and behind it; none in a partner.
+    /// The operations before and after a function in its thread; `None` for a partner.
     pub fn frame(&self, thread: usize) -> Option<[&[ContextOp]; 2]> {
         let ops = &self.threads[thread];
         let at = ops.iter().position(|op| *op == ContextOp::Judged)?;
@@ -384,8 +387,8 @@ impl Context {
         self.threads.iter().flatten().any(|op| op.accesses(place))
     }
 
-    /// An operation of a thread as a step at the smallest scope that will do, where its place is this;
-    /// none of what is judged, and of its barriers.
+    /// An operation of a thread as a step on `place`, with the smallest sufficient scope; `None` for the
+    /// judged code and its barriers.
     pub fn step(&self, thread: usize, op: ContextOp, place: TestLocation) -> Option<Step> {
         Some(match op {
             ContextOp::Judged | ContextOp::RowBarriers => return None,
@@ -398,7 +401,7 @@ impl Context {
         })
     }
 
-    /// The narrowest scope that includes all threads which access a place.
+    /// The narrowest scope that includes all threads that access a place.
     fn scope_of(&self, place: usize) -> Scope {
         let judged = self.judged.contains(&place);
         let there: Vec<Placement> = self
@@ -414,7 +417,7 @@ impl Context {
         Scope::narrowest(&there)
     }
 
-    /// The widest scope of the places of a thread.
+    /// The widest scope among the places of a thread.
     fn scope_of_fence(&self, thread: usize) -> Scope {
         let ops = &self.threads[thread];
         let judged = self.judged.clone().filter(|_| ops.contains(&ContextOp::Judged));
@@ -422,7 +425,7 @@ impl Context {
         judged.chain(own).map(|place| self.scope_of(place)).max().unwrap_or(Scope::Cta)
     }
 
-    /// In words, of those of its threads.
+    /// The context in words. `of` gives the words of a thread.
     pub fn words(&self, of: impl Fn(usize, &[ContextOp]) -> Vec<String>) -> String {
         let threads = self.threads.iter().enumerate();
         let threads: Vec<String> =

@@ -1,8 +1,9 @@
-//! The machine's instructions by what they promise, as operations of PTX: what NVIDIA's own lowering
-//! implies that each form of an instruction does.
+//! The promises of the machine's instructions, expressed as PTX operations: the effect that NVIDIA's own
+//! lowering implies for each form of an instruction.
 //!
-//! Where the text shows no waits, each load is granted that its value is there before what follows
-//! (readings R82 and R60). It is a claim (reading R80) about instructions, not a run of the machine.
+//! If the text shows no waits, the value of each load is assumed to be available before the instructions that
+//! follow (readings R82 and R60). A promise is a claim about instructions (reading R80), not a run of the
+//! machine.
 
 use std::cell::RefCell;
 
@@ -18,7 +19,7 @@ use super::ptx_items::UncoveredInstruction;
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 use super::token::{OrderToken, shows_waits, tokens};
 
-/// Reads names separated by `;`, operands or not, as the items that they promise.
+/// Reads instruction names separated by `;`, with or without operands, as the items that they promise.
 pub fn items(text: &str) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     Ok(promised(tokens(text)?, shows_waits(text)))
 }
@@ -38,7 +39,7 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
             Promise::ClusterWait { acquires: true } => {
                 items.push(TargetItem::Step(Step::ClusterWait));
             }
-            // What orders nothing may as well not wait.
+            // A wait that orders nothing can be omitted.
             Promise::ClusterWait { acquires: false } => {}
             Promise::Access | Promise::AcqRel => {
                 let Some(mut done) = tokens[word].access.take() else { continue };
@@ -52,7 +53,7 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
     items
 }
 
-/// A fence that acquires at the scope of the system already.
+/// Whether an item is a fence that already acquires at system scope.
 fn is_full(item: &TargetItem) -> bool {
     matches!(
         item,
@@ -75,9 +76,8 @@ fn access(done: TargetAccess, shown: bool, items: &mut Vec<TargetItem>) {
     }
 }
 
-/// What a table makes of an access or a fence of PTX, as text; `None` where it has no row. Without a
-/// table it is the one that comes with the program. `remote`: the access is to shared memory of
-/// another CTA.
+/// A table's lowering of a PTX access or fence, as text; `None` if the table has no row for it. Without a
+/// table, the built-in one is used. `remote`: the access is to shared memory of another CTA.
 pub(super) fn sass(
     step: Step,
     machine: MachineTarget,
@@ -102,7 +102,7 @@ pub(super) fn sass(
                 }
                 AccessKind::CompareExchange(_) | AccessKind::Probe => ("atom", &["cas"]),
             };
-            // No access of PTX is more than the last.
+            // The strongest order of a PTX access is `acq_rel`.
             let name = order.min(AccessOrder::AcqRel).name();
             let order: &[&str] =
                 if order < AccessOrder::Relaxed { &[] } else { &[name, scope.name()] };
@@ -118,7 +118,7 @@ pub(super) fn sass(
     table.find(machine.sm, opcode, &parts)
 }
 
-/// Whether a step is an acquire, which waits for what it loads though no text shows it.
+/// Whether a step is an acquire, which waits for its loads even if the text shows no wait.
 fn acquires(step: Step) -> bool {
     match step {
         Step::Access { act, order, .. } => {
@@ -129,7 +129,7 @@ fn acquires(step: Step) -> bool {
     }
 }
 
-/// What the table of a target makes of a step of PTX, by its promises; `None` where it has no row.
+/// The lowering of a PTX step by the table of a target, as promises; `None` if the table has no row for it.
 pub fn reference(step: Step, machine: MachineTarget) -> Option<Vec<Step>> {
     by_table(step, machine, None)
 }
@@ -137,11 +137,11 @@ pub fn reference(step: Step, machine: MachineTarget) -> Option<Vec<Step>> {
 type PromiseCache = FxHashMap<(Step, MachineTarget), Option<Vec<Step>>>;
 
 thread_local! {
-    /// What the tables that come with the program were asked for.
+    /// Cached lowerings by the built-in tables.
     static KNOWN: RefCell<PromiseCache> = RefCell::default();
 }
 
-/// The same of a table other than that which comes with the program.
+/// The same with a table other than the built-in one.
 pub(super) fn by_table(
     step: Step,
     machine: MachineTarget,
@@ -242,7 +242,7 @@ mod tests {
         assert!(reference(narrow, on(70, false)).is_none());
         for family in lowering::families().iter().filter(|family| family.name != "maxwell") {
             let first = family.table.targets[0];
-            // What a question of one target says is said of its family.
+            // The answer for one target holds for its family.
             for &sm in &family.table.targets {
                 for scope in Scope::ALL {
                     for order in [

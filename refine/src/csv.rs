@@ -3,14 +3,14 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// What is wrong with a file: the line, from 1, and why.
+/// An error in a file: the line, from 1, and the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
     pub line: usize,
     pub why: &'static str,
 }
 
-/// The records of a text, each with the line that it begins on.
+/// The records of a text, each with the number of its first line.
 pub fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Malformed> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut records = Vec::new();
@@ -49,7 +49,8 @@ pub fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Malformed> {
     Ok(records)
 }
 
-/// Reads up to the closing quotes: how many lines end within; none where there are no quotes.
+/// Reads up to the closing quote. Returns the number of line ends in the field; `None` without a closing
+/// quote.
 fn quoted_field(chars: &mut Peekable<Chars<'_>>, field: &mut String) -> Option<usize> {
     let mut lines = 0;
     loop {

@@ -1,7 +1,7 @@
-//! The published mapping of C++ in every context of a size, not those of the lists alone.
+//! Checks the published mapping of C++ in every context of a given size, beyond the lists.
 //!
-//! Every operation of two or three threads is of any kind and order. Their scopes include each other:
-//! of scopes the models see nothing else, so one placement stands for all.
+//! Each operation of two or three threads has any kind and order. The scopes include each other. The models
+//! see nothing else of a scope, so one placement represents all.
 
 use model::isa::fence::FenceOrder;
 use model::program::Program;
@@ -13,10 +13,10 @@ use super::program::{NumberedStep, Width, program};
 use super::refiner::{EngineRun, Refiner};
 use super::step::{AccessKind, AccessOrder, Step, TestLocation, line};
 
-/// What the operations of a program are at.
+/// The locations of a program's operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProgramPattern {
-    /// Two threads at two locations, each perhaps with a fence between its operations.
+    /// Two threads at two locations, each with an optional fence between its operations.
     Pair,
     /// Two threads at two locations, and a read-modify-write between them.
     Link,
@@ -38,7 +38,7 @@ const KINDS: &[(AccessKind, AccessOrder)] = &[
     (AccessKind::Swap, AccessOrder::SeqCst),
 ];
 
-/// Where the read-modify-writes begin.
+/// The index of the first read-modify-write.
 const SWAPS: usize = 6;
 
 const FENCES: &[Option<FenceOrder>] = &[
@@ -49,7 +49,7 @@ const FENCES: &[Option<FenceOrder>] = &[
     Some(FenceOrder::Sc),
 ];
 
-/// A number, taken apart digit by digit.
+/// A number that is decomposed digit by digit.
 struct Digits(usize);
 
 impl Digits {
@@ -69,7 +69,7 @@ impl ProgramPattern {
     pub const ALL: [ProgramPattern; 3] =
         [ProgramPattern::Pair, ProgramPattern::Link, ProgramPattern::Cycle];
 
-    /// How many programs it has.
+    /// The number of programs.
     pub fn count(self) -> usize {
         let kinds = KINDS.len();
         match self {
@@ -87,7 +87,7 @@ impl ProgramPattern {
         };
         match self {
             ProgramPattern::Pair => {
-                // The second thread goes the same way through the locations, or back.
+                // The second thread visits the locations in the same order or in the opposite one.
                 let mut threads = Vec::new();
                 for _ in 0..2 {
                     let back = digits.next(2) == 1;
@@ -127,14 +127,14 @@ impl ProgramPattern {
     }
 }
 
-/// So many of a shape's programs, spread over all of them; each in which the mapping adds an outcome,
-/// as text. `Err`: an engine did not get to the end.
+/// Judges `budget` programs of a shape, spread over all of them. Returns, as text, each program in which the
+/// mapping adds an outcome. `Err`: an engine did not finish.
 pub fn judge(
     refiner: Refiner<'_>,
     shape: ProgramPattern,
     budget: usize,
 ) -> Result<Vec<String>, &'static str> {
-    // Of no shape's count a divisor, so that all numbers come.
+    // The stride divides the count of no shape, so that every number occurs.
     const STRIDE: usize = 7_368_787;
     let count = shape.count();
     let mut added = Vec::new();
@@ -157,7 +157,7 @@ pub fn is_kept(refiner: Refiner<'_>, threads: &[Vec<Step>]) -> Result<bool, &'st
         refiner.allowed(&EngineRun { model, program, masks: Vec::new() })
     };
     let allowed = run(CXX, &source)?;
-    // A program that is undefined keeps nothing; of atomics alone there is none.
+    // An undefined program has nothing to preserve. Programs of atomics alone are never undefined.
     if allowed.undefined {
         return Ok(true);
     }
@@ -165,7 +165,7 @@ pub fn is_kept(refiner: Refiner<'_>, threads: &[Vec<Step>]) -> Result<bool, &'st
     Ok(!found.undefined && found.outcomes.is_subset(&allowed.outcomes))
 }
 
-/// The program, each store with its own value on both sides.
+/// The program. Each store has its own value on both sides.
 fn of(threads: &[Vec<Step>], mapped: impl Fn(Step) -> Vec<Step>) -> Program {
     let mut value = 0;
     let numbered: Vec<Vec<NumberedStep>> = threads

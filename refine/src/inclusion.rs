@@ -1,5 +1,5 @@
-//! One question: whether the target's steps make something possible, in some context, that the
-//! source's forbid there.
+//! One question: whether, in some context, the target's steps allow an outcome that the source's steps
+//! forbid.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -20,7 +20,7 @@ use super::run::Runs;
 use super::side::{Side, ThreadKey, shown};
 use super::step::{AccessKind, Step};
 
-/// Source and target, in steps; rows that ask the same are one question: reading R85.
+/// Source and target as steps. Rows with equal steps share one question: reading R85.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Question {
     pub language: SourceId,
@@ -28,32 +28,32 @@ pub struct Question {
     pub target: Vec<Step>,
     pub width: Width,
     pub reach: PartnerScope,
-    /// Where the target is code of the machine.
+    /// The machine target, if the target is machine code.
     pub machine: Option<MachineTarget>,
 }
 
-/// What machine code is for, which lowers contexts too.
+/// The architecture of machine code, for which contexts are lowered too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct MachineTarget {
-    /// The first target of the family: what contexts are made of is the same on all of them.
+    /// The first target of the family. Contexts are lowered alike on all its targets.
     pub sm: u16,
     /// Whether `y` is in shared memory.
     pub shared: bool,
-    /// Whether waits for loads are shown, and so not granted.
+    /// Whether the text shows waits for loads, so that they are not assumed.
     pub waits: bool,
 }
 
 impl MachineTarget {
     pub fn new(sm: u16, shared: bool, waits: bool) -> MachineTarget {
         let mut families = lowering::families().iter();
-        // Of a target that was not measured, what its family has.
+        // A target that was not measured is treated like its family.
         let name = form::Family::of(sm).map(form::Family::name);
         let family = families.find(|family| name == Some(family.name));
         let first = family.and_then(|family| family.table.targets.first().copied());
         MachineTarget { sm: first.unwrap_or(sm), shared, waits }
     }
 
-    /// How far away `y` can be accessed: shared memory from its cluster, or its CTA.
+    /// The widest scope from which `y` can be accessed: for shared memory, its cluster or its CTA.
     pub fn far(self) -> Scope {
         match self.shared {
             false => Scope::Sys,
@@ -63,18 +63,18 @@ impl MachineTarget {
     }
 }
 
-/// Judges questions and remembers the answers: reading R86.
+/// Judges questions and caches the answers: reading R86.
 pub struct Judge<'a> {
     pub refiner: Refiner<'a>,
-    /// What lowers contexts, where it is not the table that comes with the program.
+    /// The table that lowers contexts, if it is not the built-in one.
     pub partners: Option<&'a lowering::LoweringTable>,
     answers: BTreeMap<Question, Answer>,
     alike: SymmetryCache,
     pub(super) runs: Runs,
 }
 
-/// What was found of programs that the models can not tell from others: of scopes they see only which
-/// threads are in each.
+/// Results for programs that the models cannot distinguish. Of scopes, the models see only which threads are
+/// in each.
 #[derive(Default)]
 struct SymmetryCache {
     allowed: FxHashMap<ThreadKey, Result<AllowedOutcomes, LimitText>>,
@@ -82,7 +82,7 @@ struct SymmetryCache {
 }
 
 impl SymmetryCache {
-    /// More than this are not kept for the next source.
+    /// A cache with more results than this is not kept for the next source.
     const MOST: usize = 20_000;
 
     fn forget(&mut self) {
@@ -125,14 +125,14 @@ impl<'a> Judge<'a> {
         answer
     }
 
-    /// Forgets all answers; they are of use to questions of one source.
+    /// Discards all answers. They are useful only for questions of one source.
     pub fn forget(&mut self) {
         self.answers.clear();
         self.alike.forget();
         self.runs.forget();
     }
 
-    /// What the source allows, or what it did where threads stood in the same relations.
+    /// The outcomes that the source allows. A result for threads in the same relations is reused.
     pub(super) fn allowed(
         &mut self,
         side: &Side<'_>,
@@ -150,7 +150,7 @@ impl<'a> Judge<'a> {
         allowed
     }
 
-    /// What a target adds to that.
+    /// Whether a target adds an outcome to them.
     fn added(
         &mut self,
         side: &Side<'_>,
@@ -172,7 +172,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// A question as the judging loop asks it.
+/// A question, as the judging loop uses it.
 struct JudgedRow<'j, 'a> {
     judge: &'j mut Judge<'a>,
     question: &'j Question,
@@ -228,7 +228,7 @@ impl<'a> Refinement<'a> for JudgedRow<'_, 'a> {
         let (question, torn) = (self.question, self.torn);
         let partners = self.judge.partners;
         let side = Side { question, context, partners };
-        // The target has no such scope: no thread of it can stand there.
+        // The target has no such scope, so no thread of it can have this placement.
         if !side.exists() {
             return Ok(ContextResult::Absent);
         }
@@ -243,8 +243,8 @@ impl<'a> Refinement<'a> for JudgedRow<'_, 'a> {
         if !matches!(added, ContextResult::Extra { .. }) {
             return Ok(added);
         }
-        // Reading R81: where the mapping of the source fails too, the context is at fault.
-        // A partner of a table that is wrong is a row of it by itself.
+        // Reading R81: if the mapping of the source fails too, the context is at fault. A partner that the
+        // table lowers wrongly is judged as its own row of the table.
         let usual = Side { partners: None, ..side };
         let mapped: Vec<Step> = question.source.iter().flat_map(|&s| usual.lower(s)).collect();
         if partners.is_some() || mapped != question.target {
@@ -258,7 +258,7 @@ impl<'a> Refinement<'a> for JudgedRow<'_, 'a> {
     }
 }
 
-/// The widest scope of the steps; the system where they have none.
+/// The widest scope of the steps; the system scope if they have none.
 pub fn widest(steps: &[Step]) -> Scope {
     steps.iter().filter_map(|step| step.scope()).max().unwrap_or(Scope::Sys)
 }

@@ -1,4 +1,4 @@
-//! Short code as items: accesses with what is to be checked of their values, and other steps.
+//! Short code as items: accesses, with the properties of their values to check, and other steps.
 
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type};
@@ -6,7 +6,7 @@ use model::scope::Scope;
 
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
-/// An access of PTX, or one of the machine by what it promises.
+/// A PTX access, or a machine access as its promise.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TargetAccess {
     pub text: String,
@@ -15,35 +15,35 @@ pub struct TargetAccess {
     pub scope: Scope,
     pub op: Option<AtomicOp>,
     pub ty: Type,
-    /// All elements together.
+    /// The bytes of all elements together.
     pub bytes: u32,
     pub space: SpaceQualifier,
     /// The register or name in brackets.
     pub base: String,
     pub offset: i64,
-    /// What it writes, and what it stores.
+    /// The register that it writes, and the value that it stores.
     pub defines: String,
     pub stores: String,
-    /// Of memory that nobody writes: `.nc`, `ldu`, `.proxy::readonly`.
+    /// Whether it accesses memory that no thread writes: `.nc`, `ldu`, `.proxy::readonly`.
     pub read_only: bool,
-    /// Whether it is a loop around a compare-exchange, and whether that began with a weak load.
+    /// For a loop around a compare-exchange: whether it began with a weak load.
     pub looped: Option<bool>,
 }
 
-/// What one piece of the target is.
+/// One item of the target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TargetItem {
     Access(Box<TargetAccess>),
     Step(Step),
     Label(String),
-    /// To which label, and whether it may fall through.
+    /// The label, and whether the branch may fall through.
     Branch {
         to: String,
         guarded: bool,
     },
 }
 
-/// The steps of these items; a compare-exchange in a loop is what `looped` says.
+/// The steps of these items. `act` determines the kind of each access.
 pub fn steps(items: &[TargetItem], act: impl Fn(&TargetAccess, usize) -> AccessKind) -> Vec<Step> {
     let mut index = 0;
     items

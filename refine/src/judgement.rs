@@ -1,5 +1,5 @@
-//! A source and its target in one context after another: the loop that rows and functions share, and what its answer
-//! says in words.
+//! Compares a source and its target in one context after another: the loop that rows and functions share, and
+//! its answer in words.
 
 use std::fmt::Write;
 
@@ -13,23 +13,23 @@ use super::verdict::{Finding, Refuter, Verdict};
 
 /// A source and its target, in contexts.
 pub(crate) trait Refinement<'a> {
-    /// Why a context cannot be made.
+    /// The reason why a context cannot be made.
     type Error;
 
     fn refiner(&self) -> Refiner<'a>;
 
     fn language(&self) -> SourceId;
 
-    /// From now on, whether accesses may be torn.
+    /// Sets whether accesses may be torn from now on.
     fn set_torn(&mut self, torn: bool);
 
     fn torn(&self) -> bool;
 
-    /// The program of the source, or of the target (`lowered`); none where the target has no such context.
+    /// The program of the source, or of the target (`lowered`); `None` if the target has no such context.
     fn program(&mut self, context: &Context, lowered: bool)
     -> Result<Option<Program>, Self::Error>;
 
-    /// Which bits of the observed values count; where nothing is said, all.
+    /// The bits of the observed values that are compared; empty if all bits are.
     fn masks(&self, _program: &Program) -> Vec<Value> {
         Vec::new()
     }
@@ -40,10 +40,10 @@ pub(crate) trait Refinement<'a> {
     /// An outcome in words.
     fn outcome(&self, program: &Program, outcome: &[Value]) -> String;
 
-    /// A side in a context as a litmus test, which says whether the outcome is there.
+    /// A side in a context as a litmus test that states whether the outcome occurs.
     fn test(&mut self, context: &Context, lowered: bool, outcome: &[Value]) -> Option<String>;
 
-    /// The least change of the target that takes the outcome away: its line and the change in words.
+    /// The smallest change of the target that removes the outcome: its line and the change in words.
     fn missing(&mut self, _context: &Context, _sides: [&Program; 2]) -> Option<(usize, String)> {
         None
     }
@@ -64,7 +64,7 @@ pub(crate) trait Refinement<'a> {
         Ok(self.compare(&source, &target))
     }
 
-    /// The same for programs that were made already.
+    /// The same for existing programs.
     fn compare(&self, source: &Program, target: &Program) -> ContextResult {
         let source = self.engine_run(source, false);
         match self.refiner().allowed(&source) {
@@ -77,16 +77,16 @@ pub(crate) trait Refinement<'a> {
     }
 }
 
-/// How many contexts there were.
+/// The numbers of contexts by their results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// In which no outcome is added.
+    /// Contexts in which no outcome is added.
     pub checked: usize,
-    /// In which the source is undefined.
+    /// Contexts in which the source is undefined.
     pub source_racy: usize,
-    /// In which the published mapping of the source adds an outcome too.
+    /// Contexts in which the published mapping of the source adds an outcome too.
     pub withdrawn: usize,
-    /// In which an outcome is added that only the syntactic dependencies of the source forbid.
+    /// Contexts in which an outcome is added that only the syntactic dependencies of the source forbid.
     pub syntactic: usize,
 }
 
@@ -104,14 +104,15 @@ impl Tally {
 pub struct Refutation {
     pub context: String,
     pub outcome: String,
-    /// Whether no other thread is needed: the target computes something else.
+    /// Whether the outcome needs no other thread: the target computes a different value.
     pub alone: bool,
     pub blame: Blame,
     /// Whether an access is torn.
     pub torn: bool,
-    /// Whether weak accesses of the source race in the context: none was found where they do not.
+    /// Whether weak accesses of the source race in the context. If so, no outcome without such a race was
+    /// found.
     pub racy: bool,
-    /// What one instruction of the target lacks, and on which line.
+    /// The part that one instruction of the target lacks, and its line.
     pub missing: Option<(usize, String)>,
     /// Litmus tests: the source's thread, where the outcome is forbidden, and the target's, where it
     /// is allowed.
@@ -119,33 +120,33 @@ pub struct Refutation {
     pub allowed: Option<String>,
 }
 
-/// What is found in all contexts together.
+/// The result of all contexts together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     Included(Tally),
     Refuted(Box<Refutation>),
-    /// The target has no meaning in this context, where its source has one: why.
+    /// The target is undefined in this context and its source is defined; the reason.
     Undefined {
         why: String,
         context: String,
     },
-    /// An engine did not get to the end.
+    /// An engine did not finish.
     Undecided(&'static str),
 }
 
-/// What was found up to now, in all contexts of all choices of arguments.
+/// The results so far, in all contexts of all choices of arguments.
 #[derive(Default)]
 pub(crate) struct ContextSearch {
     pub(crate) tally: Tally,
-    /// A refutation without a race is the better witness.
+    /// A refutation with a race. One without a race is the better witness.
     racy: Option<Refutation>,
     undefined: Option<(String, String)>,
     limit: Option<LimitText>,
 }
 
 impl ContextSearch {
-    /// Asks in every context: as if nothing could be torn, and then with accesses torn if they may be. The first
-    /// outcome that needs no race ends it, with the number of its context.
+    /// Compares in every context, first without torn accesses and then, if `may_tear`, with them. The first
+    /// outcome that needs no race ends the search. It is returned with the index of its context.
     pub(crate) fn judge<'a, R: Refinement<'a>>(
         &mut self,
         case: &mut R,
@@ -155,7 +156,7 @@ impl ContextSearch {
         let mut tally = Tally::default();
         for torn in [false, true].into_iter().filter(|torn| may_tear || !torn) {
             case.set_torn(torn);
-            // What is said of a context is said with accesses torn.
+            // The tally is that of the last pass.
             tally = Tally::default();
             for (at, context) in contexts.iter().enumerate() {
                 match case.ask(context)? {
@@ -183,7 +184,7 @@ impl ContextSearch {
         Ok(None)
     }
 
-    /// What was found where nothing refutes without a race.
+    /// The answer if no refutation without a race was found.
     pub(crate) fn answer(self) -> Answer {
         if let Some((why, context)) = self.undefined {
             Answer::Undefined { why, context }
@@ -197,8 +198,7 @@ impl ContextSearch {
     }
 }
 
-/// What is said of an outcome that the target adds; none where only dependencies of the
-/// text forbid it.
+/// The refutation for an outcome that the target adds; `None` if only syntactic dependencies forbid it.
 fn refutation<'a, R: Refinement<'a>>(
     case: &mut R,
     context: &Context,
@@ -235,7 +235,7 @@ fn refutation<'a, R: Refinement<'a>>(
 }
 
 impl Refutation {
-    /// The finding; `target` says what allows the outcome.
+    /// The finding. `target` states what allows the outcome.
     pub(crate) fn finding(self, target: &str, by: Refuter) -> Finding {
         let Refutation { context, outcome, forbidden, allowed, racy, .. } = self;
         let (context, outcome) = (Some(context), Some(outcome));
@@ -268,13 +268,13 @@ impl Refutation {
     }
 }
 
-/// What is said where the target has no meaning, and its source has one.
+/// The finding for a target that is undefined where its source is defined.
 pub(crate) fn undefined(why: &str, context: String) -> Finding {
     let why = format!("the target is undefined where the source is defined: {why}");
     Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) }
 }
 
-/// What is said where no outcome is added: `sufficient` would do too.
+/// The finding if no outcome is added. `sufficient` would suffice too.
 pub(crate) fn included(tally: Tally, more: &str, sufficient: Option<String>) -> Finding {
     let mut why = format!("no outcome is added in {} contexts", tally.checked);
     let mut count = |count: usize, before: &str, after: &str| {

@@ -1,15 +1,16 @@
 //! Decides whether a compiler preserved the memory model of its source.
 //!
 //! A lowering of a thread is correct if, in every frame and context, the target has no outcome that the
-//! source forbids (reading R69). There is no list of allowed transformations: a lowering may move, merge and
-//! remove whatever this accepts (reading R72). Both sides become [`step`]s, and each runs under its own
+//! source forbids (reading R69). No list restricts the transformations: a lowering may move, merge and remove
+//! whatever this rule accepts (reading R72). Both sides become [`step`]s. Each side runs under its own
 //! axioms, in the same [`context`]s.
 //!
-//! An [`inclusion::Question`] of a row, and a function with its lowering ([`function`]), are put in [`context`]s that
-//! add the other threads. One loop ([`judgement`]) searches there for an outcome that the target has and the source
-//! forbids, by an engine under the axioms of each side ([`Refiner`]). Lowering tables ([`table`]) and files ([`rows`])
-//! are rows, generated programs ([`generated`]) are run by the same [`Refiner`]. What an [`Answer`] means is a
-//! [`verdict::Finding`]. What depends on the source's language is in [`language`].
+//! The question of a row ([`inclusion::Question`]), and a function with its lowering ([`function`]), are put
+//! in [`context`]s, which add the other threads. One loop ([`judgement`]) searches for an outcome that the
+//! target has and the source forbids; an engine runs each side under its axioms ([`Refiner`]). Lowering
+//! tables ([`table`]) and files ([`rows`]) consist of rows. Generated programs ([`generated`]) use the same
+//! [`Refiner`]. A [`verdict::Finding`] states the meaning of an [`Answer`]. [`language`] has everything that
+//! depends on the source's language.
 
 pub mod code;
 pub mod context;
@@ -49,17 +50,17 @@ pub use row::{Assumptions, Row};
 pub use rows::{JudgeSettings, RowTable, judge, judge_row, read};
 pub use verdict::{Finding, Verdict};
 
-/// Is told how far a long judgement is.
+/// Receives the progress of a long judgement.
 pub trait Progress: Sync {
-    /// How many pieces there are, where that is not known from the start.
+    /// Reports the number of pieces, if it is not known from the start.
     fn length(&self, _pieces: usize) {}
-    /// One more is done.
+    /// Reports that one more piece is done.
     fn done(&self);
-    /// Nothing more follows.
+    /// Reports that no piece follows.
     fn end(&self) {}
 }
 
-/// Nobody looks.
+/// Ignores progress.
 impl Progress for () {
     fn done(&self) {}
 }

@@ -1,4 +1,4 @@
-//! LLVM IR as steps, and what is to be checked of its values.
+//! LLVM IR as steps, with the properties of its values to check.
 
 use llvm::{self, Access, BarrierCall, Instruction, MemoryOp, Operation, RmwOp};
 use model::isa::cxx::Failure;
@@ -7,7 +7,7 @@ use model::scope::Scope;
 
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
-/// Where a pointer leads, by the numbers of NVPTX.
+/// The memory that a pointer leads to, by the address-space numbers of NVPTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PointerSpace {
     Generic,
@@ -45,13 +45,13 @@ impl PointerSpace {
         }
     }
 
-    /// Whether no other thread can see what is done there, or nobody writes it.
+    /// Whether no other thread can observe accesses to it, or no thread writes it.
     pub fn is_private(self) -> bool {
         matches!(self, PointerSpace::Const | PointerSpace::Local | PointerSpace::Param)
     }
 }
 
-/// What an access of the source does to values.
+/// The effect of a source access on values.
 #[expect(clippy::struct_excessive_bools, reason = "each is a word of the source")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SourceAccess {
@@ -63,7 +63,7 @@ pub struct SourceAccess {
     pub atomic: bool,
     /// `!invariant.load`, or an argument that is `noalias readonly`.
     pub read_only: bool,
-    /// Whether the pointer is a kernel's argument, which is global.
+    /// Whether the pointer is an argument of a kernel, which points to global memory.
     pub argument: bool,
 }
 
@@ -72,12 +72,12 @@ pub struct SourceAccess {
 pub struct SourceThread {
     pub steps: Vec<Step>,
     pub accesses: Vec<SourceAccess>,
-    /// Whether some operation synchronizes with its own thread alone.
+    /// Whether some operation synchronizes only with its own thread.
     pub alone: bool,
     pub notes: Vec<String>,
 }
 
-/// The steps of these instructions; or why they have none.
+/// The steps of these instructions, or the reason why they have none.
 pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> {
     let mut source = SourceThread::default();
     let mut pointer = None;
@@ -104,8 +104,8 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> 
 }
 
 impl SourceThread {
-    /// The scope of this name (readings R77 and R44); an operation of one thread alone has the narrowest there is, and no
-    /// partner in its CTA.
+    /// The scope with this name (readings R77 and R44). An operation whose scope is its own thread gets the
+    /// narrowest scope, and no partner in its CTA.
     fn scope(&mut self, name: &str) -> Scope {
         match name {
             "" => Scope::Sys,
@@ -141,7 +141,7 @@ impl SourceThread {
             | llvm::AtomicOrdering::Unordered
             | llvm::AtomicOrdering::Monotonic => FenceOrder::AcqRel,
         };
-        // It orders nothing that another thread could tell.
+        // It orders nothing that another thread could observe.
         if !alone {
             self.steps.push(Step::Fence { order, scope });
         }
@@ -209,7 +209,7 @@ fn ordering(order: llvm::AtomicOrdering) -> AccessOrder {
     }
 }
 
-/// As LLVM spells it.
+/// The spelling in LLVM IR.
 pub fn operation_name(op: RmwOp) -> &'static str {
     match op {
         RmwOp::Xchg => "xchg",

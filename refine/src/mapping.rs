@@ -1,4 +1,4 @@
-//! The published mapping of C++ operations to PTX: what a context is on the target's side.
+//! The published mapping of C++ operations to PTX, which lowers contexts for the target's side.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -8,8 +8,8 @@ use sass::lowering;
 use super::step::{AccessOrder, Step};
 use super::table;
 
-/// The instructions of one operation, by the table that comes with the program; a step that is none
-/// of C++ stays as it is. `unordered`, which LLVM IR has and C++ has not, becomes what `relaxed` does.
+/// The instructions for one operation, by the built-in table. A step that is not a C++ operation stays as it
+/// is. `unordered`, which LLVM IR has and C++ does not have, is mapped like `relaxed`.
 pub fn to_ptx(step: Step) -> Vec<Step> {
     let step = if let Step::Access { act, at, order: AccessOrder::Unordered, scope } = step {
         Step::access(act, at, AccessOrder::Relaxed, scope)
@@ -17,7 +17,7 @@ pub fn to_ptx(step: Step) -> Vec<Step> {
         step
     };
     thread_local! {
-        // Contexts ask the same few steps for every question, and an answer is read from text.
+        // Contexts use the same few steps for every question, and each lowering is parsed from text.
         static KNOWN: RefCell<BTreeMap<Step, Vec<Step>>> = const { RefCell::new(BTreeMap::new()) };
     }
     KNOWN.with_borrow_mut(|known| {

@@ -1,4 +1,5 @@
-//! Accesses of source and target in pairs, by their place (reading R71): what differs in value, and what is left to ask.
+//! Pairs the accesses of source and target by their place (reading R71), compares their values, and forms the
+//! remaining question.
 
 use llvm::MemoryOp;
 use machine::form::Family;
@@ -16,7 +17,7 @@ use super::step::{AccessKind, AccessOrder, Step};
 use super::value;
 use super::verdict::{Finding, Verdict};
 
-/// Accesses in pairs; then what is left is order.
+/// Pairs the accesses. The remaining question is one of order.
 pub fn compared(
     source: &SourceThread,
     target: LoweredRow,
@@ -97,7 +98,7 @@ pub fn compared(
     })))
 }
 
-/// A kernel that hands the loaded value to another address is shown with that store.
+/// Removes a store of the loaded value to another address: it is the kernel's use of the value.
 fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     if !source.accesses.iter().any(|access| access.argument) {
         return;
@@ -126,7 +127,7 @@ fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<
     }
 }
 
-/// Parameters and results of the function around the row are not its own accesses.
+/// Parameters and results of the function around the row are not accesses of the row.
 fn parameters(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     if source.accesses.iter().any(|access| access.space == PointerSpace::Param) {
         return;
@@ -138,7 +139,7 @@ fn parameters(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Ve
     }
 }
 
-/// A plain access may be done in pieces, as one that is aligned for less is.
+/// A plain access may be split into pieces, like an access with a smaller alignment.
 fn pieces(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     let [access] = &source.accesses[..] else { return };
     let parts: Vec<&TargetAccess> = items
@@ -177,7 +178,7 @@ fn pieces(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<St
     );
 }
 
-/// An atomic scalar is accessed as one: the elements of a vector are accesses of their own.
+/// An atomic scalar is one access. The elements of a vector are separate accesses.
 fn single(access: &SourceAccess, target: &TargetAccess) -> RowResult<()> {
     let vector = target.op.is_none() && target.ty.bytes() < target.bytes;
     if !(access.atomic && access.ty.lanes.is_none() && vector) {
@@ -190,7 +191,8 @@ fn single(access: &SourceAccess, target: &TargetAccess) -> RowResult<()> {
     Err(Box::new(Finding { context: Some(context), ..finding }))
 }
 
-/// What is said of accesses that are not as many; of volatile ones that is progress: reading R75.
+/// The finding for different numbers of accesses. For volatile accesses it is a finding on progress: reading
+/// R75.
 pub fn unmatched(source: &SourceThread, done: &[&TargetAccess]) -> Finding {
     let (wanted, found) = (source.accesses.len(), done.len());
     let volatile = source.accesses.iter().any(|access| access.volatile);
@@ -211,7 +213,7 @@ pub fn unmatched(source: &SourceThread, done: &[&TargetAccess]) -> Finding {
     )
 }
 
-/// Memory of one thread, or that nobody writes: values are all there is.
+/// Memory of one thread, or memory that no thread writes: only values matter.
 fn private(
     source: &SourceThread,
     done: &[&TargetAccess],
@@ -254,7 +256,7 @@ fn private(
     Ok(PreparedRow::Found(Box::new(finding)))
 }
 
-/// A load of memory that nobody writes, where the source has this access.
+/// A load of memory that no thread writes, as the lowering of this source access.
 fn read_only(
     access: &SourceAccess,
     target: &TargetAccess,

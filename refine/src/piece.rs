@@ -1,4 +1,5 @@
-//! A piece of a thread as typed lines: a whole thread, or what a context adds to a function's.
+//! A piece of a thread as typed lines: a whole thread, or the operations that a context adds to a function's
+//! thread.
 
 use model::isa::alu::{Alu, AluOp, Branch, Comparison};
 use model::isa::atom::{Atomic, AtomicOp};
@@ -16,33 +17,33 @@ use super::language::SourceId;
 use super::step::{AccessKind, AccessOrder, Step};
 use super::witness::WitnessAccess;
 
-/// Lines with registers of their own. A branch leads behind the last line.
+/// Lines with registers of their own. A branch leads past the last line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadPiece {
     pub registers: Vec<Register>,
     pub lines: Vec<Line>,
-    /// Registers that an outcome shows, in program order.
+    /// Registers that an outcome includes, in program order.
     pub shown: Vec<Reg>,
-    /// The label behind the last line, where a branch names it.
+    /// The label after the last line, if a branch refers to it.
     pub end: Option<String>,
 }
 
-/// What a step accesses, and with what.
+/// The operands of a step.
 pub struct StepOperands {
-    /// What stands in brackets, and where it is.
+    /// The text in brackets, and its address.
     pub at: String,
     pub address: Address,
     pub bits: u16,
-    /// What the register is called, if one is left.
+    /// The name of the register, if the step sets one.
     pub register: String,
-    /// What is written, and what a compare-exchange compares with.
+    /// The value to write, and the value that a compare-exchange expects.
     pub value: u64,
     pub expects: u64,
-    /// The same two in a test.
+    /// The same two values in a test.
     pub words: [String; 2],
 }
 
-/// How a thread ends by what it read: the names of the predicate and of the label.
+/// The names of the predicate and of the label with which a thread ends, depending on its last read.
 pub struct GuardNames {
     pub predicate: String,
     pub end: String,
@@ -59,8 +60,8 @@ impl ThreadPiece {
         self.lines.push(Line { guard, instruction, text });
     }
 
-    /// Adds a step, as an instruction of this language or by its own name. `None` where the language
-    /// has no such operation. Only an access has operands, and a guard is more than one line.
+    /// Adds a step, as an instruction of this language or under its own name. `None` if the language has no
+    /// such operation. Only an access has operands. A guard takes more than one line.
     pub fn step(
         &mut self,
         step: Step,
@@ -121,7 +122,7 @@ impl ThreadPiece {
         Some(())
     }
 
-    /// Ends the piece if what it read last is this value. `None` where it read nothing.
+    /// Ends the piece if the last read returned this value. `None` if nothing was read.
     pub fn end_if(&mut self, ty: Type, value: u64, names: Option<GuardNames>) -> Option<()> {
         let read = *self.shown.last()?;
         let name = self.registers[usize::from(read.0)].name.clone();
@@ -155,7 +156,7 @@ impl ThreadPiece {
         lines.chain(self.end.iter().map(|end| format!("{end}:"))).collect()
     }
 
-    /// Adds the piece to the end of a thread.
+    /// Appends the piece to a thread.
     pub fn append(&self, thread: &mut Thread) {
         let moved = u16::try_from(thread.registers.len()).expect("a thread has few registers");
         let end = thread.lines.len() + self.lines.len();

@@ -1,8 +1,7 @@
-//! Contexts that the machine is asked in: with weak accesses, since old lines answer only those;
-//! with neighbours on the judged thread's SM; and with memory at other homes.
+//! Contexts for runs of the machine: with weak accesses, because only those can return stale lines; with
+//! neighbours on the judged thread's SM; and with memory at other homes.
 //!
-//! They are the list of reading R83: each line refuted some mutant of a table that those before it
-//! did not.
+//! They are the list of reading R83. Each line refuted a mutant of a table that no line before it refuted.
 
 use std::sync::LazyLock;
 
@@ -46,7 +45,7 @@ const BARRIER: &[&str] = &[
     "ld.na x; R; ld.na y | st.na y; B; ld.na x | ld.na y",
 ];
 
-/// A context, and where memory is in it: by place, its home.
+/// A context with choices for the home of each place.
 #[derive(Clone, Debug)]
 pub struct PlacedContext {
     pub context: Context,
@@ -61,7 +60,7 @@ fn shapes(family: ContextFamily) -> &'static [ContextShape] {
     &ALL[family as usize]
 }
 
-/// Where the threads of a shape may be.
+/// The placements of a shape's threads.
 fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
     let mut all = context::placements(threads);
     if threads == 2 {
@@ -73,8 +72,8 @@ fn placements(threads: usize) -> Vec<(&'static str, Vec<Placement>)> {
     all
 }
 
-/// Memory is at the first thread's GPU; or that of `x` or of `y` or of both at the partner's, or in
-/// the host. Of one GPU it makes no difference.
+/// All memory is at the first thread's GPU; or `x`, `y` or both are at the partner's GPU; or all memory is in
+/// the host. With one GPU there is only the first choice.
 fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
     let Some(there) = placements.iter().find(|other| other.gpu != placements[0].gpu) else {
         return vec![[None; 3]];
@@ -89,9 +88,9 @@ fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
     vec![[None; 3], of(far, None), of(far, far), of(None, far), [host; 3]]
 }
 
-/// Every context of a family, in the order in which they are tried. `far` is how far away `y` can be
-/// accessed at all; partners that the row's scope does not include come last, since only one who
-/// stands between can make them of use.
+/// Every context of a family, in the order in which they are tried. `far` is the widest scope from which `y`
+/// can be accessed. Contexts with partners outside the row's scope come last, because such partners matter
+/// only through a thread in between.
 pub fn contexts(family: ContextFamily, reach: PartnerScope, far: Scope) -> Vec<PlacedContext> {
     let (mut all, mut last) = (Vec::new(), Vec::new());
     for shape in shapes(family) {

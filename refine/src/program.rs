@@ -1,4 +1,4 @@
-//! Threads of steps become a program that an engine runs.
+//! Builds the program that an engine runs from threads of steps.
 
 use model::isa::{Address, Operand, Reg, Type, TypeKind};
 use model::memory::{Space, Variable, VariableId};
@@ -10,18 +10,18 @@ use super::language::SourceId;
 use super::piece::{GuardNames, StepOperands, ThreadPiece};
 use super::step::{AccessKind, Step, TestLocation};
 
-/// A step, and the number of the value that it writes: each store of a question has its own.
+/// A step, and the number of the value that it writes. Each store of a question has a distinct value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NumberedStep {
     pub step: Step,
     pub value: u8,
-    /// What a compare-exchange compares with.
+    /// The value that a compare-exchange expects.
     pub expects: u8,
-    /// Which of the row's steps it is; none of a context.
+    /// The index of the step in the row; `None` for a step of a context.
     pub row: Option<usize>,
 }
 
-/// How many lines of a program each step is.
+/// The number of program lines of each step.
 pub fn lines(steps: &[NumberedStep]) -> Vec<usize> {
     let mut shown = false;
     let count = |numbered: &NumberedStep| match numbered.step {
@@ -35,11 +35,11 @@ pub fn lines(steps: &[NumberedStep]) -> Vec<usize> {
     steps.iter().map(count).collect()
 }
 
-/// How wide the locations are.
+/// The width of the locations.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Width {
     Byte,
-    /// Any other: what is wider than a byte may be torn.
+    /// Any other width. An access wider than a byte may be torn.
     Word,
 }
 
@@ -51,7 +51,7 @@ impl Width {
         }
     }
 
-    /// The value with this number: in each of its bytes.
+    /// The value with this number, repeated in each byte.
     fn value(self, number: u8) -> u64 {
         match self {
             Width::Byte => number.into(),
@@ -59,14 +59,14 @@ impl Width {
         }
     }
 
-    /// The number of a value; none for the bytes of several.
+    /// The number of a value; `None` if its bytes come from several stores.
     pub fn number(self, value: Value) -> Option<u8> {
         let number = u8::try_from(value & 0xff).expect("a byte is left");
         (Value::from(self.value(number)) == value).then_some(number)
     }
 }
 
-/// What a test of the steps says: its language, and whether values show which bytes they are of.
+/// The notation of a test: its language, and whether each byte of a value shows its store.
 #[derive(Clone, Copy)]
 pub struct TestWords {
     pub language: SourceId,
@@ -84,8 +84,8 @@ impl TestWords {
     }
 }
 
-/// The steps of a thread as lines: of a test, or by the names of the steps. `None` where some step is
-/// no instruction of a test by itself.
+/// The steps of a thread as lines: as instructions of a test, or by the names of the steps. `None` if some
+/// step is not a single instruction of a test.
 pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> Option<ThreadPiece> {
     let mut piece = ThreadPiece::default();
     for &NumberedStep { step, value, expects, .. } in steps {
@@ -113,7 +113,7 @@ pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> O
     Some(piece)
 }
 
-/// The program of these threads, all registers that show and all locations observed.
+/// The program of these threads. All locations are observed, and all registers that an outcome includes.
 pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: Width) -> Program {
     let mut program = Program::default();
     for place in TestLocation::ALL {
@@ -137,7 +137,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
     let length = u32::from(width.ty().bits / 8);
     for place in TestLocation::ALL {
         let written = threads.iter().flatten().any(|numbered| {
-            // A probe leaves what was there.
+            // A probe does not change the location.
             matches!(
                 numbered.step,
                 Step::Access { act, at, .. } if at == place && act.writes() && act != AccessKind::Probe
@@ -155,7 +155,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
     program
 }
 
-/// Puts `y` into the shared memory of the first thread's CTA.
+/// Places `y` in the shared memory of the first thread's CTA.
 pub fn share(program: &mut Program) {
     let y = variable(TestLocation::Y);
     program.variables[usize::from(y.0)].space = Space::Shared;

@@ -1,4 +1,4 @@
-//! An excerpt of PTX as items, loops of compare-exchanges as one atomic each.
+//! An excerpt of PTX as items. A loop around a compare-exchange becomes one atomic.
 
 use model::isa::atom::AtomicOp;
 use model::scope::Scope;
@@ -8,7 +8,7 @@ use ptx::{FunctionPiece, ParsedInstruction, PrintedOperand};
 use super::item::{TargetAccess, TargetItem};
 use super::step::{AccessKind, AccessOrder, Step};
 
-/// Why an excerpt has no steps.
+/// The reason why an excerpt has no steps.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UncoveredInstruction(pub String);
 
@@ -20,7 +20,7 @@ const PURE: &[&str] = &[
     "popc", "clz", "ex2", "lg2",
 ];
 
-/// Reads the pieces; loops are taken together.
+/// Reads the pieces as items. Each loop becomes one item.
 pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     let mut items = Vec::new();
     for piece in pieces {
@@ -150,7 +150,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
     Ok(TargetItem::Access(Box::new(done)))
 }
 
-/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it is. Readings R88 and R43.
+/// Replaces each `ld; L: cas; @p bra L` by the one atomic that it implements. Readings R88 and R43.
 fn loops(mut items: Vec<TargetItem>) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     loop {
         let back = items.iter().enumerate().find_map(|(end, item)| {
@@ -186,7 +186,7 @@ fn loops(mut items: Vec<TargetItem>) -> Result<Vec<TargetItem>, UncoveredInstruc
                 cas.text
             )));
         }
-        // What it expects first was loaded just before.
+        // The value that it expects first was loaded just before.
         let first = start.checked_sub(1).and_then(|before| match &items[before] {
             TargetItem::Access(load) if load.act == AccessKind::Load && load.base == cas.base => {
                 Some((before, load.order == AccessOrder::Weak))
@@ -205,7 +205,7 @@ fn loops(mut items: Vec<TargetItem>) -> Result<Vec<TargetItem>, UncoveredInstruc
         items.splice(start..start, body);
         items.remove(before);
     }
-    // What is left of labels is where loops are left to.
+    // The remaining labels are exits of loops.
     let targets: Vec<String> = items
         .iter()
         .filter_map(

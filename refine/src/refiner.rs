@@ -1,4 +1,4 @@
-//! What judges, and how far: an engine with its models and limits, and what it says of two programs.
+//! An engine with its models and limits, and the comparison of two programs.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -13,14 +13,14 @@ use model::value::Value;
 
 use super::language::SourceId;
 
-/// The models that both sides are judged by.
+/// The models of both sides.
 #[derive(Debug)]
 pub struct Models {
-    /// With its release sequences: reading R76.
+    /// C++ with its release sequences: reading R76.
     pub cxx: Model,
-    /// PTX, in which scalars may tear where they race.
+    /// PTX, in which scalars may tear in a race.
     pub ptx: Model,
-    /// The same without tearing: what it refutes has the plainer outcome.
+    /// PTX without tearing, whose refutations have simpler outcomes.
     pub untorn: Model,
 }
 
@@ -33,7 +33,7 @@ impl Default for Models {
     }
 }
 
-/// What one program may take; those of single operations take less than a thousandth of it.
+/// The limits of one program. Programs of single operations need less than a thousandth of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     pub time: Duration,
@@ -53,35 +53,35 @@ impl Patience {
     }
 }
 
-/// What judges, and how far.
+/// An engine with its models and limits.
 #[derive(Clone, Copy)]
 pub struct Refiner<'a> {
     pub engine: &'a dyn Engine,
     pub models: &'a Models,
-    /// Whether scalars may tear, or that is assumed away.
+    /// Whether scalars may tear. If not, tearing is assumed not to occur.
     pub tearing: bool,
     /// How often a loop body is executed: reading R93.
     pub bound: u32,
-    /// For one program: reading R94.
+    /// The limits of one program: reading R94.
     pub patience: Patience,
 }
 
 pub(crate) type Outcome = Box<[Value]>;
 
-/// A program of a side, under its model.
+/// A program of one side, with its model.
 pub(crate) struct EngineRun<'p> {
     pub(crate) model: &'p Model,
     pub(crate) program: &'p Program,
-    /// The bits of each observed value that count; where there are none, all.
+    /// The bits of each observed value that are compared; if empty, all bits are.
     pub(crate) masks: Vec<Value>,
 }
 
-/// What a source allows.
+/// The outcomes that a source allows.
 #[derive(Clone)]
 pub(crate) struct AllowedOutcomes {
     pub(crate) outcomes: Arc<BTreeSet<Outcome>>,
     races: bool,
-    /// Anything is allowed: reading R74.
+    /// The source is undefined and allows every outcome: reading R74.
     pub(crate) undefined: bool,
     pub(crate) cut: bool,
 }
@@ -91,32 +91,32 @@ impl AllowedOutcomes {
         self.outcomes.contains(outcome)
     }
 
-    /// Whether a target can be compared with it: the source has a meaning, and was followed to its end.
+    /// Whether a target can be compared with it: the source is defined, and no loop of it was cut.
     pub(crate) fn says_something(&self) -> bool {
         !self.undefined && !self.cut
     }
 }
 
-/// Why no answer was found.
+/// The reason why no answer was found.
 pub(crate) type LimitText = &'static str;
 
-/// What a context shows.
+/// The result of a context.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ContextResult {
     /// No outcome is added.
     Nothing,
     /// The source is undefined here: reading R74.
     SourceUndefined,
-    /// There is no such context for the target.
+    /// The target has no such context.
     Absent,
     /// The published mapping of the source adds an outcome too: reading R81.
     Withdrawn,
-    /// The target allows this, the source does not; whether the source races.
+    /// The target allows this outcome and the source does not. `racy`: the source has a race.
     Extra {
         outcome: Outcome,
         racy: bool,
     },
-    /// The target has no meaning here, and the source has one: why.
+    /// The target is undefined here and the source is defined; the reason.
     TargetUndefined(String),
     Undecided(LimitText),
 }
@@ -126,7 +126,7 @@ pub(crate) enum ContextResult {
 pub enum Blame {
     /// No execution has these values, whatever the axioms say.
     Values,
-    /// Each of these axioms alone; where there are none, several together.
+    /// Each of these axioms forbids it alone. If the list is empty, several axioms forbid it together.
     Axioms(Vec<String>),
 }
 
@@ -142,7 +142,7 @@ impl<'a> Refiner<'a> {
         language.model(self.models, torn)
     }
 
-    /// Visits the outcomes of a program until `visit` has seen enough.
+    /// Visits the outcomes of a program until `visit` stops.
     fn each(
         &self,
         run: &EngineRun<'_>,
@@ -165,7 +165,8 @@ impl<'a> Refiner<'a> {
         (seen, result.map_err(engine::Limit::text))
     }
 
-    /// What a program allows. One that is undefined is so whatever limit was reached after that.
+    /// The outcomes that a program allows. An undefined program stays undefined if a limit was reached
+    /// afterwards.
     pub(crate) fn allowed(&self, run: &EngineRun<'_>) -> Result<AllowedOutcomes, LimitText> {
         self.allowed_up_to(run, self.bound)
     }
@@ -184,7 +185,8 @@ impl<'a> Refiner<'a> {
         Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut })
     }
 
-    /// Whether the target adds an outcome to what its source allows. A source without loops may be left out.
+    /// Whether the target adds an outcome to those that its source allows. `source` may be omitted if it has
+    /// no loops.
     pub(crate) fn compare(
         &self,
         allowed: &AllowedOutcomes,
@@ -213,7 +215,7 @@ impl<'a> Refiner<'a> {
         }
     }
 
-    /// Where loops of the source were cut, the outcome may be one of more iterations.
+    /// If loops of the source were cut, more iterations may produce the outcome.
     fn confirm(
         &self,
         source: &EngineRun<'_>,

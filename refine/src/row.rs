@@ -1,4 +1,4 @@
-//! One lowering: both sides read, in whatever language they are in.
+//! One lowering: both sides parsed, whatever their languages.
 
 use ptx::LintOptions;
 use ptx::version::Target;
@@ -12,7 +12,7 @@ use super::row_question::PreparedRow;
 use super::verdict::{Finding, Verdict};
 use super::{contract, ptx_items};
 
-/// What one row says.
+/// The text of one row.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub source: String,
@@ -20,10 +20,10 @@ pub struct Row {
     pub arch: String,
 }
 
-/// What is assumed of programs, beyond what the models say.
+/// Assumptions about programs beyond the models.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Assumptions {
-    /// A part of a word that is exchanged as a word is accessed by such exchanges only.
+    /// Whether a part of a word that is exchanged as a word is accessed only by such exchanges.
     pub cas_only: bool,
 }
 
@@ -32,22 +32,22 @@ pub struct Assumptions {
 pub struct LoweredRow {
     pub items: Vec<TargetItem>,
     pub arch: Target,
-    /// Where the items are what code of the machine promises: that code.
+    /// The machine code, if the items are its promises.
     pub machine: Option<MachineCode>,
 }
 
-/// `Err` is a finding that nothing can change.
+/// `Err` is a final finding.
 pub type RowResult<T> = Result<T, Box<Finding>>;
 
-/// A finding that nothing can change.
+/// A final finding.
 pub fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
     Box::new(Finding::new(verdict, why))
 }
 
-/// Accesses of a side at most: each store has a value of its own, and contexts repeat the row.
+/// The maximum number of accesses of a side. Each store has a distinct value, and contexts repeat the row.
 const MOST: usize = 8;
 
-/// Refuses what is too long to be judged as one.
+/// Refuses code with too many accesses.
 pub fn limited(accesses: usize) -> RowResult<()> {
     if accesses <= MOST {
         return Ok(());
@@ -56,7 +56,7 @@ pub fn limited(accesses: usize) -> RowResult<()> {
     Err(found(Verdict::Unsupported, why))
 }
 
-/// Reads both sides and compares what needs no context.
+/// Reads both sides and makes the comparisons that need no context.
 pub fn prepare(row: &Row, assumptions: Assumptions) -> PreparedRow {
     read(row, assumptions).unwrap_or_else(PreparedRow::Found)
 }
@@ -75,7 +75,7 @@ fn read(row: &Row, assumptions: Assumptions) -> RowResult<PreparedRow> {
     SourceId::of_row(&row.source).prepare(&row.source, &lowered, arch, assumptions)
 }
 
-/// Whether it is code of the machine: `LDG.E`, `@P0 RED.E.ADD`, `(none)`.
+/// Whether the text is machine code: `LDG.E`, `@P0 RED.E.ADD`, `(none)`.
 fn is_machine(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let first = words.find(|word| !word.starts_with('@')).unwrap_or("");
@@ -93,7 +93,7 @@ fn target(row: &Row, arch: Target) -> RowResult<LoweredRow> {
     Ok(LoweredRow { items: ptx_items("target", &row.target, arch)?, arch, machine: None })
 }
 
-/// What an excerpt of PTX for the newest family has, or why it can not be said.
+/// The items of a PTX excerpt for the newest family, or the reason why it has none.
 pub(super) fn ptx_excerpt(text: &str) -> Result<Vec<TargetItem>, String> {
     let newest = Target { sm: 90, variant: None };
     ptx_items("table", text, newest).map_err(|finding| finding.why)

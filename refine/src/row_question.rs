@@ -1,4 +1,4 @@
-//! A question of a row, and what its answer means for it.
+//! A question of a row, and the finding that follows from its answer.
 
 use super::code::MachineCode;
 use super::inclusion::{Judge, Question};
@@ -8,27 +8,27 @@ use super::step::{AccessOrder, Step, line};
 use super::verdict::{Finding, Refuter, Verdict};
 use super::weaken::{forms, weakenings, weakest};
 
-/// A row as far as it can be judged without an engine: a finding, or a question with its notes.
+/// A row, judged as far as possible without an engine: a finding, or a question with its notes.
 pub enum PreparedRow {
     Found(Box<Finding>),
     NeedsEngine(Box<RowQuestion>),
 }
 
-/// A question, and what makes of its answer a finding.
+/// A question, with the data that turn its answer into a finding.
 pub struct RowQuestion {
     pub question: Question,
-    /// The target as the machine has it, where it is of the machine and its accesses are matched.
+    /// The machine code of the target, if it is machine code and its accesses are matched.
     pub code: Option<MachineCode>,
     pub notes: Vec<String>,
     /// Whether the target has clusters.
     pub clusters: bool,
-    /// Whether a part of a word is exchanged, and nothing is assumed of the rest.
+    /// Whether a part of a word is exchanged, without an assumption about the rest.
     pub part_of_word: bool,
     pub unordered: bool,
 }
 
 impl RowQuestion {
-    /// Asks, and what the answer means for the row.
+    /// Judges the question and returns the finding for the row.
     pub fn finding(&self, judge: &mut Judge<'_>) -> Finding {
         let mut unconfirmed = None;
         let mut finding = match judge.judge(&self.question) {
@@ -45,7 +45,7 @@ impl RowQuestion {
                 Verdict::Outside,
                 "another thread may access the sub-word directly, with an access of a different size",
             ),
-            // Of PTX, only an operation that none but its thread may see has no context.
+            // In PTX, only an operation that no other thread can observe has no context.
             Answer::Included(Tally { checked: 0, source_racy: 0, withdrawn: 0, .. })
                 if self.question.machine.is_some() && !self.question.reach.alone =>
             {
@@ -53,7 +53,7 @@ impl RowQuestion {
                 Finding::new(Verdict::Undecided, why)
             }
             Answer::Included(tally) => {
-                // Not done for SASS: a weaker promise need not be an instruction.
+                // Skipped for SASS: a weaker promise need not be an instruction.
                 let machine = self.question.machine.is_some();
                 let less = if machine { None } else { self.weakest_sufficient(judge) };
                 judgement::included(tally, "", less.map(|less| line(&less)))
@@ -68,7 +68,7 @@ impl RowQuestion {
         finding
     }
 
-    /// Who refutes, with a run of the machine if it has one, and a note if it has none.
+    /// The refuter, with a run of the machine if one was found, or with a note.
     fn confirmed(&self, judge: &mut Judge<'_>) -> (Refuter, Option<String>, Option<String>) {
         if self.question.machine.is_none() {
             return (Refuter::Axioms, None, None);
@@ -87,7 +87,7 @@ impl RowQuestion {
         (Refuter::Contract, None, Some(why))
     }
 
-    /// A weaker target that keeps the source too.
+    /// A weaker target that preserves the source too.
     fn weakest_sufficient(&self, judge: &mut Judge<'_>) -> Option<Vec<Step>> {
         let weaker = |target: &Vec<Step>| weakenings(target, forms(self.clusters));
         weakest(&self.question.target, weaker, |target| {

@@ -1,4 +1,4 @@
-//! Rows of a file: each is a lowering, and what is the same question is judged once.
+//! Rows of a file. Each row is a lowering. Rows with the same question are judged once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ use super::row_question::{PreparedRow, RowQuestion};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
 
-/// What judges, and what is assumed.
+/// The refiner, and the assumptions about programs.
 pub struct JudgeSettings<'a> {
     pub refiner: Refiner<'a>,
     pub assumptions: Assumptions,
@@ -29,7 +29,7 @@ impl<'a> JudgeSettings<'a> {
     }
 }
 
-/// Names that a column may have, the first being ours.
+/// The accepted names of a column. The first is Causeway's own.
 const SOURCE: &[&str] = &["source", "ir", "ptx_instruction"];
 const TARGET: &[&str] = &["target", "ptx", "sass_sequence"];
 const ARCH: &[&str] = &["arch", "sm"];
@@ -38,11 +38,11 @@ const ARCH: &[&str] = &["arch", "sm"];
 #[derive(Debug, Default)]
 pub struct RowTable {
     pub rows: Vec<(Row, Map<String, Value>)>,
-    /// The line of each in its file, if they were read from one.
+    /// The line of each row in its file, if the rows were read from a file.
     pub lines: Vec<usize>,
 }
 
-/// Whether the first line of a text may be that of a file of rows: it names a column that is read.
+/// Whether a text may be a file of rows: its first line names a column that is read.
 pub fn fits(text: &str) -> bool {
     let mut names = text.lines().next().unwrap_or_default().split(',');
     names.any(|name| {
@@ -51,7 +51,7 @@ pub fn fits(text: &str) -> bool {
     })
 }
 
-/// Reads a file, or says what is wrong with it and on which line.
+/// Reads a file, or returns the first error with its line.
 pub fn read(text: &str) -> Result<RowTable, (usize, String)> {
     let records = csv::records(text).map_err(|bad| (bad.line, bad.why.to_owned()))?;
     let Some(((_, header), rest)) = records.split_first() else {
@@ -111,8 +111,8 @@ pub fn judge(
     judge_by(table, setting, None, progress).0
 }
 
-/// The same, and how many questions they were; contexts are lowered by `partners`, if there is one,
-/// in place of the table that comes with the program.
+/// The same, with the number of distinct questions. `partners`, if given, lowers contexts in place of the
+/// built-in table.
 pub fn judge_by(
     table: &RowTable,
     setting: &JudgeSettings<'_>,
@@ -120,7 +120,7 @@ pub fn judge_by(
     progress: &dyn Progress,
 ) -> (Vec<Finding>, usize) {
     let mut findings: Vec<Option<Finding>> = vec![None; table.rows.len()];
-    // Questions of one source are asked one after the other, so that what it allows is known.
+    // Questions with the same source are adjacent, so that its allowed outcomes are known.
     let mut questions: BTreeMap<Question, Vec<(usize, Box<RowQuestion>)>> = BTreeMap::new();
     for (index, (row, _)) in table.rows.iter().enumerate() {
         match prepare(row, setting.assumptions) {

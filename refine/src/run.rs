@@ -1,4 +1,4 @@
-//! The machine asked: whether it has a run, in some context, whose outcome the source forbids there.
+//! Runs the machine: whether it has, in some context, a run whose outcome the source forbids there.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,7 +24,7 @@ use super::side::{Side, shown};
 use super::step::{Step, TestLocation};
 use ::explore::{ExploreLimits, explore};
 
-/// A run of the machine that the source forbids.
+/// A run of the machine whose outcome the source forbids.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ForbiddenRun {
     pub context: String,
@@ -40,29 +40,29 @@ impl fmt::Display for ForbiddenRun {
     }
 }
 
-/// What the machine says of a question.
+/// The machine's answer to a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MachineAnswer {
-    /// It has no such run in so many contexts.
+    /// The machine has no such run in this number of contexts.
     Included(usize),
     Refuted(Box<ForbiddenRun>),
-    /// It could not be asked, or not to the end.
+    /// The machine cannot run the question, or did not finish.
     Undecided(&'static str),
 }
 
-/// Readings R79 and R53: the machine of `causeway explore`, loads going past a `MEMBAR.ALL`; and the
-/// same with store buffers. Each is held to the axioms, so a run of any of them refutes.
+/// Readings R79 and R53: the machine of `causeway explore`, in which loads may pass a `MEMBAR.ALL`, and the
+/// same machine with store buffers. Each machine is held to the axioms, so a run of any of them refutes.
 pub(super) const MACHINES: [(&str, Options); 2] = {
     let lazy = Options { lazy_all: true, ..Options::DEFAULT };
     [("", lazy), (", with store buffers", Options { store_buffers: true, ..lazy })]
 };
 
-/// What a question may take; those of single operations have a few hundred states.
+/// The maximum number of states of a question. Questions of single operations have a few hundred states.
 const STATES: usize = 100_000;
 
 const NONE: &str = "it is too large for the machine";
 
-/// What was answered.
+/// The answers so far.
 #[derive(Default)]
 pub(super) struct Runs {
     answers: BTreeMap<(Question, String), MachineAnswer>,
@@ -74,14 +74,15 @@ impl Runs {
     }
 }
 
-/// A program on the machine, and where the threads and memory are.
+/// A program on the machine.
 struct Loaded {
     program: Program,
     lowered: Vec<Vec<LoweredInstruction>>,
 }
 
 impl Judge<'_> {
-    /// Runs the code in each context, and compares with what the axioms allow the source there.
+    /// Runs the code in each context, and compares its outcomes with those that the axioms allow the source
+    /// there.
     pub fn run(&mut self, question: &Question, code: &MachineCode) -> MachineAnswer {
         let key = (question.clone(), format!("{:?}", code.lines));
         if let Some(answer) = self.runs.answers.get(&key) {
@@ -120,7 +121,7 @@ impl Judge<'_> {
                         Ok(None) => checked += 1,
                         Err(why) => limit = Some(why),
                         Ok(Some((outcome, steps))) => {
-                            // Reading R81: where the table's own lowering fails too, it is at fault.
+                            // Reading R81: if the table's own lowering fails too, that lowering is at fault.
                             let base = load(&side, None, *home);
                             let base = base.map(|base| extra(&base, question, options, &allowed));
                             if matches!(base, Some(Ok(Some(_)))) {
@@ -159,7 +160,8 @@ fn at(homes: [Option<Home>; 3]) -> String {
     named.collect()
 }
 
-/// The program of a side: the code, or what the table makes of the source; and what its lines become.
+/// The program of a side: the code, or the table's lowering of the source; with the machine's operations for
+/// its lines.
 fn load(side: &Side<'_>, code: Option<&MachineCode>, homes: [Option<Home>; 3]) -> Option<Loaded> {
     let machine = side.question.machine?;
     let usual = Side { partners: None, ..*side };
@@ -173,7 +175,7 @@ fn load(side: &Side<'_>, code: Option<&MachineCode>, homes: [Option<Home>; 3]) -
     let mut lowered = Vec::new();
     for (index, (steps, thread)) in threads.iter().zip(&mut program.threads).enumerate() {
         let mut all = Vec::new();
-        // Reading R82: what is granted to the code is granted to its frame.
+        // Reading R82: what is assumed for the code is assumed for its frame.
         let granted = index == 0 && !machine.waits;
         let mut into = thread.lines.iter_mut();
         let remote = !Scope::Cta.includes(first, thread.placement);

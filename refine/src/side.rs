@@ -1,4 +1,4 @@
-//! A question in one context: the programs of both sides, and how they are shown.
+//! A question in one context: the programs of both sides, and their notation in reports.
 
 use model::program::{Observed, Program};
 use model::scope::Scope;
@@ -13,8 +13,8 @@ use super::program::{NumberedStep, TestWords, Width, program};
 use super::step::{AccessKind, Step, TestLocation};
 use super::witness::WitnessTest;
 
-/// Threads by steps: of each which threads its scope includes, its value, and what it expects; before
-/// those of a thread, which threads are in its CTA and in its cluster.
+/// Threads as the models see them. For each step: the threads that its scope includes, its value, and the
+/// value that it expects. Before the steps of a thread: the threads in its CTA and in its cluster.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct ThreadKey {
     steps: Vec<StepView>,
@@ -30,12 +30,12 @@ type StepView = (Option<(Step, u8)>, u8, u8);
 pub(super) struct Side<'a> {
     pub(super) question: &'a Question,
     pub(super) context: &'a Context,
-    /// What lowers the context, where it is not the table that comes with the program.
+    /// The table that lowers the context, if it is not the built-in one.
     pub(super) partners: Option<&'a LoweringTable>,
 }
 
 impl Side<'_> {
-    /// What a step of the context is on the target's side; none where the target has no such scope.
+    /// The target's lowering of a step of the context; `None` if the target has no such scope.
     pub(super) fn reference(&self, step: Step) -> Option<Vec<Step>> {
         let steps = self.mapped(step);
         let Some(machine) = self.question.machine else { return Some(steps) };
@@ -44,7 +44,7 @@ impl Side<'_> {
         lowered.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
 
-    /// What a step is in PTX.
+    /// The PTX lowering of a step.
     pub(super) fn mapped(&self, step: Step) -> Vec<Step> {
         self.question.language.to_ptx(step, self.partners)
     }
@@ -57,7 +57,7 @@ impl Side<'_> {
         })
     }
 
-    /// An operation of the context as a step; none of what is judged, and of its barriers.
+    /// An operation of the context as a step; `None` for the judged code and its barriers.
     fn step(&self, thread: usize, op: ContextOp) -> Option<Step> {
         self.context.step(thread, op, TestLocation::ALL[op.place().unwrap_or_default()])
     }
@@ -82,7 +82,7 @@ impl Side<'_> {
         program(threads, &self.context.placements, self.question.width)
     }
 
-    /// The threads as the models see them: each scope as the threads that it includes.
+    /// The threads as the models see them: each scope is the set of threads that it includes.
     pub(super) fn key(
         &self,
         threads: &[Vec<NumberedStep>],
@@ -98,12 +98,12 @@ impl Side<'_> {
         let meets = threads.iter().flatten().any(|numbered| {
             matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
         });
-        // No access of C++ is torn.
+        // Accesses of C++ are not torn.
         let torn = torn && language.tears();
         let width = self.question.width;
         let mut key = ThreadKey { steps: Vec::new(), width, language, torn };
         for (thread, steps) in threads.iter().enumerate() {
-            // Barriers are of a CTA and of a cluster.
+            // A barrier belongs to a CTA or to a cluster.
             let masks = (within(Scope::Cta, thread), within(Scope::Cluster, thread));
             let (cta, cluster) = if meets { masks } else { (0, 0) };
             key.steps.push((None, cta, cluster));
@@ -125,7 +125,8 @@ impl Side<'_> {
         key
     }
 
-    /// Each store of a context, and each of the row, has its own value on both sides: reading R70.
+    /// Numbers the values. Each store of a context or of the row has its own value on both sides: reading
+    /// R70.
     pub(super) fn numbered(
         &self,
         row: &[Step],
@@ -168,7 +169,7 @@ impl Side<'_> {
         threads
     }
 
-    /// A side in the context as a test, with an outcome of the target.
+    /// A side in the context as a test for an outcome of the target.
     pub(super) fn test(&self, lowered: bool, outcome: &[Value], torn: bool) -> Option<String> {
         let Question { language, source, target, width, .. } = self.question;
         let (language, row) = if lowered { (PTX, target) } else { (*language, source) };
@@ -181,7 +182,7 @@ impl Side<'_> {
         (program.observed.len() == outcome.len()).then(|| test.test(name, lowered)).flatten()
     }
 
-    /// The barriers of the row, which its partners meet.
+    /// The barriers of the row, at which its partners meet it.
     fn barriers(&self) -> Vec<Step> {
         let barrier = |step: &Step| {
             matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
@@ -214,7 +215,7 @@ fn number(op: ContextOp) -> u8 {
     u8::try_from(value).expect("a shape is short")
 }
 
-/// An outcome as `T0:r0=1 T1:r0=0 y=1`, stores by their numbers.
+/// An outcome as `T0:r0=1 T1:r0=0 y=1`, with the values of stores by their numbers.
 pub(super) fn shown(program: &Program, outcome: &[Value], width: Width) -> String {
     let value = |value: Value| match width.number(value) {
         Some(number) => number.to_string(),

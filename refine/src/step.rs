@@ -1,6 +1,6 @@
-//! A short thread in some model: what is left of code when names, types and widths are gone.
+//! A short thread in some model: code without its names, types and widths.
 //!
-//! The same steps are C++, LLVM IR or PTX; which they are says the model that judges them.
+//! The same steps represent C++, LLVM IR or PTX. The model that judges them determines the language.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use model::scope::Scope;
 pub use model::strength::AccessOrder;
 use model::strength::{OperationKind, Strength};
 
-/// Locations of a question: `y` is the row's, the others are the context's.
+/// Locations of a question: `y` belongs to the row, the others to the context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TestLocation {
     X,
@@ -30,25 +30,25 @@ impl TestLocation {
     }
 }
 
-/// What an access does.
+/// The operation of an access.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum AccessKind {
     Load,
     Store,
-    /// An atomic that writes whatever it reads; any `atomicrmw`, by meaning.
+    /// An atomic that writes whatever value it reads. It represents any `atomicrmw`.
     Swap,
-    /// The same where nobody looks at what it read.
+    /// A swap whose read value is not used.
     Overwrite,
-    /// `red`, which is no read for an acquire.
+    /// `red`, which does not count as a read for an acquire.
     Reduce,
-    /// A compare-exchange, and how it reads when it fails, where that is another order.
+    /// A compare-exchange, with the order of a failure if it is a different one.
     CompareExchange(Option<Failure>),
-    /// A compare-exchange of a value by itself: a load that may write.
+    /// A compare-exchange of a value with itself: a load that may write.
     Probe,
 }
 
 impl AccessKind {
-    /// Whether a register is left that an outcome shows.
+    /// Whether the access sets a register that an outcome includes.
     pub fn shows(self) -> bool {
         !matches!(self, AccessKind::Store | AccessKind::Overwrite | AccessKind::Reduce)
     }
@@ -73,7 +73,7 @@ impl AccessKind {
 /// One operation of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Step {
-    /// The scope of a weak access says nothing.
+    /// The scope of a weak access has no meaning.
     Access {
         act: AccessKind,
         at: TestLocation,
@@ -84,13 +84,13 @@ pub enum Step {
         order: FenceOrder,
         scope: Scope,
     },
-    /// Of all threads of the CTA.
+    /// A barrier of all threads of the CTA.
     Barrier,
     ClusterArrive {
         relaxed: bool,
     },
     ClusterWait,
-    /// The thread ends here unless what it read last was written by some thread.
+    /// Ends the thread unless its last read returned a value that some thread wrote.
     Guard,
 }
 
@@ -111,7 +111,7 @@ impl Step {
         }
     }
 
-    /// How strong it is; a barrier has one form.
+    /// The strength of the step. A barrier has one form.
     pub fn strength(self) -> Option<Strength> {
         match self {
             Step::Access { act, order, scope, .. } => {
@@ -124,7 +124,7 @@ impl Step {
         }
     }
 
-    /// The same step as strong as this.
+    /// The same step with this strength.
     pub fn with(self, Strength { order, scope, .. }: Strength) -> Step {
         match self {
             Step::Access { act, at, .. } => Step::Access { act, at, order, scope },

@@ -1,5 +1,5 @@
-//! PTX and what an assembler or an optimizer made of it: accesses in pairs, then a question. The
-//! source has the axioms as they are (reading R78).
+//! Compares PTX with the output of an assembler or an optimizer: pairs the accesses, then forms a question.
+//! The source has the axioms as they are (reading R78).
 
 use machine::form::Family;
 use model::isa::atom::AtomicOp;
@@ -74,7 +74,7 @@ pub fn compared(
         }
     }
     let shared = wanted.iter().any(|access| access.space.is_shared());
-    // A shared location is reached from its cluster at most.
+    // A shared location can be accessed at most from its cluster.
     let reached = if family.has_clusters() { Scope::Cluster } else { Scope::Cta };
     let source_steps = steps(source, |done, _| done.act);
     let within = widest(&source_steps);
@@ -107,7 +107,7 @@ pub fn compared(
     })))
 }
 
-/// Neighbouring accesses of one name are the pieces of a vector, whose elements are unordered.
+/// Adjacent accesses with the same name are the pieces of a vector, whose elements are unordered.
 fn merged(items: Vec<TargetItem>, source: &TargetAccess) -> Vec<TargetItem> {
     let mut merged: Vec<TargetItem> = Vec::new();
     for item in items {
@@ -133,7 +133,7 @@ fn is_private(space: SpaceQualifier) -> bool {
     matches!(space, SpaceQualifier::Const | SpaceQualifier::Local) || space.is_param()
 }
 
-/// Memory of one thread, or that nobody writes: values are all there is.
+/// Memory of one thread, or memory that no thread writes: only values matter.
 fn private(
     wanted: &[&TargetAccess],
     done: &[&TargetAccess],
@@ -154,7 +154,7 @@ fn private(
     Ok(PreparedRow::Found(Box::new(finding)))
 }
 
-/// A load of memory that nobody writes is one of such memory still; any other is not.
+/// A load that requires memory that no thread writes. The source must load such memory too.
 fn read_only_load(wanted: &[&TargetAccess], access: &TargetAccess) -> RowResult<PreparedRow> {
     if wanted.iter().all(|access| access.read_only) {
         let mut finding = Finding::new(
@@ -171,7 +171,7 @@ fn read_only_load(wanted: &[&TargetAccess], access: &TargetAccess) -> RowResult<
     Err(found(Verdict::Outside, why))
 }
 
-/// Whether a part of a word is exchanged; or what differs.
+/// Whether a part of a word is exchanged, or the difference between the accesses.
 fn compare(
     source: &TargetAccess,
     target: &TargetAccess,

@@ -11,10 +11,10 @@ use super::item::TargetAccess;
 use super::ptx_items::UncoveredInstruction;
 use super::step::{AccessKind, AccessOrder};
 
-/// An instruction, as far as order asks.
+/// An instruction, reduced to the properties that affect order.
 pub(super) struct OrderToken {
     pub(super) word: OrderingWord,
-    /// What an access does, and promises.
+    /// The effect of an access, and its promises.
     pub(super) access: Option<Box<TargetAccess>>,
 }
 
@@ -30,7 +30,7 @@ impl OrderToken {
         OrderToken { word, access: Some(Box::new(done)) }
     }
 
-    /// As the machine's run says it.
+    /// The text, as a run of the machine shows it.
     pub(super) fn text(&self) -> String {
         let text = match self.word {
             OrderingWord::Access { .. } => self.access.as_ref().map_or("", |done| &done.text),
@@ -49,16 +49,17 @@ impl OrderToken {
     }
 }
 
-/// Whether the text says which instruction waits for which load, as annotations (`&wr=0`, `?WAIT1`) do; else each load
-/// is granted that its value is there before what follows (reading R60).
+/// Whether the text shows which instruction waits for which load, as annotations (`&wr=0`, `?WAIT1`) do.
+/// Otherwise the value of each load is assumed to be available before the instructions that follow (reading
+/// R60).
 pub(super) fn shows_waits(text: &str) -> bool {
     text.contains(['&', '?'])
 }
 
-/// A guard, as far as it says whether the instruction behind it executes.
+/// A guard, as far as it determines whether its instruction executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum ConstantGuard<'a> {
-    /// `@PT`, or none.
+    /// `@PT`, or no guard.
     Always,
     /// `@!PT`: in no thread.
     Never,
@@ -67,7 +68,7 @@ enum ConstantGuard<'a> {
 }
 
 impl<'a> ConstantGuard<'a> {
-    /// An instruction as its guard and the rest.
+    /// Splits an instruction into its guard and the rest.
     fn split(instruction: &'a str) -> (ConstantGuard<'a>, &'a str) {
         let Some(text) = instruction.strip_prefix('@') else {
             return (ConstantGuard::Always, instruction);
@@ -81,7 +82,7 @@ impl<'a> ConstantGuard<'a> {
         (guard, text[end..].trim_start())
     }
 
-    /// Whether an operand is the predicate that it asks: there, another value of it may begin.
+    /// Whether an operand is the predicate of the guard. Such an instruction may change the predicate.
     fn is_named_in(self, operands: &str) -> bool {
         let ConstantGuard::Of(guard) = self else { return false };
         let predicate = guard.trim_start_matches('!');
@@ -90,8 +91,8 @@ impl<'a> ConstantGuard<'a> {
     }
 }
 
-/// What a generic atomic does where its address is in local memory, without a `QSPC` that asks: a plain generic load
-/// and a plain generic store of its width, as the tables have them.
+/// The alternative of a generic atomic for an address in local memory, without a `QSPC` test: a plain generic
+/// load and a plain generic store of its width, as in the tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LocalAtomic<'a> {
     None,
@@ -100,7 +101,7 @@ enum LocalAtomic<'a> {
 }
 
 impl<'a> LocalAtomic<'a> {
-    /// Whether an access belongs to that behind the atomics before it.
+    /// Whether an access belongs to the alternative that follows the preceding atomic.
     fn takes(
         &mut self,
         name: &'a str,
@@ -126,12 +127,12 @@ impl<'a> LocalAtomic<'a> {
     }
 }
 
-/// Reads names separated by `;`, operands or not.
+/// Reads instruction names separated by `;`, with or without operands.
 pub(super) fn tokens(text: &str) -> Result<Vec<OrderToken>, UncoveredInstruction> {
     read(text).map(|(tokens, _)| tokens)
 }
 
-/// The same, and whether accesses for addresses of other state spaces were left out.
+/// The same, and whether accesses for addresses of other state spaces were omitted.
 pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstruction> {
     let mut tokens: Vec<OrderToken> = Vec::new();
     let (mut other_spaces, mut local, mut left_out) = (false, LocalAtomic::None, false);
@@ -166,7 +167,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
                 tokens.push(OrderToken::of_access(level, done));
             }
         }
-        // Reading R83: of one thread, the guard is taken, and so there is one.
+        // Reading R83: for a single thread the guard is taken, so only one guard can be judged.
         if tokens.len() > before
             && (*taken.get_or_insert(guard) != guard || guard.is_named_in(&rest[name.len()..]))
         {
@@ -181,7 +182,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
     Ok((begin_of_loops(tokens), left_out))
 }
 
-/// A load before a compare-exchange is what the loop around it begins with.
+/// A load before a compare-exchange begins the loop around it.
 fn begin_of_loops(mut tokens: Vec<OrderToken>) -> Vec<OrderToken> {
     let mut accesses = tokens.iter_mut().enumerate();
     let mut accesses =
@@ -262,7 +263,7 @@ fn operation(modifiers: &[&str]) -> Option<AtomicOp> {
     })
 }
 
-/// The kind of the values and their bits, of all elements together.
+/// The kind of the values, and the bits of all elements together.
 fn value(modifiers: &[&str]) -> (TypeKind, u16) {
     let known = |name: &&str| {
         Some(match *name {
@@ -283,7 +284,7 @@ fn value(modifiers: &[&str]) -> (TypeKind, u16) {
         })
     };
     let all: Vec<(TypeKind, u16)> = modifiers.iter().filter_map(known).collect();
-    // `F32x2` and the like: a width beside the element.
+    // `F32x2` and similar modifiers give a width in addition to the element.
     let bits = all.iter().map(|one| one.1).max();
     all.last().map_or((TypeKind::Unsigned, 32), |one| (one.0, bits.unwrap_or(one.1)))
 }

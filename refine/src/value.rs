@@ -1,5 +1,5 @@
-//! Whether an access of the target does to values what the source's does: width, space, operation.
-//! Reading R87: this comes before anything is run.
+//! Compares the effect of a target access on values with that of the source access: width, space, operation.
+//! Reading R87: this comparison precedes every run.
 
 use llvm::{MemoryOp, RmwOp};
 use model::isa::atom::AtomicOp;
@@ -10,15 +10,15 @@ use super::item::TargetAccess;
 use super::llvm_items::{PointerSpace, SourceAccess, operation_name};
 use super::step::AccessKind;
 
-/// What is right, as far as this goes.
+/// The result of a comparison without an error.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueAgreement {
     pub notes: Vec<&'static str>,
-    /// A smaller object in the word that is exchanged.
+    /// The source accesses a smaller object in the word that is exchanged.
     pub part_of_word: bool,
 }
 
-/// Compares one access with its counterpart; or says what differs, with values where that helps.
+/// Compares one access with its counterpart. An error states the difference, with values where they help.
 pub fn compare(source: &SourceAccess, target: &TargetAccess) -> Result<ValueAgreement, String> {
     let mut agreed = ValueAgreement::default();
     space(source, target)?;
@@ -81,7 +81,7 @@ fn name(kind: MemoryOp) -> &'static str {
     }
 }
 
-/// Whether the target is of a state space that the source's pointer leads to.
+/// Checks that the target's state space is one that the source's pointer leads to.
 pub fn space(source: &SourceAccess, target: &TargetAccess) -> Result<(), String> {
     use SpaceQualifier as Q;
     let right = match source.space {
@@ -102,7 +102,7 @@ pub fn space(source: &SourceAccess, target: &TargetAccess) -> Result<(), String>
     Err(format!("the source accesses {wanted} memory, but `{}` accesses {found}", target.text))
 }
 
-/// What PTX has for an operation.
+/// The PTX counterpart of an operation.
 fn counterpart(op: RmwOp) -> Option<(AtomicOp, &'static [TypeKind])> {
     use TypeKind::{BFloat, BFloatPair, Bits, Float, FloatPair, Signed, Unsigned};
     const ANY: &[TypeKind] = &[Unsigned, Signed, Bits];
@@ -157,11 +157,11 @@ fn operation(
             format!("{message}: with old value {old:#x} and operand {operand:#x}, the source leaves {right:#x} and the target {left:#x}")
         })
     });
-    // Bits are as good as a sign where no value tells them apart.
+    // An untyped operation is correct if no value distinguishes it from a signed one.
     example.map_or(Ok(()), Err)
 }
 
-/// What an integer operation of the source leaves.
+/// The value that an integer operation of the source leaves.
 fn integer(op: RmwOp, bits: u16, old: Value, operand: Value) -> Option<Value> {
     let ty = |kind| Type { kind, bits };
     let (unsigned, signed) = (ty(TypeKind::Unsigned), ty(TypeKind::Signed));

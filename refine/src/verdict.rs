@@ -1,4 +1,4 @@
-//! What is said of one lowering.
+//! The result of judging one lowering.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -116,7 +116,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What the process says of it; whether a refutation that needs a race counts is up to the caller.
+    /// The exit status of the process. The caller decides whether a refutation that needs a race counts.
     pub fn exit(&self, racy: bool) -> Exit {
         if self.racy && !racy { Exit::AsExpected } else { self.verdict.exit() }
     }

@@ -1,15 +1,15 @@
-//! Weaker forms of a target: of a lowering that is right and no stronger than needed, each is wrong.
+//! Weaker forms of a target. If a lowering is correct and no stronger than needed, each of them is wrong.
 
 use model::strength::KnownForms;
 
 use super::step::Step;
 
-/// The forms of a row's target, which is judged with its accesses torn too.
+/// The weaker forms of a row's target, which is judged with torn accesses too.
 pub fn forms(clusters: bool) -> KnownForms {
     KnownForms { clusters, one_way_fences: clusters, weak: true }
 }
 
-/// Each way to weaken one step a little, or to leave a fence out.
+/// Each way to weaken one step by one degree, or to omit a fence.
 pub fn weakenings(steps: &[Step], forms: KnownForms) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
     for (index, &step) in steps.iter().enumerate() {
@@ -23,7 +23,7 @@ pub fn weakenings(steps: &[Step], forms: KnownForms) -> Vec<Vec<Step>> {
     all
 }
 
-/// A weaker form that is sufficient, found by small steps; none where each of the next ones is not.
+/// A weaker form that suffices, found by small steps; `None` if none of the next forms suffices.
 pub(super) fn weakest<T>(
     first: &T,
     weaker: impl Fn(&T) -> Vec<T>,

@@ -9,24 +9,24 @@ use model::value::Value;
 use super::program::{NumberedStep, TestWords, Width, piece};
 use super::step::{AccessKind, AccessOrder, TestLocation};
 
-/// What a test is made of.
+/// The parts of a test.
 pub struct WitnessTest<'a> {
     pub words: TestWords,
     pub threads: &'a [Vec<NumberedStep>],
     pub placements: &'a [Placement],
-    /// As the engine ran it.
+    /// The program as the engine ran it.
     pub program: &'a Program,
     pub outcome: &'a [Value],
     pub width: Width,
 }
 
 impl WitnessTest<'_> {
-    /// The test; none where some step is no instruction by itself. `exists` says what is expected.
+    /// The test; `None` if some step is not a single instruction. `exists` states the expectation.
     pub fn test(&self, name: &str, exists: bool) -> Option<String> {
         let mut columns = Vec::new();
         for (thread, placement) in self.threads.iter().zip(self.placements) {
             let mut cells = vec![format!("P{}@{placement}", columns.len())];
-            // A test's values are words.
+            // The values of a test are words.
             cells.extend(piece(thread, Width::Word, Some(self.words))?.cells());
             columns.push(cells);
         }
@@ -52,7 +52,7 @@ impl WitnessTest<'_> {
         }
     }
 
-    /// An observed value; by its number where all of its bytes are of one store.
+    /// An observed value, by its number if all its bytes come from one store.
     fn value(&self, value: Value) -> String {
         match self.width.number(value) {
             Some(number) => self.words.value(number),
@@ -64,7 +64,7 @@ impl WitnessTest<'_> {
 /// An access as one instruction.
 pub struct WitnessAccess<'a> {
     pub act: AccessKind,
-    /// What stands in brackets, and how many bits are there.
+    /// The text in brackets, and the number of bits at that address.
     pub at: &'a str,
     pub bits: u32,
     pub order: AccessOrder,

@@ -1,4 +1,4 @@
-//! One setup of a function and its lowering: both put in a context, and their outcomes compared.
+//! Puts a function and its lowering in a context, with one setup, and compares their outcomes.
 
 use std::collections::BTreeMap;
 
@@ -21,14 +21,14 @@ use crate::piece::{GuardNames, StepOperands, ThreadPiece};
 use crate::refiner::Refiner;
 use crate::step::{Step, TestLocation as Spot};
 
-/// A function and its lowering, with what both begin with.
+/// A function and its lowering, with the same initial state.
 pub struct RefinementCase<'a> {
     pub refiner: Refiner<'a>,
     pub setup: Setup,
     pub source: &'a Function,
     pub target: &'a Function,
     pub locations: Vec<MeetingLocation>,
-    /// Memory that an outcome shows: the variable, the offset, and how many bytes.
+    /// Memory that an outcome includes: the variable, the offset, and the number of bytes.
     pub shown: Vec<(usize, u32, u32)>,
     /// Whether accesses may be torn.
     pub torn: bool,
@@ -52,19 +52,19 @@ impl<'a> RefinementCase<'a> {
         if lowered { self.target } else { self.source }
     }
 
-    /// An operation of a context as steps of a side; none where the target has no such scope.
+    /// The steps of a side for an operation of a context; `None` if the target has no such scope.
     fn steps(&self, step: Step, shared: bool, lowered: bool) -> Option<Vec<Step>> {
         let source = SourceId::of(self.source.language);
         let steps = if lowered { source.to_ptx(step, None) } else { vec![step] };
         let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
-        // No listing shows waits: they are granted.
+        // A listing shows no waits, so they are assumed.
         let machine = MachineTarget::new(sm, shared, false);
         let all = steps.into_iter().map(|step| contract::reference(step, machine));
         all.collect::<Option<Vec<_>>>().map(|all| all.concat())
     }
 
-    /// What a context does in a thread, with registers of this prefix. `None` where the language has no such
-    /// operation.
+    /// The operations of a context in a thread, in registers with this prefix. `None` if the language has no
+    /// such operation.
     fn piece(
         &self,
         context: &Context,
@@ -73,7 +73,7 @@ impl<'a> RefinementCase<'a> {
         prefix: &str,
         lowered: bool,
     ) -> Option<ThreadPiece> {
-        // What stands around a listing is PTX by its promises.
+        // The context of a listing is PTX, given by the promises of its instructions.
         let language = SourceId::of(self.function(lowered).language);
         let (mut piece, mut last) = (ThreadPiece::default(), None::<usize>);
         for &op in ops {
@@ -106,7 +106,7 @@ impl<'a> RefinementCase<'a> {
         Some(piece)
     }
 
-    /// What an access of a context goes to, and with what.
+    /// The operands of a context's access.
     fn operands(&self, place: ByteRange, value: u64, register: String) -> StepOperands {
         let ByteRange { memory, offset, bytes } = place;
         let name = &self.setup.memory[memory].name;
@@ -123,7 +123,7 @@ impl<'a> RefinementCase<'a> {
         }
     }
 
-    /// The columns of a side, the first being the function's.
+    /// The columns of a side. The first one is the function.
     fn columns(&self, context: &Context, lowered: bool) -> Option<(TestColumn, Vec<TestColumn>)> {
         let function = self.function(lowered);
         let frame = self.frame(context, lowered)?;
@@ -140,19 +140,19 @@ impl<'a> RefinementCase<'a> {
         Some((first, others))
     }
 
-    /// A thread that is only the context's.
+    /// A thread that belongs only to the context.
     fn partner(&self, context: &Context, thread: usize, lowered: bool) -> Option<ThreadPiece> {
         self.piece(context, thread, &context.threads[thread], "c", lowered)
     }
 
-    /// What stands before the function in its thread, and behind it.
+    /// The operations before and after the function in its thread.
     fn frame(&self, context: &Context, lowered: bool) -> Option<[ThreadPiece; 2]> {
         let [before, behind] = context.frame(0)?;
         let before = self.piece(context, 0, before, "before", lowered)?;
         Some([before, self.piece(context, 0, behind, "behind", lowered)?])
     }
 
-    /// The function in this frame as a thread.
+    /// The function in this frame, as a thread.
     pub fn bound(
         &mut self,
         context: &Context,
@@ -167,7 +167,7 @@ impl<'a> RefinementCase<'a> {
         Ok(self.bound.get(&key))
     }
 
-    /// What an outcome shows: results, what contexts read, and memory.
+    /// The parts of an outcome: results, reads of the context, and memory.
     pub fn observed(
         &self,
         program: &Program,
@@ -193,7 +193,7 @@ impl<'a> RefinementCase<'a> {
                 all.extend((0..).map_while(|number| of(&format!("{prefix}{number}"))));
             }
         }
-        // The context's own memory is there only where it is used.
+        // The context's own memory exists only if it is used.
         let used = |memory: usize| {
             let own = self.locations.iter().position(|at| at.own && at.place.memory == memory);
             own.is_none_or(|own| context.accesses(own))
@@ -217,7 +217,7 @@ impl<'a> RefinementCase<'a> {
             }
             Observed::Memory { variable, offset, .. } => {
                 let memory = &self.setup.memory[usize::from(variable.0)];
-                // Each CTA has its own.
+                // Each CTA has its own shared memory.
                 let whose = if memory.space == Space::Shared { "@P0" } else { "" };
                 let offset = if offset == 0 { String::new() } else { format!("+{offset}") };
                 format!("[{}{whose}{offset}]", memory.name)
@@ -267,7 +267,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         Ok(Some(program))
     }
 
-    /// Results may be of less bits than their registers.
+    /// Masks for results that have fewer bits than their registers.
     fn masks(&self, program: &Program) -> Vec<Value> {
         let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
         let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
@@ -283,7 +283,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         program.observed.iter().map(of).collect()
     }
 
-    /// The function as itself.
+    /// The context in words. The function appears under its name.
     fn words(&self, context: &Context) -> String {
         context.words(|thread, ops| {
             let cells = |ops: &[ContextOp], prefix: &str| {
@@ -304,7 +304,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         all.join(" ")
     }
 
-    /// None of listings: their contexts are PTX.
+    /// `None` for listings: their contexts are PTX.
     fn test(&mut self, context: &Context, lowered: bool, outcome: &[Value]) -> Option<String> {
         let language = self.function(lowered).language;
         if matches!(language, Language::Sass(_)) {
@@ -341,18 +341,18 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
     }
 }
 
-/// A value of a context in each byte, so that one shows which bytes it has of which store.
+/// Repeats a value of a context in each byte, so that each byte shows which store wrote it.
 fn spread(value: u64, bits: u32) -> u64 {
     let own = (FRESH..FRESH + 100).contains(&value);
     if own { (value * 0x0101_0101_0101_0101) & (u64::MAX >> (64 - bits.min(64))) } else { value }
 }
 
-/// A register as a program calls it.
+/// The name of a register in a program.
 fn plain(name: &str) -> &str {
     name.strip_prefix('%').unwrap_or(name)
 }
 
-/// A thread that was the first, as another one.
+/// The first thread, renumbered as another thread.
 fn renumbered(mut thread: Thread, to: u8) -> Thread {
     for register in &mut thread.registers {
         if let InitialValue::Address { thread, .. } = &mut register.initial {

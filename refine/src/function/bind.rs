@@ -1,5 +1,5 @@
-//! What a function and its lowering have in common: what parameters are, and which memory there is.
-//! With that, each becomes the first thread of a program.
+//! The common setup of a function and its lowering: the arguments and the memory. With a setup, each function
+//! becomes the first thread of a program.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -16,15 +16,15 @@ use model::scope::Placement;
 use crate::language::SourceId;
 use crate::piece::ThreadPiece;
 
-/// Memory of a question; its index is that of the program's variable.
+/// Memory of a question. Its index is the index of the program's variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Memory {
     pub name: String,
     pub space: Space,
-    /// Bytes of an element, and how many there are.
+    /// The bytes of an element, and the number of elements.
     pub element: u32,
     pub count: u32,
-    /// Elements that do not begin as 0.
+    /// Elements whose initial value is not 0.
     pub initial: Vec<(u32, u64)>,
 }
 
@@ -67,22 +67,22 @@ impl Memory {
     }
 }
 
-/// What a parameter is given.
+/// The value of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Argument {
-    /// The address of this memory.
+    /// The address of the memory with this index.
     Pointer(usize),
     Integer(u64),
 }
 
-/// What both sides of a question begin with.
+/// The initial state of both sides of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setup {
     pub memory: Vec<Memory>,
     pub arguments: Vec<Argument>,
 }
 
-/// A column of a test: cells, and what registers hold in the beginning.
+/// A column of a test: its cells, and the initial values of registers.
 #[derive(Clone, Debug)]
 pub struct TestColumn {
     pub cells: Vec<String>,
@@ -113,13 +113,13 @@ impl Setup {
         source
     }
 
-    /// The variable that a function calls so.
+    /// The variable that a function refers to by this name.
     fn variable(&self, name: &str) -> Option<VariableId> {
         let found = self.memory.iter().position(|memory| memory.name == name)?;
         u16::try_from(found).ok().map(VariableId)
     }
 
-    /// What a register of the first thread holds at the beginning.
+    /// The initial value of a register of the first thread.
     fn entry(&self, value: &EntryValue) -> InitialValue {
         let address = |variable| InitialValue::Address { variable, thread: ThreadId(0) };
         match value {
@@ -138,7 +138,7 @@ impl Setup {
         }
     }
 
-    /// The column of a function, with these pieces before it and behind it.
+    /// The column of a function, with one piece before it and one after it.
     pub fn column(&self, function: &Function, frame: &[ThreadPiece; 2]) -> TestColumn {
         let initial = function.initial.iter().map(|(register, value)| {
             let value = match self.entry(value) {
@@ -154,7 +154,7 @@ impl Setup {
         if frame[1].lines.is_empty() {
             cells.extend(body);
         } else {
-            // What stands behind the function is reached from each of its ends.
+            // Each end of the function leads to the piece after it.
             cells.extend(body.map(|cell| leaving(&cell).unwrap_or(cell)));
             cells.push(format!("{END}:"));
             cells.extend(frame[1].cells());
@@ -163,17 +163,17 @@ impl Setup {
     }
 }
 
-/// A return, with its label and guard, as a jump to what stands behind the function.
+/// A return, with its label and guard, as a jump to the piece after the function.
 fn leaving(cell: &str) -> Option<String> {
     let before = cell.strip_suffix("ret").or_else(|| cell.strip_suffix("exit"))?;
     let words = before.split_whitespace();
-    // A value may be called `%ret`: before an opcode there are labels and a guard, and nothing else.
+    // A value may be named `%ret`. Only labels and a guard may precede an opcode.
     let opcode = words.clone().all(|word| word.ends_with(':') || word.starts_with('@'))
         && (before.is_empty() || before.ends_with(char::is_whitespace));
     opcode.then(|| format!("{before}bra {END}"))
 }
 
-/// What a special register holds in the thread that is judged: the first of a grid of one.
+/// The value of a special register in the judged thread, the first of a grid of one.
 fn special(name: &str) -> u64 {
     let count = ["ntid", "nctaid", "nclusterid", "cluster_nctaid", "cluster_nctarank", "nwarpid"];
     let one = count.iter().any(|first| name.starts_with(first));
@@ -188,11 +188,11 @@ fn special(name: &str) -> u64 {
 
 /// A function as a thread.
 pub struct BoundFunction {
-    /// Of this thread alone.
+    /// A program with this thread alone.
     pub program: Program,
-    /// For each of its lines, the row of the function.
+    /// The row of the function for each line.
     pub rows: Vec<Option<usize>>,
-    /// What the machine does for each line, where the function is a listing's.
+    /// The machine's operations for each line, if the function is a listing.
     pub lowered: Vec<LoweredInstruction>,
 }
 
@@ -201,17 +201,17 @@ impl BoundFunction {
         &self.program.threads[0]
     }
 
-    /// Where in its file a line of the thread is.
+    /// The line in the function's file of a line of the thread.
     pub fn line(&self, function: &Function, line: usize) -> usize {
         let row = self.rows.get(line).copied().flatten();
         row.map_or(function.line, |row| function.rows[row].line)
     }
 }
 
-/// Where the judged thread is, while it is alone.
+/// The placement of the judged thread when it is alone.
 pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 
-/// Makes a function the thread of a program, with these pieces before it and behind it.
+/// Makes a function the thread of a program, with one piece before it and one after it.
 pub fn bind(
     setup: &Setup,
     function: &Function,
@@ -267,8 +267,8 @@ pub fn bind(
     Ok(BoundFunction { program, rows, lowered })
 }
 
-/// The parameters that some access has its address from. Sums and moves keep an address; where two
-/// could be it, the first one is.
+/// The parameters from which some access computes its address. Sums and moves preserve an address. If two
+/// parameters could be the address, the first one is chosen.
 pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<usize> {
     let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
     let mut from: Vec<Option<usize>> = vec![None; thread.registers.len()];

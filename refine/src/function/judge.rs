@@ -1,6 +1,6 @@
-//! A function and its lowering: every setup, every context, until one refutes.
+//! Judges a function and its lowering: every setup and every context, until one refutes.
 //!
-//! What parameters are is chosen by reading R90; accesses are not matched, by reading R91.
+//! Reading R90 chooses the arguments. Accesses are not matched (reading R91).
 
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Refuter, Verdict};
 
-/// Bytes that a pointer leads to: the first of these that the function stays in.
+/// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
 const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
 
-/// Contexts beyond which a function is given up; the largest have some thousands.
+/// The maximum number of contexts of a function. The largest functions have some thousands.
 const MOST: usize = 200_000;
 
-/// What is wrong with one of the two sides.
+/// The finding for an error in one of the two sides.
 fn refused(side: &str, refused: &Refused) -> Box<Finding> {
     let why = format!("line {} of the {side}: {}", refused.line, refused.why);
     Box::new(Finding::new(Verdict::Unsupported, why))
@@ -36,7 +36,7 @@ fn refused(side: &str, refused: &Refused) -> Box<Finding> {
 
 const SIDES: [&str; 2] = ["source", "target"];
 
-/// Judges a lowering of a function; and the line of the target that is at fault, if one is.
+/// Judges a lowering of a function. Returns the finding, and the line of the target at fault, if any.
 pub fn judge(
     source: &Function,
     target: &Function,
@@ -54,10 +54,10 @@ pub fn judge(
     (finding, at)
 }
 
-/// A finding, and the line of the target that is at fault.
+/// A finding, and the line of the target at fault.
 type LocatedFinding = (Finding, Option<usize>);
 
-/// A setup, what the two sides access in it, and its contexts.
+/// A setup, the accesses of both sides in it, and its contexts.
 type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
 
 type JudgeResult<T> = Result<T, Box<Finding>>;
@@ -89,7 +89,7 @@ fn judged(
     }
     let mut search = ContextSearch::default();
     for (case, scans, all) in &mut cases {
-        // What is wider than a byte and weak may be torn where the source's is not.
+        // A weak access wider than a byte may be torn in the target but not in the source.
         let may_tear = refiner.tearing && may_tear(scans);
         let found = search.judge(case, all, may_tear).map_err(|why| refused("context", &why))?;
         let Some((refutation, at)) = found else { continue };
@@ -128,7 +128,8 @@ fn judged(
     Ok((finding, None))
 }
 
-/// What the target computes alone and the source does not, in any setup: it is no question of order.
+/// A value that the target computes without other threads and the source does not, in any setup. This is not
+/// a question of order.
 fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
     for (case, _, all) in cases {
         let alone = all.iter().filter(|context| context.is_alone()).map(std::slice::from_ref);
@@ -144,7 +145,7 @@ fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFindi
     Ok(None)
 }
 
-/// What is said of an outcome that the target adds, and the line at fault.
+/// The finding for an outcome that the target adds, and the line at fault.
 fn located(refutation: Refutation, target: &Function) -> LocatedFinding {
     let (line, missing) = refutation.missing.clone().unzip();
     let target_text =
@@ -154,7 +155,7 @@ fn located(refutation: Refutation, target: &Function) -> LocatedFinding {
     (refutation.finding(&target_text, by), line)
 }
 
-/// The parts of the target that can be removed, in all setups. Not done for listings: a weaker promise need
+/// The parts of the target that can be removed, in all setups. Listings are skipped: a weaker promise need
 /// not be an instruction of SASS.
 fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
     let mut held = Vec::new();
@@ -182,7 +183,7 @@ fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
     Ok(weaken::weakest_sufficient(case, &bound, &mut held))
 }
 
-/// Whether some access of the target is weak where none of the source's is.
+/// Whether some access of the target is weak where no access of the source is.
 fn may_tear(scans: &[ThreadScan; 2]) -> bool {
     scans[1].uses.iter().any(|theirs| {
         let strong = |ours: &MemoryUse| !ours.plain && ours.place == theirs.place;
@@ -194,7 +195,7 @@ fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
     Box::new(Finding::new(verdict, why))
 }
 
-/// Both sides have to take and to return the same.
+/// Both sides must have the same parameters and results.
 fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
     let (ours, theirs) = (source.parameters.len(), target.parameters.len());
     if ours != theirs {
@@ -208,7 +209,7 @@ fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
     }
 }
 
-/// Words of all cells, which memory cannot be called.
+/// The words of all cells. Memory must not have one of these names.
 fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for function in functions {
@@ -229,7 +230,7 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
     name
 }
 
-/// The choices of arguments, aliases and initial memory, the plainest first.
+/// The choices of arguments, aliases and initial memory, the simplest first.
 fn setups(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<Vec<Setup>> {
     let base = base(source, target)?;
     let sizes = SIZES.iter();
@@ -285,7 +286,7 @@ fn setups(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<
         let arguments = setup.arguments.iter().map(zero).collect();
         all.push(Setup { arguments, ..setup.clone() });
     }
-    // What a function clears, or waits for, may be there from the beginning.
+    // The initial memory may hold a value that the function clears or waits for.
     let wanted = wanted(&scans[0]);
     if scans[0].clears || !wanted.is_empty() {
         let mut begun = setup.clone();
@@ -323,17 +324,17 @@ fn setups(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<
             }
         }
     }
-    // An alias, or other arguments, may lead outside.
+    // With an alias or other arguments, an access may be outside the memory.
     all.retain(|setup| self::scans(setup, [source, target], *bound).is_ok());
     Ok(all)
 }
 
-/// Values that a function may wait for: of what it compares with, the first few.
+/// Values that a function may wait for: the first few of those with which it compares.
 fn wanted(scan: &ThreadScan) -> Vec<u64> {
     scan.constants.iter().copied().take(2).collect()
 }
 
-/// Memory for every pointer and variable, and small integers.
+/// The first setup: memory for every pointer and variable, and small integers.
 fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     let mut taken = taken([source, target]);
     let mut setup = Setup { memory: Vec::new(), arguments: Vec::new() };
@@ -390,7 +391,8 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
             initial: Vec::new(),
         });
     }
-    // Of wide parameters that no access has its address from, nothing says that they are addresses.
+    // In a language without pointer types, a wide parameter that no access uses as an address is not known to
+    // be one.
     if !SourceId::of(source.language).has_pointers() {
         let mut used = BTreeSet::new();
         for (side, function) in SIDES.into_iter().zip([source, target]) {
@@ -408,12 +410,12 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     Ok(setup)
 }
 
-/// What an integer parameter is given: a number of its own, and of an `i1` the 1 that it can be.
+/// The argument for an integer parameter: a distinct number, or 1 for an `i1`.
 fn integer(index: usize, bits: u16) -> u64 {
     if bits == 1 { 1 } else { 1 + index as u64 }
 }
 
-/// Rounds of a loop up to which the bound is raised where no execution ends before.
+/// The highest bound on loop iterations. The bound is raised up to it if no execution ends before.
 const ROUNDS: u32 = 64;
 
 fn scans(
@@ -446,7 +448,7 @@ fn scans(
     Ok([one(0)?, one(1)?])
 }
 
-/// One setup, with the places that threads meet at.
+/// One setup, with the places at which threads meet.
 fn case<'a>(
     setup: &Setup,
     sides: [&'a Function; 2],
@@ -459,7 +461,7 @@ fn case<'a>(
         .map_err(|(side, stop)| found(Verdict::Unsupported, format!("the {side}: {stop:?}")))?;
     let mut setup = setup.clone();
     let all = || scans.iter().flat_map(|scan| &scan.uses);
-    // Elements are as narrow as the narrowest access.
+    // Elements have the width of the narrowest access.
     for (index, memory) in setup.memory.iter_mut().enumerate() {
         let narrowest =
             all().filter(|one| one.place.memory == index).map(|one| one.place.bytes).min();
@@ -507,9 +509,9 @@ fn case<'a>(
     Ok((RefinementCase::new(refiner, setup, sides, locations, shown), scans))
 }
 
-/// A store of the target to bytes that the source never writes.
+/// Finds a store of the target to bytes that the source never writes.
 fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<LocatedFinding> {
-    // More rounds of a loop may write there.
+    // More iterations of a loop may write there.
     if scans[0].bound_reached {
         return None;
     }
@@ -535,8 +537,8 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
             })
         };
         let line = Some(bound.line(case.target, first.line));
-        // An exchange of a word that leaves the bytes around the source's as they are, if it is
-        // right. No function is judged under that assumption.
+        // The target may exchange a whole word and preserve the bytes around the source's, if it is correct.
+        // No function is judged under that assumption.
         if writes.all(|one| exchanges(bound.thread(), one.line) && within(one.place)) {
             let bytes = first.place.bytes;
             let why = format!(

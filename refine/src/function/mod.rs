@@ -1,8 +1,8 @@
-//! Whole functions: LLVM IR and its PTX, PTX and its listing.
+//! Whole functions: LLVM IR with its PTX, and PTX with its listing.
 //!
-//! A function is its own frame; one that others may call has a frame besides. Both sides become the
-//! first thread of a program, branches and all (reading R92), and are put in the same [`partner`]s'
-//! contexts. What cannot be read refuses its function (reading R95).
+//! A function is its own frame; a function that others may call has another frame around it. Both sides
+//! become the first thread of a program, with their branches (reading R92), and run in the same contexts of
+//! [`partner`]s. A side that cannot be read refuses only its own function (reading R95).
 
 pub mod ask;
 pub mod bind;
@@ -24,28 +24,29 @@ use crate::Progress;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
-/// A function of the source and what became of it.
+/// A function of the source and its lowering.
 pub struct FunctionPair {
     pub name: String,
-    /// The litmus test that it was made of, if it was.
+    /// The litmus test from which the function was made, if any.
     pub test: Option<PathBuf>,
     pub source: Option<Result<Function, Refused>>,
     pub target: Option<Result<Function, Refused>>,
 }
 
-/// What is said of a pair.
+/// The result for a pair.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PairReport {
     pub name: String,
-    /// The litmus test that a function was made of, if it was.
+    /// The litmus test from which the function was made, if any.
     pub test: Option<PathBuf>,
-    /// Where it begins in the source, and where in the target the fault is, or it begins.
+    /// The first line of the function in the source, and the line in the target of the fault, or of the
+    /// function.
     pub source_line: Option<usize>,
     pub target_line: Option<usize>,
     pub finding: Finding,
 }
 
-/// Functions of two files by their names, in the order of the source.
+/// Pairs the functions of two files by name, in the order of the source.
 pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
     let mut theirs: BTreeMap<String, Result<Function, Refused>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -99,7 +100,7 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
     }
 }
 
-/// Judges all pairs on `jobs` threads; the answers are in the order of the pairs.
+/// Judges all pairs on `jobs` threads. The reports are in the order of the pairs.
 pub fn judge_all(
     pairs: &[FunctionPair],
     refiner: Refiner<'_>,

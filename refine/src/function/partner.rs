@@ -1,9 +1,9 @@
-//! Contexts of a function: what stands before and behind it in its thread, which threads run beside
-//! it, and where.
+//! Contexts of a function: the operations before and after it in its thread, the other threads, and their
+//! placement.
 //!
-//! A partner goes through two places of the function in the opposite order, since that closes a
-//! cycle; it has one device that orders its own accesses. Its scopes are the smallest that include
-//! all who access a place.
+//! A partner accesses two places of the function in the opposite order, which closes a cycle. One device
+//! orders the partner's own accesses. Its scopes are the smallest that include all threads that access a
+//! place.
 
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
@@ -13,25 +13,25 @@ use super::scan::{ByteRange, ThreadScan};
 use crate::context::{Context, ContextOp, ContextShape, pairs, placements, shape};
 use crate::step::{AccessKind, AccessOrder, Step};
 
-/// A place that threads meet at.
+/// A place at which threads meet.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeetingLocation {
     pub place: ByteRange,
     pub reads: bool,
     pub writes: bool,
-    /// Whether the function accesses it by weak accesses only.
+    /// Whether the function accesses it only by weak accesses.
     pub plain: bool,
-    /// Whether it is in shared memory, which one CTA has.
+    /// Whether it is in shared memory, which belongs to one CTA.
     pub shared: bool,
-    /// Whether it is a context's own: in the frame, or between partners.
+    /// Whether it belongs to the context: in the frame, or between partners.
     pub own: bool,
-    /// Whether nobody writes there, as the program promises.
+    /// Whether the program promises that no thread writes it.
     pub promised: bool,
 }
 
-/// Shapes, written as those of rows are, for a function that accesses `x` and later `y`; `z` is between
-/// partners. Only C++ has `sc` accesses.
+/// Shapes for a function that accesses `x` and later `y`, in the notation of rows; `z` is between partners.
+/// Only C++ has `sc` accesses.
 const PAIRS: &[&str] = &[
     "R | ld.acq y; if; ld x",
     "R | st y; st.rel x",
@@ -57,28 +57,28 @@ const PAIRS: &[&str] = &[
 const SINGLES: &[&str] =
     &["R | st y", "R | swap y", "R | ld y; ld y", "R | st y; ld y", "R | st y; st y"];
 
-/// Barriers of a function at most, that partners meet it at.
+/// The maximum number of barriers of a function at which partners meet it.
 const MEETINGS: usize = 8;
 
-/// Stores of a context have numbers from here, which no function is likely to store.
+/// The first value of a context's stores. A function is unlikely to store such a value.
 pub const FRESH: u64 = 101;
 
 struct ContextBuilder<'a> {
     locations: &'a [MeetingLocation],
-    /// The context's own place between partners.
+    /// The context's own place, between partners.
     link: usize,
     /// Values that the function may wait for.
     wanted: &'a [u64],
     all: Vec<Context>,
 }
 
-/// How many places a context has of its own: two for the frame, and one between partners.
+/// The number of places that belong to a context: two for the frame, and one between partners.
 pub const OWN: usize = 3;
 
 /// Every context of a function, in the order in which they are tried.
 ///
-/// `locations` are those of the scan, then a context's own. `framed` says whether
-/// other code may stand around the function.
+/// `locations` are the places of the scan, followed by those of the context. `framed`: other code may precede
+/// and follow the function.
 pub fn contexts(
     scan: &ThreadScan,
     locations: &[MeetingLocation],
@@ -98,7 +98,7 @@ pub fn contexts(
         }
         for &(p, q) in scan.ordered.iter().filter(|(p, q)| p != q) {
             maker.pair(shape, [p, q], [&[], &[]]);
-            // What was read there before is what a read of the function may not go back behind.
+            // A read of the function must not return an older write than a read before it.
             for at in [p, q].into_iter().filter(|&at| framed && !locations[at].plain) {
                 let op = access(AccessKind::Load, at, AccessOrder::Relaxed);
                 maker.pair(shape, [p, q], [&[op], &[]]);
@@ -115,7 +115,7 @@ pub fn contexts(
                 maker.pair(shape, [frame, place], [&[op], &[]]);
                 maker.pair(shape, [place, frame], [&[], &[op]]);
             }
-            // What goes through the function, and is ordered by its fences alone.
+            // Accesses before and after the function that only its fences order.
             for behind in ops(other).into_iter().filter(|_| scan.fences) {
                 maker.pair(shape, [frame, other], [&[op], &[behind]]);
             }
@@ -126,7 +126,7 @@ pub fn contexts(
             maker.pair(&shape, [place, place], [&[], &[]]);
         }
     }
-    // Two reads of a place do not go back, which the function's is one of.
+    // The second of two reads of a place must not return an older write. One of the reads is the function's.
     let read = |&at: &usize| framed && locations[at].reads && !locations[at].plain;
     for at in places.filter(read) {
         let op = access(AccessKind::Load, at, AccessOrder::Relaxed);
@@ -142,12 +142,12 @@ pub fn contexts(
 }
 
 impl ContextBuilder<'_> {
-    /// What an operation of a shape is at these places; none where the place cannot be accessed so.
+    /// An operation of a shape at these places; `None` if the place does not permit the access.
     fn op(&self, op: ContextOp, places: [usize; 3]) -> Option<ContextOp> {
         let ContextOp::Access { act, at, order, value } = op else { return Some(op) };
         let at = places[at];
         let location = self.locations[at];
-        // What nobody else writes is not worth reading.
+        // A read of a place that no other thread writes shows nothing.
         if act == AccessKind::Load && !location.writes && !location.own {
             return None;
         }
@@ -160,7 +160,7 @@ impl ContextBuilder<'_> {
             1 | 2 => act != AccessKind::Swap,
             bytes => bytes <= 8,
         };
-        // The first number is the function's, and its frame has the first value.
+        // The first number belongs to the function. Its frame has the first value.
         let value = FRESH - 1 + value;
         (fits && !(location.plain && order != AccessOrder::Weak)).then_some(ContextOp::Access {
             act,
@@ -176,7 +176,7 @@ impl ContextBuilder<'_> {
             .map(|ops| ops.iter().map(|&op| self.op(op, [p, q, self.link])).collect())
             .collect();
         let Some(partners) = partners else { return };
-        // A weak access without a guard or a release beside it races, and says nothing.
+        // A weak access without a guard or a release in its thread races, so the context shows nothing.
         let weak =
             |op: &ContextOp| matches!(op, ContextOp::Access { order: AccessOrder::Weak, .. });
         let ordered = |ops: &Vec<ContextOp>| {
@@ -193,7 +193,7 @@ impl ContextBuilder<'_> {
         }
         let link = partners.iter().flatten().any(|op| op.accesses(self.link));
         self.place(&partners, frame);
-        // What the function waits for is stored by the operation that stands for "done".
+        // The store that signals completion writes the value for which the function waits.
         let last = |op: &ContextOp| {
             matches!(op, ContextOp::Access { act: AccessKind::Store | AccessKind::Swap, at, .. }
             if !self.locations[*at].own)
@@ -227,7 +227,7 @@ impl ContextBuilder<'_> {
         }
     }
 
-    /// At every distance that a shared place allows.
+    /// Adds the context at every distance that a shared place allows.
     fn place(&mut self, partners: &[Vec<ContextOp>], [before, behind]: [&[ContextOp]; 2]) {
         let shared = partners
             .iter()
@@ -255,12 +255,12 @@ impl ContextBuilder<'_> {
         self.all.push(Context { threads, placements, distance, judged, expects_partner });
     }
 
-    /// Nobody else: what the function computes.
+    /// The function without other threads.
     fn alone(&mut self) {
         self.push(vec![vec![ContextOp::Judged]], vec![HERE], "alone");
     }
 
-    /// The function beside itself.
+    /// Two threads that both run the function.
     fn twins(&mut self) {
         for (distance, placements, _) in pairs() {
             self.push(vec![vec![ContextOp::Judged]; 2], placements.to_vec(), distance);

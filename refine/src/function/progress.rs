@@ -1,7 +1,7 @@
-//! What outcomes do not show: accesses that are observable by themselves, and loops that wait.
+//! Properties that outcomes do not show: accesses that are observable by themselves, and loops that wait.
 //!
-//! Reading R75: volatile accesses are as many and in the same order on both sides; a loop that ends
-//! by a strong load is a loop with a strong load of the same place.
+//! Reading R75: both sides have the same number of volatile accesses in the same order. A loop that a strong
+//! load ends must be a loop with a strong load of the same place.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use super::bind::bind;
 use super::scan::{ByteRange, PathAccess, ThreadScan};
 use crate::verdict::{Finding, Verdict};
 
-/// A loop that waits for a place.
+/// A loop that waits on a place.
 struct Wait {
     place: ByteRange,
-    /// Where its load is, in the thread.
+    /// The line of its load in the thread.
     line: usize,
 }
 
-/// Compares a function and its lowering: `weaker`, or notes.
+/// Compares a function and its lowering. The result is `weaker`, or notes.
 pub(super) fn compare(
     case: &RefinementCase<'_>,
     scans: &[ThreadScan; 2],
@@ -63,7 +63,7 @@ pub(super) fn compare(
     Ok(all)
 }
 
-/// What is said where volatile accesses are not the same.
+/// The finding for volatile accesses that differ.
 fn lost(
     scans: &[ThreadScan; 2],
     places: &BTreeSet<ByteRange>,
@@ -93,7 +93,7 @@ fn lost(
     Some(format!("volatile accesses differ: only the {side} has a path with {shown}"))
 }
 
-/// Loops that a strong load, or an atomic, may end.
+/// Loops that a strong load or an atomic may end.
 fn waits(thread: &Thread, scan: &ThreadScan) -> Vec<Wait> {
     let mut all: Vec<Wait> = Vec::new();
     for (end, line) in thread.lines.iter().enumerate() {
@@ -113,7 +113,7 @@ fn waits(thread: &Thread, scan: &ThreadScan) -> Vec<Wait> {
     all
 }
 
-/// Whether a branch of the region depends on what this line reads.
+/// Whether a branch of the region depends on the value that this line reads.
 fn decides(thread: &Thread, read: usize, region: &std::ops::RangeInclusive<usize>) -> bool {
     let mut tainted: BTreeSet<Reg> = thread.lines[read].instruction.destinations().collect();
     let lines = &thread.lines[region.clone()];

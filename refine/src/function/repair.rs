@@ -1,4 +1,4 @@
-//! What is missing: the least change of one instruction of the target that takes the outcome away.
+//! The missing part: the smallest change of one instruction of the target that removes the outcome.
 
 use lift::function::Language;
 use model::isa::Instruction;
@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::judgement::Refinement;
 use crate::refiner::ContextResult;
 
-/// The line of the target's file, and what is missing there; none where no single change will do.
+/// The line of the target's file, and the missing part; `None` if no single change suffices.
 pub(super) fn missing(
     case: &mut RefinementCase<'_>,
     context: &Context,
@@ -26,7 +26,7 @@ pub(super) fn missing(
             all.extend(changed.map(|changed| (line, changed, added(now, stronger))));
         }
     }
-    // Fewer words are less of a change.
+    // A change with fewer words is smaller.
     all.sort_by_key(|(_, _, added)| added.split(' ').count());
     for (line, instruction, added) in all {
         let mut mended = target.clone();
@@ -45,7 +45,7 @@ pub(super) fn missing(
     None
 }
 
-/// What is added to an instruction of the machine.
+/// The part to add to a machine instruction.
 fn of_machine(added: &str) -> String {
     let (membar, invalidate) = ("a `MEMBAR` before it", "a `CCTL.IVALL` after it");
     added
@@ -58,7 +58,7 @@ fn of_machine(added: &str) -> String {
         .replace("`.sys`", "`.SYS`")
 }
 
-/// What a stronger form has besides, in the words of PTX.
+/// The part that a stronger form adds, in PTX words.
 fn added(now: Strength, stronger: Strength) -> String {
     let order = (stronger.order != now.order).then(|| format!("`.{}`", stronger.order_name()));
     let wider = now.order == AccessOrder::Weak || stronger.scope != now.scope;

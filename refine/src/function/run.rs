@@ -1,4 +1,4 @@
-//! A function of a listing on the machine: whether a run shows what its promises do not keep.
+//! Runs a function of a listing on the machine, to confirm an outcome that its promises do not exclude.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ use crate::context::Context;
 use crate::judgement::Refinement;
 use crate::run::{ForbiddenRun, MACHINES, forbidden};
 
-/// States of one context, and time for all of them.
+/// The maximum number of states of one context, and the time for all of them.
 const STATES: usize = 50_000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A shortest run with an outcome that the axioms forbid the source, in the first of these contexts
-/// that has one; none where the machine has none, or it took too long.
+/// A shortest run with an outcome that the axioms forbid for the source, in the first of these contexts that
+/// has one. `None` if the machine has no such run or took too long.
 pub(super) fn run(
     case: &mut RefinementCase<'_>,
     contexts: &[&Context],

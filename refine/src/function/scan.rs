@@ -1,4 +1,4 @@
-//! Which memory a thread accesses, in which order, whoever runs beside it.
+//! The accesses of a thread and their order, whatever other threads do.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::step::Step;
 /// Bytes that a thread accesses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ByteRange {
-    /// Index of the memory.
+    /// The index of the memory.
     pub memory: usize,
     pub offset: u32,
     pub bytes: u32,
@@ -30,33 +30,33 @@ pub struct MemoryUse {
     pub place: ByteRange,
     pub reads: bool,
     pub writes: bool,
-    /// Whether all accesses are weak: a partner's has to be ordered, or it races.
+    /// Whether all accesses are weak. A partner's access must be ordered, or it races.
     pub plain: bool,
-    /// Whether the program promises that nobody writes there.
+    /// Whether the program promises that no thread writes it.
     pub promised: bool,
 }
 
-/// What is known of a thread by itself.
+/// The properties of a thread by itself.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadScan {
     pub uses: Vec<MemoryUse>,
-    /// Indices of `uses`: on some path the first is accessed before the second.
+    /// Pairs of indices of `uses`: on some path the first is accessed before the second.
     pub ordered: BTreeSet<(usize, usize)>,
-    /// Values that it compares with or stores.
+    /// Values with which the thread compares, or which it stores.
     pub constants: BTreeSet<u64>,
-    /// Whether it stores a 0.
+    /// Whether the thread stores a 0.
     pub clears: bool,
-    /// The barriers that it meets others at; none where they differ between paths.
+    /// The barriers of the thread; `None` if they differ between paths.
     pub barriers: Option<Vec<Step>>,
-    /// Whether it has fences.
+    /// Whether the thread has fences.
     pub fences: bool,
     /// Whether a loop was cut.
     pub bound_reached: bool,
-    /// What it accesses on each path to its end.
+    /// The accesses on each path to the end of the thread.
     pub paths: Vec<Vec<PathAccess>>,
 }
 
-/// What a thread does at a barrier.
+/// The step of a thread at a barrier.
 fn meeting(event: &PathEvent) -> Option<Step> {
     let barrier = event.barrier?;
     match (event.kind, barrier.resource) {
@@ -72,7 +72,7 @@ fn meeting(event: &PathEvent) -> Option<Step> {
 /// One access on a path.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathAccess {
-    /// Of the thread.
+    /// The line of the thread.
     pub line: usize,
     pub place: ByteRange,
     pub writes: bool,
@@ -82,7 +82,7 @@ pub struct PathAccess {
 /// Why a thread is not judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ScanError {
-    /// An address is outside of the memory that it was given; more might do.
+    /// An address is outside the memory that the thread was given. A larger memory may suffice.
     Outside {
         line: usize,
     },
@@ -95,9 +95,9 @@ pub enum ScanError {
     Cut,
 }
 
-/// Lists what the one thread of a program accesses.
+/// Lists the accesses of the only thread of a program.
 ///
-/// `promised` says whether a line reads what the program promises that nobody writes.
+/// `promised`: whether a line reads memory that, as the program promises, no thread writes.
 pub fn scan(
     program: &Program,
     promised: &dyn Fn(usize) -> bool,
@@ -135,7 +135,7 @@ pub fn scan(
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
         return Err(fault);
     }
-    // Then nothing behind the loop could be compared.
+    // In this case nothing after the loop could be compared.
     if scan.paths.is_empty() && scan.bound_reached {
         return Err(ScanError::Cut);
     }
@@ -198,7 +198,7 @@ impl ThreadScan {
             let list: Vec<u64> = match &line.instruction {
                 Instruction::Alu(alu) if matches!(alu.op, AluOp::Setp(_) | AluOp::Mov) => {
                     let list: Vec<u64> = alu.sources.iter().filter_map(imm).collect();
-                    // What is stored may be moved to a register first.
+                    // A stored 0 may first be moved to a register.
                     self.clears |= alu.op == AluOp::Mov && list.contains(&0);
                     list
                 }

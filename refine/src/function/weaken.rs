@@ -1,4 +1,4 @@
-//! Whether less would do: the target with an order, a scope or a fence less, in every context.
+//! Whether a weaker target suffices: one without an order, a scope or a fence, in every context.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use crate::judgement::Refinement;
 use crate::refiner::{AllowedOutcomes, ContextResult};
 use crate::weaken::weakest;
 
-/// The forms of a function's target. Nothing says for which version of PTX it is, and what passed was not asked again
-/// with accesses torn.
+/// The weaker forms of a function's target. Its PTX version is not known, and contexts that passed were not
+/// repeated with torn accesses.
 pub(super) const FORMS: KnownForms =
     KnownForms { clusters: true, one_way_fences: false, weak: false };
 
-/// A context in which the target is right, with what its source allows.
+/// A context in which the target is correct, with the outcomes that its source allows.
 pub(super) struct PassedContext {
     pub(super) allowed: AllowedOutcomes,
     pub(super) target: Program,
     /// For each line of the first thread, the row.
     pub(super) rows: Vec<Option<usize>>,
-    /// How many of the first threads run the function.
+    /// The number of leading threads that run the function.
     pub(super) threads: usize,
 }
 
-/// Programs beyond which it is not asked.
+/// The maximum number of programs. With more, the search is skipped.
 const MOST: usize = 200_000;
 
-/// By the number of a line of the function, the form that it has now; `None`: left out.
+/// The new form of each changed line, by line number; `None` if the line is omitted.
 type Changes = BTreeMap<usize, Option<Strength>>;
 
-/// What may be weaker, all at once; `None` where nothing may, or it was not asked.
+/// The parts that can be weakened, all at once; `None` if there are none, or if the search was skipped.
 pub(super) fn weakest_sufficient(
     case: &RefinementCase<'_>,
     bound: &BoundFunction,
@@ -66,7 +66,7 @@ pub(super) fn weakest_sufficient(
     Some(said.join("; "))
 }
 
-/// Each way to weaken one line a little more.
+/// Each way to weaken one line by one degree.
 fn weaker(strengths: &[Option<Strength>], changes: &Changes) -> Vec<Changes> {
     let mut all = Vec::new();
     for (at, own) in strengths.iter().enumerate() {
@@ -80,7 +80,7 @@ fn weaker(strengths: &[Option<Strength>], changes: &Changes) -> Vec<Changes> {
     all
 }
 
-/// Whether no context shows the change. What it was refuted in is tried first the next time.
+/// Whether no context shows the change. The context that refuted a change is tried first the next time.
 fn is_sufficient(
     case: &RefinementCase<'_>,
     changes: &Changes,
@@ -96,14 +96,14 @@ fn is_sufficient(
     false
 }
 
-/// The target of a context, with lines of the function changed.
+/// The target of a context, with changes to lines of the function.
 fn with(changes: &Changes, PassedContext { target, rows, threads, .. }: &PassedContext) -> Program {
     let mut target = target.clone();
     let own = rows.iter().enumerate().filter(|(_, row)| row.is_some()).map(|(at, _)| at);
     let own: Vec<usize> = own.collect();
     for (&line, form) in changes {
         let at = own[line];
-        // A jump to what follows does nothing.
+        // A jump to the next line has no effect.
         let nothing = Instruction::Branch(Branch { target: at + 1, condition: None });
         for thread in &mut target.threads[..*threads] {
             let now = &mut thread.lines[at].instruction;

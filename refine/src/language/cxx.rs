@@ -43,7 +43,7 @@ impl SourceLanguage for CxxSource {
         Some("No-Thin-Air")
     }
 
-    /// LLVM IR, by exclusion.
+    /// A text in no other language is taken as LLVM IR.
     fn fits(&self, _: &str) -> bool {
         true
     }
@@ -89,7 +89,7 @@ impl SourceLanguage for CxxSource {
         } else {
             format!(".{}{failure}.{}", order.name(), scope_name(*scope))
         };
-        // Without a type it has 32 bits.
+        // An instruction without a type accesses 32 bits.
         let ty = if *bits == 32 { String::new() } else { format!(".u{bits}") };
         let suffix = order + &ty;
         let destination = access.destination.as_deref().unwrap_or("_, ");

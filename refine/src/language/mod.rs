@@ -1,4 +1,4 @@
-//! What depends on the language that a lowering begins in: each is a file here, and a line in [`ALL`].
+//! The properties of the language of a source. Each language has a file here and an entry in [`ALL`].
 
 mod cxx;
 mod ptx;
@@ -19,31 +19,31 @@ use crate::row_question::PreparedRow;
 use crate::step::Step;
 use crate::witness::WitnessAccess;
 
-/// A language that a lowering begins in. What a target is, which is PTX by its model, asks the same.
+/// The language of a lowering's source. A target, which has the PTX model, uses this trait too.
 pub trait SourceLanguage: Sync {
-    /// The first word of a litmus test in it, by which it is known.
+    /// The first word of a litmus test in the language, which identifies it.
     fn name(&self) -> &'static str;
 
-    /// Its model; `torn` where scalars may tear in PTX.
+    /// The model of the language. With `torn`, scalars may tear in PTX.
     fn model<'m>(&self, models: &'m Models, torn: bool) -> &'m Model;
 
-    /// Whether scalars may tear where they race.
+    /// Whether scalars may tear in a race.
     fn tears(&self) -> bool;
 
     /// Whether accesses may be `seq_cst`.
     fn has_seq_cst(&self) -> bool;
 
-    /// Whether what is an address is known from its type.
+    /// Whether the type of a value shows that it is an address.
     fn has_pointers(&self) -> bool;
 
-    /// An axiom that forbids by the dependencies of the text. A branch that decides nothing is one, and a compiler
-    /// may leave it out.
+    /// An axiom that forbids outcomes by syntactic dependencies. A branch that decides nothing creates such a
+    /// dependency, and a compiler may omit the branch.
     fn syntactic_axiom(&self) -> Option<&'static str>;
 
-    /// Whether the source of a row is in it.
+    /// Whether the source of a row is in the language.
     fn fits(&self, text: &str) -> bool;
 
-    /// Reads the source of a row, and what is made of its target, and compares what needs no context.
+    /// Reads the source of a row and its lowered target, and makes the comparisons that need no context.
     fn prepare(
         &self,
         source: &str,
@@ -52,20 +52,20 @@ pub trait SourceLanguage: Sync {
         assumptions: Assumptions,
     ) -> RowResult<PreparedRow>;
 
-    /// What a step is in PTX, by a table or by the published mapping.
+    /// The PTX lowering of a step, by a table or by the published mapping.
     fn to_ptx(&self, step: Step, table: Option<&LoweringTable>) -> Vec<Step>;
 
-    /// An access as an instruction of a litmus test; none where no single one does this.
+    /// An access as an instruction of a litmus test; `None` if no single instruction performs it.
     fn access(&self, access: &WitnessAccess<'_>) -> Option<String>;
 
     /// A fence as an instruction of a litmus test.
     fn fence(&self, order: FenceOrder, scope: Scope) -> String;
 }
 
-/// Every language. The last one takes a text that is in none: its reader says what is wrong.
+/// All languages. The last one takes a text that is in none; its reader reports the errors.
 const ALL: [&dyn SourceLanguage; 2] = [&ptx::PtxSource, &cxx::CxxSource];
 
-/// One of the languages, by its place in [`ALL`].
+/// A language, as an index into [`ALL`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SourceId(usize);
 
@@ -73,7 +73,7 @@ pub const PTX: SourceId = SourceId(0);
 pub const CXX: SourceId = SourceId(1);
 
 impl SourceId {
-    /// The language that a function is judged in; a listing is PTX by its promises.
+    /// The language in which a function is judged. A listing is PTX, by its promises.
     pub fn of(language: Language) -> SourceId {
         match language {
             Language::Cxx => CXX,

@@ -1,4 +1,4 @@
-//! PTX: an assembler's or an optimizer's source, and what compilers make of others.
+//! PTX: the source of an assembler or an optimizer, and the target of other compilers.
 
 use model::isa::fence::FenceOrder;
 use model::rel::Model;
@@ -41,7 +41,7 @@ impl SourceLanguage for PtxSource {
         None
     }
 
-    /// Whether the first instruction is of PTX: `ld.global.u32`, with a guard or a label or without.
+    /// Whether the first instruction is PTX: `ld.global.u32`, with or without a guard or a label.
     fn fits(&self, text: &str) -> bool {
         let mut words = text.split_whitespace();
         let first = words.find(|word| !word.starts_with('@') && !word.ends_with(':')).unwrap_or("");
@@ -79,7 +79,7 @@ impl SourceLanguage for PtxSource {
                 format!("atom.{suffix}.cas.b{bits} {destination}[{at}], {expects}, {value}")
             }
             AccessKind::Probe => format!("atom.{suffix}.cas.b{bits} {destination}[{at}], 0, 0"),
-            // What it computes is not known, and PTX has no `red` that swaps.
+            // The operation that it computes is not known, and PTX has no `red` that swaps.
             AccessKind::Reduce => return None,
         })
     }

@@ -1,8 +1,8 @@
-//! An instruction of a table's row with operands, and what it becomes.
+//! An instruction of a table's row with operands, and its lowering.
 
 use sass::lowering::{Instance, LoweringTable, with_operands};
 
-/// Source, target and architecture, for each target that the instruction is for.
+/// Source, target and architecture, for each architecture to which the instruction applies.
 pub(super) fn rows(table: &LoweringTable, one: &Instance) -> Vec<(String, String, String)> {
     let names: Vec<&str> = one.qualifiers.iter().map(String::as_str).collect();
     if table.cxx {
@@ -19,7 +19,7 @@ pub(super) fn rows(table: &LoweringTable, one: &Instance) -> Vec<(String, String
     rows.collect()
 }
 
-/// Instructions of PTX by name, as a table of C++ has them, with what its rows leave out.
+/// PTX instructions by name, as in a C++ table, completed with the parts that its rows omit.
 pub(super) fn ptx(text: &str, atomic: &str) -> String {
     let one = |name: &str| {
         let mut parts: Vec<&str> = name.split('.').collect();
@@ -53,7 +53,7 @@ fn llvm(opcode: &str, names: &[&str]) -> String {
         None => "",
     };
     let atomic = if order.is_empty() { "" } else { " atomic" };
-    // Of a `cmpxchg` the two orders joined.
+    // For a `cmpxchg`, the two orders joined.
     let failure = match order {
         "seq_cst" => "seq_cst",
         "acquire" | "acq_rel" => "acquire",

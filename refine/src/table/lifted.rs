@@ -1,4 +1,4 @@
-//! A program as a table lowers it: by what the machine's instructions promise, or of C++ as PTX.
+//! A program as a table lowers it: the promises of the machine's instructions, or PTX for C++.
 
 use model::isa::alu::Branch;
 use model::isa::atom::{Atomic, AtomicOp};
@@ -30,12 +30,12 @@ enum LiftedLine {
     Cluster(ClusterBarrierKind),
 }
 
-/// The program of the target's side; or why the table has none.
+/// The program of the target's side, or the reason why the table has none.
 pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Result<Program, String> {
     let mut program = program.clone();
     for thread in &mut program.threads {
         let mut lines: Vec<Line> = Vec::new();
-        // Where each line of before begins now.
+        // The new index of each old line.
         let mut starts = Vec::new();
         for line in &thread.lines {
             starts.push(lines.len());
@@ -44,7 +44,7 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
                 | Instruction::Fence(_) => becomes(line, table, sm)?,
-                // A table of C++ has no barriers: they are of the hardware.
+                // A table of C++ has no barriers. They belong to the hardware.
                 Instruction::Barrier(_) | Instruction::ClusterBarrier(_) if !table.cxx => {
                     becomes(line, table, sm)?
                 }
@@ -120,7 +120,7 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine
     {
         return Err(format!("`{}` became other barriers", line.text));
     }
-    // The elements of a vector are accesses of their own anyway; their order is not kept.
+    // The elements of a vector are separate accesses. Their order is not preserved.
     if accesses > wanted && wanted == 1 {
         let mut seen = false;
         all.retain(|new| {
@@ -132,7 +132,7 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine
     Ok(all)
 }
 
-/// What the table has for an operation of C++, as PTX.
+/// The table's lowering of a C++ operation, as PTX.
 fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
     let (opcode, cxx) = match instruction {
         Instruction::Load(load) => ("load", load.cxx),
@@ -160,7 +160,7 @@ fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
     find(table, opcode, order, Some(scope).filter(|_| order != AccessOrder::Weak))
 }
 
-/// What the table has for a step of C++.
+/// The table's lowering of a C++ step.
 pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     let (opcode, order, place) = match step {
         Step::Access { act, at, order, .. } => {
@@ -170,7 +170,7 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
                 AccessKind::Swap | AccessKind::Overwrite | AccessKind::Reduce => "rmw",
                 AccessKind::CompareExchange(_) | AccessKind::Probe => "cmpxchg",
             };
-            // A compare-exchange has one order for both of its ends.
+            // A compare-exchange has one order for success and failure.
             let order = if let AccessKind::CompareExchange(Some(failure)) = act {
                 joined(order, failure)
             } else {
@@ -197,7 +197,7 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
     steps.collect()
 }
 
-/// The row of an operation, as PTX.
+/// The row for an operation, as PTX.
 fn find(
     table: &LoweringTable,
     opcode: &str,
@@ -221,7 +221,7 @@ fn joined(success: AccessOrder, failure: Failure) -> AccessOrder {
     }
 }
 
-/// The same access with another order, which is of PTX now.
+/// The same access with another order. The result is PTX.
 fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option<Instruction> {
     let mut changed = match Strength::of(instruction) {
         Some(strength) => Strength { order, scope, ..strength }.applied(instruction)?,

@@ -1,8 +1,8 @@
-//! A table of lowerings judged, row by row, and by it litmus tests.
+//! Judges a table of lowerings row by row, and litmus tests by a table.
 //!
-//! Every instruction that a row is for becomes a row as [`crate::rows`] has them; what is the same question
-//! is judged once. Contexts are lowered by the table that comes with the program, and then by this
-//! one: a convention is right only if all rows follow it (reading R81).
+//! Every instruction to which a row applies becomes a row of [`crate::rows`]. Rows with the same question are
+//! judged once. Contexts are lowered by the built-in table, and then by this table: a convention is correct
+//! only if all rows follow it (reading R81).
 
 mod instance;
 mod lifted;
@@ -21,43 +21,43 @@ use super::verdict::{Finding, Verdict};
 use super::{Row, RowTable};
 use crate::Progress;
 
-/// What a table of C++ makes of a step; `None` where it has no row.
+/// A C++ table's lowering of a step; `None` if the table has no row for it.
 pub(super) fn mapped(step: Step, table: &lowering::LoweringTable) -> Option<Vec<Step>> {
     lifted::step(step, table)
 }
 
-/// Which of all rows to judge are of a row of the table.
+/// The range of judged rows that belong to one row of the table.
 struct RowOrigin {
     row: usize,
     all: Range<usize>,
 }
 
-/// What is said of a row of the table.
+/// The result for a row of the table.
 #[derive(Debug)]
 pub struct RowFinding<'t> {
-    /// Of the table's file, from 1.
+    /// The line in the table's file, from 1.
     pub line: usize,
     /// The row's pattern.
     pub row: &'t str,
-    /// How many instructions it is for.
+    /// The number of instructions to which the row applies.
     pub instructions: usize,
-    /// The worst of them, and what it became.
+    /// The worst of these instructions, with its lowering.
     pub worst: Option<Row>,
     pub finding: Finding,
 }
 
-/// A table that was judged.
+/// The results for a table.
 #[derive(Debug)]
 pub struct TableFindings<'t> {
     pub rows: Vec<RowFinding<'t>>,
-    /// Of all rows.
+    /// The number of instructions of all rows.
     pub instructions: usize,
-    /// How many of these were different questions.
+    /// The number of distinct questions among them.
     pub questions: usize,
 }
 
-/// Judges each row of a table by the instructions that it is for; with `racy`, a refutation that needs a race of
-/// weak accesses counts.
+/// Judges each row of a table by the instructions to which it applies. With `racy`, a refutation that needs a
+/// race of weak accesses counts.
 pub fn judge<'t>(
     table: &'t lowering::LoweringTable,
     setting: &JudgeSettings<'_>,
@@ -70,7 +70,7 @@ pub fn judge<'t>(
     for (row, pattern) in patterns.iter().enumerate() {
         let before = all.rows.len();
         let rows = pattern.all.iter().flat_map(|one| instance::rows(table, one));
-        // Names in another order are the same instruction.
+        // The same names in another order form the same instruction.
         let rows: BTreeSet<(String, String, String)> = rows.collect();
         let row_of = |(source, target, arch)| (Row { source, target, arch }, Map::new());
         all.rows.extend(rows.into_iter().map(row_of));
@@ -80,7 +80,7 @@ pub fn judge<'t>(
     let (mut findings, questions) = rows::judge_by(&all, setting, None, progress);
     let (by_itself, _) = rows::judge_by(&all, setting, Some(table), progress);
     for (finding, other) in findings.iter_mut().zip(by_itself) {
-        // The witness with partners of the usual kind is the better one.
+        // The witness with the usual partners is the better one.
         if other.verdict == Verdict::Weaker && finding.verdict != Verdict::Weaker {
             *finding = other;
             finding
@@ -90,7 +90,7 @@ pub fn judge<'t>(
     }
     let mut judged = TableFindings { rows: Vec::new(), instructions: 0, questions };
     for RowOrigin { row, all: indices } in of {
-        // Lists together have more than PTX has.
+        // The lists of a row combine to more instructions than PTX has.
         let is_ptx = |&at: &usize| findings[at].verdict != Verdict::Invalid;
         let valid: Vec<usize> = indices.filter(is_ptx).collect();
         judged.instructions += valid.len();

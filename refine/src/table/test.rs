@@ -1,4 +1,4 @@
-//! Litmus tests as a table lowers them: no outcome of theirs is one that the source forbids.
+//! Litmus tests as a table lowers them: the target must have no outcome that the source forbids.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::run::{forbidden, numbered};
 use crate::verdict::{Finding, Refuter, Verdict};
 use ::explore::inclusion::shown;
 
-/// Judges a test as a table lowers it; `None` where it is in no language that the table lowers.
+/// Judges a test as a table lowers it; `None` if the table does not lower the test's language.
 pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) -> Option<Finding> {
     if test.sass.is_some() || (test.dialect == Dialect::Cxx) != table.cxx {
         return None;
@@ -26,7 +26,7 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
     if let Some((_, _, why)) = test.program.unsupported() {
         return Some(Finding::new(Verdict::Unsupported, why));
     }
-    // Tests may tear; their verdict is by the letter.
+    // Accesses of tests may tear. The verdict of a test follows the document literally.
     let refiner = setting.refiner;
     let ptx = refiner.model(PTX, refiner.tearing);
     let source = refiner.model(if table.cxx { CXX } else { PTX }, refiner.tearing);
@@ -37,7 +37,7 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
     let targets: &[u16] = if table.cxx { &[0] } else { &table.targets };
     let mut finding = Finding::new(Verdict::Preserved, "no outcome is added");
     let worse = |a: &Finding, b: &Finding| (a.exit(true), a.racy) > (b.exit(true), b.racy);
-    // Targets of one family have mostly the same rows.
+    // Most targets of one family have the same rows.
     let mut done: Vec<Program> = Vec::new();
     for &sm in targets {
         let one = match lifted::lifted(&test.program, table, sm) {
@@ -69,7 +69,7 @@ fn on(
         Err(finding) => return *finding,
     };
     let short: BTreeSet<_> = allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
-    // Before sm_70 nothing is promised; the machine is held to reading R61.
+    // Before sm_70 there are no promises. The machine is held to reading R61.
     let promises = table.cxx || Family::of_or_before(sm).has_scopes();
     let mut found = found.outcomes.iter().filter(|_| promises);
     let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));
@@ -121,7 +121,7 @@ fn run(
     const STATES: usize = 200_000;
     let lowering = Lowering { table, ..Lowering::of(sm)? };
     let options = Options { lazy_all: true, ..Options::DEFAULT };
-    // Registers are compared by the bits that they have.
+    // Registers are compared by their own bits.
     let allowed: BTreeSet<_> =
         allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
     let is_allowed = |outcome: &[_]| allowed.contains(&shown(test, outcome));
