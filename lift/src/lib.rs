@@ -1,6 +1,6 @@
 //! Translates source instructions to instructions of the model.
 //!
-//! [`instruction`] reads PTX, the peer dialect and C++ operations. [`column`] reads SASS, together with the
+//! [`instruction`] reads PTX, the peer dialect and C++ operations. [`mod@column`] reads SASS, together with the
 //! operations of the machine for each instruction. Both write into a [`draft::ProgramBuilder`], which
 //! [`program`] checks and completes. A [`function::Function`] is a translated function of a compiler's input or
 //! output; [`listing`] reads the functions of a SASS listing.

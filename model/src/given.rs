@@ -1,5 +1,5 @@
 //! The primitive sets and relations of models: sets fixed by an event's kind, relations fixed by the program,
-//! and relations chosen with an execution. [`execution::structure`] defines their meaning.
+//! and relations chosen with an execution. `execution::structure` defines their meaning.
 
 use std::fmt;
 

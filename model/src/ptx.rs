@@ -1,6 +1,6 @@
 //! THE MODEL: PTX ISA 9.4, chapter 8, in document order and in the document's words.
 //!
-//! The program gives the barrier relations, overlap and dependencies; [`execution::structure`] defines their
+//! The program gives the barrier relations, overlap and dependencies; `execution::structure` defines their
 //! meaning. Readings (R…) are choices explained in `docs/readings.md`.
 
 use crate::given::{Chosen, Fixed, Tag};

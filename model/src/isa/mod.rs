@@ -1,6 +1,6 @@
 //! The meaning of instructions that passed their rules, independent of text.
 //!
-//! Each family has a file. Parsing and spans are in `litmus`; [`execution::unfold`] generates the events of an
+//! Each family has a file. Parsing and spans are in `litmus`; `execution::unfold` generates the events of an
 //! instruction.
 
 pub mod alu;

@@ -1,4 +1,4 @@
-//! The properties of the language of a source. Each language has a file here and an entry in [`ALL`].
+//! The properties of the language of a source. Each language has a file here and an entry in `ALL`.
 
 mod cxx;
 mod ptx;
@@ -65,7 +65,7 @@ pub trait SourceLanguage: Sync {
 /// All languages. The last one takes a text that is in none; its reader reports the errors.
 const ALL: [&dyn SourceLanguage; 2] = [&ptx::PtxSource, &cxx::CxxSource];
 
-/// A language, as an index into [`ALL`].
+/// A language, as an index into `ALL`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SourceId(usize);
 
