@@ -28,7 +28,7 @@ use lift::cell::{self, InstructionCell};
 use lift::draft::ProgramBuilder;
 use lift::{column, instruction, program, spacing};
 use sass::lower::Lowering;
-use text::report::{ByteSpan, Diagnostics};
+use text::report::{ByteSpan, Diagnostics, LineIndex};
 use text::{Diagnostic, cursor, lex};
 
 /// What a condition claims of the outcomes.
@@ -434,19 +434,14 @@ fn instructions(
     places
 }
 
-/// The numbers of the lines that these bytes are in, found in one pass.
+/// The lines of these places and of the last one.
 fn line_numbers(
     text: &str,
     places: Vec<Vec<ByteSpan>>,
     last: ByteSpan,
 ) -> (Vec<Vec<usize>>, usize) {
-    let breaks: Vec<u32> = text
-        .bytes()
-        .enumerate()
-        .filter(|&(_, byte)| byte == b'\n')
-        .map(|(index, _)| u32::try_from(index).unwrap_or(u32::MAX))
-        .collect();
-    let line = |at: ByteSpan| 1 + breaks.partition_point(|&end| end < at.start);
-    let numbers = places.into_iter().map(|column| column.into_iter().map(line).collect()).collect();
-    (numbers, line(last))
+    let lines = LineIndex::of(text);
+    let numbers =
+        places.into_iter().map(|column| column.into_iter().map(|at| lines.number(at)).collect());
+    (numbers.collect(), lines.number(last))
 }

@@ -18,7 +18,7 @@ use lift::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused, is_reserved,
 };
 use text::cursor::short;
-use text::report::{ByteSpan, Diagnostics};
+use text::report::{ByteSpan, Diagnostics, LineIndex};
 
 /// A register, or a number.
 pub(super) type CellText = String;
@@ -62,20 +62,6 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) initial: Vec<(String, EntryValue)>,
     pub(super) variables: Vec<FunctionVariable>,
     notes: Vec<String>,
-}
-
-/// The offsets at which lines begin.
-pub(super) struct LineIndex(Vec<u32>);
-
-impl LineIndex {
-    pub(super) fn of(text: &str) -> LineIndex {
-        let bytes = text.bytes().zip(0_u32..);
-        LineIndex(bytes.filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect())
-    }
-
-    pub(super) fn number(&self, at: ByteSpan) -> usize {
-        1 + self.0.partition_point(|&end| end < at.start)
-    }
 }
 
 /// The symbol that `llc` makes of a name, as a word that is valid in a litmus test.

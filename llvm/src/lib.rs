@@ -25,7 +25,7 @@ pub use ty::{ScalarType, Type};
 
 use lift::function::Functions;
 use text::diagnostic::Diagnostic;
-use text::report::Diagnostics;
+use text::report::{Diagnostics, LineIndex};
 
 /// An atomic ordering.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -163,7 +163,7 @@ pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<D
 pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let mut report = Diagnostics::of_many();
     let module = module::read(text, &mut report);
-    let lines = function::LineIndex::of(text);
+    let lines = LineIndex::of(text);
     let mut functions = Functions::new();
     for definition in &module.functions {
         let before = report.count();

@@ -2,6 +2,8 @@
 
 use model::isa::SpaceQualifier;
 
+use text::report::ByteSpan;
+
 use super::Module;
 use super::syntax::{self, VariableDeclaration};
 use crate::version::FunctionKind;
@@ -43,12 +45,7 @@ impl<'a> Module<'a> {
 
     /// The line of the first byte of an instruction, from 1.
     pub fn line_of(&self, instruction: &super::Instruction<'a>) -> usize {
-        let offset = instruction.text.as_ptr() as usize - self.text.as_ptr() as usize;
-        self.line_at(offset)
-    }
-
-    fn line_at(&self, offset: usize) -> usize {
-        1 + self.text[..offset].matches('\n').count()
+        self.lines.number(ByteSpan::within(self.text, instruction.text))
     }
 
     /// The functions that have a body.
@@ -61,11 +58,10 @@ impl<'a> Module<'a> {
         let memory = |range: syntax::Range| {
             range.of(&self.tree.variables).iter().map(|one| self.memory_declaration(one)).collect()
         };
-        let shadowed =
-            function.shadowed.map(|at| (at.of(self.text), self.line_at(at.start as usize)));
+        let shadowed = function.shadowed.map(|at| (at.of(self.text), self.lines.number(at)));
         FunctionDeclaration {
             name: function.name.of(self.text),
-            line: self.line_at(function.name.start as usize),
+            line: self.lines.number(function.name),
             kernel: function.kind == FunctionKind::Kernel,
             parameters: memory(function.parameters),
             results: memory(function.results),

@@ -38,7 +38,7 @@ use crate::shape::Opcode;
 
 use syntax::OperandKind;
 use text::diagnostic::{Diagnostic, Severity};
-use text::report::{ByteSpan, Diagnostics};
+use text::report::{ByteSpan, Diagnostics, LineIndex};
 
 /// What is said of one file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -89,6 +89,7 @@ pub fn lint(path: &str, bytes: &[u8], options: LintOptions) -> Linted {
 pub struct Module<'a> {
     text: &'a str,
     tree: syntax::ModuleSyntax,
+    lines: LineIndex,
 }
 
 /// One instruction of a [`Module`]; displays in one way however it is written, without its `;`.
@@ -121,7 +122,7 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
     };
     let mut report = Diagnostics::of_many();
     let tree = parse::Parser::new(text, &mut report).module();
-    (Some(Module { text, tree }), report.finish(path, text))
+    (Some(Module { text, tree, lines: LineIndex::of(text) }), report.finish(path, text))
 }
 
 impl Instruction<'_> {

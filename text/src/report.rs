@@ -51,6 +51,21 @@ impl ByteSpan {
     }
 }
 
+/// The ends of the lines of a text.
+pub struct LineIndex(Vec<u32>);
+
+impl LineIndex {
+    pub fn of(text: &str) -> LineIndex {
+        let bytes = text.bytes().zip(0_u32..);
+        LineIndex(bytes.filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect())
+    }
+
+    /// The line in which a range begins, from 1.
+    pub fn number(&self, at: ByteSpan) -> usize {
+        1 + self.0.partition_point(|&end| end < at.start)
+    }
+}
+
 /// Marker: an error was already reported.
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReported;
