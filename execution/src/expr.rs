@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use model::isa::alu::{self, AluOp, Comparison};
 use model::isa::atom::AtomicOp;
+use model::isa::float::FloatOp;
 use model::isa::integer::IntegerOp;
 use model::isa::{Type, TypeKind};
 use model::value::{self, Value, low_bits};
@@ -276,7 +277,9 @@ impl Exprs {
             | AluOp::Convert(..)
             | AluOp::Halves(_)
             | AluOp::Flush
-            | AluOp::Integer(_) => None,
+            | AluOp::Float(_)
+            | AluOp::Integer(_)
+            | AluOp::Opaque(_) => None,
         }
     }
 
@@ -352,7 +355,7 @@ impl Exprs {
             AluOp::Mov => extended(ty, a),
             AluOp::Or | AluOp::Xor | AluOp::Selp => extended(ty, a | b),
             AluOp::And => extended(ty, a & b),
-            AluOp::Setp(_) => 1,
+            AluOp::Setp(_) | AluOp::Float(FloatOp::Compare { .. } | FloatOp::Unordered) => 1,
             AluOp::Add if !float => extended(ty, sum(a, b)),
             AluOp::Extract(at) => extended(ty, a >> at),
             AluOp::Concat(at) => extended(ty, a & low_bits(at.into()) | b << at),
@@ -370,7 +373,9 @@ impl Exprs {
             | AluOp::Convert(..)
             | AluOp::Halves(_)
             | AluOp::Flush
-            | AluOp::Integer(_) => Value::MAX,
+            | AluOp::Float(_)
+            | AluOp::Integer(_)
+            | AluOp::Opaque(_) => Value::MAX,
         }
     }
 

@@ -1,7 +1,8 @@
 //! Basic arithmetic, comparisons and branches.
 
-use super::float::{self, Rounding};
+use super::float::{self, FloatOp, Rounding};
 use super::integer::IntegerOp;
+use super::opaque::OpaqueOp;
 use super::{Operand, Reg, Type, TypeKind};
 use crate::value::{self, Value, low_bits};
 
@@ -32,7 +33,11 @@ pub enum AluOp {
     Halves(Half),
     /// A subnormal float becomes a zero of its sign.
     Flush,
+    Float(FloatOp),
     Integer(IntegerOp),
+    /// An operation of which only this is known: equal operands give equal results. Operands beyond three are
+    /// hashed by another such operation before.
+    Opaque(OpaqueOp),
 }
 
 /// What is done with each half.
@@ -153,6 +158,10 @@ impl AluOp {
                 of(16, a & 0xffff, b & 0xffff) | of(16, a >> 16 & 0xffff, b >> 16 & 0xffff) << 16
             }
             AluOp::Flush => float::flush(ty.bits, a),
+            AluOp::Float(op) => {
+                return op.apply(ty.bits, a, b, sources.get(2).copied().unwrap_or(0));
+            }
+            AluOp::Opaque(op) => return op.apply(ty, sources),
             AluOp::Integer(op) => {
                 return op.apply(ty, a, b, sources.get(2).copied().unwrap_or(0));
             }

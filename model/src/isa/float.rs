@@ -1,9 +1,10 @@
 //! Floating-point numbers as bits: `.f16`, `.f32` and `.f64`, added, multiplied and converted bit
 //! by bit as PTX does.
 //!
-//! Sums and products round to nearest even only. Subnormals are flushed only if the caller requests it, and nothing
-//! saturates.
+//! Sums, products and the operations of [`FloatOp`] round to nearest even only. Subnormals are flushed only if the
+//! caller requests it, and nothing saturates.
 
+use super::alu::Comparison;
 use super::{Type, TypeKind, alu};
 use crate::value::{Value, low_bits, low64};
 
@@ -17,6 +18,108 @@ pub enum Rounding {
     Down,
     /// `.rp`, `.rpi`.
     Up,
+}
+
+/// Operations on floats besides sums, differences, products and conversions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum FloatOp {
+    Neg,
+    Abs,
+    /// The lesser, and -0 is less than 0. If one operand is a NaN, the result is the other operand, or with
+    /// `nan` a NaN.
+    Min {
+        nan: bool,
+    },
+    /// The greater, likewise.
+    Max {
+        nan: bool,
+    },
+    /// `a * b + c`, rounded once.
+    Fma,
+    Div,
+    Sqrt,
+    /// The destination is a predicate: the comparison, or `unordered` if an operand is a NaN.
+    Compare {
+        comparison: Comparison,
+        unordered: bool,
+    },
+    /// The destination is a predicate: whether an operand is a NaN.
+    Unordered,
+    /// An `.f32` as the 16 bits of a `.bf16`. The reverse is a shift by 16 bits.
+    ToBf16(Rounding),
+}
+
+impl FloatOp {
+    /// The number of operands.
+    pub fn arity(self) -> usize {
+        match self {
+            FloatOp::Neg | FloatOp::Abs | FloatOp::Sqrt | FloatOp::ToBf16(_) => 1,
+            FloatOp::Min { .. }
+            | FloatOp::Max { .. }
+            | FloatOp::Div
+            | FloatOp::Compare { .. }
+            | FloatOp::Unordered => 2,
+            FloatOp::Fma => 3,
+        }
+    }
+
+    /// The result, zero-extended. `bits` is the width of the operands.
+    pub fn apply(self, bits: u16, a: Value, b: Value, c: Value) -> Value {
+        let (a, b) = (a & low_bits(bits), b & low_bits(bits));
+        let sign = 1 << (bits - 1);
+        let nan = |of: Value| matches!(decode(bits, of), DecodedFloat::NaN);
+        match self {
+            FloatOp::Neg => a ^ sign,
+            FloatOp::Abs => a & !sign,
+            FloatOp::Min { nan: propagates } | FloatOp::Max { nan: propagates } => {
+                match (nan(a), nan(b)) {
+                    (true, true) => not_a_number(bits),
+                    (true, false) | (false, true) if propagates => not_a_number(bits),
+                    (true, false) => b,
+                    (false, true) => a,
+                    (false, false) => {
+                        let first = rank(bits, a) < rank(bits, b);
+                        if first == matches!(self, FloatOp::Min { .. }) { a } else { b }
+                    }
+                }
+            }
+            FloatOp::Fma => fma(bits, a, b, c & low_bits(bits)),
+            FloatOp::Div => arithmetic(bits, a, b, |a, b| a / b, |a, b| a / b),
+            FloatOp::Sqrt => arithmetic(bits, a, a, |a, _| a.sqrt(), |a, _| a.sqrt()),
+            FloatOp::Unordered => Value::from(nan(a) || nan(b)),
+            FloatOp::Compare { comparison, unordered } => Value::from(if nan(a) || nan(b) {
+                unordered
+            } else {
+                // Both zeros are equal.
+                let of = |value: Value| rank(bits, if value == sign { 0 } else { value });
+                let (a, b) = (of(a), of(b));
+                match comparison {
+                    Comparison::Eq => a == b,
+                    Comparison::Ne => a != b,
+                    Comparison::Lt => a < b,
+                    Comparison::Le => a <= b,
+                    Comparison::Gt => a > b,
+                    Comparison::Ge => a >= b,
+                }
+            }),
+            FloatOp::ToBf16(rounding) => match decode(32, a) {
+                DecodedFloat::NaN => 0x7fff,
+                // The format of `.bf16` is that of `.f32` without the low 16 bits, so rounding the bits as an
+                // integer rounds the number, up to infinity.
+                DecodedFloat::Infinite { .. } | DecodedFloat::Finite { .. } => {
+                    let negative = a & sign != 0;
+                    (a & sign) >> 16 | shifted(a & !sign, -16, negative, rounding)
+                }
+            },
+        }
+    }
+}
+
+/// Numbers in their order, with -0 below 0. NaNs are beyond the infinities.
+fn rank(bits: u16, value: Value) -> i128 {
+    let sign = 1 << (bits - 1);
+    let magnitude = (value & !sign).cast_signed();
+    if value & sign == 0 { magnitude } else { -1 - magnitude }
 }
 
 /// Bits of the exponent and of the fraction.
@@ -192,6 +295,49 @@ pub fn mul(bits: u16, a: Value, b: Value) -> Value {
     arithmetic(bits, a, b, |a, b| a * b, |a, b| a * b)
 }
 
+/// `a * b + c`, rounded once.
+fn fma(bits: u16, a: Value, b: Value, c: Value) -> Value {
+    let wide = |value: Value| f64::from_bits(low64(value));
+    match bits {
+        16 => fma_of_halves([a, b, c]),
+        32 => {
+            let narrow = |value: Value| f32::from_bits(u32::try_from(value).expect("32 bits"));
+            let result = narrow(a).mul_add(narrow(b), narrow(c));
+            if result.is_nan() { not_a_number(32) } else { result.to_bits().into() }
+        }
+        _ => {
+            let result = wide(a).mul_add(wide(b), wide(c));
+            if result.is_nan() { not_a_number(64) } else { result.to_bits().into() }
+        }
+    }
+}
+
+fn fma_of_halves(operands: [Value; 3]) -> Value {
+    let decoded = operands.map(|operand| decode(16, operand));
+    let finite = decoded.map(|number| match number {
+        DecodedFloat::Finite { negative, significand, exponent } => {
+            Some((negative, significand.cast_signed(), exponent))
+        }
+        DecodedFloat::NaN | DecodedFloat::Infinite { .. } => None,
+    });
+    let [Some(first), Some(second), Some(other)] = finite else {
+        let [a, b, c] = decoded.map(|of| f64::from_bits(low64(encode(64, of, Rounding::Nearest))));
+        let result = a.mul_add(b, c);
+        return encode(16, decode(64, result.to_bits().into()), Rounding::Nearest);
+    };
+    // The exact sum of numbers from 2^-48 to 2^33 has less than 128 bits.
+    let product = (first.0 != second.0, first.1 * second.1, first.2 + second.2);
+    let exponent = product.2.min(other.2);
+    let aligned = |(negative, significand, own): (bool, i128, i32)| {
+        let whole = significand << (own - exponent);
+        if negative { -whole } else { whole }
+    };
+    let sum = aligned(product) + aligned(other);
+    let negative = if sum == 0 { product.0 && other.0 } else { sum < 0 };
+    let number = DecodedFloat::Finite { negative, significand: sum.unsigned_abs(), exponent };
+    encode(16, number, Rounding::Nearest)
+}
+
 /// A subnormal number as the zero of its sign.
 pub fn flush(bits: u16, value: Value) -> Value {
     let format = format(bits);
@@ -250,6 +396,46 @@ mod tests {
     const F64: Type = Type { kind: TypeKind::Float, bits: 64 };
     const S32: Type = Type { kind: TypeKind::Signed, bits: 32 };
     const S64: Type = Type { kind: TypeKind::Signed, bits: 64 };
+
+    #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "the conversion that is compared with")]
+    #[expect(clippy::float_cmp, reason = "equality of floats is tested")]
+    fn float_operations_are_those_of_the_processor() {
+        let of = |n: f32| Value::from(n.to_bits());
+        let two = |op: FloatOp, a: f32, b: f32| op.apply(32, of(a), of(b), 0);
+        let numbers = [0.0, -0.0, 1.0, -1.5, 3.25, 1e30, -1e-40, f32::INFINITY, f32::NAN];
+        for a in numbers {
+            assert_eq!(two(FloatOp::Neg, a, a), of(-a));
+            assert_eq!(two(FloatOp::Abs, a, a), of(a.abs()));
+            for b in numbers {
+                let compare = |comparison, unordered| {
+                    two(FloatOp::Compare { comparison, unordered }, a, b) == 1
+                };
+                assert_eq!(compare(Comparison::Lt, false), a < b, "{a} {b}");
+                assert_eq!(compare(Comparison::Eq, false), a == b, "{a} {b}");
+                assert_eq!(compare(Comparison::Ne, true), a != b, "{a} {b}");
+                assert_eq!(compare(Comparison::Ge, false), a >= b, "{a} {b}");
+                let (min, max) = (FloatOp::Min { nan: false }, FloatOp::Max { nan: false });
+                if !(a.is_nan() && b.is_nan()) {
+                    assert_eq!(f32::from_bits(two(min, a, b) as u32), a.min(b), "{a} {b}");
+                    assert_eq!(f32::from_bits(two(max, a, b) as u32), a.max(b), "{a} {b}");
+                }
+                assert_eq!(two(FloatOp::Max { nan: true }, f32::NAN, b), 0x7fff_ffff);
+            }
+        }
+        assert_eq!(two(FloatOp::Min { nan: false }, 0.0, -0.0), of(-0.0));
+        assert_eq!(FloatOp::Fma.apply(32, of(3.0), of(4.0), of(5.0)), of(17.0));
+        // 2048 * 2048 + 1 is rounded once: in halves it is out of range, and 64 * 32 + 1 is a tie.
+        assert_eq!(FloatOp::Fma.apply(16, 0x5400, 0x5000, 0x3c00), 0x6800);
+        assert_eq!(FloatOp::Fma.apply(16, 0x5400, 0x5000, 0x4200), 0x6802);
+        assert_eq!(FloatOp::Fma.apply(16, 0x3c00, 0x3c00, 0xbc00), 0);
+        let brain = |n: f32| FloatOp::ToBf16(Rounding::Nearest).apply(32, of(n), 0, 0);
+        assert_eq!(brain(1.0), 0x3f80);
+        // A tie, to even, below and above.
+        assert_eq!(brain(f32::from_bits(0x3f80_8000)), 0x3f80);
+        assert_eq!(brain(f32::from_bits(0xbf81_8000)), 0xbf82);
+        assert_eq!(brain(f32::MAX), 0x7f80);
+    }
 
     /// Bit patterns without a pattern, and those where something happens.
     fn patterns() -> impl Iterator<Item = u64> {
