@@ -11,10 +11,14 @@ use engine::enumerate::Enumerate;
 use engine::explain::candidate::{Candidate, Visitor, candidates};
 use engine::plan::grows_with_choice;
 use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits};
+use execution::unfold::Unfolded;
 use litmus::arbitrary::{AccessedBytes, ProgramShape, ROUNDS, Sketch, TestOp, sketch};
 use litmus::{Prop, Test};
 use model::bits::BitRow;
 use model::given::Chosen;
+use model::isa::Operand;
+use model::memory::{Variable, VariableId};
+use model::program::{ContestedBytes, InitialValue, Observed, Program, ThreadId};
 use model::ptx;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
 use model::strength::{KnownForms, Strength};
@@ -119,6 +123,105 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
     })
 }
 
+/// The program with, in one thread, another variable in place of one, which no other thread accesses.
+fn with_private_variable(test: &Test, thread: usize, variable: usize) -> Test {
+    let mut test = test.clone();
+    let program = &mut test.program;
+    let [of, own] = [variable, program.variables.len()];
+    let [of, own] = [of, own].map(|index| VariableId(u16::try_from(index).expect("few variables")));
+    let copy = Variable { name: "own".to_owned(), ..program.variables[variable].clone() };
+    program.variables.push(copy);
+    for line in &mut program.threads[thread].lines {
+        line.instruction.each_operand_mut(&mut |operand| {
+            if *operand == Operand::Address(of) {
+                *operand = Operand::Address(own);
+            }
+        });
+    }
+    for register in &mut program.threads[thread].registers {
+        if let InitialValue::Address { variable, .. } = &mut register.initial
+            && *variable == of
+        {
+            *variable = own;
+        }
+    }
+    let thread = ThreadId(u8::try_from(thread).expect("few threads"));
+    let length = u32::try_from(program.variables[variable].initial.len()).expect("few bytes");
+    program.observed.push(Observed::Memory { variable: own, thread, offset: 0, length });
+    test
+}
+
+/// The bytes that some access of each of two threads overlaps, made so large that each access is inside or
+/// outside.
+fn contested(program: &Program, model: &Model) -> Option<Vec<ContestedBytes>> {
+    let unfolded = Unfolded::new(program, model.conventions, BOUND).ok()?;
+    let mut all: BTreeSet<(usize, ContestedBytes)> = BTreeSet::new();
+    for (thread, paths) in unfolded.paths.iter().enumerate() {
+        for access in paths.iter().flat_map(|path| &path.events).filter_map(|event| event.access) {
+            let variable = unfolded.layout.locations[usize::from(access.pa.object)].variable;
+            let (start, length) = (access.pa.start, access.pa.length);
+            all.insert((thread, ContestedBytes { variable, start, length }));
+        }
+    }
+    let overlap = |a: &ContestedBytes, b: &ContestedBytes| {
+        a.variable == b.variable && a.start < b.end() && b.start < a.end()
+    };
+    let of_two = |(thread, one): &&(usize, ContestedBytes)| {
+        all.iter().any(|(other, bytes)| thread != other && overlap(one, bytes))
+    };
+    let aliased = |(_, one): &&(usize, ContestedBytes)| {
+        program
+            .variables
+            .iter()
+            .any(|other| other.alias.is_some_and(|alias| alias.of == one.variable))
+    };
+    let several = |one: &&(usize, ContestedBytes)| of_two(one) || aliased(one);
+    let mut found: BTreeSet<ContestedBytes> = all.iter().filter(several).map(|of| of.1).collect();
+    loop {
+        let touched = |one: &&ContestedBytes| found.iter().any(|of| overlap(one, of));
+        let more: Vec<ContestedBytes> =
+            all.iter().map(|of| &of.1).filter(touched).copied().collect();
+        let before = found.len();
+        found.extend(more);
+        if found.len() == before {
+            return Some(found.into_iter().collect());
+        }
+    }
+}
+
+/// Accesses to bytes of one thread need no events.
+#[test]
+fn private_bytes_change_no_outcome() {
+    let model = ptx::model();
+    let (compared, private) = (Cell::new(0), Cell::new(0));
+    let shapes = [SMALL, LONG, WIDE, MIXED, BARRIERS];
+    law("private bytes", &shapes, 150, |program| {
+        let test = parse(program);
+        let variables = test.program.variables.iter().enumerate();
+        // An alias would still lead to the old bytes.
+        let plain = variables.filter(|(_, variable)| variable.alias.is_none());
+        for (variable, _) in plain.take(2) {
+            let test = with_private_variable(&test, 0, variable);
+            let mut sliced = test.clone();
+            sliced.program.contested = contested(&test.program, &model);
+            for engine in ENGINES {
+                let (all, less) = (ask(*engine, &model, &test)?, ask(*engine, &model, &sliced)?);
+                if let Some(difference) = difference(("events", &all), ("none", &less)) {
+                    return Err(format!("variable {variable}: {difference}"));
+                }
+                compared.set(compared.get() + 1);
+            }
+            let unfolded = Unfolded::new(&sliced.program, model.conventions, BOUND);
+            let paths = unfolded.iter().flat_map(|unfolded| unfolded.paths.iter().flatten());
+            private.set(
+                private.get() + usize::from(paths.clone().any(|path| !path.private.is_empty())),
+            );
+        }
+        Ok(())
+    });
+    assert!(private.get() > compared.get() / 8, "{} of {}", private.get(), compared.get());
+}
+
 /// How two answers differ, if they do.
 fn difference(a: (&str, &Answer), b: (&str, &Answer)) -> Option<String> {
     (a.1 != b.1).then(|| match (a.1, b.1) {
@@ -217,7 +320,7 @@ fn enumerate_agrees_with_naive_candidates() {
     law("naive", &shapes, 200, |program| {
         let mut test = parse(program);
         test.proposition = Prop::True;
-        test.program.observed.retain(|o| matches!(o, model::program::Observed::Register { .. }));
+        test.program.observed.retain(|o| matches!(o, Observed::Register { .. }));
         let outcomes = match ask(&Enumerate, &model, &test)? {
             Answer::Outcomes(outcomes) => outcomes,
             Answer::Stuck => BTreeSet::new(),

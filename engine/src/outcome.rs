@@ -35,6 +35,10 @@ pub fn outcomes_of<R: BitRow>(
         match of {
             Observed::Register { .. } => outcome[at] = values.register(of).unwrap_or(0),
             Observed::Memory { .. } => {
+                if let Some((thread, value)) = u.private_final(at) {
+                    outcome[at] = values.eval(thread, value).unwrap_or(0);
+                    continue;
+                }
                 let bytes = u.observed_bytes(of).expect("memory has bytes");
                 let mut finals = final_values(u, values, co, bytes)?;
                 match finals.as_slice() {

@@ -396,9 +396,12 @@ fn outcome<R: BitRow>(
     finals: &[Final],
     last: &[usize],
 ) -> Vec<Value> {
-    let observed = u.program.observed.iter().map(|&observed| match observed {
+    let observed = u.program.observed.iter().enumerate().map(|(at, &observed)| match observed {
         Observed::Register { .. } => values.register(observed).unwrap_or(0),
-        Observed::Memory { .. } => 0,
+        Observed::Memory { .. } => {
+            let private = u.private_final(at).and_then(|(thread, of)| values.eval(thread, of));
+            private.unwrap_or(0)
+        }
     });
     let mut outcome: Vec<Value> = observed.collect();
     for (choice, &at) in finals.iter().zip(last) {

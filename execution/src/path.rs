@@ -6,12 +6,14 @@
 mod address;
 mod barrier;
 mod memory;
+mod private;
 mod semantic;
 mod spin;
 mod state;
 
 use self::address::AddressUse;
 use self::barrier::cluster_barrier;
+pub use self::private::PrivateAccess;
 use self::state::{LoopHead, PathState, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
@@ -116,6 +118,10 @@ pub struct Path {
     pub checks: Vec<Assumption>,
     /// The value of each register at the end.
     pub registers: Vec<ExprId>,
+    /// The accesses to bytes that no other thread accesses: [`Program::contested`].
+    pub private: Vec<PrivateAccess>,
+    /// Indices into [`Program::observed`] of such bytes that the path writes, with their final values.
+    pub finals: Vec<(u16, ExprId)>,
     pub end: PathEnd,
     /// Whether a branch or a guard led the thread past an aligned barrier.
     pub passed_over: bool,
@@ -137,6 +143,8 @@ impl Path {
             events: self.events[..events].to_vec(),
             checks: self.checks.iter().filter(known).cloned().collect(),
             registers: self.registers.clone(),
+            private: self.private.clone(),
+            finals: self.finals.clone(),
             end,
             passed_over: self.passed_over,
         }
@@ -151,6 +159,7 @@ impl Path {
             + size_of_val(&*self.events)
             + size_of_val(&*self.checks)
             + size_of_val(&*self.registers)
+            + size_of_val(&*self.private)
     }
 }
 
@@ -215,6 +224,8 @@ pub fn paths(
         ctrl: 0,
         events: Vec::new(),
         checks: Vec::new(),
+        memory: Vec::new(),
+        trace: Vec::new(),
         visits: vec![0; if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
         heads: Vec::new(),
         passed_over: false,
@@ -254,6 +265,8 @@ fn bytes(state: &PathState) -> usize {
         + size_of_val(&*state.taint)
         + size_of_val(&*state.events)
         + size_of_val(&*state.checks)
+        + size_of_val(&*state.memory)
+        + size_of_val(&*state.trace)
         + size_of_val(&*state.visits)
         + heads.sum::<usize>()
 }
@@ -305,9 +318,12 @@ impl Walk<'_> {
         }
     }
 
-    fn finish(&mut self, state: PathState, end: PathEnd) {
-        let PathState { exprs, events, checks, registers, passed_over, .. } = state;
-        self.done.push(Path { exprs, events, checks, registers, end, passed_over });
+    fn finish(&mut self, mut state: PathState, end: PathEnd) {
+        let finals = self.private_finals(&mut state);
+        let PathState { exprs, events, checks, registers, trace, passed_over, .. } = state;
+        let private = trace;
+        let path = Path { exprs, events, checks, registers, private, finals, end, passed_over };
+        self.done.push(path);
     }
 
     fn step(&mut self, state: &mut PathState) -> Next {
@@ -336,7 +352,7 @@ impl Walk<'_> {
                 let Some(address) = self.address(state, load.address, &use_) else {
                     return Next::Stop;
                 };
-                Self::load(state, load, address, guard_taint);
+                self.load(state, load, address, guard_taint);
             }
             Instruction::Store(store) => {
                 let use_ = AddressUse::of_store(store);

@@ -409,6 +409,14 @@ impl<'u> Unfolding<'u> {
         })
     }
 
+    /// The final value of private bytes, by their index in what is observed, if some thread wrote them.
+    pub fn private_final(&self, observed: usize) -> Option<(ThreadId, ExprId)> {
+        (0u8..).zip(&self.paths).find_map(|(thread, path)| {
+            let of = path.finals.iter().find(|(index, _)| usize::from(*index) == observed);
+            of.map(|&(_, value)| (ThreadId(thread), value))
+        })
+    }
+
     /// The locations and bytes that an observed piece of memory is.
     pub fn observed_bytes(&self, observed: Observed) -> Option<Extent> {
         match observed {

@@ -207,8 +207,13 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
     let variables = program::variables(&draft, report);
     let declarations = init::declarations(&draft, declared);
     let threads = program::threads(draft);
-    let program =
-        Program { threads, variables, observed: tail.observed, constants: tail.constants };
+    let program = Program {
+        threads,
+        variables,
+        observed: tail.observed,
+        constants: tail.constants,
+        contested: None,
+    };
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));
     let own = |text: &&str| (*text).to_owned();

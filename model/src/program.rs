@@ -36,6 +36,25 @@ pub struct Program {
     pub observed: Vec<Observed>,
     /// Constants that conditions speak of; values a thin-air execution could have.
     pub constants: Vec<Value>,
+    /// If given, only these bytes are accessed by several threads, or through several names. Accesses to other
+    /// bytes make no events. An access must not overlap these bytes in part.
+    pub contested: Option<Vec<ContestedBytes>>,
+}
+
+/// Bytes that several threads, or one thread through aliases, may access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ContestedBytes {
+    /// Not an alias, but the variable of which it is one.
+    pub variable: VariableId,
+    pub start: u32,
+    /// In bytes.
+    pub length: u32,
+}
+
+impl ContestedBytes {
+    pub fn end(self) -> u32 {
+        self.start + self.length
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -50,6 +50,9 @@ pub(super) fn finals<R: BitRow>(
     let mut finals = Vec::new();
     for (index, &observed) in u.program.observed.iter().enumerate() {
         let Some(bytes) = u.observed_bytes(observed) else { continue };
+        if u.private_final(index).is_some() {
+            continue;
+        }
         let cells = &u.cells[usize::from(bytes.object)];
         for &cell in cells.iter().filter(|cell| bytes.contains(**cell)) {
             let covering: R = writes_of(u, cell);
@@ -128,10 +131,16 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     /// the same reasons. `last` has the write of each final value.
     pub(super) fn block_outcome(mut self, finals: &[Final], last: &[usize]) {
         let program = self.u.program;
-        for &observed in &program.observed {
-            if let Observed::Register { thread, register } = observed {
-                let path = self.u.paths[usize::from(thread.0)];
-                self.expr(thread, path.registers[usize::from(register.0)]);
+        for (index, &observed) in program.observed.iter().enumerate() {
+            let shown = match observed {
+                Observed::Register { thread, register } => {
+                    let path = self.u.paths[usize::from(thread.0)];
+                    Some((thread, path.registers[usize::from(register.0)]))
+                }
+                Observed::Memory { .. } => self.u.private_final(index),
+            };
+            if let Some((thread, value)) = shown {
+                self.expr(thread, value);
             }
         }
         for (index, (choice, &at)) in finals.iter().zip(last).enumerate() {

@@ -1,12 +1,12 @@
 //! Loads, stores and atomics as events of a path.
 
-use super::state::{ComputedAddress, PathState, proxy_tag, scope_tag};
+use super::state::{ComputedAddress, PathState, cas_succeeds, proxy_tag, scope_tag};
 use super::{Assumption, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::Type;
-use model::isa::alu::{AluOp, Comparison};
+use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::ld::{Load, LoadOrder};
@@ -17,6 +17,7 @@ use model::value::low_bits;
 
 impl Walk<'_> {
     pub(super) fn load(
+        &self,
         state: &mut PathState,
         load: &Load,
         (accesses, at): (Vec<Access>, ComputedAddress),
@@ -41,6 +42,12 @@ impl Walk<'_> {
         for (access, destination) in accesses.into_iter().zip(&load.destinations) {
             // A sink reads nothing.
             let Some(destination) = destination else { continue };
+            if self.is_private(access) {
+                let (raw, taint) = self.private_load(state, access);
+                let value = state.exprs.extend_signed(load.ty, raw);
+                state.set(*destination, value, taint | at.taint | guard);
+                continue;
+            }
             let index = state.push(EventKind::Read, tags, guard);
             let event = state.last();
             event.locate(access, at);
@@ -73,6 +80,12 @@ impl Walk<'_> {
         let element = accesses.len() > 1;
         for (access, &source) in accesses.into_iter().zip(&store.sources) {
             let (value, data) = self.operand(state, source);
+            if self.is_private(access) {
+                let taint = data | at.taint | guard | state.ctrl;
+                Self::private_store(state, access, value, taint);
+                continue;
+            }
+            state.heads.clear();
             state.push(EventKind::Write, tags, guard);
             let event = state.last();
             event.locate(access, at);
@@ -80,7 +93,6 @@ impl Walk<'_> {
             event.value = Some(value);
             event.element = element;
         }
-        state.heads.clear();
     }
 
     pub(super) fn atomic(
@@ -91,6 +103,10 @@ impl Walk<'_> {
         guard: Mask,
     ) {
         let access = accesses[0];
+        if self.is_private(access) {
+            self.private_atomic(state, atomic, (access, at), guard);
+            return;
+        }
         let scope = scope_tag(atomic.scope);
         let extra = cxx_tags(atomic.cxx);
         let mut read_tags = Tags::of(&[Tag::All, Tag::Read, Tag::Atomic, Tag::Generic, scope]);
@@ -113,8 +129,7 @@ impl Walk<'_> {
         let operand_taint = operands.iter().fold(0, |all, o| all | o.1);
         let (value, data) = match atomic.op {
             AtomicOp::Cas => {
-                let op = AluOp::Setp(Comparison::Eq);
-                let equal = state.exprs.alu(op, atomic.ty, &[old, operands[0].0]);
+                let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
                 let mut failed = state.clone();
                 failed.checks.push(Assumption::Truth(equal, false));
                 if let Some(failure) = atomic.cxx.failure {
@@ -157,21 +172,34 @@ impl Walk<'_> {
             | AtomicOp::Max
             | AtomicOp::Inc
             | AtomicOp::Dec) => {
-                // 9.7.15.5: sums of singles in global memory know no subnormal numbers, those in
-                // shared memory do.
-                let space = self.layout.virtuals[usize::from(access.va.object)].space;
-                let flush = atomic.ty == Type::F32 && space == Space::Global;
-                let flushed = |state: &mut PathState, value: ExprId| {
-                    if flush { state.exprs.alu(AluOp::Flush, atomic.ty, &[value]) } else { value }
-                };
-                let (old, operand) = (flushed(state, old), flushed(state, operands[0].0));
-                let sum = state.exprs.atomic(op, atomic.ty, old, operand);
-                (flushed(state, sum), seen | operand_taint)
+                let sum = self.sum(state, (op, atomic.ty), access, old, operands[0].0);
+                (sum, seen | operand_taint)
             }
         };
         state.written_back(access, at, guard, value, data, read);
         state.last().tags = write_tags(release, scope).with(Tag::Atomic).and(extra);
         self.keep_heads(state);
+    }
+
+    /// What an atomic other than `cas` and `exch` writes over `old`.
+    pub(super) fn sum(
+        &self,
+        state: &mut PathState,
+        (op, ty): (AtomicOp, Type),
+        access: Access,
+        old: ExprId,
+        operand: ExprId,
+    ) -> ExprId {
+        // 9.7.15.5: sums of singles in global memory know no subnormal numbers, those in
+        // shared memory do.
+        let space = self.layout.virtuals[usize::from(access.va.object)].space;
+        let flush = ty == Type::F32 && space == Space::Global;
+        let flushed = |state: &mut PathState, value: ExprId| {
+            if flush { state.exprs.alu(AluOp::Flush, ty, &[value]) } else { value }
+        };
+        let (old, operand) = (flushed(state, old), flushed(state, operand));
+        let sum = state.exprs.atomic(op, ty, old, operand);
+        flushed(state, sum)
     }
 
     /// After an atomic: whether it has changed anything is asked where the loop comes back.

@@ -1,10 +1,12 @@
 //! The state of a path during symbolic execution.
 
 use super::Assumption;
+use super::private::{PrivateAccess, PrivateWrite};
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
-use model::isa::Reg;
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::{Reg, Type};
 use model::memory::Proxy;
 use model::scope::Scope;
 use model::value::Value;
@@ -19,6 +21,10 @@ pub(super) struct PathState {
     pub(super) ctrl: Mask,
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Assumption>,
+    /// The writes to private bytes, oldest first. None is covered by a later one.
+    pub(super) memory: Vec<PrivateWrite>,
+    /// The accesses to private bytes.
+    pub(super) trace: Vec<PrivateAccess>,
     pub(super) visits: Vec<u32>,
     /// Loop heads since the last barrier, store, or atomic that changed something.
     pub(super) heads: Vec<LoopHead>,
@@ -63,6 +69,8 @@ impl PathState {
             ctrl: 0,
             events: Vec::new(),
             checks: Vec::new(),
+            memory: Vec::new(),
+            trace: Vec::new(),
             visits: Vec::new(),
             heads: Vec::new(),
             passed_over: false,
@@ -136,6 +144,16 @@ impl PathState {
         event.rmw = Some(read);
         self.events[usize::from(read)].rmw = Some(write);
     }
+}
+
+/// Whether a `cas` finds what it expects.
+pub(super) fn cas_succeeds(
+    state: &mut PathState,
+    ty: Type,
+    old: ExprId,
+    expected: ExprId,
+) -> ExprId {
+    state.exprs.alu(AluOp::Setp(Comparison::Eq), ty, &[old, expected])
 }
 
 pub(super) fn scope_tag(scope: Scope) -> Tag {

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use lift::function::{Function, Language, Refused};
 use model::isa::{Address, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
-use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
+use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
 use super::partner::{FRESH, MeetingLocation};
 use super::repair;
-use super::scan::ByteRange;
+use super::scan::{ByteRange, MemoryUse};
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -30,6 +30,8 @@ pub struct RefinementCase<'a> {
     pub locations: Vec<MeetingLocation>,
     /// Memory that an outcome includes: the variable, the offset, and the number of bytes.
     pub shown: Vec<(usize, u32, u32)>,
+    /// The uses of memory of both sides.
+    pub uses: Vec<MemoryUse>,
     /// Whether accesses may be torn.
     pub torn: bool,
     bound: BTreeMap<(bool, [Vec<String>; 2]), BoundFunction>,
@@ -42,10 +44,44 @@ impl<'a> RefinementCase<'a> {
         sides: [&'a Function; 2],
         locations: Vec<MeetingLocation>,
         shown: Vec<(usize, u32, u32)>,
+        uses: Vec<MemoryUse>,
     ) -> RefinementCase<'a> {
         let [source, target] = sides;
         let (torn, bound) = (false, BTreeMap::new());
-        RefinementCase { refiner, setup, source, target, locations, shown, torn, bound }
+        RefinementCase { refiner, setup, source, target, locations, shown, uses, torn, bound }
+    }
+
+    /// The bytes that several threads access in a context; `None` if the function runs twice, so that all are.
+    fn contested(&self, context: &Context) -> Option<Vec<ContestedBytes>> {
+        let twins = context.judged_threads();
+        if twins > 1 {
+            return None;
+        }
+        let partners = context.threads[twins..].iter().flatten();
+        let mut found: Vec<ByteRange> =
+            partners.filter_map(|op| Some(self.locations[op.place()?].place)).collect();
+        // The model has rules about a location that is read as constant and written.
+        let constant = self.uses.iter().filter(|one| one.constant);
+        let written = |place: ByteRange| {
+            self.uses.iter().any(|other| other.writes && other.place.overlaps(place))
+        };
+        found.extend(constant.map(|one| one.place).filter(|place| written(*place)));
+        // Each access is inside the bytes, or outside.
+        let mut next = 0;
+        while let Some(&place) = found.get(next) {
+            next += 1;
+            for one in &self.uses {
+                if one.place.overlaps(place) && !found.contains(&one.place) {
+                    found.push(one.place);
+                }
+            }
+        }
+        let bytes = found.into_iter().map(|place| ContestedBytes {
+            variable: VariableId(u16::try_from(place.memory).expect("few variables")),
+            start: place.offset,
+            length: place.bytes,
+        });
+        Some(bytes.collect())
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -264,6 +300,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
             thread.placement = placement;
         }
         program.observed = self.observed(&program, context, result.as_ref());
+        program.contested = self.contested(context);
         Ok(Some(program))
     }
 

@@ -506,7 +506,8 @@ fn case<'a>(
         }
     }
     let shown = shown.into_iter().collect();
-    Ok((RefinementCase::new(refiner, setup, sides, locations, shown), scans))
+    let uses = all().copied().collect();
+    Ok((RefinementCase::new(refiner, setup, sides, locations, shown, uses), scans))
 }
 
 /// Finds a store of the target to bytes that the source never writes.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use execution::event::{EventKind, PathEvent, Resource};
 use execution::path::{Path, PathEnd};
 use execution::unfold::{UnfoldLimit, Unfolded};
+use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::{Instruction, Operand};
@@ -23,6 +24,17 @@ pub struct ByteRange {
     pub bytes: u32,
 }
 
+impl ByteRange {
+    pub fn end(self) -> u32 {
+        self.offset + self.bytes
+    }
+
+    /// Whether the two share a byte.
+    pub fn overlaps(self, other: ByteRange) -> bool {
+        self.memory == other.memory && self.offset < other.end() && other.offset < self.end()
+    }
+}
+
 /// How a place is accessed.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +46,8 @@ pub struct MemoryUse {
     pub plain: bool,
     /// Whether the program promises that no thread writes it.
     pub promised: bool,
+    /// Whether some load assumes that no thread writes it, such as `ld.global.nc`.
+    pub constant: bool,
 }
 
 /// The properties of a thread by itself.
@@ -160,9 +174,14 @@ impl ThreadScan {
                 bytes: access.va.length,
             };
             let index = self.uses.iter().position(|one| one.place == place).unwrap_or_else(|| {
-                let nothing =
-                    MemoryUse { place, reads: false, writes: false, plain: true, promised: false };
-                self.uses.push(nothing);
+                self.uses.push(MemoryUse {
+                    place,
+                    reads: false,
+                    writes: false,
+                    plain: true,
+                    promised: false,
+                    constant: false,
+                });
                 self.uses.len() - 1
             });
             let one = &mut self.uses[index];
@@ -175,6 +194,8 @@ impl ThreadScan {
                 strong: event.tags.scope().is_some(),
             });
             one.promised |= promised(event.line.into());
+            let constant = [Tag::NonCoherentRead, Tag::UniformRead, Tag::ReadonlyRead];
+            one.constant |= constant.iter().any(|tag| event.tags.has(*tag));
             one.plain &= event.tags.scope().is_none();
             for &before in &seen {
                 self.ordered.insert((before, index));

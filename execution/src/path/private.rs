@@ -1,0 +1,208 @@
+//! Accesses to bytes that only one thread accesses: they are computed in program order, without events.
+//!
+//! Such an access has no effect on other threads, and coherence with program order leaves each of its reads one
+//! value: that of the last write before it in its thread. What a value depends on passes through memory.
+
+use super::state::{ComputedAddress, PathState, cas_succeeds};
+use super::{Assumption, Walk};
+use crate::event::{Access, EventKind, Mask};
+use crate::expr::{Expr, ExprId};
+use model::isa::alu::AluOp;
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::{Type, TypeKind};
+use model::memory::Extent;
+use model::program::Observed;
+use model::value::{little_endian, low_bits};
+
+/// A write to private bytes.
+#[derive(Clone, Debug)]
+pub(super) struct PrivateWrite {
+    /// Physical bytes.
+    bytes: Extent,
+    /// Its bits above the bytes are 0.
+    value: ExprId,
+    taint: Mask,
+}
+
+/// An access to private bytes, in program order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PrivateAccess {
+    /// Index into [`model::program::Thread::lines`].
+    pub line: u16,
+    pub kind: EventKind,
+    /// Virtual bytes.
+    pub bytes: Extent,
+    /// The number of events of the path before it.
+    pub events: u16,
+}
+
+/// The type of so many bytes.
+fn bits(bytes: u32) -> Type {
+    let bits = u16::try_from(8 * bytes).expect("an access has few bytes");
+    Type { kind: TypeKind::Bits, bits }
+}
+
+impl Walk<'_> {
+    /// Whether no other thread accesses these bytes.
+    pub(super) fn is_private(&self, access: Access) -> bool {
+        let Some(contested) = &self.program.contested else { return false };
+        let location = &self.layout.locations[usize::from(access.pa.object)];
+        let (start, end) = (access.pa.start, access.pa.end());
+        contested
+            .iter()
+            .all(|of| of.variable != location.variable || of.start >= end || start >= of.end())
+    }
+
+    /// Records an access that makes no event.
+    fn trace(state: &mut PathState, access: Access, kind: EventKind) {
+        let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
+        let (line, events) = (index(state.pc), index(state.events.len()));
+        state.trace.push(PrivateAccess { line, kind, bytes: access.va, events });
+    }
+
+    /// What a load of private bytes returns, and what it depends on.
+    pub(super) fn private_load(&self, state: &mut PathState, access: Access) -> (ExprId, Mask) {
+        Self::trace(state, access, EventKind::Read);
+        self.private_value(state, access.pa)
+    }
+
+    fn private_value(&self, state: &mut PathState, bytes: Extent) -> (ExprId, Mask) {
+        let last = state.memory.iter().rev().find(|write| write.bytes.overlaps(bytes));
+        let initial = |from: u32, to: u32| {
+            let of = &self.layout.locations[usize::from(bytes.object)].initial;
+            little_endian(&of[from as usize..to as usize])
+        };
+        match last {
+            None => return (state.exprs.constant(initial(bytes.start, bytes.end())), 0),
+            Some(write) if write.bytes == bytes => return (write.value, write.taint),
+            Some(_) => {}
+        }
+        // The bytes of several writes, from the lowest on.
+        let source = |state: &PathState, at: u32| {
+            let byte = Extent { start: at, length: 1, ..bytes };
+            state.memory.iter().rposition(|write| write.bytes.overlaps(byte))
+        };
+        let (mut value, mut taint) = (state.exprs.constant(0), 0);
+        let mut from = bytes.start;
+        while from < bytes.end() {
+            let of = source(state, from);
+            let to = (from + 1..bytes.end()).find(|&at| source(state, at) != of);
+            let to = to.unwrap_or(bytes.end());
+            let piece = match of {
+                None => state.exprs.constant(initial(from, to)),
+                Some(write) => {
+                    let write = state.memory[write].clone();
+                    taint |= write.taint;
+                    let at =
+                        u8::try_from(8 * (from - write.bytes.start)).expect("16 bytes at most");
+                    state.exprs.alu(AluOp::Extract(at), bits(to - from), &[write.value])
+                }
+            };
+            let at = u8::try_from(8 * (from - bytes.start)).expect("16 bytes at most");
+            value = if at == 0 {
+                piece
+            } else {
+                state.exprs.alu(AluOp::Concat(at), bits(to - bytes.start), &[value, piece])
+            };
+            from = to;
+        }
+        (value, taint)
+    }
+
+    /// Writes private bytes.
+    pub(super) fn private_store(state: &mut PathState, access: Access, value: ExprId, taint: Mask) {
+        Self::trace(state, access, EventKind::Write);
+        let bytes = access.pa;
+        let value = narrowed(state, value, bytes.length);
+        let same = |write: &PrivateWrite| write.bytes == bytes && write.value == value;
+        let last = state.memory.iter().rev().find(|write| write.bytes.overlaps(bytes));
+        if last.is_some_and(same) {
+            // The bytes are what they were, so a loop that does no more may be left out.
+            let at = state.memory.iter().rposition(same).expect("it was just found");
+            state.memory[at].taint |= taint;
+            return;
+        }
+        state.memory.retain(|write| !bytes.contains(write.bytes));
+        state.memory.push(PrivateWrite { bytes, value, taint });
+        state.heads.clear();
+    }
+
+    /// An atomic on private bytes.
+    pub(super) fn private_atomic(
+        &mut self,
+        state: &mut PathState,
+        atomic: &Atomic,
+        (access, at): (Access, ComputedAddress),
+        guard: Mask,
+    ) {
+        let operands: Vec<(ExprId, Mask)> =
+            atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
+        let (old, seen) = self.private_load(state, access);
+        let seen = seen | at.taint | guard;
+        if let Some(destination) = atomic.destination {
+            let value = state.exprs.extend_signed(atomic.ty, old);
+            state.set(destination, value, seen);
+        }
+        let taint = operands.iter().fold(seen | state.ctrl, |all, operand| all | operand.1);
+        let value = match atomic.op {
+            AtomicOp::Cas => {
+                let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
+                match state.truth(equal) {
+                    Some(false) => return,
+                    Some(true) => {}
+                    None => {
+                        let mut failed = state.clone();
+                        failed.checks.push(Assumption::Truth(equal, false));
+                        failed.pc += 1;
+                        failed.step += 1;
+                        self.pending.push(failed);
+                        state.checks.push(Assumption::Truth(equal, true));
+                    }
+                }
+                operands[1].0
+            }
+            AtomicOp::Exch => operands[0].0,
+            op => self.sum(state, (op, atomic.ty), access, old, operands[0].0),
+        };
+        let value = narrowed(state, value, access.pa.length);
+        if value != old {
+            Self::private_store(state, access, value, taint);
+        }
+    }
+
+    /// The final values of observed private memory that the path wrote.
+    pub(super) fn private_finals(&self, state: &mut PathState) -> Vec<(u16, ExprId)> {
+        if state.memory.is_empty() {
+            return Vec::new();
+        }
+        let mut finals = Vec::new();
+        for (index, observed) in (0u16..).zip(&self.program.observed) {
+            let Observed::Memory { variable, thread, offset, length } = *observed else {
+                continue;
+            };
+            let object = self.layout.object(variable, thread);
+            let bytes = self.layout.physical(Extent { object, start: offset, length });
+            if state.memory.iter().any(|write| write.bytes.overlaps(bytes)) {
+                let value = self.private_value(state, bytes).0;
+                finals.push((index, value));
+            }
+        }
+        finals
+    }
+}
+
+/// A value without the bits above so many bytes.
+fn narrowed(state: &mut PathState, value: ExprId, length: u32) -> ExprId {
+    let ty = bits(length);
+    let fits = match state.exprs.get(value) {
+        Expr::Const(value) => value & low_bits(ty.bits) == value,
+        Expr::Read(read) => {
+            state.events[usize::from(read)].access.is_some_and(|of| of.pa.length <= length)
+        }
+        Expr::Alu { op: AluOp::Extract(_) | AluOp::Concat(_), ty: own, .. } => {
+            own.kind == TypeKind::Bits && own.bits <= ty.bits
+        }
+        Expr::Alu { .. } | Expr::Reduced(_) | Expr::Atomic { .. } | Expr::Extend { .. } => false,
+    };
+    if fits { value } else { state.exprs.alu(AluOp::Extract(0), ty, &[value]) }
+}
