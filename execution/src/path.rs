@@ -111,11 +111,24 @@ pub enum PathEnd {
     },
 }
 
+/// A guard, a conditional branch or a `cas` on a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Decision {
+    /// Index into [`model::program::Thread::lines`].
+    pub line: u16,
+    /// Whether the instruction is executed, the branch taken, the `cas` successful.
+    pub holds: bool,
+    /// Index into [`Path::checks`] if a read decides it.
+    pub check: Option<u16>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Path {
     pub exprs: Exprs,
     pub events: Vec<PathEvent>,
     pub checks: Vec<Assumption>,
+    /// What the path decided, in order.
+    pub decisions: Vec<Decision>,
     /// The value of each register at the end.
     pub registers: Vec<ExprId>,
     /// The accesses to bytes that no other thread accesses: [`Program::contested`].
@@ -142,6 +155,8 @@ impl Path {
             exprs: self.exprs.clone(),
             events: self.events[..events].to_vec(),
             checks: self.checks.iter().filter(known).cloned().collect(),
+            // The checks are counted anew.
+            decisions: Vec::new(),
             registers: self.registers.clone(),
             private: self.private.clone(),
             finals: self.finals.clone(),
@@ -158,6 +173,7 @@ impl Path {
             + self.exprs.bytes()
             + size_of_val(&*self.events)
             + size_of_val(&*self.checks)
+            + size_of_val(&*self.decisions)
             + size_of_val(&*self.registers)
             + size_of_val(&*self.private)
     }
@@ -224,6 +240,7 @@ pub fn paths(
         ctrl: 0,
         events: Vec::new(),
         checks: Vec::new(),
+        decisions: Vec::new(),
         memory: Vec::new(),
         trace: Vec::new(),
         visits: vec![0; if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
@@ -265,6 +282,7 @@ fn bytes(state: &PathState) -> usize {
         + size_of_val(&*state.taint)
         + size_of_val(&*state.events)
         + size_of_val(&*state.checks)
+        + size_of_val(&*state.decisions)
         + size_of_val(&*state.memory)
         + size_of_val(&*state.trace)
         + size_of_val(&*state.visits)
@@ -320,10 +338,19 @@ impl Walk<'_> {
 
     fn finish(&mut self, mut state: PathState, end: PathEnd) {
         let finals = self.private_finals(&mut state);
-        let PathState { exprs, events, checks, registers, trace, passed_over, .. } = state;
-        let private = trace;
-        let path = Path { exprs, events, checks, registers, private, finals, end, passed_over };
-        self.done.push(path);
+        let PathState { exprs, events, checks, decisions, registers, .. } = state;
+        let (private, passed_over) = (state.trace, state.passed_over);
+        self.done.push(Path {
+            exprs,
+            events,
+            checks,
+            decisions,
+            registers,
+            private,
+            finals,
+            end,
+            passed_over,
+        });
     }
 
     fn step(&mut self, state: &mut PathState) -> Next {
@@ -412,13 +439,15 @@ impl Walk<'_> {
     fn executes(&mut self, state: &mut PathState, guard: Guard) -> bool {
         let predicate = state.registers[usize::from(guard.predicate.0)];
         if let Some(value) = state.truth(predicate) {
-            return value != guard.negated;
+            let holds = value != guard.negated;
+            state.decide(holds, None);
+            return holds;
         }
         let mut skipped = state.clone();
-        skipped.checks.push(Assumption::Truth(predicate, guard.negated));
+        skipped.decide(false, Some(Assumption::Truth(predicate, guard.negated)));
         self.skip(&mut skipped, state.taint[usize::from(guard.predicate.0)]);
         self.pending.push(skipped);
-        state.checks.push(Assumption::Truth(predicate, !guard.negated));
+        state.decide(true, Some(Assumption::Truth(predicate, !guard.negated)));
         true
     }
 
@@ -429,15 +458,16 @@ impl Walk<'_> {
         state.ctrl |= a.1 | b.1;
         let holds = state.exprs.alu(AluOp::Setp(comparison), Type::U64, &[a.0, b.0]);
         if let Some(value) = state.truth(holds) {
+            state.decide(value, None);
             return value;
         }
         let mut other = state.clone();
-        other.checks.push(Assumption::Truth(holds, false));
+        other.decide(false, Some(Assumption::Truth(holds, false)));
         self.note_branch(&mut other, branch.target, false);
         other.pc += 1;
         other.step += 1;
         self.pending.push(other);
-        state.checks.push(Assumption::Truth(holds, true));
+        state.decide(true, Some(Assumption::Truth(holds, true)));
         true
     }
 

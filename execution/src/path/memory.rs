@@ -43,7 +43,7 @@ impl Walk<'_> {
             // A sink reads nothing.
             let Some(destination) = destination else { continue };
             if self.is_private(access) {
-                let (raw, taint) = self.private_load(state, access);
+                let (raw, taint) = self.private_load(state, access, tags);
                 let value = state.exprs.extend_signed(load.ty, raw);
                 state.set(*destination, value, taint | at.taint | guard);
                 continue;
@@ -82,7 +82,7 @@ impl Walk<'_> {
             let (value, data) = self.operand(state, source);
             if self.is_private(access) {
                 let taint = data | at.taint | guard | state.ctrl;
-                Self::private_store(state, access, value, taint);
+                Self::private_store(state, access, tags, (value, taint));
                 continue;
             }
             state.heads.clear();
@@ -131,7 +131,7 @@ impl Walk<'_> {
             AtomicOp::Cas => {
                 let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
                 let mut failed = state.clone();
-                failed.checks.push(Assumption::Truth(equal, false));
+                failed.decide(false, Some(Assumption::Truth(equal, false)));
                 if let Some(failure) = atomic.cxx.failure {
                     failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
                 }
@@ -152,7 +152,7 @@ impl Walk<'_> {
                 failed.pc += 1;
                 failed.step += 1;
                 self.pending.push(failed);
-                state.checks.push(Assumption::Truth(equal, true));
+                state.decide(true, Some(Assumption::Truth(equal, true)));
                 // It has read what it compares with: a loop for a lock ends here.
                 let expected = state.exprs.as_const(operands[0].0);
                 if let (Some(destination), Some(expected)) = (atomic.destination, expected) {

@@ -3,10 +3,11 @@
 //! Such an access has no effect on other threads, and coherence with program order leaves each of its reads one
 //! value: that of the last write before it in its thread. What a value depends on passes through memory.
 
-use super::state::{ComputedAddress, PathState, cas_succeeds};
+use super::state::{ComputedAddress, PathState, cas_succeeds, scope_tag};
 use super::{Assumption, Walk};
-use crate::event::{Access, EventKind, Mask};
+use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
+use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::{Type, TypeKind};
@@ -30,6 +31,8 @@ pub struct PrivateAccess {
     /// Index into [`model::program::Thread::lines`].
     pub line: u16,
     pub kind: EventKind,
+    /// The tags that an event would have.
+    pub tags: Tags,
     /// Virtual bytes.
     pub bytes: Extent,
     /// The number of events of the path before it.
@@ -54,15 +57,20 @@ impl Walk<'_> {
     }
 
     /// Records an access that makes no event.
-    fn trace(state: &mut PathState, access: Access, kind: EventKind) {
+    fn trace(state: &mut PathState, access: Access, kind: EventKind, tags: Tags) {
         let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
         let (line, events) = (index(state.pc), index(state.events.len()));
-        state.trace.push(PrivateAccess { line, kind, bytes: access.va, events });
+        state.trace.push(PrivateAccess { line, kind, tags, bytes: access.va, events });
     }
 
     /// What a load of private bytes returns, and what it depends on.
-    pub(super) fn private_load(&self, state: &mut PathState, access: Access) -> (ExprId, Mask) {
-        Self::trace(state, access, EventKind::Read);
+    pub(super) fn private_load(
+        &self,
+        state: &mut PathState,
+        access: Access,
+        tags: Tags,
+    ) -> (ExprId, Mask) {
+        Self::trace(state, access, EventKind::Read, tags);
         self.private_value(state, access.pa)
     }
 
@@ -110,8 +118,13 @@ impl Walk<'_> {
     }
 
     /// Writes private bytes.
-    pub(super) fn private_store(state: &mut PathState, access: Access, value: ExprId, taint: Mask) {
-        Self::trace(state, access, EventKind::Write);
+    pub(super) fn private_store(
+        state: &mut PathState,
+        access: Access,
+        tags: Tags,
+        (value, taint): (ExprId, Mask),
+    ) {
+        Self::trace(state, access, EventKind::Write, tags);
         let bytes = access.pa;
         let value = narrowed(state, value, bytes.length);
         let same = |write: &PrivateWrite| write.bytes == bytes && write.value == value;
@@ -135,9 +148,10 @@ impl Walk<'_> {
         (access, at): (Access, ComputedAddress),
         guard: Mask,
     ) {
+        let tags = Tags::of(&[Tag::Atomic, scope_tag(atomic.scope)]);
         let operands: Vec<(ExprId, Mask)> =
             atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
-        let (old, seen) = self.private_load(state, access);
+        let (old, seen) = self.private_load(state, access, tags);
         let seen = seen | at.taint | guard;
         if let Some(destination) = atomic.destination {
             let value = state.exprs.extend_signed(atomic.ty, old);
@@ -148,25 +162,36 @@ impl Walk<'_> {
             AtomicOp::Cas => {
                 let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
                 match state.truth(equal) {
-                    Some(false) => return,
-                    Some(true) => {}
+                    Some(false) => {
+                        state.decide(false, None);
+                        return;
+                    }
+                    Some(true) => state.decide(true, None),
                     None => {
                         let mut failed = state.clone();
-                        failed.checks.push(Assumption::Truth(equal, false));
+                        failed.decide(false, Some(Assumption::Truth(equal, false)));
                         failed.pc += 1;
                         failed.step += 1;
                         self.pending.push(failed);
-                        state.checks.push(Assumption::Truth(equal, true));
+                        state.decide(true, Some(Assumption::Truth(equal, true)));
                     }
                 }
                 operands[1].0
             }
             AtomicOp::Exch => operands[0].0,
-            op => self.sum(state, (op, atomic.ty), access, old, operands[0].0),
+            op @ (AtomicOp::Add
+            | AtomicOp::Sub
+            | AtomicOp::And
+            | AtomicOp::Or
+            | AtomicOp::Xor
+            | AtomicOp::Min
+            | AtomicOp::Max
+            | AtomicOp::Inc
+            | AtomicOp::Dec) => self.sum(state, (op, atomic.ty), access, old, operands[0].0),
         };
         let value = narrowed(state, value, access.pa.length);
         if value != old {
-            Self::private_store(state, access, value, taint);
+            Self::private_store(state, access, tags, (value, taint));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The state of a path during symbolic execution.
 
-use super::Assumption;
 use super::private::{PrivateAccess, PrivateWrite};
+use super::{Assumption, Decision};
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
@@ -21,6 +21,7 @@ pub(super) struct PathState {
     pub(super) ctrl: Mask,
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Assumption>,
+    pub(super) decisions: Vec<Decision>,
     /// The writes to private bytes, oldest first. None is covered by a later one.
     pub(super) memory: Vec<PrivateWrite>,
     /// The accesses to private bytes.
@@ -69,6 +70,7 @@ impl PathState {
             ctrl: 0,
             events: Vec::new(),
             checks: Vec::new(),
+            decisions: Vec::new(),
             memory: Vec::new(),
             trace: Vec::new(),
             visits: Vec::new(),
@@ -95,6 +97,14 @@ impl PathState {
                 Assumption::Truth(..) | Assumption::Equals(..) | Assumption::NoneOf(..) => None,
             })
         })
+    }
+
+    /// Records what the current line decides, with the assumption if a read decides it.
+    pub(super) fn decide(&mut self, holds: bool, assumption: Option<Assumption>) {
+        let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
+        let check = assumption.is_some().then(|| index(self.checks.len()));
+        self.decisions.push(Decision { line: index(self.pc), holds, check });
+        self.checks.extend(assumption);
     }
 
     pub(super) fn set(&mut self, register: Reg, value: ExprId, taint: Mask) {

@@ -9,9 +9,10 @@ use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, Th
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
+use super::inputs::as_float;
 use super::partner::{FRESH, MeetingLocation};
 use super::repair;
-use super::scan::{ByteRange, MemoryUse};
+use super::scan::{ByteRange, MemoryUse, closed};
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -67,21 +68,7 @@ impl<'a> RefinementCase<'a> {
         };
         found.extend(constant.map(|one| one.place).filter(|place| written(*place)));
         // Each access is inside the bytes, or outside.
-        let mut next = 0;
-        while let Some(&place) = found.get(next) {
-            next += 1;
-            for one in &self.uses {
-                if one.place.overlaps(place) && !found.contains(&one.place) {
-                    found.push(one.place);
-                }
-            }
-        }
-        let bytes = found.into_iter().map(|place| ContestedBytes {
-            variable: VariableId(u16::try_from(place.memory).expect("few variables")),
-            start: place.offset,
-            length: place.bytes,
-        });
-        Some(bytes.collect())
+        Some(closed(found, &self.uses).into_iter().map(ByteRange::bytes).collect())
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -120,7 +107,7 @@ impl<'a> RefinementCase<'a> {
                 ContextOp::Barrier(_) => (None, vec![step]),
                 ContextOp::Guard => {
                     let ByteRange { memory, offset, bytes } = self.locations[last?].place;
-                    let initial = self.setup.memory[memory].initial_of(offset);
+                    let initial = self.setup.memory[memory].initial_of(offset, bytes);
                     let ty = if bytes == 8 { Type::U64 } else { Type::U32 };
                     let (predicate, end) = (format!("{prefix}p"), format!("{prefix}end"));
                     piece.end_if(ty, initial, Some(GuardNames { predicate, end }))?;
@@ -129,6 +116,9 @@ impl<'a> RefinementCase<'a> {
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
                 ContextOp::Access { act, at, value, .. } => {
                     last = if act.shows() { Some(at) } else { last };
+                    let own = (FRESH..FRESH + 100).contains(&value);
+                    let float = self.locations[at].float.filter(|_| own && !self.torn);
+                    let value = float.map_or(value, |bits| as_float(value, bits));
                     let accessed = (self.locations[at].place, value);
                     (Some(accessed), self.steps(step, shared, lowered)?)
                 }

@@ -1,8 +1,9 @@
 //! The common setup of a function and its lowering: the arguments and the memory. With a setup, each function
 //! becomes the first thread of a program.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::ops::Range;
 
 use lift::function::{END, EntryValue, Function, FunctionLine, Refused};
 use litmus::print::TestText;
@@ -12,6 +13,7 @@ use model::isa::{Instruction, Operand, Reg};
 use model::memory::{Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
+use model::value::{little_endian, low_bytes, low64};
 
 use crate::language::SourceId;
 use crate::piece::ThreadPiece;
@@ -25,23 +27,40 @@ pub struct Memory {
     pub element: u32,
     pub count: u32,
     /// Elements whose initial value is not 0.
-    pub initial: Vec<(u32, u64)>,
+    pub initial: BTreeMap<u32, u64>,
 }
 
 impl Memory {
-    pub fn initial_of(&self, offset: u32) -> u64 {
-        let found = self.initial.iter().find(|(index, _)| *index == offset / self.element);
-        found.map_or(0, |(_, value)| *value)
+    /// The initial value of some bytes: a whole number of elements, or bytes of one.
+    pub fn initial_of(&self, offset: u32, bytes: u32) -> u64 {
+        let all = self.initial_bytes(offset..offset + bytes.min(8));
+        low64(little_endian(&all))
+    }
+
+    /// Sets the initial value of whole elements.
+    pub fn set_initial(&mut self, offset: u32, bytes: u32, value: u64) {
+        for (index, at) in (0..bytes.min(8)).step_by(self.element as usize).enumerate() {
+            let index = u32::try_from(index).expect("few elements");
+            let part = value >> (8 * at) & low64(low_bytes(self.element));
+            let element = offset / self.element + index;
+            if part == 0 {
+                self.initial.remove(&element);
+            } else {
+                self.initial.insert(element, part);
+            }
+        }
+    }
+
+    fn initial_bytes(&self, bytes: Range<u32>) -> Vec<u8> {
+        let of = |at: u32| {
+            let value = self.initial.get(&(at / self.element)).copied().unwrap_or(0);
+            value.to_le_bytes()[(at % self.element) as usize]
+        };
+        bytes.map(of).collect()
     }
 
     fn variable(&self) -> Variable {
-        let mut initial = vec![0; (self.element * self.count) as usize];
-        for &(index, value) in &self.initial {
-            let bytes = initial.iter_mut().skip((index * self.element) as usize);
-            for (byte, of) in bytes.zip(value.to_le_bytes()).take(self.element as usize) {
-                *byte = of;
-            }
-        }
+        let initial = self.initial_bytes(0..self.element * self.count);
         Variable {
             name: self.name.clone(),
             space: self.space,
@@ -58,9 +77,9 @@ impl Memory {
         if self.count > 1 || !self.initial.is_empty() {
             write!(text, "[{}]", self.count).expect("a string takes it");
         }
-        if let Some(last) = self.initial.iter().map(|(index, _)| *index).max() {
-            let values: Vec<String> =
-                (0..=last).map(|index| self.initial_of(index * self.element).to_string()).collect();
+        if let Some((&last, _)) = self.initial.last_key_value() {
+            let value = |index: u32| self.initial.get(&index).copied().unwrap_or(0).to_string();
+            let values: Vec<String> = (0..=last).map(value).collect();
             write!(text, "={{{}}}", values.join(",")).expect("a string takes it");
         }
         text
@@ -80,6 +99,8 @@ pub enum Argument {
 pub struct Setup {
     pub memory: Vec<Memory>,
     pub arguments: Vec<Argument>,
+    /// The special registers whose values are other than those of the first thread.
+    pub special: BTreeMap<String, u64>,
 }
 
 /// A column of a test: its cells, and the initial values of registers.
@@ -134,7 +155,10 @@ impl Setup {
             EntryValue::Address(name) => {
                 self.variable(name).map_or(InitialValue::Value(0), address)
             }
-            EntryValue::Special(name) => InitialValue::Value(special(name).into()),
+            EntryValue::Special(name) => {
+                let value = self.special.get(name).copied().unwrap_or_else(|| special(name));
+                InitialValue::Value(value.into())
+            }
         }
     }
 
@@ -173,12 +197,14 @@ fn leaving(cell: &str) -> Option<String> {
     opcode.then(|| format!("{before}bra {END}"))
 }
 
-/// The value of a special register in the judged thread, the first of a grid of one.
+/// The value of a special register in the first thread of two CTAs of one warp.
 fn special(name: &str) -> u64 {
-    let count = ["ntid", "nctaid", "nclusterid", "cluster_nctaid", "cluster_nctarank", "nwarpid"];
-    let one = count.iter().any(|first| name.starts_with(first));
+    let count = ["nclusterid", "cluster_nctaid", "cluster_nctarank", "nwarpid"];
+    let one = count.iter().any(|first| name.starts_with(first))
+        || ["ntid", "nctaid"].iter().any(|first| name.starts_with(first));
     match name {
-        "WARP_SZ" => 32,
+        "WARP_SZ" | "ntid.x" => 32,
+        "nctaid.x" => 2,
         "lanemask_eq" | "lanemask_le" => 1,
         "lanemask_ge" => 0xffff_ffff,
         "lanemask_gt" => 0xffff_fffe,

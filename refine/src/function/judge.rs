@@ -11,9 +11,10 @@ use model::memory::Space;
 use model::program::Thread;
 
 use super::ask::RefinementCase;
-use super::bind::{Argument, Memory, Setup, bind, pointers};
+use super::bind::{Setup, bind};
+use super::inputs::{inputs, scans};
 use super::partner::{MeetingLocation, OWN, contexts};
-use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
+use super::scan::{ByteRange, MemoryUse, ThreadScan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
 use crate::context::Context;
@@ -22,19 +23,16 @@ use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Refuter, Verdict};
 
-/// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
-const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
-
 /// The maximum number of contexts of a function. The largest functions have some thousands.
 const MOST: usize = 200_000;
 
 /// The finding for an error in one of the two sides.
-fn refused(side: &str, refused: &Refused) -> Box<Finding> {
+pub(super) fn refused(side: &str, refused: &Refused) -> Box<Finding> {
     let why = format!("line {} of the {side}: {}", refused.line, refused.why);
     Box::new(Finding::new(Verdict::Unsupported, why))
 }
 
-const SIDES: [&str; 2] = ["source", "target"];
+pub(super) const SIDES: [&str; 2] = ["source", "target"];
 
 /// Judges a lowering of a function. Returns the finding, and the line of the target at fault, if any.
 pub fn judge(
@@ -60,7 +58,7 @@ type LocatedFinding = (Finding, Option<usize>);
 /// A setup, the accesses of both sides in it, and its contexts.
 type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
 
-type JudgeResult<T> = Result<T, Box<Finding>>;
+pub(super) type JudgeResult<T> = Result<T, Box<Finding>>;
 
 fn judged(
     source: &Function,
@@ -70,15 +68,15 @@ fn judged(
     signatures(source, target)?;
     let mut late = Vec::new();
     let mut cases = Vec::new();
-    for setup in &setups(source, target, &mut refiner.bound)? {
+    let inputs = inputs(source, target, &mut refiner.bound)?;
+    for setup in &inputs.setups {
         let (case, scans) = case(setup, [source, target], refiner)?;
         if let Some(found) = invented(&case, &scans) {
             return Ok(found);
         }
         late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
-        let wanted = wanted(&scans[0]);
         let seq_cst = SourceId::of(source.language).has_seq_cst();
-        let all = contexts(&scans[0], &case.locations, &wanted, !source.kernel, seq_cst);
+        let all = contexts(&scans[0], &case.locations, !source.kernel, seq_cst);
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
@@ -120,12 +118,46 @@ fn judged(
         setups => format!("; {setups} choices of arguments and memory"),
     };
     let more = format!("{more}; loops up to {} times", refiner.bound);
-    let sufficient = less(&mut cases).map_err(|why| refused("context", &why))?;
+    let unseen = unseen(&cases, &inputs.one_sided);
+    // Code that no context reaches may need what the others do not.
+    let sufficient = if unseen.is_empty() {
+        less(&mut cases).map_err(|why| refused("context", &why))?
+    } else {
+        None
+    };
     let mut finding = judgement::included(tally, &more, sufficient);
+    finding.notes.extend(unseen);
     let late = late.into_iter().flat_map(|finding| finding.notes);
     finding.notes.splice(0..0, late);
     finding.notes.dedup();
     Ok((finding, None))
+}
+
+/// The maximum number of notes on code that no context reaches.
+const UNSEEN: usize = 3;
+
+/// Notes on the comparisons that go the same way in every context.
+fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec<String> {
+    let Some((case, ..)) = cases.first() else { return Vec::new() };
+    let mut all = Vec::new();
+    for (side, name) in SIDES.into_iter().enumerate() {
+        let function = [case.source, case.target][side];
+        let Ok(bound) = bind(&case.setup, function, &Default::default()) else { continue };
+        let mut lines: Vec<(usize, bool)> = one_sided[side]
+            .iter()
+            .map(|&(line, holds)| (bound.line(function, line), holds))
+            .collect();
+        lines.dedup();
+        let more = lines.len().saturating_sub(UNSEEN);
+        all.extend(lines.into_iter().take(UNSEEN).map(|(line, holds)| {
+            let way = if holds { "holds" } else { "fails" };
+            format!("the condition at line {line} of the {name} {way} in every context: the other way is not examined")
+        }));
+        if more > 0 {
+            all.push(format!("so do {more} other conditions of the {name}"));
+        }
+    }
+    all
 }
 
 /// A value that the target computes without other threads and the source does not, in any setup. This is not
@@ -191,7 +223,7 @@ fn may_tear(scans: &[ThreadScan; 2]) -> bool {
     })
 }
 
-fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
+pub(super) fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
     Box::new(Finding::new(verdict, why))
 }
 
@@ -209,245 +241,6 @@ fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
     }
 }
 
-/// The words of all cells. Memory must not have one of these names.
-fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    for function in functions {
-        for row in &function.rows {
-            let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-            all.extend(row.text.split(word).map(str::to_owned));
-        }
-        all.extend(function.initial.iter().map(|(name, _)| name.clone()));
-    }
-    all
-}
-
-fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut name = name.to_owned();
-    while !taken.insert(name.clone()) {
-        name.push('_');
-    }
-    name
-}
-
-/// The choices of arguments, aliases and initial memory, the simplest first.
-fn setups(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<Vec<Setup>> {
-    let base = base(source, target)?;
-    let sizes = SIZES.iter();
-    let mut fitted = None;
-    for &size in sizes {
-        let mut setup = base.clone();
-        for argument in &setup.arguments {
-            if let Argument::Pointer(memory) = argument {
-                setup.memory[*memory].count = size / setup.memory[*memory].element;
-            }
-        }
-        let mut scanned = scans(&setup, [source, target], *bound);
-        while matches!(scanned, Err((_, ScanError::Cut))) && *bound < ROUNDS {
-            *bound = (2 * *bound).clamp(1, ROUNDS);
-            scanned = scans(&setup, [source, target], *bound);
-        }
-        match scanned {
-            Ok(scans) => {
-                fitted = Some((setup, scans));
-                break;
-            }
-            Err((side, ScanError::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
-                let why = format!(
-                    "line {line} of the {side}: the address is not that of a parameter or a variable"
-                );
-                return Err(found(Verdict::Unsupported, why));
-            }
-            Err((_, ScanError::Outside { .. })) => {}
-            Err((side, ScanError::Fault { line, why })) => {
-                let why = format!("line {line} of the {side}: {why}");
-                return Err(found(Verdict::Unsupported, why));
-            }
-            Err((side, ScanError::Cut)) => {
-                let why =
-                    format!("every execution of the {side} is cut in a loop: raise `--bound`");
-                return Err(found(Verdict::Undecided, why));
-            }
-            Err((side, ScanError::Limit(why))) => {
-                return Err(found(Verdict::Undecided, format!("the {side}: {why}")));
-            }
-        }
-    }
-    let Some((setup, scans)) = fitted else {
-        return Err(found(Verdict::Unsupported, "its addresses are not known"));
-    };
-    let mut all = vec![setup.clone()];
-    let integers = setup.arguments.iter().any(|argument| matches!(argument, Argument::Integer(_)));
-    if integers {
-        let zero = |argument: &Argument| match argument {
-            Argument::Integer(_) => Argument::Integer(0),
-            Argument::Pointer(memory) => Argument::Pointer(*memory),
-        };
-        let arguments = setup.arguments.iter().map(zero).collect();
-        all.push(Setup { arguments, ..setup.clone() });
-    }
-    // The initial memory may hold a value that the function clears or waits for.
-    let wanted = wanted(&scans[0]);
-    if scans[0].clears || !wanted.is_empty() {
-        let mut begun = setup.clone();
-        for one in scans[0].uses.iter().filter(|one| !one.plain) {
-            let ByteRange { memory, offset, .. } = one.place;
-            let memory = &mut begun.memory[memory];
-            let shared = memory.space == Space::Shared;
-            if offset % memory.element == 0 && !shared {
-                let value = wanted.first().copied().unwrap_or(1);
-                memory.initial.push((offset / memory.element, value));
-            }
-        }
-        if begun != setup {
-            all.push(begun);
-        }
-    }
-    let pointed = |argument: &Argument| match argument {
-        Argument::Pointer(memory) => Some(*memory),
-        Argument::Integer(_) => None,
-    };
-    let pointers: Vec<(usize, usize)> = setup
-        .arguments
-        .iter()
-        .enumerate()
-        .filter_map(|(index, argument)| Some((index, pointed(argument)?)))
-        .collect();
-    for (at, &(of, first)) in pointers.iter().enumerate() {
-        for &(second, memory) in &pointers[at + 1..] {
-            let same = setup.memory[first].space == setup.memory[memory].space;
-            let alone = source.parameters[second].no_alias || source.parameters[of].no_alias;
-            if same && first != memory && !alone {
-                let mut equal = setup.clone();
-                equal.arguments[second] = Argument::Pointer(first);
-                all.push(equal);
-            }
-        }
-    }
-    // With an alias or other arguments, an access may be outside the memory.
-    all.retain(|setup| self::scans(setup, [source, target], *bound).is_ok());
-    Ok(all)
-}
-
-/// Values that a function may wait for: the first few of those with which it compares.
-fn wanted(scan: &ThreadScan) -> Vec<u64> {
-    scan.constants.iter().copied().take(2).collect()
-}
-
-/// The first setup: memory for every pointer and variable, and small integers.
-fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
-    let mut taken = taken([source, target]);
-    let mut setup = Setup { memory: Vec::new(), arguments: Vec::new() };
-    for function in [source, target] {
-        for variable in &function.variables {
-            let known = setup.memory.iter_mut().find(|memory| memory.name == variable.name);
-            let element =
-                [4, 2, 1].into_iter().find(|size| variable.bytes % size == 0).unwrap_or(1);
-            match known {
-                Some(memory) if memory.space != variable.space => {
-                    let why = format!("`{}` is in two state spaces", variable.name);
-                    return Err(found(Verdict::Unsupported, why));
-                }
-                Some(memory) => {
-                    memory.count = memory.count.max(variable.bytes / memory.element);
-                }
-                None => setup.memory.push(Memory {
-                    name: variable.name.clone(),
-                    space: variable.space,
-                    element,
-                    count: variable.bytes / element,
-                    initial: Vec::new(),
-                }),
-            }
-        }
-    }
-    for (index, parameter) in source.parameters.iter().enumerate() {
-        let pointer = parameter.points_to.or_else(|| {
-            let theirs = target.parameters[index].points_to;
-            let wide = parameter.bits == 64 && !SourceId::of(source.language).has_pointers();
-            theirs.or(wide.then_some(Space::Global))
-        });
-        setup.arguments.push(match pointer {
-            Some(space) => {
-                setup.memory.push(Memory {
-                    name: unique(&parameter.name, &mut taken),
-                    space: if space == Space::Shared { space } else { Space::Global },
-                    element: 4,
-                    count: SIZES[0] / 4,
-                    initial: Vec::new(),
-                });
-                Argument::Pointer(setup.memory.len() - 1)
-            }
-            None => Argument::Integer(integer(index, parameter.bits)),
-        });
-    }
-    for name in ["x", "w", "z"] {
-        let name = unique(name, &mut taken);
-        setup.memory.push(Memory {
-            name,
-            space: Space::Global,
-            element: 4,
-            count: 1,
-            initial: Vec::new(),
-        });
-    }
-    // In a language without pointer types, a wide parameter that no access uses as an address is not known to
-    // be one.
-    if !SourceId::of(source.language).has_pointers() {
-        let mut used = BTreeSet::new();
-        for (side, function) in SIDES.into_iter().zip([source, target]) {
-            let bound =
-                bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
-            used.extend(pointers(function, bound.thread()));
-        }
-        for (index, argument) in setup.arguments.iter_mut().enumerate() {
-            let declared = source.parameters[index].points_to.is_some();
-            if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&index) {
-                *argument = Argument::Integer(integer(index, source.parameters[index].bits));
-            }
-        }
-    }
-    Ok(setup)
-}
-
-/// The argument for an integer parameter: a distinct number, or 1 for an `i1`.
-fn integer(index: usize, bits: u16) -> u64 {
-    if bits == 1 { 1 } else { 1 + index as u64 }
-}
-
-/// The highest bound on loop iterations. The bound is raised up to it if no execution ends before.
-const ROUNDS: u32 = 64;
-
-fn scans(
-    setup: &Setup,
-    sides: [&Function; 2],
-    bound: u32,
-) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
-    let one = |side: usize| {
-        let function = sides[side];
-        let stop = |stop| (SIDES[side], stop);
-        let thread = bind(setup, function, &Default::default())
-            .map_err(|why| stop(ScanError::Fault { line: why.line, why: "it cannot be read" }))?;
-        let promised = |line: usize| {
-            let row = thread.rows.get(line).copied().flatten();
-            row.is_some_and(|row| function.rows[row].read_only)
-        };
-        let conventions = model::rel::Conventions::default();
-        scan(&thread.program, &promised, conventions, bound).map_err(|why| {
-            stop(match why {
-                ScanError::Outside { line } => {
-                    ScanError::Outside { line: thread.line(function, line) }
-                }
-                ScanError::Fault { line, why } => {
-                    ScanError::Fault { line: thread.line(function, line), why }
-                }
-                other @ (ScanError::Limit(_) | ScanError::Cut) => other,
-            })
-        })
-    };
-    Ok([one(0)?, one(1)?])
-}
-
 /// One setup, with the places at which threads meet.
 fn case<'a>(
     setup: &Setup,
@@ -459,18 +252,15 @@ fn case<'a>(
     }
     let scans = scans(setup, sides, refiner.bound)
         .map_err(|(side, stop)| found(Verdict::Unsupported, format!("the {side}: {stop:?}")))?;
-    let mut setup = setup.clone();
+    let setup = setup.clone();
     let all = || scans.iter().flat_map(|scan| &scan.uses);
-    // Elements have the width of the narrowest access.
-    for (index, memory) in setup.memory.iter_mut().enumerate() {
-        let narrowest =
-            all().filter(|one| one.place.memory == index).map(|one| one.place.bytes).min();
-        let element = narrowest.unwrap_or(memory.element).min(8);
-        if memory.initial.is_empty() {
-            let bytes = memory.element * memory.count;
-            (memory.element, memory.count) = (element, bytes.div_ceil(element));
-        }
-    }
+    let wanted = |place: ByteRange| {
+        let memory = &setup.memory[place.memory];
+        let begins = memory.initial_of(place.offset, place.bytes);
+        let values = scans.iter().filter_map(|scan| scan.decisions.wanted.get(&place)).flatten();
+        let others: BTreeSet<u64> = values.copied().filter(|value| *value != begins).collect();
+        others.into_iter().collect()
+    };
     let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
     let mut locations: Vec<MeetingLocation> = scans[0]
         .uses
@@ -483,6 +273,8 @@ fn case<'a>(
             shared: shared(one.place.memory),
             own: false,
             promised: one.promised,
+            float: one.float,
+            wanted: wanted(one.place),
         })
         .collect();
     for memory in setup.memory.len() - OWN..setup.memory.len() {
@@ -495,6 +287,8 @@ fn case<'a>(
             shared: false,
             own: true,
             promised: false,
+            float: None,
+            wanted: Vec::new(),
         });
     }
     let mut shown = BTreeSet::new();

@@ -6,6 +6,8 @@
 
 pub mod ask;
 pub mod bind;
+pub mod decisions;
+mod inputs;
 pub mod judge;
 pub mod partner;
 mod progress;

@@ -15,7 +15,7 @@ use crate::step::{AccessKind, AccessOrder, Step};
 
 /// A place at which threads meet.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MeetingLocation {
     pub place: ByteRange,
     pub reads: bool,
@@ -28,6 +28,10 @@ pub struct MeetingLocation {
     pub own: bool,
     /// Whether the program promises that no thread writes it.
     pub promised: bool,
+    /// The bits of the floats that it holds, if the function computes with them as floats.
+    pub float: Option<u16>,
+    /// Values other than the initial one with which some comparison of the function holds or fails.
+    pub wanted: Vec<u64>,
 }
 
 /// Shapes for a function that accesses `x` and later `y`, in the notation of rows; `z` is between partners.
@@ -67,8 +71,6 @@ struct ContextBuilder<'a> {
     locations: &'a [MeetingLocation],
     /// The context's own place, between partners.
     link: usize,
-    /// Values that the function may wait for.
-    wanted: &'a [u64],
     all: Vec<Context>,
 }
 
@@ -82,12 +84,11 @@ pub const OWN: usize = 3;
 pub fn contexts(
     scan: &ThreadScan,
     locations: &[MeetingLocation],
-    wanted: &[u64],
     framed: bool,
     cxx: bool,
 ) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
-    let mut maker = ContextBuilder { locations, link, wanted, all: Vec::new() };
+    let mut maker = ContextBuilder { locations, link, all: Vec::new() };
     let places = 0..scan.uses.len();
     let shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
     maker.alone();
@@ -146,7 +147,7 @@ impl ContextBuilder<'_> {
     fn op(&self, op: ContextOp, places: [usize; 3]) -> Option<ContextOp> {
         let ContextOp::Access { act, at, order, value } = op else { return Some(op) };
         let at = places[at];
-        let location = self.locations[at];
+        let location = &self.locations[at];
         // A read of a place that no other thread writes shows nothing.
         if act == AccessKind::Load && !location.writes && !location.own {
             return None;
@@ -201,13 +202,12 @@ impl ContextBuilder<'_> {
         if link && partners.len() > 1 && !partners[1].iter().any(last) {
             return;
         }
-        for &wanted in self.wanted {
+        let signal = partners.iter().flatten().rev().find(|op| last(op));
+        let Some(ContextOp::Access { at, .. }) = signal else { return };
+        for &wanted in &self.locations[*at].wanted {
             let mut varied = partners.clone();
             let found = varied.iter_mut().flatten().rev().find(|op| last(op));
-            let Some(ContextOp::Access { value, at, .. }) = found else { return };
-            if wanted >> (8 * u64::from(self.locations[*at].place.bytes).min(7)) != 0 {
-                continue;
-            }
+            let Some(ContextOp::Access { value, .. }) = found else { return };
             *value = wanted;
             self.place(&varied, frame);
         }
@@ -281,7 +281,7 @@ impl ContextBuilder<'_> {
         for at in 0..scan.uses.len() {
             for behind in 0..=barriers.len() {
                 for act in [AccessKind::Load, AccessKind::Store] {
-                    let location = self.locations[at];
+                    let location = &self.locations[at];
                     let idle = act == AccessKind::Load && !location.writes;
                     if idle || act.writes() && location.promised || location.place.bytes > 8 {
                         continue;

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use execution::event::{EventKind, PathEvent, Resource};
-use execution::path::{Path, PathEnd};
+use execution::event::{EventKind, PathEvent, Resource, Tags};
+use execution::path::{Path, PathEnd, PrivateAccess};
 use execution::unfold::{UnfoldLimit, Unfolded};
 use model::given::Tag;
 use model::isa::alu::AluOp;
-use model::isa::atom::AtomicOp;
-use model::isa::{Instruction, Operand};
-use model::memory::Space;
-use model::program::Program;
+use model::isa::{Instruction, Line, Reg, TypeKind};
+use model::memory::{Extent, Space, VariableId};
+use model::program::{ContestedBytes, Program};
 use model::rel::Conventions;
 
+use super::decisions::DecisionScan;
 use crate::step::Step;
 
 /// Bytes that a thread accesses.
@@ -27,6 +27,11 @@ pub struct ByteRange {
 impl ByteRange {
     pub fn end(self) -> u32 {
         self.offset + self.bytes
+    }
+
+    pub fn bytes(self) -> ContestedBytes {
+        let variable = VariableId(u16::try_from(self.memory).expect("few variables"));
+        ContestedBytes { variable, start: self.offset, length: self.bytes }
     }
 
     /// Whether the two share a byte.
@@ -48,18 +53,18 @@ pub struct MemoryUse {
     pub promised: bool,
     /// Whether some load assumes that no thread writes it, such as `ld.global.nc`.
     pub constant: bool,
+    /// The bits of the floats that it holds, if the thread computes with them as floats.
+    pub float: Option<u16>,
 }
 
 /// The properties of a thread by itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadScan {
     pub uses: Vec<MemoryUse>,
     /// Pairs of indices of `uses`: on some path the first is accessed before the second.
     pub ordered: BTreeSet<(usize, usize)>,
-    /// Values with which the thread compares, or which it stores.
-    pub constants: BTreeSet<u64>,
-    /// Whether the thread stores a 0.
-    pub clears: bool,
+    /// What the comparisons of the thread depend on.
+    pub decisions: DecisionScan,
     /// The barriers of the thread; `None` if they differ between paths.
     pub barriers: Option<Vec<Step>>,
     /// Whether the thread has fences.
@@ -105,23 +110,65 @@ pub enum ScanError {
         why: &'static str,
     },
     Limit(&'static str),
+    /// A path has more accesses than an execution may have.
+    Events,
     /// Every execution repeats a loop more often than the bound allows.
     Cut,
 }
 
 /// Lists the accesses of the only thread of a program.
 ///
-/// `promised`: whether a line reads memory that, as the program promises, no thread writes.
+/// `promised`: whether a line reads memory that, as the program promises, no thread writes. `dictionary`: values
+/// that the comparisons are tried with.
 pub fn scan(
     program: &Program,
     promised: &dyn Fn(usize) -> bool,
-    conventions: Conventions,
     bound: u32,
+    dictionary: &[u64],
 ) -> Result<ThreadScan, ScanError> {
-    let unfolded = Unfolded::new(program, conventions, bound).map_err(|limit| {
+    let mut found = scan_as_given(program, promised, bound, dictionary);
+    if found != Err(ScanError::Events) {
+        return found;
+    }
+    // Only the places of strong accesses can return what other threads write.
+    let mut program = Program { contested: Some(Vec::new()), ..program.clone() };
+    loop {
+        found = scan_as_given(&program, promised, bound, dictionary);
+        let Ok(scan) = &found else { return found };
+        let strong = scan.uses.iter().filter(|one| !one.plain).map(|one| one.place);
+        let contested: Vec<ByteRange> = closed(strong.collect(), &scan.uses);
+        let contested: Vec<ContestedBytes> = contested.into_iter().map(ByteRange::bytes).collect();
+        if program.contested.as_ref() == Some(&contested) {
+            return found;
+        }
+        program.contested = Some(contested);
+    }
+}
+
+/// The places with all those that overlap one of them.
+pub fn closed(mut places: Vec<ByteRange>, uses: &[MemoryUse]) -> Vec<ByteRange> {
+    let mut next = 0;
+    while let Some(&place) = places.get(next) {
+        next += 1;
+        for one in uses {
+            if one.place.overlaps(place) && !places.contains(&one.place) {
+                places.push(one.place);
+            }
+        }
+    }
+    places
+}
+
+fn scan_as_given(
+    program: &Program,
+    promised: &dyn Fn(usize) -> bool,
+    bound: u32,
+    dictionary: &[u64],
+) -> Result<ThreadScan, ScanError> {
+    let unfolded = Unfolded::new(program, Conventions::default(), bound).map_err(|limit| {
         ScanError::Limit(match limit {
+            UnfoldLimit::Events => return ScanError::Events,
             UnfoldLimit::Paths => "it has too many paths",
-            UnfoldLimit::Events => "it has too many accesses for an engine",
             UnfoldLimit::Steps => "it has too many instructions",
             UnfoldLimit::Barriers
             | UnfoldLimit::Time
@@ -131,6 +178,7 @@ pub fn scan(
     })?;
     let mut scan = ThreadScan { bound_reached: unfolded.bound_reached, ..ThreadScan::default() };
     let paths = &unfolded.paths[0];
+    let floats = floats(program);
     let mut fault = None;
     let mut barriers: BTreeSet<Vec<Step>> = BTreeSet::new();
     for path in paths {
@@ -144,7 +192,7 @@ pub fn scan(
             PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
         barriers.insert(path.events.iter().filter_map(meeting).collect());
-        scan.path(path, promised, &unfolded);
+        scan.path(path, (promised, &floats), &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
         return Err(fault);
@@ -154,24 +202,30 @@ pub fn scan(
         return Err(ScanError::Cut);
     }
     scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
-    scan.constants(program);
+    let fence = |line: &Line| matches!(line.instruction, Instruction::Fence(_));
+    scan.fences = program.threads[0].lines.iter().any(fence);
+    scan.decisions = DecisionScan::new(program, &unfolded, dictionary);
     Ok(scan)
 }
 
 impl ThreadScan {
-    fn path(&mut self, path: &Path, promised: &dyn Fn(usize) -> bool, unfolded: &Unfolded<'_>) {
+    fn path(
+        &mut self,
+        path: &Path,
+        (promised, floats): (&dyn Fn(usize) -> bool, &[Option<u16>]),
+        unfolded: &Unfolded<'_>,
+    ) {
         let mut seen: Vec<usize> = Vec::new();
         let mut accessed = Vec::new();
-        for event in &path.events {
-            let Some(access) = event.access else { continue };
-            let object = &unfolded.layout.virtuals[usize::from(access.va.object)];
+        for ScannedAccess { line, kind, tags, bytes } in accesses(path) {
+            let object = &unfolded.layout.virtuals[usize::from(bytes.object)];
             if !matches!(object.space, Space::Global | Space::Shared) {
                 continue;
             }
             let place = ByteRange {
                 memory: usize::from(object.variable.0),
-                offset: access.va.start,
-                bytes: access.va.length,
+                offset: bytes.start,
+                bytes: bytes.length,
             };
             let index = self.uses.iter().position(|one| one.place == place).unwrap_or_else(|| {
                 self.uses.push(MemoryUse {
@@ -181,22 +235,24 @@ impl ThreadScan {
                     plain: true,
                     promised: false,
                     constant: false,
+                    float: None,
                 });
                 self.uses.len() - 1
             });
             let one = &mut self.uses[index];
-            one.reads |= event.kind == EventKind::Read;
-            one.writes |= event.kind == EventKind::Write;
+            one.reads |= kind == EventKind::Read;
+            one.writes |= kind == EventKind::Write;
             accessed.push(PathAccess {
-                line: event.line.into(),
+                line: line.into(),
                 place,
-                writes: event.kind == EventKind::Write,
-                strong: event.tags.scope().is_some(),
+                writes: kind == EventKind::Write,
+                strong: tags.scope().is_some(),
             });
-            one.promised |= promised(event.line.into());
+            one.promised |= promised(line.into());
             let constant = [Tag::NonCoherentRead, Tag::UniformRead, Tag::ReadonlyRead];
-            one.constant |= constant.iter().any(|tag| event.tags.has(*tag));
-            one.plain &= event.tags.scope().is_none();
+            one.constant |= constant.iter().any(|tag| tags.has(*tag));
+            one.float = one.float.or(floats[usize::from(line)]);
+            one.plain &= tags.scope().is_none();
             for &before in &seen {
                 self.ordered.insert((before, index));
             }
@@ -208,42 +264,70 @@ impl ThreadScan {
             self.paths.push(accessed);
         }
     }
+}
 
-    fn constants(&mut self, program: &Program) {
-        for line in &program.threads[0].lines {
-            self.fences |= matches!(line.instruction, Instruction::Fence(_));
-            let imm = |operand: &Operand| match operand {
-                Operand::Imm(value) => Some(*value),
-                Operand::Reg(_) | Operand::Address(_) => None,
-            };
-            let list: Vec<u64> = match &line.instruction {
-                Instruction::Alu(alu) if matches!(alu.op, AluOp::Setp(_) | AluOp::Mov) => {
-                    let list: Vec<u64> = alu.sources.iter().filter_map(imm).collect();
-                    // A stored 0 may first be moved to a register.
-                    self.clears |= alu.op == AluOp::Mov && list.contains(&0);
-                    list
-                }
-                Instruction::Atomic(atomic) if atomic.op == AtomicOp::Cas => {
-                    atomic.operands.iter().filter_map(imm).collect()
-                }
-                Instruction::Store(store) => {
-                    let list: Vec<u64> = store.sources.iter().filter_map(imm).collect();
-                    self.clears |= list.contains(&0);
-                    list
-                }
-                Instruction::Load(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_)
-                | Instruction::Unsupported(_) => Vec::new(),
-            };
-            let small = |value: &u64| *value != 0 && u32::try_from(*value).is_ok();
-            self.constants.extend(list.into_iter().filter(small));
+/// An access on a path, with or without an event.
+struct ScannedAccess {
+    line: u16,
+    kind: EventKind,
+    tags: Tags,
+    bytes: Extent,
+}
+
+/// The accesses of a path in program order.
+fn accesses(path: &Path) -> Vec<ScannedAccess> {
+    let mut private = path.private.iter().peekable();
+    let mut all = Vec::new();
+    for index in 0..=path.events.len() {
+        while let Some(one) = private.next_if(|one| usize::from(one.events) <= index) {
+            let PrivateAccess { line, kind, tags, bytes, .. } = *one;
+            all.push(ScannedAccess { line, kind, tags, bytes });
+        }
+        let event = path.events.get(index);
+        if let Some((event, access)) = event.and_then(|event| Some((event, event.access?))) {
+            let (line, kind, tags, bytes) = (event.line, event.kind, event.tags, access.va);
+            all.push(ScannedAccess { line, kind, tags, bytes });
         }
     }
+    all
+}
+
+/// For each line of the first thread that loads: the bits of the floats that the loaded values are, if an
+/// operation on floats uses one of them before its register is written again.
+fn floats(program: &Program) -> Vec<Option<u16>> {
+    let lines = &program.threads[0].lines;
+    let of_load = |(at, line): (usize, &Line)| {
+        let Instruction::Load(load) = &line.instruction else { return None };
+        let mut holding: BTreeSet<Reg> = load.destinations.iter().flatten().copied().collect();
+        for later in &lines[at + 1..] {
+            let mut sources = later.instruction.sources();
+            let used = sources.any(|source| holding.contains(&source));
+            if let (true, Instruction::Alu(alu)) = (used, &later.instruction) {
+                let moves = matches!(
+                    alu.op,
+                    AluOp::Mov
+                        | AluOp::Extract(_)
+                        | AluOp::Concat(_)
+                        | AluOp::Selp
+                        | AluOp::Shl
+                        | AluOp::And
+                );
+                if moves {
+                    holding.insert(alu.destination);
+                    continue;
+                }
+                if alu.ty.kind == TypeKind::Float {
+                    return Some(alu.ty.bits);
+                }
+            }
+            for register in later.instruction.destinations() {
+                holding.remove(&register);
+            }
+            if holding.is_empty() {
+                break;
+            }
+        }
+        None
+    };
+    lines.iter().enumerate().map(of_load).collect()
 }

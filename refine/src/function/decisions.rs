@@ -1,0 +1,197 @@
+//! The comparisons of a thread, and the values of memory with which each holds and fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use execution::expr::{Expr, ExprId};
+use execution::path::{Assumption, Path};
+use execution::unfold::Unfolded;
+use model::isa::alu::AluOp;
+use model::isa::{Instruction, Operand};
+use model::memory::Space;
+use model::program::{InitialValue, Program};
+use model::value::{Value, little_endian, low_bytes, low64};
+
+use super::scan::ByteRange;
+
+/// The maximum number of values of a dictionary, of a place, and of paths that are looked at.
+const WORDS: usize = 160;
+const WANTED: usize = 5;
+const PATHS: usize = 2_000;
+
+/// What the comparisons of a thread depend on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DecisionScan {
+    /// For each place that a comparison depends on: values, the simplest first, with which each such comparison
+    /// holds and fails, as far as the dictionary has them.
+    pub wanted: BTreeMap<ByteRange, Vec<u64>>,
+    /// For each line that decides something: whether it ever fails, and whether it ever holds.
+    pub seen: BTreeMap<usize, [bool; 2]>,
+}
+
+/// Values that decide comparisons of these programs: their constants, arguments and masks, and their neighbours.
+pub fn dictionary(programs: [&Program; 2]) -> Vec<u64> {
+    let mut constants: BTreeSet<u64> = BTreeSet::new();
+    let mut shifts: BTreeSet<u32> = BTreeSet::new();
+    for thread in programs.iter().flat_map(|program| &program.threads) {
+        constants.extend(thread.registers.iter().filter_map(|register| match register.initial {
+            InitialValue::Value(value) => Some(low64(value)),
+            InitialValue::Address { .. } => None,
+        }));
+        for line in &thread.lines {
+            let shift = matches!(
+                &line.instruction,
+                Instruction::Alu(alu) if matches!(alu.op, AluOp::Shl | AluOp::Shr)
+            );
+            for operand in line.instruction.operands() {
+                let Operand::Imm(value) = operand else { continue };
+                match u32::try_from(value) {
+                    Ok(amount) if shift => _ = shifts.insert(amount.min(63)),
+                    _ => _ = constants.insert(value),
+                }
+            }
+        }
+    }
+    let mut all = vec![0, 1];
+    // Small numbers are likelier to be compared with than addresses.
+    all.extend(constants.iter().copied());
+    all.extend(constants.iter().flat_map(|value| [value.wrapping_add(1), value.wrapping_sub(1)]));
+    let bits = |value: &u64| {
+        let (low, high) = (value.trailing_zeros(), 63 - value.leading_zeros().min(63));
+        [1_u64.checked_shl(low).unwrap_or(0), 1 << high, !value]
+    };
+    all.extend(constants.iter().filter(|value| **value != 0).flat_map(bits));
+    all.extend(shifts.iter().map(|shift| 1 << shift));
+    let shifted = |shift: &u32| constants.iter().map(|value| value << shift).collect::<Vec<_>>();
+    all.extend(shifts.iter().flat_map(shifted));
+    all.extend([2, 1 << 31, u32::MAX.into(), 1 << 63, u64::MAX]);
+    let mut known = BTreeSet::new();
+    all.retain(|value| known.insert(*value));
+    all.truncate(WORDS);
+    all
+}
+
+impl DecisionScan {
+    pub(super) fn new(
+        program: &Program,
+        unfolded: &Unfolded<'_>,
+        dictionary: &[u64],
+    ) -> DecisionScan {
+        let mut found = DecisionScan::default();
+        // For each comparison and place: whether it holds with each word.
+        let mut signatures: BTreeSet<(ByteRange, Vec<bool>)> = BTreeSet::new();
+        for path in unfolded.paths[0].iter().take(PATHS) {
+            for decision in &path.decisions {
+                let seen = found.seen.entry(decision.line.into()).or_default();
+                let check = decision.check.map(|check| &path.checks[usize::from(check)]);
+                let Some(Assumption::Truth(expr, truth)) = check else {
+                    seen[usize::from(decision.holds)] = true;
+                    continue;
+                };
+                // Whether the decision holds when the expression is true.
+                let same = *truth == decision.holds;
+                let Some(sources) = sources(path, unfolded, *expr) else {
+                    *seen = [true, true];
+                    continue;
+                };
+                let mut compare = |place: ByteRange, of: &dyn Fn(u16, ByteRange) -> bool| {
+                    let held: Vec<bool> = dictionary
+                        .iter()
+                        .filter_map(|&word| truth_with(path, *expr, program, &sources, (of, word)))
+                        .collect();
+                    for holds in &held {
+                        seen[usize::from(*holds == same)] = true;
+                    }
+                    if held.len() == dictionary.len() {
+                        signatures.insert((place, held));
+                    }
+                };
+                let places: BTreeSet<ByteRange> = sources.values().copied().collect();
+                for &place in &places {
+                    compare(place, &|_, at| at == place);
+                }
+                // Another thread may write between two reads of a place.
+                if places.len() < sources.len() {
+                    for (&read, &place) in &sources {
+                        compare(place, &|other, _| other == read);
+                    }
+                }
+            }
+        }
+        for (place, held) in signatures {
+            let wanted = found.wanted.entry(place).or_default();
+            for truth in [false, true] {
+                let mask = if place.bytes >= 8 { u64::MAX } else { low64(low_bytes(place.bytes)) };
+                let word = |index: &usize| dictionary[*index] & mask;
+                let with = |value: u64| dictionary.iter().position(|word| word & mask == value);
+                let has =
+                    wanted.iter().any(|value| with(*value).is_some_and(|at| held[at] == truth));
+                let first = (0..held.len()).find(|index| held[*index] == truth);
+                if let Some(value) = first.as_ref().map(word)
+                    && !has
+                    && wanted.len() < WANTED
+                {
+                    wanted.push(value);
+                }
+            }
+        }
+        for values in found.wanted.values_mut() {
+            values.sort_unstable();
+            values.dedup();
+        }
+        found
+    }
+
+    /// The lines that decide the same way with every value.
+    pub fn one_sided(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
+        self.seen.iter().filter_map(|(line, seen)| match seen {
+            [true, true] | [false, false] => None,
+            [_, holds] => Some((*line, *holds)),
+        })
+    }
+}
+
+/// The reads that an expression depends on, with their places; `None` if it depends on something else.
+fn sources(path: &Path, unfolded: &Unfolded<'_>, expr: ExprId) -> Option<BTreeMap<u16, ByteRange>> {
+    let mut all = BTreeMap::new();
+    let mut known = true;
+    path.exprs.leaves(expr, &mut |leaf| {
+        let Expr::Read(read) = leaf else {
+            known = false;
+            return;
+        };
+        let access = path.events[usize::from(read)].access;
+        let place = access.and_then(|access| {
+            let object = &unfolded.layout.virtuals[usize::from(access.va.object)];
+            matches!(object.space, Space::Global | Space::Shared).then(|| ByteRange {
+                memory: usize::from(object.variable.0),
+                offset: access.va.start,
+                bytes: access.va.length,
+            })
+        });
+        match place {
+            Some(place) => _ = all.insert(read, place),
+            None => known = false,
+        }
+    });
+    known.then_some(all)
+}
+
+/// Whether an expression is true if these reads return this value and the others what their places begin with.
+fn truth_with(
+    path: &Path,
+    expr: ExprId,
+    program: &Program,
+    sources: &BTreeMap<u16, ByteRange>,
+    (of, word): (&dyn Fn(u16, ByteRange) -> bool, u64),
+) -> Option<bool> {
+    let value = path.exprs.eval(expr, &mut |leaf| {
+        let Expr::Read(read) = leaf else { return None };
+        let at = *sources.get(&read)?;
+        if of(read, at) {
+            return Some(Value::from(word) & low_bytes(at.bytes));
+        }
+        let initial = &program.variables[at.memory].initial;
+        Some(little_endian(initial.get(at.offset as usize..at.end() as usize)?))
+    });
+    value.map(|value| value != 0)
+}

@@ -1,0 +1,467 @@
+//! The inputs of a function: arguments, special registers and initial memory, chosen so that each of its
+//! comparisons goes both ways (reading R90).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lift::function::{EntryValue, Function};
+use model::isa::float::{self, Rounding};
+use model::isa::{Type, TypeKind};
+use model::memory::Space;
+use model::value::{Value, low64};
+
+use super::bind::{Argument, Memory, Setup, bind, pointers};
+use super::decisions::dictionary;
+use super::judge::{JudgeResult, SIDES, found, refused};
+use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
+use crate::language::SourceId;
+use crate::verdict::Verdict;
+
+/// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
+const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
+
+/// The maximum number of choices of inputs, and of arguments that are tried to reach more code.
+const MOST: usize = 20;
+const TRIED: usize = 80;
+
+/// The choices of inputs, the simplest first.
+pub(super) struct Inputs {
+    pub(super) setups: Vec<Setup>,
+    /// Lines of the source, and of the target, that decide the same way in all of them, and how.
+    pub(super) one_sided: [Vec<(usize, bool)>; 2],
+}
+
+/// The lines that decide something in the setups so far, by side.
+#[derive(Default)]
+struct Coverage {
+    seen: [BTreeMap<usize, [bool; 2]>; 2],
+}
+
+impl Coverage {
+    /// Adds what a setup reaches. Returns whether anything is new.
+    fn add(&mut self, scans: &[ThreadScan; 2]) -> bool {
+        let mut more = false;
+        for (known, scan) in self.seen.iter_mut().zip(scans) {
+            for (line, seen) in &scan.decisions.seen {
+                let known = known.entry(*line).or_default();
+                for (known, seen) in known.iter_mut().zip(seen) {
+                    more |= *seen && !*known;
+                    *known |= *seen;
+                }
+            }
+        }
+        more
+    }
+
+    fn one_sided(&self) -> [Vec<(usize, bool)>; 2] {
+        let of = |seen: &BTreeMap<usize, [bool; 2]>| {
+            let one = |(line, seen): (&usize, &[bool; 2])| {
+                (seen[0] != seen[1]).then_some((*line, seen[1]))
+            };
+            seen.iter().filter_map(one).collect()
+        };
+        self.seen.each_ref().map(of)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.one_sided().iter().all(Vec::is_empty)
+    }
+}
+
+/// Chooses the inputs. `bound` is raised if no execution of a loop ends before.
+pub(super) fn inputs(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<Inputs> {
+    let sides = [source, target];
+    let (mut setup, mut first) = fitted(&base(source, target)?, sides, bound)?;
+    elements(&mut setup, &first);
+    let mut filled = setup.clone();
+    fill(&mut filled, &first);
+    // A number that the function takes for an address or a count may lead it astray.
+    if let Ok(scans) = scans(&filled, sides, *bound) {
+        (setup, first) = (filled, scans);
+    }
+    let mut coverage = Coverage::default();
+    coverage.add(&first);
+    let mut chosen = vec![(setup.clone(), first)];
+    let mut tried = 0;
+    for other in others(&setup, sides) {
+        // All integers as 0 is a choice of its own: it is the value that code treats apart.
+        let always = tried == 0 && other.arguments != setup.arguments;
+        tried += 1;
+        if tried > TRIED || !always && coverage.is_complete() {
+            break;
+        }
+        let Ok(scans) = scans(&other, sides, *bound) else { continue };
+        if coverage.add(&scans) || always {
+            chosen.push((other, scans));
+        }
+    }
+    let mut setups: Vec<Setup> = Vec::new();
+    for (setup, scans) in &chosen {
+        let mut more = with_wanted(setup, scans);
+        setups.append(&mut more);
+    }
+    setups.extend(aliases(&setup, source));
+    let mut kept: Vec<Setup> = Vec::new();
+    for setup in setups {
+        // With an alias or other values, an access may be outside the memory.
+        if kept.len() < MOST && !kept.contains(&setup) {
+            let Ok(scans) = scans(&setup, sides, *bound) else { continue };
+            coverage.add(&scans);
+            kept.push(setup);
+        }
+    }
+    Ok(Inputs { setups: kept, one_sided: coverage.one_sided() })
+}
+
+/// The smallest memory that both sides stay inside, and what they do there.
+fn fitted(
+    base: &Setup,
+    sides: [&Function; 2],
+    bound: &mut u32,
+) -> JudgeResult<(Setup, [ThreadScan; 2])> {
+    for size in SIZES {
+        let mut setup = base.clone();
+        for argument in &setup.arguments {
+            if let Argument::Pointer(memory) = argument {
+                setup.memory[*memory].count = size / setup.memory[*memory].element;
+            }
+        }
+        let mut scanned = scans(&setup, sides, *bound);
+        while matches!(scanned, Err((_, ScanError::Cut))) && *bound < ROUNDS {
+            *bound = (2 * *bound).clamp(1, ROUNDS);
+            scanned = scans(&setup, sides, *bound);
+        }
+        match scanned {
+            Ok(scans) => return Ok((setup, scans)),
+            Err((side, ScanError::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
+                let why = format!(
+                    "line {line} of the {side}: the address is not that of a parameter or a variable"
+                );
+                return Err(found(Verdict::Unsupported, why));
+            }
+            Err((_, ScanError::Outside { .. })) => {}
+            Err((side, ScanError::Fault { line, why })) => {
+                let why = format!("line {line} of the {side}: {why}");
+                return Err(found(Verdict::Unsupported, why));
+            }
+            Err((side, ScanError::Cut)) => {
+                let why =
+                    format!("every execution of the {side} is cut in a loop: raise `--bound`");
+                return Err(found(Verdict::Undecided, why));
+            }
+            Err((side, ScanError::Limit(why))) => {
+                return Err(found(Verdict::Undecided, format!("the {side}: {why}")));
+            }
+            Err((side, ScanError::Events)) => {
+                let why = format!("the {side}: it has too many accesses for an engine");
+                return Err(found(Verdict::Undecided, why));
+            }
+        }
+    }
+    Err(found(Verdict::Unsupported, "its addresses are not known"))
+}
+
+/// Gives each memory elements of the width of the narrowest access.
+fn elements(setup: &mut Setup, scans: &[ThreadScan; 2]) {
+    for (index, memory) in setup.memory.iter_mut().enumerate() {
+        let uses = scans.iter().flat_map(|scan| &scan.uses);
+        let widths = uses.filter(|one| one.place.memory == index).map(|one| one.place.bytes);
+        let element = widths.min().unwrap_or(memory.element).min(8);
+        let bytes = memory.element * memory.count;
+        (memory.element, memory.count) = (element, bytes.div_ceil(element));
+    }
+}
+
+/// Fills the accessed memory with different numbers, so that no value is another by accident. A place that
+/// comparisons depend on begins with the simplest value that they treat apart, and another place of strong
+/// accesses with 0.
+fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
+    let mut uses: BTreeMap<ByteRange, MemoryUse> = BTreeMap::new();
+    for one in scans.iter().flat_map(|scan| &scan.uses) {
+        let known = uses.entry(one.place).or_insert(*one);
+        known.plain &= one.plain;
+        known.float = known.float.or(one.float);
+    }
+    let decides =
+        |place: &ByteRange| scans.iter().any(|scan| scan.decisions.wanted.contains_key(place));
+    for (number, (place, one)) in (0..).zip(&uses) {
+        let memory = &mut setup.memory[place.memory];
+        if one.plain && !decides(place) && memory.space == Space::Global {
+            memory.set_initial(place.offset, place.bytes, distinct(number, one.float));
+        }
+    }
+    for (place, values) in wanted(scans) {
+        let memory = &mut setup.memory[place.memory];
+        if memory.space == Space::Global {
+            memory.set_initial(place.offset, place.bytes, values[0]);
+        }
+    }
+}
+
+/// A number for each place; floats of so many bits in all parts of the place.
+fn distinct(number: u64, float: Option<u16>) -> u64 {
+    let Some(bits) = float else { return 51 + number };
+    as_float(2 + number, bits)
+}
+
+/// A whole number as a float, in each part of 64 bits.
+pub(super) fn as_float(number: u64, bits: u16) -> u64 {
+    let ty = Type { kind: TypeKind::Float, bits };
+    let of = float::convert(ty, Type::U64, Rounding::Nearest, number.into());
+    let parts = (0..64 / u32::from(bits)).map(|part| of << (part * u32::from(bits)));
+    low64(parts.fold(0, |all: Value, part| all | part))
+}
+
+/// The values that decide the comparisons of both sides, by place.
+fn wanted(scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, Vec<u64>> {
+    let mut all: BTreeMap<ByteRange, Vec<u64>> = BTreeMap::new();
+    for (place, values) in scans.iter().flat_map(|scan| &scan.decisions.wanted) {
+        let known = all.entry(*place).or_default();
+        known.extend(values.iter().filter(|value| !known.contains(value)).collect::<Vec<_>>());
+        known.sort_unstable();
+    }
+    all
+}
+
+/// A setup, and one for each other value that a comparison treats apart.
+fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
+    let mut first = setup.clone();
+    let wanted = wanted(scans);
+    // Arguments other than the first ones may reach comparisons of more places.
+    for (place, values) in &wanted {
+        let memory = &mut first.memory[place.memory];
+        let begins = memory.initial_of(place.offset, place.bytes);
+        if memory.space == Space::Global && !values.contains(&begins) {
+            memory.set_initial(place.offset, place.bytes, values[0]);
+        }
+    }
+    let mut all = vec![first.clone()];
+    for (place, values) in &wanted {
+        for &value in values {
+            let mut other = first.clone();
+            let memory = &mut other.memory[place.memory];
+            if memory.space == Space::Global {
+                memory.set_initial(place.offset, place.bytes, value);
+                all.push(other);
+            }
+        }
+    }
+    // A write of 0, or a value read as 0, shows only where something else was.
+    let mut begun = first.clone();
+    for (number, one) in (1..).zip(scans[0].uses.iter().filter(|one| !one.plain)) {
+        let memory = &mut begun.memory[one.place.memory];
+        if memory.space == Space::Global && !wanted.contains_key(&one.place) {
+            memory.set_initial(one.place.offset, one.place.bytes, number);
+        }
+    }
+    all.push(begun);
+    all
+}
+
+/// Setups with other integer arguments and special registers: all integers 0, then one value changed at a time.
+fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
+    let integers: Vec<usize> = (0..setup.arguments.len())
+        .filter(|index| matches!(setup.arguments[*index], Argument::Integer(_)))
+        .collect();
+    let mut all = Vec::new();
+    if !integers.is_empty() {
+        let mut other = setup.clone();
+        for &index in &integers {
+            other.arguments[index] = Argument::Integer(0);
+        }
+        all.push(other);
+    }
+    let nothing = Default::default();
+    let programs = sides.map(|side| bind(setup, side, &nothing));
+    let [Ok(source), Ok(target)] = programs else { return all };
+    let words = dictionary([&source.program, &target.program]);
+    let special: BTreeSet<&String> = sides
+        .iter()
+        .flat_map(|side| &side.initial)
+        .filter_map(|(_, value)| match value {
+            EntryValue::Special(name) => Some(name),
+            EntryValue::Parameter(_) | EntryValue::Value(_) | EntryValue::Address(_) => None,
+        })
+        .collect();
+    for &word in words.iter().filter(|word| u32::try_from(**word).is_ok()) {
+        for &index in &integers {
+            let mut other = setup.clone();
+            other.arguments[index] = Argument::Integer(word);
+            all.push(other);
+        }
+        for name in special.iter().filter(|_| word < 1024) {
+            let mut other = setup.clone();
+            other.special.insert((*name).clone(), word);
+            all.push(other);
+        }
+    }
+    all
+}
+
+/// Setups in which two pointers are equal.
+fn aliases(setup: &Setup, source: &Function) -> Vec<Setup> {
+    let pointed = |argument: &Argument| match argument {
+        Argument::Pointer(memory) => Some(*memory),
+        Argument::Integer(_) => None,
+    };
+    let pointers: Vec<(usize, usize)> = setup
+        .arguments
+        .iter()
+        .enumerate()
+        .filter_map(|(index, argument)| Some((index, pointed(argument)?)))
+        .collect();
+    let mut all = Vec::new();
+    for (at, &(of, first)) in pointers.iter().enumerate() {
+        for &(second, memory) in &pointers[at + 1..] {
+            let same = setup.memory[first].space == setup.memory[memory].space;
+            let alone = source.parameters[second].no_alias || source.parameters[of].no_alias;
+            if same && first != memory && !alone {
+                let mut equal = setup.clone();
+                equal.arguments[second] = Argument::Pointer(first);
+                all.push(equal);
+            }
+        }
+    }
+    all
+}
+
+/// The words of all cells. Memory must not have one of these names.
+fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for function in functions {
+        for row in &function.rows {
+            let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+            all.extend(row.text.split(word).map(str::to_owned));
+        }
+        all.extend(function.initial.iter().map(|(name, _)| name.clone()));
+    }
+    all
+}
+
+fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut name = name.to_owned();
+    while !taken.insert(name.clone()) {
+        name.push('_');
+    }
+    name
+}
+
+/// The first setup: memory for every pointer and variable, and small integers.
+fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
+    let mut taken = taken([source, target]);
+    let mut setup = Setup { memory: Vec::new(), arguments: Vec::new(), special: BTreeMap::new() };
+    for function in [source, target] {
+        for variable in &function.variables {
+            let known = setup.memory.iter_mut().find(|memory| memory.name == variable.name);
+            let element =
+                [4, 2, 1].into_iter().find(|size| variable.bytes % size == 0).unwrap_or(1);
+            match known {
+                Some(memory) if memory.space != variable.space => {
+                    let why = format!("`{}` is in two state spaces", variable.name);
+                    return Err(found(Verdict::Unsupported, why));
+                }
+                Some(memory) => {
+                    memory.count = memory.count.max(variable.bytes / memory.element);
+                }
+                None => setup.memory.push(Memory {
+                    name: variable.name.clone(),
+                    space: variable.space,
+                    element,
+                    count: variable.bytes / element,
+                    initial: BTreeMap::new(),
+                }),
+            }
+        }
+    }
+    for (index, parameter) in source.parameters.iter().enumerate() {
+        let pointer = parameter.points_to.or_else(|| {
+            let theirs = target.parameters[index].points_to;
+            let wide = parameter.bits == 64 && !SourceId::of(source.language).has_pointers();
+            theirs.or(wide.then_some(Space::Global))
+        });
+        setup.arguments.push(match pointer {
+            Some(space) => {
+                setup.memory.push(Memory {
+                    name: unique(&parameter.name, &mut taken),
+                    space: if space == Space::Shared { space } else { Space::Global },
+                    element: 4,
+                    count: SIZES[0] / 4,
+                    initial: BTreeMap::new(),
+                });
+                Argument::Pointer(setup.memory.len() - 1)
+            }
+            None => Argument::Integer(integer(index, parameter.bits)),
+        });
+    }
+    for name in ["x", "w", "z"] {
+        let name = unique(name, &mut taken);
+        setup.memory.push(Memory {
+            name,
+            space: Space::Global,
+            element: 4,
+            count: 1,
+            initial: BTreeMap::new(),
+        });
+    }
+    // In a language without pointer types, a wide parameter that no access uses as an address is not known to
+    // be one.
+    if !SourceId::of(source.language).has_pointers() {
+        let mut used = BTreeSet::new();
+        for (side, function) in SIDES.into_iter().zip([source, target]) {
+            let bound =
+                bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
+            used.extend(pointers(function, bound.thread()));
+        }
+        for (index, argument) in setup.arguments.iter_mut().enumerate() {
+            let declared = source.parameters[index].points_to.is_some();
+            if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&index) {
+                *argument = Argument::Integer(integer(index, source.parameters[index].bits));
+            }
+        }
+    }
+    Ok(setup)
+}
+
+/// The argument for an integer parameter: a distinct number, or 1 for an `i1`.
+fn integer(index: usize, bits: u16) -> u64 {
+    if bits == 1 { 1 } else { 1 + index as u64 }
+}
+
+/// The highest bound on loop iterations. The bound is raised up to it if no execution ends before.
+const ROUNDS: u32 = 64;
+
+pub(super) fn scans(
+    setup: &Setup,
+    sides: [&Function; 2],
+    bound: u32,
+) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
+    let stop = |side: usize, stop| (SIDES[side], stop);
+    let bound_side = |side: usize| {
+        bind(setup, sides[side], &Default::default()).map_err(|why| {
+            stop(side, ScanError::Fault { line: why.line, why: "it cannot be read" })
+        })
+    };
+    let threads = [bound_side(0)?, bound_side(1)?];
+    let words = dictionary([&threads[0].program, &threads[1].program]);
+    let one = |side: usize| {
+        let (function, thread) = (sides[side], &threads[side]);
+        let promised = |line: usize| {
+            let row = thread.rows.get(line).copied().flatten();
+            row.is_some_and(|row| function.rows[row].read_only)
+        };
+        scan(&thread.program, &promised, bound, &words).map_err(|why| {
+            stop(
+                side,
+                match why {
+                    ScanError::Outside { line } => {
+                        ScanError::Outside { line: thread.line(function, line) }
+                    }
+                    ScanError::Fault { line, why } => {
+                        ScanError::Fault { line: thread.line(function, line), why }
+                    }
+                    other @ (ScanError::Limit(_) | ScanError::Events | ScanError::Cut) => other,
+                },
+            )
+        })
+    };
+    Ok([one(0)?, one(1)?])
+}
