@@ -1,6 +1,6 @@
 //! Basic arithmetic and comparisons.
 
-use model::isa::alu::{Alu, AluOp, Comparison, Half};
+use model::isa::alu::{Alu, AluOp, Comparison};
 use model::isa::integer::IntegerOp;
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 use ptx::qualifier::{Dialect, Qualifier};
@@ -14,8 +14,6 @@ pub(super) const PREDICATE: Type = Type { kind: TypeKind::Bits, bits: 1 };
 /// The meaning of the parts after the opcode.
 pub(super) enum AluForm {
     Typed(Type),
-    /// `.f16x2`.
-    Halves,
     Outside(&'static str),
 }
 
@@ -38,16 +36,12 @@ impl<'a> InstructionReader<'_> {
         if comparison.is_some() || opcode == "mul" && parts.first() == Some(&"lo") {
             parts.remove(0);
         }
-        let (ty, halves) = match self.alu_form(cell, &parts)? {
+        let ty = match self.alu_form(cell, &parts)? {
             AluForm::Outside(what) => return Some(Self::unsupported(cell, what)),
-            AluForm::Typed(ty) => (ty, false),
-            AluForm::Halves => (Type { kind: TypeKind::Bits, bits: 32 }, true),
+            AluForm::Typed(ty) => ty,
         };
         let (op, sources) = match (opcode, comparison) {
             (_, Some(comparison)) => (AluOp::Setp(comparison), 2),
-            ("add", _) if halves => (AluOp::Halves(Half::Add), 2),
-            ("sub", _) if halves => (AluOp::Halves(Half::Sub), 2),
-            ("mul", _) if halves => (AluOp::Halves(Half::Mul), 2),
             ("mov", _) => (AluOp::Mov, 1),
             ("not", _) => (AluOp::Xor, 1),
             ("add", _) => (AluOp::Add, 2),
@@ -125,12 +119,9 @@ impl<'a> InstructionReader<'_> {
         let integer =
             |name: &str| type_named(name).filter(|ty| ty.kind != TypeKind::Float && ty.bits <= 64);
         let logic = matches!(opcode, "mov" | "and" | "or" | "xor" | "not");
-        let sum = matches!(opcode, "add" | "sub" | "mul");
         let float = |name: &str| {
             ["f16", "bf16", "f32", "f64", "b128"].iter().any(|prefix| name.starts_with(prefix))
         };
-        // `.rn` is the default rounding of these instructions.
-        let parts = if sum && parts.first() == Some(&"rn") { &parts[1..] } else { parts };
         match parts {
             [] if self.draft.dialect == Dialect::Peer => Some(AluForm::Typed(Type::U64)),
             ["pred"] if logic => Some(AluForm::Typed(PREDICATE)),
@@ -138,10 +129,6 @@ impl<'a> InstructionReader<'_> {
                 type_named(name).map(AluForm::Typed)
             }
             [name] if opcode == "selp" && matches!(*name, "f32" | "f64") => {
-                type_named(name).map(AluForm::Typed)
-            }
-            ["f16x2"] if sum => Some(AluForm::Halves),
-            [name] if sum && matches!(*name, "f16" | "f32" | "f64") => {
                 type_named(name).map(AluForm::Typed)
             }
             [name] if integer(name).is_some() => {
@@ -232,7 +219,7 @@ impl<'a> InstructionReader<'_> {
             {
                 ty
             }
-            AluForm::Typed(_) | AluForm::Outside(_) | AluForm::Halves => {
+            AluForm::Typed(_) | AluForm::Outside(_) => {
                 return Some(vec![Self::unsupported(cell, "this arithmetic")]);
             }
         };

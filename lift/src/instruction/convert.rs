@@ -2,13 +2,16 @@
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::cvta::{AddressOp, Cvta};
-use model::isa::float::Rounding;
+use model::isa::float::{FloatOp, Rounding};
+use model::isa::integer::IntegerOp;
 use model::isa::{Instruction, Operand, SpaceQualifier, Type, TypeKind};
 use model::section;
 use ptx::qualifier::Qualifier;
 
 use super::InstructionReader;
 use super::alu::type_named;
+use super::float;
+use super::plan::{Operations, PlannedValue};
 use crate::cell::{Arg, InstructionCell};
 use text::lex::Token;
 
@@ -24,42 +27,122 @@ const ROUNDINGS: [(&str, Rounding, bool); 8] = [
     ("rpi", Rounding::Up, true),
 ];
 
+impl Operations {
+    /// The number of type `to` that is nearest to an integer of type `from`, which has 64 bits.
+    pub(super) fn nearest(
+        &mut self,
+        (to, from): (Type, Type),
+        mut value: PlannedValue,
+    ) -> PlannedValue {
+        let signed = |ty: Type| ty.kind == TypeKind::Signed;
+        let most = u64::MAX >> (64 - to.bits + u16::from(signed(to)));
+        let least = if signed(to) { !most } else { 0 };
+        let integer = |op| AluOp::Integer(op);
+        if signed(from) {
+            value = self.step(integer(IntegerOp::Max), from, &[value, PlannedValue::number(least)]);
+        }
+        // Every number of a signed type is at most the largest one of 64 bits without a sign.
+        if !(signed(from) && most == u64::MAX) {
+            value = self.step(integer(IntegerOp::Min), from, &[value, PlannedValue::number(most)]);
+        }
+        self.step(AluOp::Mov, to, &[value])
+    }
+
+    /// A conversion from or to a float that is not a pair. `limits` are `.sat` and `.relu`.
+    fn converted(
+        &mut self,
+        (to, from): (Type, Type),
+        rounding: (Rounding, bool),
+        (saturates, rectifies): (bool, bool),
+        source: PlannedValue,
+    ) -> Option<PlannedValue> {
+        let (rounding, whole) = rounding;
+        let brain = |ty: Type| ty.kind == TypeKind::BFloat;
+        // A `.bf16` is rounded from an `.f32`, so its source must fit there.
+        let fits = match from.kind {
+            TypeKind::Float => from.bits <= 32,
+            TypeKind::BFloat => true,
+            TypeKind::Unsigned
+            | TypeKind::Signed
+            | TypeKind::Bits
+            | TypeKind::FloatPair
+            | TypeKind::BFloatPair => from.bits <= 16,
+        };
+        if brain(to) && !fits {
+            return None;
+        }
+        let source = self.widened(from, source);
+        let computed = |ty| if brain(ty) { Type::F32 } else { ty };
+        let (middle, from_single) = (computed(to), computed(from));
+        let mut value = if to == from && whole {
+            self.step(AluOp::Float(FloatOp::Whole(rounding)), middle, &[source])
+        } else if middle == from_single {
+            source
+        } else {
+            self.step(AluOp::Convert(middle, rounding), from_single, &[source])
+        };
+        if saturates && to.kind == TypeKind::Float {
+            value = self.saturated(middle, value);
+        }
+        if rectifies {
+            value = self.rectified(middle, value);
+        }
+        if brain(to) {
+            value = self.step(AluOp::Float(FloatOp::ToBf16(rounding)), Type::F32, &[value]);
+        }
+        Some(value)
+    }
+}
+
 impl<'a> InstructionReader<'_> {
     /// `cvt.rounding.to.from`.
     pub(super) fn convert(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
         let parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
-        let rounding = |name: &str| ROUNDINGS.iter().find(|(known, ..)| *known == name);
-        let (rounding, rest) = match &parts[..] {
-            [first, rest @ ..] if rounding(first).is_some() => (rounding(first), rest),
-            all => (None, all),
+        let [modifiers @ .., to, from] = &parts[..] else {
+            return Some(vec![Self::unsupported(cell, OTHER)]);
         };
-        let (to, from) = match rest {
-            [to, from] => match (type_named(to), type_named(from)) {
-                (Some(to), Some(from)) if to.bits <= 64 && from.bits <= 64 => (to, from),
-                _ => return Some(vec![Self::unsupported(cell, OTHER)]),
-            },
+        let named = |name: &str| float::float_named(name).or_else(|| type_named(name));
+        let (to, from) = match (named(to), named(from)) {
+            (Some(to), Some(from)) if to.bits <= 64 && from.bits <= 64 && !float::is_pair(from) => {
+                (to, from)
+            }
             _ => return Some(vec![Self::unsupported(cell, OTHER)]),
         };
-        let float = |ty: Type| ty.kind == TypeKind::Float;
-        if float(to) && float(from) && to.bits == from.bits {
+        let (mut rounding, mut saturates, mut rectifies) = (None, false, false);
+        for (index, modifier) in modifiers.iter().enumerate() {
+            let found = ROUNDINGS.iter().find(|(known, ..)| known == modifier);
+            match *modifier {
+                "ftz" => {}
+                "sat" => saturates = true,
+                "relu" => rectifies = true,
+                _ if found.is_some() && index == 0 => rounding = found,
+                _ => return Some(vec![Self::unsupported(cell, OTHER)]),
+            }
+        }
+        let float = |ty: Type| matches!(ty.kind, TypeKind::Float | TypeKind::BFloat);
+        let pair = float::is_pair(to);
+        if (pair || rectifies && float(to)) && from != Type::F32 || rectifies && !pair && !float(to)
+        {
             return Some(vec![Self::unsupported(cell, OTHER)]);
         }
         // A conversion that loses precision requires a rounding modifier: to a float or to an integer.
-        let wanted = match (float(to), float(from)) {
-            (true, true) => (to.bits < from.bits).then_some("rn"),
+        let wanted = match (float(to) || pair, float(from)) {
+            (true, true) if to == from => rounding.map(|_| "rni"),
+            (true, true) => (to.bits <= from.bits).then_some("rn"),
             (true, false) => Some("rn"),
             (false, true) => Some("rzi"),
             (false, false) => None,
         };
         let fits = match (wanted, rounding) {
             (None, None) => true,
-            (Some(wanted), Some((_, _, whole))) => *whole == (wanted == "rzi"),
+            (Some(wanted), Some((_, _, whole))) => *whole == wanted.ends_with('i'),
             (None, Some(_)) | (Some(_), None) => false,
         };
         if !fits {
             let mut fixed = vec![cell.opcode()];
             fixed.extend(wanted);
-            fixed.extend(rest);
+            let known = |part: &&&str| !ROUNDINGS.iter().any(|(known, ..)| known == *part);
+            fixed.extend(parts.iter().filter(known));
             self.report
                 .error("cvt-rounding", cell.part_at(1), "wrong rounding for this conversion")
                 .note(match wanted {
@@ -71,33 +154,73 @@ impl<'a> InstructionReader<'_> {
             return None;
         }
         let args = self.args(cell)?;
-        let [destination, source] = &args[..] else {
-            self.count(cell, &args, "r0, r1");
+        if args.len() != if pair { 3 } else { 2 } {
+            self.count(cell, &args, if pair { "r0, r1, r2" } else { "r0, r1" });
             return None;
-        };
-        let source = self.operand(source)?;
-        let op = match rounding {
-            Some((_, rounding, _)) => AluOp::Convert(to, *rounding),
-            None if float(from) => AluOp::Convert(to, Rounding::Nearest),
-            None => AluOp::Mov,
-        };
-        let register = self.alu_destination(destination, to.bits, AluOp::Mov, &[source])?;
-        let step = |op, ty, source| {
-            let sources = vec![source];
-            Instruction::Alu(Alu { op, ty, destination: register, sources })
-        };
-        if op != AluOp::Mov || float(to) {
-            return Some(vec![step(op, from, source)]);
         }
+        let mut sources = Vec::with_capacity(2);
+        for arg in &args[1..] {
+            sources.push(PlannedValue::Given(self.operand(arg)?));
+        }
+        let direction =
+            rounding.map_or((Rounding::Nearest, false), |(_, rounding, whole)| (*rounding, *whole));
+        if !float(to) && !pair && !float(from) {
+            return if saturates {
+                self.clamped(cell, (to, from), &args[0], sources[0])
+            } else {
+                self.resized(cell, (to, from), &args[0], sources[0])
+            };
+        }
+        let mut plan = Operations::default();
+        let result = if pair {
+            let kind =
+                if to.kind == TypeKind::FloatPair { TypeKind::Float } else { TypeKind::BFloat };
+            let one = Type { kind, bits: 16 };
+            let [high, low] = [0, 1].map(|index| {
+                let limits = (saturates, rectifies);
+                plan.converted((one, from), direction, limits, sources[index])
+            });
+            high.zip(low).map(|(high, low)| plan.pair(low, high))
+        } else {
+            plan.converted((to, from), direction, (saturates, rectifies), sources[0])
+        };
+        let Some(result) = result else { return Some(vec![Self::unsupported(cell, OTHER)]) };
+        self.carry_out(cell, &plan, &[(args[0].clone(), result, to.bits)])
+    }
+
+    /// A conversion between integers.
+    fn resized(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        (to, from): (Type, Type),
+        destination: &Arg<'a>,
+        source: PlannedValue,
+    ) -> Option<Vec<Instruction>> {
+        let mut plan = Operations::default();
         if to.bits <= from.bits {
-            return Some(vec![step(AluOp::Mov, to, source)]);
+            let result = plan.step(AluOp::Mov, to, &[source]);
+            return self.carry_out(cell, &plan, &[(destination.clone(), result, to.bits)]);
         }
-        let mut steps = vec![step(AluOp::Mov, from, source)];
+        let mut result = plan.wide(to.bits, AluOp::Mov, from, &[source]);
         // A sign is extended only to the width of the destination type.
         if from.kind == TypeKind::Signed && to.kind != TypeKind::Signed {
-            steps.push(step(AluOp::Mov, to, Operand::Reg(register)));
+            result = plan.step(AluOp::Mov, to, &[result]);
         }
-        Some(steps)
+        self.carry_out(cell, &plan, &[(destination.clone(), result, to.bits)])
+    }
+
+    /// A conversion between integers whose result is the nearest number of the type.
+    fn clamped(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        (to, from): (Type, Type),
+        destination: &Arg<'a>,
+        source: PlannedValue,
+    ) -> Option<Vec<Instruction>> {
+        let mut plan = Operations::default();
+        let value = plan.wide(64, AluOp::Mov, from, &[source]);
+        let result = plan.nearest((to, Type { bits: 64, ..from }), value);
+        self.carry_out(cell, &plan, &[(destination.clone(), result, to.bits)])
     }
 
     /// Whether a `mov` has a vector, and so packs or unpacks.

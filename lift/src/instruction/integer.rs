@@ -1,14 +1,13 @@
-//! Integer arithmetic beyond sums, products and logic, and comparisons that are combined with a predicate.
+//! Integer arithmetic beyond sums, products and logic.
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::integer::{IntegerOp, Permutation};
-use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
+use model::isa::{Instruction, Operand, Reg, Type};
 use model::section;
 
 use super::InstructionReader;
-use super::alu::{AluForm, PREDICATE, type_named};
-use crate::cell::{self, Arg, InstructionCell};
-use text::report::ByteSpan;
+use super::alu::type_named;
+use crate::cell::{Arg, InstructionCell};
 
 /// The opcodes that this module reads.
 pub(super) const OPCODES: &[&str] = &[
@@ -87,10 +86,6 @@ fn shape(parts: &[&str]) -> Result<IntegerForm, NoShape> {
     let Some(of) = type_named(ty).filter(|_| types.contains(&ty)) else {
         return Err(NoShape::Types(types));
     };
-    let quotient = matches!(op, IntegerOp::Div | IntegerOp::Rem);
-    if quotient && of.kind == TypeKind::Signed {
-        return Err(NoShape::Outside);
-    }
     let counts = matches!(op, IntegerOp::Popc | IntegerOp::Clz | IntegerOp::Bfind { .. });
     let narrow: &[usize] = if op == IntegerOp::Bfe {
         &[1, 2]
@@ -141,12 +136,6 @@ impl<'a> InstructionReader<'_> {
             let field = (AluOp::Concat(8), Type::U32, operands.split_off(2));
             let control = self.aside(cell, "%bfi field", 32, &mut steps, field)?;
             operands.push(Operand::Reg(control));
-        } else if matches!(op, IntegerOp::Div | IntegerOp::Rem)
-            && !matches!(operands[1], Operand::Imm(1..))
-        {
-            // The document does not define a quotient by 0.
-            let why = "a quotient by what may be 0, which the document does not define";
-            return Some(vec![Self::unsupported(cell, why)]);
         }
         let op = AluOp::Integer(op);
         let destination = self.alu_destination(&args[0], bits, op, &operands)?;
@@ -191,99 +180,5 @@ impl<'a> InstructionReader<'_> {
             .note("expected one of them")
             .section(section::of_opcode(opcode))
             .help(cell.with_parts(&parts));
-    }
-
-    /// Whether a `setp` writes two predicates, or combines its comparison with a third one.
-    pub(super) fn combines(cell: &InstructionCell<'a>) -> bool {
-        matches!(cell.part(2), "and" | "or" | "xor") || cell.operands.text_at(1) == "|"
-    }
-
-    /// `setp.ne.and.u32 p|q, a, b, c`: `p` is the comparison combined with `c`, and `q` its
-    /// negation combined with `c`.
-    pub(super) fn combined(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {
-        let comparison = self.comparison(cell)?;
-        let mut parts: Vec<&str> = cell.parts.iter().skip(2).map(|part| part.text).collect();
-        let combination = match parts.first() {
-            Some(&"and") => Some(AluOp::And),
-            Some(&"or") => Some(AluOp::Or),
-            Some(&"xor") => Some(AluOp::Xor),
-            _ => None,
-        };
-        if combination.is_some() {
-            parts.remove(0);
-        }
-        let ty = match self.alu_form(cell, &parts)? {
-            AluForm::Typed(ty) => ty,
-            AluForm::Outside(what) => return Some(vec![Self::unsupported(cell, what)]),
-            AluForm::Halves => return Some(vec![Self::unsupported(cell, OUTSIDE)]),
-        };
-        let (destinations, args) = self.two_predicates(cell)?;
-        let (a, b, with) = match (&args[..], combination) {
-            ([a, b], None) => (a, b, None),
-            ([a, b, c], Some(op)) => (a, b, Some((op, self.predicate(c)?))),
-            _ => {
-                let form = if combination.is_some() { "p|q, r0, r1, s" } else { "p|q, r0, r1" };
-                self.count(cell, &args, form);
-                return None;
-            }
-        };
-        self.fits(a, ty);
-        self.fits(b, ty);
-        let compared = vec![self.operand(a)?, self.operand(b)?];
-        let mut steps = Vec::new();
-        let mut step = |reader: &mut Self, name, op, ty, sources| {
-            reader.aside(cell, name, 1, &mut steps, (op, ty, sources)).map(Operand::Reg)
-        };
-        let holds = step(self, "%setp holds", AluOp::Setp(comparison), ty, compared)?;
-        let not = |value| vec![value, Operand::Imm(1)];
-        let fails = step(self, "%setp fails", AluOp::Xor, PREDICATE, not(holds))?;
-        let (mut first, mut second) = (holds, fails);
-        if let Some((op, (third, negated))) = with {
-            let mut third = Operand::Reg(third);
-            if negated {
-                third = step(self, "%setp third", AluOp::Xor, PREDICATE, not(third))?;
-            }
-            first = step(self, "%setp first", op, PREDICATE, vec![holds, third])?;
-            second = step(self, "%setp second", op, PREDICATE, vec![fails, third])?;
-        }
-        let mut results: Vec<_> = destinations.into_iter().zip([first, second]).collect();
-        // Every step reads the guard of the instruction, so the guard is written last.
-        let guard = cell.guard.map(|(name, ..)| name.trim_start_matches('%'));
-        let is_guard = |name: &str| Some(name.trim_start_matches('%')) == guard;
-        results.sort_by_key(|((name, _), _)| is_guard(name));
-        for ((name, at), value) in results {
-            if name != "_" {
-                let destination =
-                    self.alu_destination(&Arg::Name(name, at), 1, AluOp::Mov, &[value])?;
-                let (op, sources) = (AluOp::Mov, vec![value]);
-                steps.push(Instruction::Alu(Alu { op, ty: PREDICATE, destination, sources }));
-            }
-        }
-        Some(steps)
-    }
-
-    /// Reads `p|q` or `p`, and the operands that follow.
-    #[expect(clippy::type_complexity, reason = "names with their places, and operands")]
-    fn two_predicates(
-        &mut self,
-        cell: &InstructionCell<'a>,
-    ) -> Option<(Vec<(&'a str, ByteSpan)>, Vec<Arg<'a>>)> {
-        let mut cursor = cell.operands;
-        let mut names = Vec::new();
-        loop {
-            let Some(name) = cursor.word() else {
-                cursor.expected("a predicate", self.report);
-                return None;
-            };
-            names.push(name);
-            if names.len() == 2 || cursor.eat("|").is_none() {
-                break;
-            }
-        }
-        if cursor.eat(",").is_none() {
-            cursor.expected("`,`", self.report);
-            return None;
-        }
-        Some((names, cell::args(cursor, self.report)?))
     }
 }

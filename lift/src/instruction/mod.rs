@@ -3,11 +3,15 @@
 mod alu;
 mod barrier;
 mod branch;
+mod compare;
 mod convert;
 mod cxx;
+mod extended;
 mod fence;
+mod float;
 mod integer;
 mod memory;
+mod plan;
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
@@ -64,7 +68,7 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
-    /// The instructions of a cell: none after an error, several for `mad`.
+    /// The instructions of a cell: none after an error, several for what is several operations.
     fn instruction(&mut self, cell: &InstructionCell<'a>) -> Vec<Instruction> {
         let peer = self.draft.dialect == Dialect::Peer;
         let cxx = self.draft.dialect == Dialect::Cxx;
@@ -90,6 +94,9 @@ impl<'a> InstructionReader<'_> {
                 self.peer_branch(cell)
             }
             "createpolicy" => self.policy(cell),
+            "opaque" => return self.opaque(cell).unwrap_or_default(),
+            _ if float::is_float(cell) => return self.float(cell).unwrap_or_default(),
+            _ if extended::is_extended(cell) => return self.extended(cell).unwrap_or_default(),
             "mad" => return self.mad(cell).unwrap_or_default(),
             "mul" if matches!(cell.part(1), "wide" | "hi") => {
                 return self.mad(cell).unwrap_or_default();
@@ -99,7 +106,9 @@ impl<'a> InstructionReader<'_> {
                 return self.vector_move(cell).unwrap_or_default();
             }
             "cvta" | "isspacep" => self.cvta(cell),
-            "setp" if Self::combines(cell) => return self.combined(cell).unwrap_or_default(),
+            "setp" if Self::combines(cell) => return self.compare(cell).unwrap_or_default(),
+            "set" => return self.compare(cell).unwrap_or_default(),
+            "slct" => return self.select(cell).unwrap_or_default(),
             name if integer::OPCODES.contains(&name) => {
                 return self.integer(cell).unwrap_or_default();
             }

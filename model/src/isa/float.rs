@@ -47,13 +47,19 @@ pub enum FloatOp {
     Unordered,
     /// An `.f32` as the 16 bits of a `.bf16`. The reverse is a shift by 16 bits.
     ToBf16(Rounding),
+    /// The nearest whole number in this direction, as a float with the sign of the operand.
+    Whole(Rounding),
 }
 
 impl FloatOp {
     /// The number of operands.
     pub fn arity(self) -> usize {
         match self {
-            FloatOp::Neg | FloatOp::Abs | FloatOp::Sqrt | FloatOp::ToBf16(_) => 1,
+            FloatOp::Neg
+            | FloatOp::Abs
+            | FloatOp::Sqrt
+            | FloatOp::ToBf16(_)
+            | FloatOp::Whole(_) => 1,
             FloatOp::Min { .. }
             | FloatOp::Max { .. }
             | FloatOp::Div
@@ -102,6 +108,15 @@ impl FloatOp {
                     Comparison::Ge => a >= b,
                 }
             }),
+            FloatOp::Whole(rounding) => match decode(bits, a) {
+                DecodedFloat::NaN => not_a_number(bits),
+                DecodedFloat::Finite { negative, significand, exponent } if exponent < 0 => {
+                    let significand = shifted(significand, exponent, negative, rounding);
+                    let number = DecodedFloat::Finite { negative, significand, exponent: 0 };
+                    encode(bits, number, Rounding::Zero)
+                }
+                DecodedFloat::Infinite { .. } | DecodedFloat::Finite { .. } => a,
+            },
             FloatOp::ToBf16(rounding) => match decode(32, a) {
                 DecodedFloat::NaN => 0x7fff,
                 // The format of `.bf16` is that of `.f32` without the low 16 bits, so rounding the bits as an
@@ -435,6 +450,19 @@ mod tests {
         assert_eq!(brain(f32::from_bits(0x3f80_8000)), 0x3f80);
         assert_eq!(brain(f32::from_bits(0xbf81_8000)), 0xbf82);
         assert_eq!(brain(f32::MAX), 0x7f80);
+    }
+
+    #[test]
+    fn whole_numbers_keep_their_sign() {
+        let numbers = [0.0_f32, -0.0, 0.4, -0.4, 0.5, 1.5, -2.5, 7.999, 1e30, -1e-40];
+        for of in numbers.into_iter().chain([f32::INFINITY]) {
+            let whole = |rounding| FloatOp::Whole(rounding).apply(32, of.to_bits().into(), 0, 0);
+            let bits = |number: f32| Value::from(number.to_bits());
+            assert_eq!(whole(Rounding::Nearest), bits(of.round_ties_even()), "{of}");
+            assert_eq!(whole(Rounding::Zero), bits(of.trunc()), "{of}");
+            assert_eq!(whole(Rounding::Down), bits(of.floor()), "{of}");
+            assert_eq!(whole(Rounding::Up), bits(of.ceil()), "{of}");
+        }
     }
 
     /// Bit patterns without a pattern, and those where something happens.

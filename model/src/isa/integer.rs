@@ -10,7 +10,8 @@ pub enum IntegerOp {
     Abs,
     Min,
     Max,
-    /// Only by constants that are not 0: the document gives no quotient by 0. Unsigned.
+    /// Towards zero. The document does not define a quotient or a remainder by 0. Here both have all bits set,
+    /// which is what the code of `ptxas` computes.
     Div,
     Rem,
     /// The high half of the product.
@@ -147,8 +148,15 @@ impl IntegerOp {
                     a
                 }
             }
-            IntegerOp::Div => a.checked_div(b).unwrap_or(0),
-            IntegerOp::Rem => a.checked_rem(b).unwrap_or(0),
+            IntegerOp::Div | IntegerOp::Rem if b == 0 => mask,
+            IntegerOp::Div if signed => {
+                wide_a.cast_signed().wrapping_div(wide_b.cast_signed()).cast_unsigned()
+            }
+            IntegerOp::Rem if signed => {
+                wide_a.cast_signed().wrapping_rem(wide_b.cast_signed()).cast_unsigned()
+            }
+            IntegerOp::Div => a / b,
+            IntegerOp::Rem => a % b,
             // Both have at most 64 bits, so that the product has room.
             IntegerOp::MulHi => wide_a.wrapping_mul(wide_b) >> bits,
             IntegerOp::Sad => {
@@ -317,10 +325,13 @@ mod tests {
                 assert_eq!(two(MulHi, S64, x, y), high as u128);
                 let high = (i64::from(a as i32) * i64::from(b as i32)) >> 32;
                 assert_eq!(two(MulHi, S32, x, y), high as i128 as u128);
-                if let (Some(quotient), Some(rest)) = (a.checked_div(b), a.checked_rem(b)) {
-                    assert_eq!(two(Div, Type::U64, x, y), quotient.into());
-                    assert_eq!(two(Rem, Type::U64, x, y), rest.into());
-                }
+                let (quotient, rest) = (a.checked_div(b), a.checked_rem(b));
+                assert_eq!(two(Div, Type::U64, x, y), quotient.unwrap_or(u64::MAX).into());
+                assert_eq!(two(Rem, Type::U64, x, y), rest.unwrap_or(u64::MAX).into());
+                let (quotient, rest) =
+                    if t == 0 { (-1, -1) } else { (s.wrapping_div(t), s.wrapping_rem(t)) };
+                assert_eq!(two(Div, S64, x, y), quotient as i128 as u128);
+                assert_eq!(two(Rem, S64, x, y), rest as i128 as u128);
             }
         }
     }
