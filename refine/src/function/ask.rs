@@ -10,6 +10,7 @@ use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
 use super::inputs::as_float;
+use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation};
 use super::repair;
 use super::scan::{ByteRange, MemoryUse, closed};
@@ -19,7 +20,7 @@ use crate::inclusion::MachineTarget;
 use crate::judgement::Refinement;
 use crate::language::SourceId;
 use crate::piece::{GuardNames, StepOperands, ThreadPiece};
-use crate::refiner::Refiner;
+use crate::refiner::{ContextResult, Refiner};
 use crate::step::{Step, TestLocation as Spot};
 
 /// A function and its lowering, with the same initial state.
@@ -193,6 +194,41 @@ impl<'a> RefinementCase<'a> {
         Ok(self.bound.get(&key))
     }
 
+    /// A function's thread in a context; `None` if the language has no such context.
+    fn around(
+        &self,
+        mut program: Program,
+        context: &Context,
+        lowered: bool,
+        result: Option<&(String, u16)>,
+    ) -> Option<Program> {
+        let twins = context.judged_threads();
+        let partners: Option<Vec<ThreadPiece>> =
+            (twins..context.threads.len()).map(|at| self.partner(context, at, lowered)).collect();
+        if twins > 1 {
+            program.threads.push(renumbered(program.threads[0].clone(), 1));
+        }
+        let partners = partners?;
+        program.threads.extend(partners.iter().map(|piece| piece.thread(String::new(), HERE)));
+        let threads = program.threads.iter_mut().zip(&context.placements).enumerate();
+        for (index, (thread, &placement)) in threads {
+            thread.name = format!("P{index}");
+            thread.placement = placement;
+        }
+        program.observed = self.observed(&program, context, result);
+        program.contested = self.contested(context);
+        Some(program)
+    }
+
+    /// The source by its published mapping, in a context of the target; `None` if there is no such mapping.
+    fn mapped(&self, context: &Context) -> Option<Program> {
+        let lower = |step: Step, shared: bool| self.steps(step, shared, true);
+        let function = mapped(self.source, &lower)?;
+        let frame = self.frame(context, true)?;
+        let bound = bind(&self.setup, &function, &frame).ok()?;
+        self.around(bound.program, context, true, self.source.result.as_ref())
+    }
+
     /// The parts of an outcome: results, reads of the context, and memory.
     pub fn observed(
         &self,
@@ -272,26 +308,27 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
     }
 
     fn program(&mut self, context: &Context, lowered: bool) -> Result<Option<Program>, Refused> {
-        let twins = context.judged_threads();
-        let partners: Option<Vec<ThreadPiece>> =
-            (twins..context.threads.len()).map(|at| self.partner(context, at, lowered)).collect();
-        let Some(partners) = partners else { return Ok(None) };
-        let result = self.function(lowered).result.clone();
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
-        let mut program = bound.program.clone();
-        if twins > 1 {
-            program.threads.push(renumbered(program.threads[0].clone(), 1));
+        let thread = bound.program.clone();
+        let result = self.function(lowered).result.clone();
+        Ok(self.around(thread, context, lowered, result.as_ref()))
+    }
+
+    /// An outcome that the published mapping of the source adds too says nothing about the target: reading R81.
+    fn ask(&mut self, context: &Context) -> Result<ContextResult, Refused> {
+        let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
+        let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
+        let found = self.compare(&source, &target);
+        if !matches!(found, ContextResult::Extra { .. }) {
+            return Ok(found);
         }
-        let partners = partners.iter().map(|piece| piece.thread(String::new(), HERE));
-        program.threads.extend(partners);
-        let threads = program.threads.iter_mut().zip(&context.placements).enumerate();
-        for (index, (thread, &placement)) in threads {
-            thread.name = format!("P{index}");
-            thread.placement = placement;
+        if let Some(mapped) = self.mapped(context)
+            && mapped.threads[0].lines != target.threads[0].lines
+            && matches!(self.compare(&source, &mapped), ContextResult::Extra { .. })
+        {
+            return Ok(ContextResult::Withdrawn);
         }
-        program.observed = self.observed(&program, context, result.as_ref());
-        program.contested = self.contested(context);
-        Ok(Some(program))
+        Ok(found)
     }
 
     /// Masks for results that have fewer bits than their registers.

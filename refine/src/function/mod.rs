@@ -9,6 +9,7 @@ pub mod bind;
 pub mod decisions;
 mod inputs;
 pub mod judge;
+mod mapped;
 pub mod partner;
 mod progress;
 mod repair;

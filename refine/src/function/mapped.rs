@@ -1,0 +1,113 @@
+//! A function by the published mapping of its language: each access and each fence as the mapping lowers it.
+//!
+//! If this adds an outcome in a context too, the outcome is due to the mapping, not to the compiler (reading
+//! R81).
+
+use lift::function::{Function, FunctionStep};
+use machine::form::LoweredInstruction;
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::cxx::Cxx;
+use model::isa::fence::Fence;
+use model::isa::ld::Load;
+use model::isa::st::Store;
+use model::isa::{Instruction, Line};
+use model::memory::Space;
+use model::strength::{AccessOrder, OperationKind, Strength};
+
+use crate::step::{AccessKind, Step, TestLocation};
+
+/// The function with each access and each fence lowered by `lower`, which is told whether the access is to
+/// shared memory. `None` if one of them has no lowering.
+pub(super) fn mapped(
+    function: &Function,
+    lower: &dyn Fn(Step, bool) -> Option<Vec<Step>>,
+) -> Option<Function> {
+    let mut function = function.clone();
+    // For each line, and for the end, its first line now.
+    let mut places = Vec::new();
+    let mut count = 0;
+    for row in &mut function.rows {
+        let mut lines = Vec::new();
+        for FunctionStep { line, lowered } in &row.lines {
+            places.push(count);
+            let all = match step(&line.instruction) {
+                Some((step, shared)) => instructions(&line.instruction, &lower(step, shared)?)?,
+                None => vec![line.instruction.clone()],
+            };
+            count += all.len();
+            lines.extend(all.into_iter().map(|instruction| FunctionStep {
+                line: Line { instruction, ..line.clone() },
+                lowered: LoweredInstruction::clone(lowered),
+            }));
+        }
+        row.lines = lines;
+    }
+    places.push(count);
+    for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {
+        if let Instruction::Branch(branch) = &mut step.line.instruction {
+            // A branch past the last line ends the thread.
+            branch.target = places.get(branch.target).copied().unwrap_or(count);
+        }
+    }
+    Some(function)
+}
+
+/// An instruction as a step, and whether it accesses shared memory.
+fn step(instruction: &Instruction) -> Option<(Step, bool)> {
+    let Strength { kind, order, scope } = Strength::of(instruction)?;
+    let (cxx, space, act) = match instruction {
+        Instruction::Load(load) => (load.cxx, load.space, AccessKind::Load),
+        Instruction::Store(store) => (store.cxx, store.space, AccessKind::Store),
+        Instruction::Atomic(atomic) => {
+            let act = if atomic.op == AtomicOp::Cas {
+                AccessKind::CompareExchange(atomic.cxx.failure)
+            } else if kind == OperationKind::Reduction {
+                AccessKind::Reduce
+            } else {
+                AccessKind::Swap
+            };
+            (atomic.cxx, atomic.space, act)
+        }
+        Instruction::Fence(_) => {
+            return Some((Step::Fence { order: order.fence()?, scope }, false));
+        }
+        Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => return None,
+    };
+    let order = match cxx {
+        Cxx { seq_cst: true, .. } => AccessOrder::SeqCst,
+        Cxx { unordered: true, .. } => AccessOrder::Unordered,
+        Cxx { .. } => order,
+    };
+    let shared = space.space() == Some(Space::Shared);
+    let at = if shared { TestLocation::Y } else { TestLocation::X };
+    Some((Step::access(act, at, order, scope), shared))
+}
+
+/// An instruction in the form of these steps; `None` if they are not one access and fences.
+fn instructions(of: &Instruction, steps: &[Step]) -> Option<Vec<Instruction>> {
+    let mut accesses = 0;
+    let all = steps.iter().map(|step| match *step {
+        Step::Fence { order, scope } => Some(Instruction::Fence(Fence { order, scope })),
+        Step::Access { order, scope, .. } => {
+            accesses += 1;
+            let mut plain = of.clone();
+            if let Instruction::Load(Load { cxx, .. })
+            | Instruction::Store(Store { cxx, .. })
+            | Instruction::Atomic(Atomic { cxx, .. }) = &mut plain
+            {
+                *cxx = Cxx::default();
+            }
+            let kind = Strength::of(&plain)?.kind;
+            Strength::new(kind, order, scope).applied(&plain)
+        }
+        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
+    });
+    let all: Option<Vec<Instruction>> = all.collect();
+    all.filter(|_| accesses <= 1)
+}
