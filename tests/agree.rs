@@ -160,7 +160,7 @@ fn contested(program: &Program, model: &Model) -> Option<Vec<ContestedBytes>> {
         for access in paths.iter().flat_map(|path| &path.events).filter_map(|event| event.access) {
             let variable = unfolded.layout.locations[usize::from(access.pa.object)].variable;
             let (start, length) = (access.pa.start, access.pa.length);
-            all.insert((thread, ContestedBytes { variable, start, length }));
+            all.insert((thread, ContestedBytes { variable, start, length, values: None }));
         }
     }
     let overlap = |a: &ContestedBytes, b: &ContestedBytes| {
@@ -176,15 +176,34 @@ fn contested(program: &Program, model: &Model) -> Option<Vec<ContestedBytes>> {
             .any(|other| other.alias.is_some_and(|alias| alias.of == one.variable))
     };
     let several = |one: &&(usize, ContestedBytes)| of_two(one) || aliased(one);
-    let mut found: BTreeSet<ContestedBytes> = all.iter().filter(several).map(|of| of.1).collect();
+    // The values of all writes to the bytes, if they are constants and of these bytes only.
+    let written = |one: &ContestedBytes| -> Option<Vec<Value>> {
+        let mut values = Vec::new();
+        for path in unfolded.paths.iter().flatten() {
+            let writes = path.events.iter().filter_map(|event| Some((event.value?, event.access?)));
+            for (value, access) in writes {
+                let variable = unfolded.layout.locations[usize::from(access.pa.object)].variable;
+                let (start, length) = (access.pa.start, access.pa.length);
+                let bytes = ContestedBytes { variable, start, length, values: None };
+                if overlap(one, &bytes) {
+                    let same = (start, length) == (one.start, one.length);
+                    values.push(path.exprs.as_const(value).filter(|_| same)?);
+                }
+            }
+        }
+        Some(values)
+    };
+    let mut found: BTreeSet<ContestedBytes> =
+        all.iter().filter(several).map(|of| of.1.clone()).collect();
     loop {
         let touched = |one: &&ContestedBytes| found.iter().any(|of| overlap(one, of));
         let more: Vec<ContestedBytes> =
-            all.iter().map(|of| &of.1).filter(touched).copied().collect();
+            all.iter().map(|of| &of.1).filter(touched).cloned().collect();
         let before = found.len();
         found.extend(more);
         if found.len() == before {
-            return Some(found.into_iter().collect());
+            let values = |one: ContestedBytes| ContestedBytes { values: written(&one), ..one };
+            return Some(found.into_iter().map(values).collect());
         }
     }
 }

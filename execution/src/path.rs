@@ -6,6 +6,7 @@
 mod address;
 mod barrier;
 mod memory;
+mod possible;
 mod private;
 mod semantic;
 mod spin;
@@ -438,7 +439,7 @@ impl Walk<'_> {
     /// Whether a guarded instruction is executed; forks where that depends on a read.
     fn executes(&mut self, state: &mut PathState, guard: Guard) -> bool {
         let predicate = state.registers[usize::from(guard.predicate.0)];
-        if let Some(value) = state.truth(predicate) {
+        if let Some(value) = self.decided(state, predicate) {
             let holds = value != guard.negated;
             state.decide(holds, None);
             return holds;
@@ -457,7 +458,7 @@ impl Walk<'_> {
         let (a, b) = (self.operand(state, a), self.operand(state, b));
         state.ctrl |= a.1 | b.1;
         let holds = state.exprs.alu(AluOp::Setp(comparison), Type::U64, &[a.0, b.0]);
-        if let Some(value) = state.truth(holds) {
+        if let Some(value) = self.decided(state, holds) {
             state.decide(value, None);
             return value;
         }

@@ -42,17 +42,20 @@ pub struct Program {
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ContestedBytes {
     /// Not an alias, but the variable of which it is one.
     pub variable: VariableId,
     pub start: u32,
     /// In bytes.
     pub length: u32,
+    /// All values that threads other than the one that reads them write to all of these bytes; `None` if they are
+    /// not known.
+    pub values: Option<Vec<Value>>,
 }
 
 impl ContestedBytes {
-    pub fn end(self) -> u32 {
+    pub fn end(&self) -> u32 {
         self.start + self.length
     }
 }

@@ -81,12 +81,18 @@ impl Walk<'_> {
         let value = if let Some(value) = state.known(sum) {
             value
         } else {
-            let all: Vec<Value> = self
-                .layout
-                .addresses(self.thread, of.space, of.length())
-                .into_iter()
-                .map(Value::from)
-                .collect();
+            let all: Vec<Value> = match self.possible(state, sum) {
+                Some(values) => {
+                    let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
+                    values.into_iter().filter(is_there).collect()
+                }
+                None => self
+                    .layout
+                    .addresses(self.thread, of.space, of.length())
+                    .into_iter()
+                    .map(Value::from)
+                    .collect(),
+            };
             let mut elsewhere = state.clone();
             elsewhere.checks.push(Assumption::NoneOf(sum, all.clone()));
             self.fault(elsewhere, "an address outside every declared location, or misaligned");

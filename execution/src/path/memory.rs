@@ -130,6 +130,7 @@ impl Walk<'_> {
         let (value, data) = match atomic.op {
             AtomicOp::Cas => {
                 let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
+                let certain = self.decided(state, equal);
                 let mut failed = state.clone();
                 failed.decide(false, Some(Assumption::Truth(equal, false)));
                 if let Some(failure) = atomic.cxx.failure {
@@ -149,9 +150,15 @@ impl Walk<'_> {
                         self.keep_heads(&mut failed);
                     }
                 }
+                if certain == Some(false) {
+                    *state = failed;
+                    return;
+                }
                 failed.pc += 1;
                 failed.step += 1;
-                self.pending.push(failed);
+                if certain.is_none() {
+                    self.pending.push(failed);
+                }
                 state.decide(true, Some(Assumption::Truth(equal, true)));
                 // It has read what it compares with: a loop for a lock ends here.
                 let expected = state.exprs.as_const(operands[0].0);

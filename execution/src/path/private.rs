@@ -161,7 +161,7 @@ impl Walk<'_> {
         let value = match atomic.op {
             AtomicOp::Cas => {
                 let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
-                match state.truth(equal) {
+                match self.decided(state, equal) {
                     Some(false) => {
                         state.decide(false, None);
                         return;

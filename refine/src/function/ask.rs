@@ -53,23 +53,35 @@ impl<'a> RefinementCase<'a> {
         RefinementCase { refiner, setup, source, target, locations, shown, uses, torn, bound }
     }
 
-    /// The bytes that several threads access in a context; `None` if the function runs twice, so that all are.
+    /// The bytes that several threads access in a context, and what partners write there; `None` if the function
+    /// runs twice, so that it may be all.
     fn contested(&self, context: &Context) -> Option<Vec<ContestedBytes>> {
         let twins = context.judged_threads();
         if twins > 1 {
             return None;
         }
-        let partners = context.threads[twins..].iter().flatten();
-        let mut found: Vec<ByteRange> =
-            partners.filter_map(|op| Some(self.locations[op.place()?].place)).collect();
+        let mut written: BTreeMap<ByteRange, Vec<Value>> = BTreeMap::new();
+        for op in context.threads[twins..].iter().flatten() {
+            let ContextOp::Access { act, at, value, .. } = *op else { continue };
+            let values = written.entry(self.locations[at].place).or_default();
+            if act.writes() {
+                values.push(self.value(at, value).into());
+            }
+        }
         // The model has rules about a location that is read as constant and written.
-        let constant = self.uses.iter().filter(|one| one.constant);
-        let written = |place: ByteRange| {
-            self.uses.iter().any(|other| other.writes && other.place.overlaps(place))
-        };
-        found.extend(constant.map(|one| one.place).filter(|place| written(*place)));
+        for one in self.uses.iter().filter(|one| one.constant) {
+            let writes = |other: &&MemoryUse| other.writes && other.place.overlaps(one.place);
+            if self.uses.iter().any(|other| writes(&other)) {
+                written.entry(one.place).or_default();
+            }
+        }
         // Each access is inside the bytes, or outside.
-        Some(closed(found, &self.uses).into_iter().map(ByteRange::bytes).collect())
+        let places = closed(written.keys().copied().collect(), &self.uses).into_iter();
+        let contested = places.map(|place| {
+            let values = written.get(&place).cloned().unwrap_or_default();
+            place.contested(Some(values))
+        });
+        Some(contested.collect())
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -117,10 +129,7 @@ impl<'a> RefinementCase<'a> {
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
                 ContextOp::Access { act, at, value, .. } => {
                     last = if act.shows() { Some(at) } else { last };
-                    let own = (FRESH..FRESH + 100).contains(&value);
-                    let float = self.locations[at].float.filter(|_| own && !self.torn);
-                    let value = float.map_or(value, |bits| as_float(value, bits));
-                    let accessed = (self.locations[at].place, value);
+                    let accessed = (self.locations[at].place, self.value(at, value));
                     (Some(accessed), self.steps(step, shared, lowered)?)
                 }
             };
@@ -133,12 +142,21 @@ impl<'a> RefinementCase<'a> {
         Some(piece)
     }
 
+    /// What a context's access with this number writes.
+    fn value(&self, at: usize, value: u64) -> u64 {
+        let MeetingLocation { place, float, .. } = &self.locations[at];
+        match float.filter(|_| (FRESH..FRESH + 100).contains(&value)) {
+            _ if self.torn => spread(value, 8 * place.bytes),
+            Some(bits) => as_float(value, bits),
+            None => value,
+        }
+    }
+
     /// The operands of a context's access.
     fn operands(&self, place: ByteRange, value: u64, register: String) -> StepOperands {
         let ByteRange { memory, offset, bytes } = place;
         let name = &self.setup.memory[memory].name;
         let variable = VariableId(u16::try_from(memory).expect("few variables"));
-        let value = if self.torn { spread(value, 8 * bytes) } else { value };
         StepOperands {
             at: if offset == 0 { name.clone() } else { format!("{name}+{offset}") },
             address: Address { base: Operand::Address(variable), offset: offset.into() },

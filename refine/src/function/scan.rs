@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use execution::event::{EventKind, PathEvent, Resource, Tags};
-use execution::path::{Path, PathEnd, PrivateAccess};
+use execution::path::{Assumption, Path, PathEnd, PrivateAccess};
 use execution::unfold::{UnfoldLimit, Unfolded};
 use model::given::Tag;
 use model::isa::alu::AluOp;
@@ -11,8 +11,10 @@ use model::isa::{Instruction, Line, Reg, TypeKind};
 use model::memory::{Extent, Space, VariableId};
 use model::program::{ContestedBytes, Program};
 use model::rel::Conventions;
+use model::value::Value;
 
 use super::decisions::DecisionScan;
+use super::partner::FRESH;
 use crate::step::Step;
 
 /// Bytes that a thread accesses.
@@ -29,9 +31,10 @@ impl ByteRange {
         self.offset + self.bytes
     }
 
-    pub fn bytes(self) -> ContestedBytes {
+    /// The bytes, to which other threads write these values.
+    pub fn contested(self, values: Option<Vec<Value>>) -> ContestedBytes {
         let variable = VariableId(u16::try_from(self.memory).expect("few variables"));
-        ContestedBytes { variable, start: self.offset, length: self.bytes }
+        ContestedBytes { variable, start: self.offset, length: self.bytes, values }
     }
 
     /// Whether the two share a byte.
@@ -58,6 +61,7 @@ pub struct MemoryUse {
 }
 
 /// The properties of a thread by itself.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of a thread is yes or no")]
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadScan {
     pub uses: Vec<MemoryUse>,
@@ -71,6 +75,10 @@ pub struct ThreadScan {
     pub fences: bool,
     /// Whether a loop was cut.
     pub bound_reached: bool,
+    /// Whether an address depends on what is read.
+    computes_addresses: bool,
+    /// Whether only strong accesses were assumed to return what other threads write.
+    only_strong: bool,
     /// The accesses on each path to the end of the thread.
     pub paths: Vec<Vec<PathAccess>>,
 }
@@ -126,20 +134,43 @@ pub fn scan(
     bound: u32,
     dictionary: &[u64],
 ) -> Result<ThreadScan, ScanError> {
-    let mut found = scan_as_given(program, promised, bound, dictionary);
-    if found != Err(ScanError::Events) {
-        return found;
+    let first = match scan_as_given(program, promised, bound, dictionary) {
+        Err(ScanError::Events) => scan_strong(program, promised, bound, dictionary)?,
+        found => found?,
+    };
+    if !first.computes_addresses {
+        return Ok(first);
     }
-    // Only the places of strong accesses can return what other threads write.
+    // Anything may be read in this scan, so each address was possible that some value gives. Contexts write a few
+    // values.
+    let fresh = FRESH..FRESH + 8;
+    let places = first.uses.iter().filter(|one| !first.only_strong || !one.plain);
+    let places = closed(places.map(|one| one.place).collect(), &first.uses);
+    let contested = places.into_iter().map(|place| {
+        let wanted = first.decisions.wanted.get(&place).into_iter().flatten();
+        let values = wanted.copied().chain(fresh.clone()).map(Value::from).collect();
+        place.contested(Some(values))
+    });
+    let program = Program { contested: Some(contested.collect()), ..program.clone() };
+    let second = scan_as_given(&program, promised, bound, dictionary)?;
+    Ok(ThreadScan { decisions: first.decisions, ..second })
+}
+
+/// The same where only strong accesses can return what other threads write.
+fn scan_strong(
+    program: &Program,
+    promised: &dyn Fn(usize) -> bool,
+    bound: u32,
+    dictionary: &[u64],
+) -> Result<ThreadScan, ScanError> {
     let mut program = Program { contested: Some(Vec::new()), ..program.clone() };
     loop {
-        found = scan_as_given(&program, promised, bound, dictionary);
-        let Ok(scan) = &found else { return found };
+        let scan = scan_as_given(&program, promised, bound, dictionary)?;
         let strong = scan.uses.iter().filter(|one| !one.plain).map(|one| one.place);
-        let contested: Vec<ByteRange> = closed(strong.collect(), &scan.uses);
-        let contested: Vec<ContestedBytes> = contested.into_iter().map(ByteRange::bytes).collect();
+        let contested = closed(strong.collect(), &scan.uses).into_iter();
+        let contested: Vec<ContestedBytes> = contested.map(|place| place.contested(None)).collect();
         if program.contested.as_ref() == Some(&contested) {
-            return found;
+            return Ok(ThreadScan { only_strong: true, ..scan });
         }
         program.contested = Some(contested);
     }
@@ -191,6 +222,8 @@ fn scan_as_given(
             }
             PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
+        let address = |check: &Assumption| matches!(check, Assumption::Equals(..));
+        scan.computes_addresses |= path.checks.iter().any(address);
         barriers.insert(path.events.iter().filter_map(meeting).collect());
         scan.path(path, (promised, &floats), &unfolded);
     }
