@@ -176,10 +176,10 @@ fn contested(program: &Program, model: &Model) -> Option<Vec<ContestedBytes>> {
             .any(|other| other.alias.is_some_and(|alias| alias.of == one.variable))
     };
     let several = |one: &&(usize, ContestedBytes)| of_two(one) || aliased(one);
-    // The values of all writes to the bytes, if they are constants and of these bytes only.
+    // The values of the writes of all threads but the first, if they are constants and of these bytes only.
     let written = |one: &ContestedBytes| -> Option<Vec<Value>> {
         let mut values = Vec::new();
-        for path in unfolded.paths.iter().flatten() {
+        for path in unfolded.paths[1..].iter().flatten() {
             let writes = path.events.iter().filter_map(|event| Some((event.value?, event.access?)));
             for (value, access) in writes {
                 let variable = unfolded.layout.locations[usize::from(access.pa.object)].variable;

@@ -113,7 +113,7 @@ fn main() {
     let new = || Judge::new(refiner);
     let contexts = |answer: &Answer| match answer {
         Answer::Included(tally) => tally.checked + tally.source_racy + tally.withdrawn,
-        Answer::Refuted(_) | Answer::Undefined { .. } | Answer::Undecided(_) => {
+        Answer::Refuted(_) | Answer::Undefined { .. } | Answer::Undecided { .. } => {
             panic!("{answer:?}")
         }
     };

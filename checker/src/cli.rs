@@ -328,7 +328,7 @@ fn choices() -> impl Iterator<Item = PossibleValue> {
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
     /// The time limit of a test in each engine, after which it is undecided. In `lower`, the limit of a
-    /// program, a row or function in one context [default: none; for `lower`, 10]
+    /// function, or of a row in one context [default: none; for `lower`, 10]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// The memory limit of a test in each engine, after which it is undecided, such as `512MiB` or `4GiB`

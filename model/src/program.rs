@@ -49,8 +49,7 @@ pub struct ContestedBytes {
     pub start: u32,
     /// In bytes.
     pub length: u32,
-    /// All values that threads other than the one that reads them write to all of these bytes; `None` if they are
-    /// not known.
+    /// All values that threads other than the first write to all of these bytes; `None` if they are not known.
     pub values: Option<Vec<Value>>,
 }
 

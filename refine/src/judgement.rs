@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use engine::Limit;
 use model::program::Program;
 use model::value::Value;
 
@@ -130,8 +131,13 @@ pub enum Answer {
         why: String,
         context: String,
     },
-    /// An engine did not finish.
-    Undecided(&'static str),
+    /// An engine did not finish in every context.
+    Undecided {
+        why: &'static str,
+        /// The number of contexts that show no added outcome, and of all contexts.
+        done: usize,
+        of: usize,
+    },
 }
 
 /// The results so far, in all contexts of all choices of arguments.
@@ -142,6 +148,8 @@ pub(crate) struct ContextSearch {
     racy: Option<Refutation>,
     undefined: Option<(String, String)>,
     limit: Option<LimitText>,
+    /// The number of contexts so far.
+    contexts: usize,
 }
 
 impl ContextSearch {
@@ -154,11 +162,16 @@ impl ContextSearch {
         may_tear: bool,
     ) -> Result<Option<(Refutation, usize)>, R::Error> {
         let mut tally = Tally::default();
+        self.contexts += contexts.len();
         for torn in [false, true].into_iter().filter(|torn| may_tear || !torn) {
             case.set_torn(torn);
             // The tally is that of the last pass.
             tally = Tally::default();
             for (at, context) in contexts.iter().enumerate() {
+                if case.refiner().is_over() {
+                    self.limit.get_or_insert(Limit::Time.text());
+                    break;
+                }
                 match case.ask(context)? {
                     ContextResult::Absent => {}
                     ContextResult::Nothing => tally.checked += 1,
@@ -191,7 +204,9 @@ impl ContextSearch {
         } else if let Some(racy) = self.racy {
             Answer::Refuted(Box::new(racy))
         } else if let Some(why) = self.limit {
-            Answer::Undecided(why)
+            let Tally { checked, source_racy, withdrawn, syntactic } = self.tally;
+            let done = checked + source_racy + withdrawn + syntactic;
+            Answer::Undecided { why, done, of: self.contexts }
         } else {
             Answer::Included(self.tally)
         }
@@ -266,6 +281,11 @@ impl Refutation {
             ..Finding::new(Verdict::Weaker, why)
         }
     }
+}
+
+/// The finding if some contexts were not decided, with what the others say.
+pub(crate) fn undecided(why: &str, done: usize, of: usize) -> Finding {
+    Finding::new(Verdict::Undecided, format!("{why}: {done} of {of} contexts add no outcome"))
 }
 
 /// The finding for a target that is undefined where its source is defined.

@@ -33,7 +33,8 @@ impl Default for Models {
     }
 }
 
-/// The limits of one program. Programs of single operations need less than a thousandth of them.
+/// The limits of one program of a row, and of a whole function. Programs of single operations need less than a
+/// thousandth of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     pub time: Duration,
@@ -64,6 +65,8 @@ pub struct Refiner<'a> {
     pub bound: u32,
     /// The limits of one program: reading R94.
     pub patience: Patience,
+    /// The time at which the question that the program belongs to is given up.
+    pub deadline: Option<Instant>,
 }
 
 pub(crate) type Outcome = Box<[Value]>;
@@ -134,7 +137,17 @@ impl<'a> Refiner<'a> {
     /// The enumerating engine, with the limits of [`Patience::default`].
     pub fn new(models: &'a Models) -> Refiner<'a> {
         let patience = Patience::default();
-        Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience }
+        Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience, deadline: None }
+    }
+
+    /// The same for one question, which is given up when the time is over.
+    pub(crate) fn within_time(self) -> Refiner<'a> {
+        Refiner { deadline: Some(Instant::now() + self.patience.time), ..self }
+    }
+
+    /// Whether the question is to be given up.
+    pub(crate) fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The model of a language.
@@ -151,7 +164,9 @@ impl<'a> Refiner<'a> {
     ) -> (ExecutionFacts, Result<(), LimitText>) {
         let mut seen = ExecutionFacts::default();
         let Patience { time, memory } = self.patience;
-        let limits = Limits { bound, deadline: Some(Instant::now() + time), memory };
+        let end = Instant::now() + time;
+        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
+        let limits = Limits { bound, deadline: Some(end), memory };
         let mut masked: Vec<Value> = Vec::new();
         let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if run.masks.is_empty() {

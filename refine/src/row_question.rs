@@ -40,7 +40,7 @@ impl RowQuestion {
                 Finding { run, ..refutation.finding(&target, by) }
             }
             Answer::Undefined { why, context } => judgement::undefined(&why, context),
-            Answer::Undecided(why) => Finding::new(Verdict::Undecided, why),
+            Answer::Undecided { why, done, of } => judgement::undecided(why, done, of),
             Answer::Included(_) if self.part_of_word => Finding::new(
                 Verdict::Outside,
                 "another thread may access the sub-word directly, with an access of a different size",

@@ -7,6 +7,7 @@ use super::state::PathState;
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
 use model::memory::Extent;
+use model::program::ThreadId;
 use model::value::{Value, little_endian, low_bytes};
 
 /// The maximum number of combinations of values that are tried, and of writes of the thread whose values are
@@ -15,9 +16,10 @@ const MOST: usize = 256;
 const DEPTH: u32 = 3;
 
 impl Walk<'_> {
-    /// All values of an expression; `None` if they are not known.
+    /// All values of an expression of the first thread; `None` if they are not known.
     pub(super) fn possible(&self, state: &PathState, expr: ExprId) -> Option<BTreeSet<Value>> {
-        if self.program.contested.is_none() || self.conventions.tearing {
+        let first = self.thread == ThreadId(0);
+        if self.program.contested.is_none() || !first || self.conventions.tearing {
             return None;
         }
         self.values(state, expr, DEPTH)

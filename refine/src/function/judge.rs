@@ -9,12 +9,14 @@ use model::isa::Instruction;
 use model::isa::atom::AtomicOp;
 use model::memory::Space;
 use model::program::Thread;
+use model::scope::Scope;
+use model::strength::{AccessOrder, Strength};
 
 use super::ask::RefinementCase;
 use super::bind::{Setup, bind};
 use super::inputs::{inputs, scans};
 use super::partner::{MeetingLocation, OWN, contexts};
-use super::scan::{ByteRange, MemoryUse, ThreadScan};
+use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
 use crate::context::Context;
@@ -25,6 +27,9 @@ use crate::verdict::{Finding, Refuter, Verdict};
 
 /// The maximum number of contexts of a function. The largest functions have some thousands.
 const MOST: usize = 200_000;
+
+/// The number of contexts of one choice of inputs that are tried at a time.
+const TURN: usize = 64;
 
 /// The finding for an error in one of the two sides.
 pub(super) fn refused(side: &str, refused: &Refused) -> Box<Finding> {
@@ -40,7 +45,7 @@ pub fn judge(
     target: &Function,
     refiner: Refiner<'_>,
 ) -> (Finding, Option<usize>) {
-    let (mut finding, at) = match judged(source, target, refiner) {
+    let (mut finding, at) = match judged(source, target, refiner.within_time()) {
         Ok(finding) => finding,
         Err(finding) => (*finding, None),
     };
@@ -76,7 +81,13 @@ fn judged(
         }
         late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
         let seq_cst = SourceId::of(source.language).has_seq_cst();
-        let all = contexts(&scans[0], &case.locations, !source.kernel, seq_cst);
+        let all = contexts(
+            &scans[0],
+            &case.locations,
+            !source.kernel,
+            seq_cst,
+            &scopes([source, target]),
+        );
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
@@ -86,15 +97,20 @@ fn judged(
         return Ok(found);
     }
     let mut search = ContextSearch::default();
-    for (case, scans, all) in &mut cases {
+    let most = cases.iter().map(|(.., all)| all.len()).max().unwrap_or(0);
+    // Each choice of inputs in turn, so that none waits for all contexts of another.
+    let (turns, count) = ((0..most).step_by(TURN), cases.len());
+    for (from, index) in turns.flat_map(|from| (0..count).map(move |index| (from, index))) {
+        let (case, scans, all) = &mut cases[index];
+        let turn = &all[from.min(all.len())..(from + TURN).min(all.len())];
         // A weak access wider than a byte may be torn in the target but not in the source.
         let may_tear = refiner.tearing && may_tear(scans);
-        let found = search.judge(case, all, may_tear).map_err(|why| refused("context", &why))?;
+        let found = search.judge(case, turn, may_tear).map_err(|why| refused("context", &why))?;
         let Some((refutation, at)) = found else { continue };
         let (mut finding, line) = located(refutation, target);
         if finding.by == Some(Refuter::Contract) {
             case.set_torn(false);
-            let first: Vec<&Context> = std::iter::once(&all[at]).chain(&*all).collect();
+            let first: Vec<&Context> = std::iter::once(&turn[at]).chain(&*all).collect();
             if let Some(run) = run::run(case, &first).map_err(|why| refused("context", &why))? {
                 finding.by = Some(Refuter::ContractAndMachine);
                 finding.run = Some(run.to_string());
@@ -110,7 +126,9 @@ fn judged(
         Answer::Undefined { why, context } => {
             return Ok((judgement::undefined(&why, context), None));
         }
-        Answer::Undecided(why) => return Ok((Finding::new(Verdict::Undecided, why), None)),
+        Answer::Undecided { why, done, of } => {
+            return Ok((judgement::undecided(why, done, of), None));
+        }
         Answer::Included(tally) => tally,
     };
     let more = match cases.len() {
@@ -196,6 +214,9 @@ fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
             return Ok(None);
         }
         for context in &*contexts {
+            if case.refiner.is_over() {
+                return Ok(None);
+            }
             let source = case.program(context, false)?;
             let target = case.program(context, true)?;
             let (Some(source), Some(target)) = (source, target) else { continue };
@@ -275,6 +296,7 @@ fn case<'a>(
             promised: one.promised,
             float: one.float,
             wanted: wanted(one.place),
+            like_another: false,
         })
         .collect();
     for memory in setup.memory.len() - OWN..setup.memory.len() {
@@ -289,7 +311,14 @@ fn case<'a>(
             promised: false,
             float: None,
             wanted: Vec::new(),
+            like_another: false,
         });
+    }
+    let mut roles = BTreeSet::new();
+    for location in locations.iter_mut().filter(|location| location.plain && !location.own) {
+        let role = scans.each_ref().map(|scan| role(scan, location.place));
+        let kind = (location.place.bytes, location.shared, location.promised, location.float);
+        location.like_another = location.wanted.is_empty() && !roles.insert((kind, role));
     }
     let mut shown = BTreeSet::new();
     let own = locations[locations.len() - OWN..].iter().map(|location| location.place);
@@ -302,6 +331,38 @@ fn case<'a>(
     let shown = shown.into_iter().collect();
     let uses = all().copied().collect();
     Ok((RefinementCase::new(refiner, setup, sides, locations, shown, uses), scans))
+}
+
+/// The scopes of the operations of both sides; all of them if some threads meet at a barrier or in shared memory,
+/// which depend on the CTA and the cluster.
+fn scopes(sides: [&Function; 2]) -> BTreeSet<Scope> {
+    let all = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
+    let shared = |function: &Function| {
+        let pointers = function.parameters.iter().filter_map(|one| one.points_to);
+        let mut spaces = pointers.chain(function.variables.iter().map(|one| one.space));
+        spaces.any(|space| space == Space::Shared)
+    };
+    let mut scopes = BTreeSet::new();
+    for step in sides[0].rows.iter().flat_map(|row| &row.lines) {
+        let instruction = &step.line.instruction;
+        if matches!(instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_)) {
+            return BTreeSet::from(all);
+        }
+        let strength = Strength::of(instruction);
+        scopes.extend(strength.filter(|of| of.order != AccessOrder::Weak).map(|of| of.scope));
+    }
+    if sides.into_iter().any(shared) { BTreeSet::from(all) } else { scopes }
+}
+
+/// The accesses to a place on each path, as reads and writes between strong accesses, fences and barriers. Places
+/// of weak accesses with equal roles on both sides are ordered alike.
+fn role(scan: &ThreadScan, place: ByteRange) -> BTreeSet<(usize, u16, bool)> {
+    let paths = scan.paths.iter().enumerate();
+    let at = |(path, accesses): (usize, &Vec<PathAccess>)| {
+        let here = accesses.iter().filter(|one| one.place.overlaps(place));
+        here.map(|one| (path, one.epoch, one.writes)).collect::<Vec<_>>()
+    };
+    paths.flat_map(at).collect()
 }
 
 /// Finds a store of the target to bytes that the source never writes.

@@ -5,6 +5,8 @@
 //! orders the partner's own accesses. Its scopes are the smallest that include all threads that access a
 //! place.
 
+use std::collections::BTreeSet;
+
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
@@ -32,6 +34,8 @@ pub struct MeetingLocation {
     pub float: Option<u16>,
     /// Values other than the initial one with which some comparison of the function holds or fails.
     pub wanted: Vec<u64>,
+    /// Whether it is accessed between the same operations as a place before it, so that it needs no contexts.
+    pub like_another: bool,
 }
 
 /// Shapes for a function that accesses `x` and later `y`, in the notation of rows; `z` is between partners.
@@ -71,6 +75,8 @@ struct ContextBuilder<'a> {
     locations: &'a [MeetingLocation],
     /// The context's own place, between partners.
     link: usize,
+    /// The scopes of the function's operations.
+    scopes: &'a BTreeSet<Scope>,
     all: Vec<Context>,
 }
 
@@ -86,10 +92,14 @@ pub fn contexts(
     locations: &[MeetingLocation],
     framed: bool,
     cxx: bool,
+    scopes: &BTreeSet<Scope>,
 ) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
-    let mut maker = ContextBuilder { locations, link, all: Vec::new() };
-    let places = 0..scan.uses.len();
+    let mut maker = ContextBuilder { locations, link, scopes, all: Vec::new() };
+    let places: Vec<usize> =
+        (0..scan.uses.len()).filter(|&place| !locations[place].like_another).collect();
+    let ordered = |pair: &(usize, usize)| places.contains(&pair.0) && places.contains(&pair.1);
+    let ordered: Vec<(usize, usize)> = scan.ordered.iter().copied().filter(ordered).collect();
     let shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
     maker.alone();
     maker.barriers(scan);
@@ -97,7 +107,7 @@ pub fn contexts(
         if shape.seq_cst && !cxx {
             continue;
         }
-        for &(p, q) in scan.ordered.iter().filter(|(p, q)| p != q) {
+        for &(p, q) in ordered.iter().filter(|(p, q)| p != q) {
             maker.pair(shape, [p, q], [&[], &[]]);
             // A read of the function must not return an older write than a read before it.
             for at in [p, q].into_iter().filter(|&at| framed && !locations[at].plain) {
@@ -112,7 +122,7 @@ pub fn contexts(
         let ops =
             |at: usize| [AccessKind::Store, AccessKind::Load].map(|act| access(act, at, order));
         for op in ops(frame) {
-            for place in places.clone() {
+            for &place in &places {
                 maker.pair(shape, [frame, place], [&[op], &[]]);
                 maker.pair(shape, [place, frame], [&[], &[op]]);
             }
@@ -123,20 +133,20 @@ pub fn contexts(
         }
     }
     for shape in SINGLES.iter().map(|text| shape(text)) {
-        for place in places.clone() {
+        for &place in &places {
             maker.pair(&shape, [place, place], [&[], &[]]);
         }
     }
     // The second of two reads of a place must not return an older write. One of the reads is the function's.
     let read = |&at: &usize| framed && locations[at].reads && !locations[at].plain;
-    for at in places.filter(read) {
+    for &at in places.iter().filter(|at| read(at)) {
         let op = access(AccessKind::Load, at, AccessOrder::Relaxed);
         let shape = shape("R | st y");
         maker.pair(&shape, [at, at], [&[op], &[]]);
         maker.pair(&shape, [at, at], [&[], &[op]]);
     }
     if framed {
-        maker.fences(frame, scan.uses.len());
+        maker.fences(frame, &places);
     }
     maker.twins();
     maker.all
@@ -214,10 +224,10 @@ impl ContextBuilder<'_> {
     }
 
     /// A fence of the frame makes a release or an acquire pattern of a relaxed access of the function.
-    fn fences(&mut self, frame: usize, places: usize) {
+    fn fences(&mut self, frame: usize, places: &[usize]) {
         let access = |act| access(act, frame, AccessOrder::Relaxed);
         let fence = ContextOp::Fence(FenceOrder::AcqRel);
-        for place in (0..places).filter(|&place| !self.locations[place].plain) {
+        for &place in places.iter().filter(|place| !self.locations[**place].plain) {
             let read = shape("R | ld.acq y; if; ld x");
             let before = [access(AccessKind::Store), fence];
             self.pair(&read, [frame, place], [&before, &[]]);
@@ -233,7 +243,13 @@ impl ContextBuilder<'_> {
             .iter()
             .flatten()
             .any(|op| matches!(op, ContextOp::Access { at, .. } if self.locations[*at].shared));
+        let mut known = BTreeSet::new();
         for (distance, placements) in placements(1 + partners.len()) {
+            // Of placements that the function's scopes do not tell apart, the first is the farthest. Nearer
+            // threads of the target have no more outcomes.
+            if !known.insert(self.relations(&placements)) {
+                continue;
+            }
             let same = placements.iter().all(|&other| Scope::Cta.includes(HERE, other));
             if shared && !same {
                 continue;
@@ -242,6 +258,18 @@ impl ContextBuilder<'_> {
             let threads = std::iter::once(first).chain(partners.iter().cloned()).collect();
             self.push(threads, placements, distance);
         }
+    }
+
+    /// For each scope of the function and each pair of threads, whether the scope of one includes the other.
+    fn relations(&self, placements: &[Placement]) -> Vec<bool> {
+        let pairs = placements.iter().enumerate().flat_map(|(at, &first)| {
+            placements[at + 1..].iter().map(move |&second| (first, second))
+        });
+        pairs
+            .flat_map(|(first, second)| {
+                self.scopes.iter().map(move |scope| scope.includes(first, second))
+            })
+            .collect()
     }
 
     fn push(
@@ -262,8 +290,11 @@ impl ContextBuilder<'_> {
 
     /// Two threads that both run the function.
     fn twins(&mut self) {
+        let mut known = BTreeSet::new();
         for (distance, placements, _) in pairs() {
-            self.push(vec![vec![ContextOp::Judged]; 2], placements.to_vec(), distance);
+            if known.insert(self.relations(&placements)) {
+                self.push(vec![vec![ContextOp::Judged]; 2], placements.to_vec(), distance);
+            }
         }
     }
 
@@ -278,7 +309,8 @@ impl ContextBuilder<'_> {
         let within = if cluster { Scope::Cluster } else { Scope::Cta };
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
-        for at in 0..scan.uses.len() {
+        let uses = 0..scan.uses.len();
+        for at in uses.filter(|&at| !self.locations[at].like_another) {
             for behind in 0..=barriers.len() {
                 for act in [AccessKind::Load, AccessKind::Store] {
                     let location = &self.locations[at];

@@ -58,6 +58,8 @@ pub struct MemoryUse {
     pub constant: bool,
     /// The bits of the floats that it holds, if the thread computes with them as floats.
     pub float: Option<u16>,
+    /// Whether each of its addresses depends on what is read.
+    pub computed: bool,
 }
 
 /// The properties of a thread by itself.
@@ -104,6 +106,8 @@ pub struct PathAccess {
     pub place: ByteRange,
     pub writes: bool,
     pub strong: bool,
+    /// The number of strong accesses, fences and barriers before it.
+    pub epoch: u16,
 }
 
 /// Why a thread is not judged.
@@ -144,8 +148,9 @@ pub fn scan(
     // Anything may be read in this scan, so each address was possible that some value gives. Contexts write a few
     // values.
     let fresh = FRESH..FRESH + 8;
-    let places = first.uses.iter().filter(|one| !first.only_strong || !one.plain);
-    let places = closed(places.map(|one| one.place).collect(), &first.uses);
+    let uses: Vec<MemoryUse> = first.uses.iter().filter(|one| !one.computed).copied().collect();
+    let places = uses.iter().filter(|one| !first.only_strong || !one.plain);
+    let places = closed(places.map(|one| one.place).collect(), &uses);
     let contested = places.into_iter().map(|place| {
         let wanted = first.decisions.wanted.get(&place).into_iter().flatten();
         let values = wanted.copied().chain(fresh.clone()).map(Value::from).collect();
@@ -250,7 +255,7 @@ impl ThreadScan {
     ) {
         let mut seen: Vec<usize> = Vec::new();
         let mut accessed = Vec::new();
-        for ScannedAccess { line, kind, tags, bytes } in accesses(path) {
+        for ScannedAccess { line, kind, tags, bytes, computed, epoch } in accesses(path) {
             let object = &unfolded.layout.virtuals[usize::from(bytes.object)];
             if !matches!(object.space, Space::Global | Space::Shared) {
                 continue;
@@ -269,6 +274,7 @@ impl ThreadScan {
                     promised: false,
                     constant: false,
                     float: None,
+                    computed: true,
                 });
                 self.uses.len() - 1
             });
@@ -280,10 +286,12 @@ impl ThreadScan {
                 place,
                 writes: kind == EventKind::Write,
                 strong: tags.scope().is_some(),
+                epoch,
             });
             one.promised |= promised(line.into());
             let constant = [Tag::NonCoherentRead, Tag::UniformRead, Tag::ReadonlyRead];
             one.constant |= constant.iter().any(|tag| tags.has(*tag));
+            one.computed &= computed;
             one.float = one.float.or(floats[usize::from(line)]);
             one.plain &= tags.scope().is_none();
             for &before in &seen {
@@ -305,22 +313,30 @@ struct ScannedAccess {
     kind: EventKind,
     tags: Tags,
     bytes: Extent,
+    /// Whether its address depends on what is read.
+    computed: bool,
+    /// The number of strong accesses, fences and barriers before it.
+    epoch: u16,
 }
 
 /// The accesses of a path in program order.
 fn accesses(path: &Path) -> Vec<ScannedAccess> {
     let mut private = path.private.iter().peekable();
     let mut all = Vec::new();
+    let mut epoch = 0;
     for index in 0..=path.events.len() {
         while let Some(one) = private.next_if(|one| usize::from(one.events) <= index) {
             let PrivateAccess { line, kind, tags, bytes, .. } = *one;
-            all.push(ScannedAccess { line, kind, tags, bytes });
+            all.push(ScannedAccess { line, kind, tags, bytes, computed: false, epoch });
+            epoch += u16::from(tags.scope().is_some());
         }
-        let event = path.events.get(index);
-        if let Some((event, access)) = event.and_then(|event| Some((event, event.access?))) {
+        let Some(event) = path.events.get(index) else { continue };
+        if let Some(access) = event.access {
             let (line, kind, tags, bytes) = (event.line, event.kind, event.tags, access.va);
-            all.push(ScannedAccess { line, kind, tags, bytes });
+            let computed = event.address.is_some_and(|at| path.exprs.as_const(at).is_none());
+            all.push(ScannedAccess { line, kind, tags, bytes, computed, epoch });
         }
+        epoch += u16::from(event.access.is_none() || event.tags.scope().is_some());
     }
     all
 }

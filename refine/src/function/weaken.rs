@@ -50,7 +50,7 @@ pub(super) fn weakest_sufficient(
         |changes: &Changes| weaker(&strengths, changes),
         |one| {
             asked += passed.len();
-            asked <= MOST && is_sufficient(case, one, passed)
+            asked <= MOST && !case.refiner.is_over() && is_sufficient(case, one, passed)
         },
     )?;
     let said: Vec<String> = least
