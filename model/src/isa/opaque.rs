@@ -1,8 +1,12 @@
 //! Uninterpreted functions: operations whose results are not computed as the hardware does, such as `ex2.approx`
 //! or a shuffle. Equal operands give equal results on both sides of a comparison.
+//!
+//! Some of them keep laws on which compilers rely: an `ex2` of a large negative number is the square of an `ex2`,
+//! an `lg2` of a subnormal number is that of a multiple, a sine is that of a part of a turn, and what comes from
+//! the lane itself is its own value.
 
 use super::{Type, TypeKind};
-use crate::isa::float::{self, Rounding};
+use crate::isa::float::{self, FloatOp, Rounding};
 use crate::value::{Value, low_bits};
 
 /// An operation without a definition, told apart from others by its name.
@@ -11,18 +15,41 @@ pub struct OpaqueOp(u64);
 
 impl OpaqueOp {
     /// The operation of this name. The names of one operation in two languages must be equal: take that of PTX.
-    pub fn named(name: &str) -> OpaqueOp {
-        let seed = 0xcbf2_9ce4_8422_2325;
-        OpaqueOp(
-            name.bytes()
-                .fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
-        )
+    pub const fn named(name: &str) -> OpaqueOp {
+        let bytes = name.as_bytes();
+        let (mut hash, mut index) = (0xcbf2_9ce4_8422_2325_u64, 0);
+        while index < bytes.len() {
+            hash = (hash ^ bytes[index] as u64).wrapping_mul(0x0100_0000_01b3);
+            index += 1;
+        }
+        OpaqueOp(hash)
     }
+
+    /// The result, which keeps the laws of the operation.
+    pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
+        let value = sources[0];
+        let lane = sources.get(1).copied().unwrap_or(value) & 31;
+        if SHUFFLES.contains(&self) && lane == 0 || REDUCTIONS.contains(&self) {
+            return value & low_bits(ty.bits);
+        }
+        match self {
+            EX2 => ex2(value & low_bits(32)),
+            LG2 => lg2(value & low_bits(32)),
+            RSQRT => rsqrt(value & low_bits(32)),
+            SIN => OpaqueOp::SIN_OF_TURN.depends_on(Type::F32, &[turn(value)]),
+            COS => OpaqueOp::COS_OF_TURN.depends_on(Type::F32, &[turn(value)]),
+            _ => self.depends_on(ty, sources),
+        }
+    }
+
+    /// The sine and the cosine of a part of a turn.
+    pub const SIN_OF_TURN: OpaqueOp = OpaqueOp::named("sin of a turn");
+    pub const COS_OF_TURN: OpaqueOp = OpaqueOp::named("cos of a turn");
 
     /// A number from 1 to 1021 that depends on the name and all operands: as a float of the type, or as an
     /// integer. Sums and products of some such floats are exact, so that contracting and reordering them
     /// changes nothing. An operand that is not given counts as the first.
-    pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
+    fn depends_on(self, ty: Type, sources: &[Value]) -> Value {
         let mut hash = self.0;
         let of = |index: usize| sources.get(index).copied().unwrap_or(sources[0]);
         for source in [of(0), of(1), of(2)] {
@@ -40,6 +67,100 @@ impl OpaqueOp {
     }
 }
 
+const EX2: OpaqueOp = OpaqueOp::named("ex2.approx.f32");
+const LG2: OpaqueOp = OpaqueOp::named("lg2.approx.f32");
+const RSQRT: OpaqueOp = OpaqueOp::named("rsqrt.approx.f32");
+const SIN: OpaqueOp = OpaqueOp::named("sin.approx.f32");
+const COS: OpaqueOp = OpaqueOp::named("cos.approx.f32");
+
+/// Operations whose second operand chooses a lane: 0 is the lane itself, which is the first one.
+const SHUFFLES: [OpaqueOp; 4] = [
+    OpaqueOp::named("shfl.idx.b32"),
+    OpaqueOp::named("shfl.up.b32"),
+    OpaqueOp::named("shfl.down.b32"),
+    OpaqueOp::named("shfl.bfly.b32"),
+];
+
+/// Operations on the values of the active lanes, of which there is one.
+const REDUCTIONS: [OpaqueOp; 9] = [
+    OpaqueOp::named("redux.add.s32"),
+    OpaqueOp::named("redux.add.u32"),
+    OpaqueOp::named("redux.min.s32"),
+    OpaqueOp::named("redux.min.u32"),
+    OpaqueOp::named("redux.max.s32"),
+    OpaqueOp::named("redux.max.u32"),
+    OpaqueOp::named("redux.and.b32"),
+    OpaqueOp::named("redux.or.b32"),
+    OpaqueOp::named("redux.xor.b32"),
+];
+
+/// Floats of 32 bits.
+mod single {
+    pub(super) const ZERO: u128 = 0;
+    pub(super) const INFINITY: u128 = 0x7f80_0000;
+    pub(super) const MINUS_INFINITY: u128 = 0xff80_0000;
+    pub(super) const NAN: u128 = 0x7fff_ffff;
+    pub(super) const SIGN: u128 = 0x8000_0000;
+    pub(super) const HALF: u128 = 0x3f00_0000;
+    pub(super) const MINUS_126: u128 = 0xc2fc_0000;
+    pub(super) const MINUS_24: u128 = 0xc1c0_0000;
+    /// 2 to the 24.
+    pub(super) const SCALE: u128 = 0x4b80_0000;
+    /// The least number that is not subnormal.
+    pub(super) const LEAST: u128 = 0x0080_0000;
+    /// One divided by a turn, which is two pi.
+    pub(super) const PER_TURN: u128 = 0x3e22_f983;
+}
+
+/// Of a number below -126 it is the square of that of its half: code that does not flush subnormal numbers
+/// computes it so.
+fn ex2(of: Value) -> Value {
+    match of {
+        single::INFINITY => return of,
+        single::MINUS_INFINITY => return single::ZERO,
+        _ if of & !single::SIGN > single::INFINITY => return single::NAN,
+        _ => {}
+    }
+    // Both are negative, so the greater magnitude has the greater bits.
+    if of > single::MINUS_126 {
+        let root = ex2(float::mul(32, of, single::HALF));
+        return float::mul(32, root, root);
+    }
+    EX2.depends_on(Type::F32, &[of])
+}
+
+/// Of a subnormal number it is that of its product with 2 to the 24, less 24.
+fn lg2(of: Value) -> Value {
+    match of & !single::SIGN {
+        0 => single::MINUS_INFINITY,
+        magnitude if magnitude > single::INFINITY => single::NAN,
+        magnitude if magnitude < single::LEAST => {
+            let scaled = lg2(float::mul(32, of, single::SCALE));
+            float::add(32, scaled, single::MINUS_24)
+        }
+        _ if of & single::SIGN != 0 => single::NAN,
+        single::INFINITY => single::INFINITY,
+        _ => LG2.depends_on(Type::F32, &[of]),
+    }
+}
+
+/// It is computed, since code approaches a square root with it.
+fn rsqrt(of: Value) -> Value {
+    let (single, double) = (Type::F32, Type { bits: 64, ..Type::F32 });
+    let wide = float::convert(double, single, Rounding::Nearest, of);
+    let root = FloatOp::Sqrt.apply(64, wide, 0, 0);
+    let one = Value::from(1.0_f64.to_bits());
+    let quotient = FloatOp::Div.apply(64, one, root, 0);
+    float::convert(single, double, Rounding::Nearest, quotient)
+}
+
+/// The part of a turn that an angle is, as code computes it before it takes the sine.
+fn turn(angle: Value) -> Value {
+    let sign = (angle ^ single::PER_TURN) & single::SIGN;
+    let product = FloatOp::FmaRounded(Rounding::Zero);
+    product.apply(32, angle & low_bits(32), single::PER_TURN, sign)
+}
+
 /// The last steps of `splitmix64`: each bit of the result depends on each bit of the word.
 fn mixed(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -54,13 +175,39 @@ mod tests {
 
     #[test]
     fn results_depend_on_the_name_and_on_each_operand() {
-        let (ex2, lg2) = (OpaqueOp::named("ex2.approx.f32"), OpaqueOp::named("lg2.approx.f32"));
+        let (ex2, lg2) = (OpaqueOp::named("ex2.approx.f16"), OpaqueOp::named("lg2.approx.f64"));
         let one = |op: OpaqueOp, sources: &[Value]| op.apply(Type::U32, sources);
         assert_eq!(one(ex2, &[5]), one(ex2, &[5]));
         assert_ne!(one(ex2, &[5]), one(lg2, &[5]));
         assert_ne!(one(ex2, &[5]), one(ex2, &[6]));
         assert_ne!(one(ex2, &[5, 1, 2]), one(ex2, &[5, 2, 1]));
         assert_ne!(one(ex2, &[1 << 64]), one(ex2, &[1 << 65]));
+    }
+
+    #[test]
+    fn operations_keep_the_laws_that_code_relies_on() {
+        let bits = |number: f32| Value::from(number.to_bits());
+        let one = |name: &str, of: f32| OpaqueOp::named(name).apply(Type::F32, &[bits(of)]);
+        let times = |a: Value, b: Value| float::mul(32, a, b);
+        let root = one("ex2.approx.f32", -100.0);
+        assert_eq!(one("ex2.approx.f32", -200.0), times(root, root));
+        assert_ne!(one("ex2.approx.f32", -126.0), one("ex2.approx.f32", -125.0));
+        assert_eq!(one("ex2.approx.f32", f32::NEG_INFINITY), 0);
+        let (small, scaled) = (f32::from_bits(3), f32::from_bits(3) * 16_777_216.0);
+        let log = float::add(32, one("lg2.approx.f32", scaled), bits(-24.0));
+        assert_eq!(one("lg2.approx.f32", small), log);
+        assert_eq!(one("lg2.approx.f32", 0.0), bits(f32::NEG_INFINITY));
+        assert_eq!(one("lg2.approx.f32", -1.0), single::NAN);
+        assert_eq!(one("rsqrt.approx.f32", 4.0), bits(0.5));
+        // The product is exact.
+        let part = 4.0_f32 * f32::from_bits(0x3e22_f983);
+        let sine = OpaqueOp::SIN_OF_TURN.apply(Type::F32, &[bits(part)]);
+        assert_eq!(one("sin.approx.f32", 4.0), sine);
+        assert_ne!(one("sin.approx.f32", 4.0), one("cos.approx.f32", 4.0));
+        let shuffle = |lane| OpaqueOp::named("shfl.idx.b32").apply(Type::U32, &[777, lane, 31]);
+        assert_eq!((shuffle(0), shuffle(32)), (777, 777));
+        assert_ne!(shuffle(1), shuffle(2));
+        assert_eq!(OpaqueOp::named("redux.add.s32").apply(Type::U32, &[9]), 9);
     }
 
     #[test]
