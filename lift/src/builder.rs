@@ -141,14 +141,15 @@ impl FunctionBuilder {
         Ok((self.rows, registers))
     }
 
-    /// The same for a listing: `rows` has a row for each cell, and `text` contains the cells.
+    /// The same for a listing: `rows` has a row for each cell, and `text` contains the cells. `refused` has the
+    /// reasons that are known already.
     pub fn listing(
         mut self,
         text: &str,
         cells: &[ColumnCell<'_>],
         mut rows: Vec<FunctionLine>,
-        sm: u16,
-        family: Family,
+        (sm, family): (u16, Family),
+        mut refused: Vec<Refused>,
     ) -> Result<LiftedRows, Refused> {
         self.draft.sass = true;
         for cell in cells {
@@ -161,7 +162,7 @@ impl FunctionBuilder {
         let (lowered, places) = column::read(cells, family, None, THREAD, draft, report);
         program::check_accesses(&mut self.draft, &mut self.report);
         if let Some(first) = self.report.finish("", text).first() {
-            return Err(Refused { line: first.span.line, why: first.message.clone() });
+            refused.push(Refused { line: first.span.line, why: first.message.clone() });
         }
         let thread = self.draft.threads.pop().expect("a builder has one thread");
         // The lines before the first instruction are a row of their own.
@@ -173,9 +174,12 @@ impl FunctionBuilder {
         for ((line, lowered), place) in thread.lines.into_iter().zip(lowered).zip(places) {
             let row = &mut rows[place.map_or(0, |cell| cell + before)];
             if let Instruction::Unsupported(why) = &line.instruction {
-                return Err(Refused { line: row.line, why: why.clone() });
+                refused.push(Refused { line: row.line, why: why.clone() });
             }
             row.lines.push(FunctionStep { line, lowered });
+        }
+        if let Some(refused) = Refused::all(refused) {
+            return Err(refused);
         }
         let registers = thread.registers.iter();
         let registers = registers.map(|one| (one.name.clone(), one.width())).collect();

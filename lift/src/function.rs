@@ -109,6 +109,29 @@ pub struct Refused {
     pub why: String,
 }
 
+impl Refused {
+    /// Several reasons as one, with the line of the first. Of each line the first reason is given, a reason of
+    /// several lines once, and of many reasons only some.
+    pub fn all(reasons: Vec<Refused>) -> Option<Refused> {
+        const MOST: usize = 8;
+        let mut seen = std::collections::BTreeSet::new();
+        let mut reasons = reasons;
+        reasons.sort_by_key(|one| one.line);
+        reasons.dedup_by_key(|one| one.line);
+        reasons.retain(|one| seen.insert(one.why.clone()));
+        let more = reasons.len().saturating_sub(MOST);
+        let mut reasons = reasons.into_iter().take(MOST);
+        let mut all = reasons.next()?;
+        for one in reasons {
+            all.why.push_str(&format!("; line {}: {}", one.line, one.why));
+        }
+        if more > 0 {
+            all.why.push_str(&format!("; and {more} more"));
+        }
+        Some(all)
+    }
+}
+
 /// The functions of a file, by name, in the order of the file.
 pub type Functions = Vec<(String, Result<Function, Refused>)>;
 

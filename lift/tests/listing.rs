@@ -150,7 +150,12 @@ fn wide_accesses_are_pieces_where_all_were_vectors() {
 #[test]
 fn what_is_not_covered_refuses_the_function_where_it_stands() {
     for (instructions, line, why) in [
-        (&["NOP", "FADD R0, R1, R2", "EXIT"][..], 5, "`FADD`: arithmetic of this form"),
+        (
+            &["NOP", "FADD R0, R1, R2.H0", "I2IP R0, R1", "I2IP R0, R2", "MUFU.X R0, R1"][..],
+            5,
+            "`FADD`: a part of a register; line 6: `I2IP`: arithmetic of this form; \
+             line 8: `MUFU.X`: a function of this form",
+        ),
         (&["LDC R0, c[0x0][0x1f8]"], 4, "the value of `c[0x0][0x1f8]` is not known"),
         (&["LDC R0, c[0x0][R2+0x218]"], 4, "`c[0x0][R2+0x218]`: an address that is computed"),
         (

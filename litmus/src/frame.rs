@@ -324,6 +324,26 @@ fn begins_tail(text: &str, tokens: &[Token]) -> bool {
     }
 }
 
+/// Whether the bar at `index` is one of the two of an absolute value in SASS: `-|R2|`, `|c[0x0][0x160]|`. No
+/// blank stands between them, and no instruction consists of a register.
+fn is_of_magnitude(text: &str, tokens: &[Token], index: usize) -> bool {
+    let closing = |open: usize| {
+        let first = tokens.get(open + 1)?.at.of(text);
+        let register = first.trim_start_matches('U').strip_prefix('R');
+        let constant = first == "c" || first == "cx";
+        if !constant
+            && !register.is_some_and(|rest| rest.starts_with(|c: char| "Z0123456789".contains(c)))
+        {
+            return None;
+        }
+        let touching = |at: &usize| tokens[*at].at.end == tokens[at + 1].at.start;
+        let close = (open + 2..tokens.len()).find(|&at| tokens[at].is(text, "|"))?;
+        (open..close).all(|at| touching(&at)).then_some(close)
+    };
+    closing(index).is_some()
+        || (0..index).any(|open| tokens[open].is(text, "|") && closing(open) == Some(index))
+}
+
 /// Whether a token in the middle of a row is already the condition, because `;` was forgotten.
 fn forgotten_end(text: &str, tokens: &[Token], first: usize, index: usize) -> bool {
     let own_line = index > first && {
@@ -358,7 +378,11 @@ fn row<'a>(
         let missing = token.is_none() || forgotten_end(text, tokens, first, index);
         let ended = token.is_some_and(|token| token.is(text, ";"));
         let bar = token.is_some_and(|token| token.is(text, "|"));
-        if missing || ended || bar && !joins_results(text, &tokens[cell..], index - cell) {
+        let joins = |index: usize| {
+            joins_results(text, &tokens[cell..], index - cell)
+                || is_of_magnitude(text, &tokens[cell..], index - cell)
+        };
+        if missing || ended || bar && !joins(index) {
             let behind = if missing {
                 tokens[index - 1].at.after()
             } else {

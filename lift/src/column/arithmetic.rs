@@ -1,8 +1,10 @@
 //! Arithmetic for addresses and dependencies.
 
 use model::isa::alu::{AluOp, Comparison};
+use model::isa::integer::IntegerOp;
 use model::isa::{Operand, Reg, Type, TypeKind};
 
+use super::float::{DOUBLE, FloatWork};
 use super::{BIT, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, RegisterFile};
 use text::report::ByteSpan;
@@ -19,8 +21,12 @@ impl ColumnReader<'_> {
         let name = instruction.opcode.text;
         let all = &instruction.operands;
         let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
+        let opcode = name.strip_prefix('U').unwrap_or(name);
+        if let Some(work) = FloatWork::of(opcode) {
+            return self.float_arithmetic(instruction, work, to, rest);
+        }
         let has = |modifier: &str| instruction.has(modifier);
-        match (name.strip_prefix('U').unwrap_or(name), rest) {
+        match (opcode, rest) {
             ("MOV", [from]) if has("64") => {
                 let value = self.wide(from)?;
                 self.halves(to, value)
@@ -78,9 +84,45 @@ impl ColumnReader<'_> {
                 self.bit(to, value)
             }
             ("SEL", [a, b, which]) => self.simple(AluOp::Selp, to, &[a, b, which]),
-            ("PRMT", [a, which, b]) if instruction.modifiers.is_empty() => {
-                self.permute(to, [a, b], which)
+            ("PRMT", [a, which, b]) => self.permute(instruction, to, [a, b], which),
+            ("SGXT", [from, count]) => self.field(instruction, to, [from, count]),
+            ("BMSK", [first, count]) => self.mask(instruction, to, [first, count]),
+            ("BREV", [from]) if instruction.modifiers.is_empty() => {
+                self.simple(AluOp::Integer(IntegerOp::Brev), to, &[from])
             }
+            ("IABS", [from]) if instruction.modifiers.is_empty() => {
+                let from = self.source(from)?;
+                let value = self.computed(AluOp::Integer(IntegerOp::Abs), S32, &[from]);
+                self.low(to, value)
+            }
+            ("P2R", [_, from, mask]) => self.predicates_to_register(instruction, to, [from, mask]),
+            ("R2P", [from, mask]) => self.register_to_predicates(from, mask),
+            ("FADD2", _) => self.float_pairs(instruction, FloatWork::Add, to, rest),
+            ("FMUL2", _) => self.float_pairs(instruction, FloatWork::Mul, to, rest),
+            ("FFMA2", _) => self.float_pairs(instruction, FloatWork::Fma, to, rest),
+            ("FSETP", _) => self.float_compare(instruction, Type::F32),
+            ("DSETP", _) => self.float_compare(instruction, DOUBLE),
+            ("FSET", [a, b, with]) => self.float_set(instruction, to, [a, b, with]),
+            ("FMNMX", [a, b, least]) => self.float_least(instruction, Type::F32, to, [a, b, least]),
+            ("DMNMX", [a, b, least]) => self.float_least(instruction, DOUBLE, to, [a, b, least]),
+            ("FMNMX3", [a, b, c, least]) => self.least_of_three(instruction, to, [a, b, c, least]),
+            ("FSEL", [a, b, which]) => self.float_select(instruction, to, [a, b, which]),
+            ("FCHK", [a, b]) if instruction.modifiers.is_empty() => self.float_check(to, [a, b]),
+            ("MUFU", [from]) => self.function(instruction, to, from),
+            ("F2F", [from]) => self.float_to_float(instruction, to, from),
+            ("F2I", [from]) => self.float_to_integer(instruction, to, from),
+            ("I2F" | "I2FP", [from]) => self.integer_to_float(instruction, to, from),
+            ("F2FP", [high, low]) => self.float_pack(instruction, to, [high, low]),
+            ("HADD2", _) => self.half_arithmetic(instruction, FloatWork::Add, to, rest),
+            ("HMUL2", _) => self.half_arithmetic(instruction, FloatWork::Mul, to, rest),
+            ("HFMA2", [_, _, high, low]) if Self::loads_halves(instruction) => {
+                self.halves_of_floats(to, high, low)
+            }
+            ("HFMA2", _) => self.half_arithmetic(instruction, FloatWork::Fma, to, rest),
+            ("HMNMX2", _) => self.half_least(instruction, to, rest),
+            ("HSETP2", _) => self.half_compare(instruction, to, rest),
+            ("REDUX", [from]) => self.reduction(instruction, to, from),
+            ("MATCH", _) => self.matched(instruction, to, rest),
             ("ISETP", _) => self.compare(instruction),
             ("IADD" | "VIADD", [a, b]) if has("64") => {
                 let (a, b) = (self.wide(a)?, self.wide(b)?);
@@ -91,21 +133,18 @@ impl ColumnReader<'_> {
             ("VIADD", [a, b]) if instruction.modifiers.is_empty() => {
                 self.add(to, &[a, b], None, false)
             }
-            ("IMNMX" | "VIMNMX", [a, b, least]) => {
-                let ty = if has("U32") { Type::U32 } else { S32 };
-                let (a, b, least) = (self.source(a)?, self.source(b)?, self.source(least)?);
-                let less = self.computed(AluOp::Setp(Comparison::Lt), ty, &[a, b]);
-                let first = AluOp::Setp(Comparison::Eq);
-                let first = self.computed(first, BIT, &[less, least]);
-                let value = self.computed(AluOp::Selp, Type::U32, &[a, b, first]);
-                self.low(to, value)
+            ("IMNMX" | "VIMNMX", [a, b, least]) => self.extreme(instruction, to, &[a, b], least),
+            ("VIMNMX3", [a, b, c, least]) => self.extreme(instruction, to, &[a, b, c], least),
+            ("VIADDMNMX", [a, b, c, least]) => {
+                self.sum_and_extreme(instruction, to, [a, b, c], least)
             }
             ("IADD3", _) => self.add3(instruction),
-            ("HFMA2", [_, _, high, low]) => self.halves_of_floats(instruction, to, high, low),
             ("VOTE" | "VOTEU", _) => self.vote(instruction),
-            ("SHFL", _) if has("IDX") => self.shuffle(instruction),
-            ("FLO", _) => self.leading(instruction),
-            ("POPC", _) => self.population(instruction),
+            ("SHFL", _) => self.shuffle(instruction),
+            ("FLO", [from]) => self.leading(instruction, to, from),
+            ("POPC", [from]) if instruction.modifiers.is_empty() => {
+                self.simple(AluOp::Integer(IntegerOp::Popc), to, &[from])
+            }
             _ => unsupported(WHAT),
         }
     }
@@ -227,9 +266,6 @@ impl ColumnReader<'_> {
         ];
         let found = comparisons.into_iter().find(|(name, _)| instruction.has(name));
         let Some((_, comparison)) = found else { return unsupported(WHAT) };
-        let Some((_, join)) = JOINS.iter().find(|(name, _)| instruction.has(name)) else {
-            return unsupported(WHAT);
-        };
         let (wide, ty) = match ["U64", "S64", "U32"].into_iter().find(|name| instruction.has(name))
         {
             Some("U64") => (true, Type::U64),
@@ -242,7 +278,6 @@ impl ColumnReader<'_> {
         }
         let (a, b) =
             if wide { (self.wide(a)?, self.wide(b)?) } else { (self.source(a)?, self.source(b)?) };
-        let with = self.source(with)?;
         let mut holds = self.computed(AluOp::Setp(comparison), ty, &[a, b]);
         if let Some(lower) = lower {
             let lower = self.source(lower)?;
@@ -262,17 +297,41 @@ impl ColumnReader<'_> {
         if let Operand::Reg(Reg(index)) = holds {
             self.draft.thread(self.thread).draft(Reg(index)).bits = 1;
         }
-        let whole = with == Operand::Imm(1) && *join == AluOp::And;
+        self.settle(instruction, (to, other), holds, with)
+    }
+
+    /// The operation that joins a comparison with a predicate.
+    pub(super) fn join(instruction: &syntax::Instruction<'_>) -> SupportResult<AluOp> {
+        let found = JOINS.iter().find(|(name, _)| instruction.has(name));
+        found.map(|(_, join)| *join).ok_or(WHAT)
+    }
+
+    /// Writes a comparison that is joined with a predicate, and its negation that is joined with it.
+    pub(super) fn settle(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        (to, other): (&syntax::Operand<'_>, &syntax::Operand<'_>),
+        holds: Operand,
+        with: &syntax::Operand<'_>,
+    ) -> SupportResult<()> {
+        let join = Self::join(instruction)?;
+        let with = self.source(with)?;
+        let whole = with == Operand::Imm(1) && join == AluOp::And;
+        // Both are computed before one is written: `with` may be the first.
+        let mut second = None;
         if let Some(other) = self.destination(other)? {
             let not = self.computed(AluOp::Xor, BIT, &[holds, Operand::Imm(1)]);
-            self.alu(*join, BIT, other, &[not, with]);
+            second = Some((other, self.truth(join, BIT, &[not, with])));
         }
         if let Some(to) = self.destination(to)? {
             if whole {
                 self.alu(AluOp::Mov, BIT, to, &[holds]);
             } else {
-                self.alu(*join, BIT, to, &[holds, with]);
+                self.alu(join, BIT, to, &[holds, with]);
             }
+        }
+        if let Some((other, value)) = second {
+            self.alu(AluOp::Mov, BIT, other, &[value]);
         }
         Ok(())
     }

@@ -1,9 +1,7 @@
 //! Sums, products, shifts, and 64-bit values in two registers.
 
-use model::isa::alu::AluOp;
-use model::isa::float::Rounding;
+use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Operand, Type, TypeKind};
-use model::value::Value;
 
 use super::arithmetic::{S32, WHAT, is_predicate};
 use super::{BIT, ColumnReader, SupportResult, unsupported};
@@ -11,6 +9,7 @@ use sass::syntax::{self, Atom, OperandKind, Register};
 use text::report::ByteSpan;
 
 const S64: Type = Type { kind: TypeKind::Signed, bits: 64 };
+const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
 
 impl ColumnReader<'_> {
     /// The 64-bit value of a register and the next one.
@@ -74,31 +73,57 @@ impl ColumnReader<'_> {
         Operand::Reg(to)
     }
 
-    /// `IMAD R7, R0, UR4, R7`, and its variants `.MOV`, `.IADD`, `.SHL`, `.WIDE` and `.X`.
+    /// `IMAD R7, R0, UR4, R7`, and its variants `.MOV`, `.IADD`, `.SHL`, `.WIDE`, `.HI` and `.X`.
     pub(super) fn multiply(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
-        const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X"];
-        if instruction.modifiers.iter().any(|word| !KNOWN.contains(&word.text)) {
+        const KNOWN: &[&str] = &["MOV", "IADD", "SHL", "U32", "WIDE", "X", "HI"];
+        Self::only(instruction, &[KNOWN])?;
+        let (whole, high) = (instruction.has("WIDE"), instruction.has("HI"));
+        let Some((to, rest)) = instruction.operands.split_first() else {
             return unsupported(WHAT);
-        }
-        let (to, a, b, c, carried) = match &instruction.operands[..] {
-            [to, a, b, c] if !instruction.has("X") => (to, a, b, c, None),
-            [to, a, b, c, carried] if instruction.has("X") && !instruction.has("WIDE") => {
-                (to, a, b, c, Some(carried))
-            }
+        };
+        let (out, rest) = match rest {
+            [out, rest @ ..] if is_predicate(out) && whole => (Some(out), rest),
+            rest => (None, rest),
+        };
+        let (a, b, c, carried) = match rest {
+            [a, b, c] if !instruction.has("X") => (a, b, c, None),
+            [a, b, c, carried] if instruction.has("X") && !high => (a, b, c, Some(carried)),
             _ => return unsupported(WHAT),
         };
         let (a, b) = (self.source(a)?, self.source(b)?);
         let none = [a, b].contains(&Operand::Imm(0));
-        if instruction.has("WIDE") {
-            let c = self.wide(c)?;
-            if none {
-                return self.halves(to, c);
-            }
+        if whole || high {
+            // The addend has 64 bits.
+            let mut sum = self.wide(c)?;
             let signed = !instruction.has("U32");
-            let (a, b) = (self.extended(a, signed), self.extended(b, signed));
-            let product = self.computed(AluOp::Mul, Type::U64, &[a, b]);
-            let sum = self.computed(AluOp::Add, Type::U64, &[product, c]);
-            return self.halves(to, sum);
+            let mut product = Operand::Imm(0);
+            if !none {
+                let (a, b) = (self.extended(a, signed), self.extended(b, signed));
+                product = self.computed(AluOp::Mul, Type::U64, &[a, b]);
+            }
+            let carry_out = out.filter(|out| has_number(out));
+            if carry_out.is_some() && signed {
+                return unsupported("the carry of a signed product");
+            }
+            // The carry is the bit above.
+            let ty = if carry_out.is_some() { B128 } else { Type::U64 };
+            if !none || carry_out.is_some() {
+                sum = self.computed(AluOp::Add, ty, &[product, sum]);
+            }
+            if let Some(carried) = carried {
+                let carried = self.source(carried)?;
+                sum = self.computed(AluOp::Add, ty, &[sum, carried]);
+            }
+            if high {
+                let value = self.computed(AluOp::Shr, Type::U64, &[sum, Operand::Imm(32)]);
+                return self.low(to, value);
+            }
+            self.halves(to, sum)?;
+            if let Some(out) = carry_out {
+                let carry = self.computed(AluOp::Extract(64), BIT, &[sum]);
+                self.bit(out, carry)?;
+            }
+            return Ok(());
         }
         let mut sum = self.source(c)?;
         if !none {
@@ -128,28 +153,49 @@ impl ColumnReader<'_> {
         if with == carried.is_empty() {
             return unsupported(WHAT);
         }
-        let mut sources = vec![self.source(a)?, self.source(b)?, self.source(c)?];
-        for one in carried {
-            sources.push(self.source(one)?);
+        let mut out = out.iter().filter(|one| has_number(one));
+        let (first, second) = (out.next(), out.next());
+        let mut sources = Vec::new();
+        let (mut ones, mut complements) = (0_usize, 0_u64);
+        for operand in [a, b, c] {
+            match negated_register(operand) {
+                // A negation adds 1 to the complement, which may produce a carry.
+                Some(register) if first.is_some() => {
+                    let value = self.read(register, operand.at);
+                    let all = Operand::Imm(0xffff_ffff);
+                    sources.push(self.computed(AluOp::Xor, Type::U32, &[value, all]));
+                    ones += 1;
+                    complements += 1;
+                }
+                _ => sources.push(self.source(operand)?),
+            }
         }
         let counted = sources.iter().filter(|one| **one != Operand::Imm(0)).count();
-        let mut out = out.iter().filter(|one| one.register().is_some_and(|r| r.number.is_some()));
-        let (first, second) = (out.next(), out.next());
-        // The negation of a register adds 1, which may produce a carry.
-        let negated = [a, b, c].iter().any(|one| {
-            let number = |value: &syntax::Value<'_>| matches!(value.atom, Atom::Number(_));
-            let plain = matches!(&one.kind, OperandKind::Value(value) if number(value));
-            !plain && one.to_string().starts_with('-')
-        });
-        let most = if with { 3 } else { 2 };
-        if second.is_some() || first.is_some() && (counted > most || negated) {
-            return unsupported("a carry of more than a sum of two");
+        for one in carried {
+            let one = self.source(one)?;
+            ones += usize::from(one != Operand::Imm(0));
+            sources.push(one);
+        }
+        if complements > 0 {
+            sources.push(Operand::Imm(complements));
+        }
+        // Two terms of 32 bits and a 1 have a sum of 33 bits.
+        if first.is_some() && second.is_none() && (counted > 2 || counted + ones > 3) {
+            return unsupported("one carry of more than a sum of two");
         }
         let sum = self.sum(&sources);
         self.low(to, sum)?;
-        if let Some(out) = first {
+        if let (Some(out), None) = (first, second) {
             let carry = self.computed(AluOp::Extract(32), BIT, &[sum]);
             self.bit(out, carry)?;
+        } else if let (Some(first), Some(second)) = (first, second) {
+            // The carry is 0, 1 or 2: as many predicates hold.
+            let carry = self.computed(AluOp::Shr, Type::U64, &[sum, Operand::Imm(32)]);
+            for (out, least) in [(first, 1), (second, 2)] {
+                let compare = AluOp::Setp(Comparison::Ge);
+                let holds = self.truth(compare, Type::U64, &[carry, Operand::Imm(least)]);
+                self.bit(out, holds)?;
+            }
         }
         Ok(())
     }
@@ -176,6 +222,10 @@ impl ColumnReader<'_> {
             _ => return unsupported(WHAT),
         };
         let Operand::Imm(by @ 0..=31) = self.source(by)? else { return unsupported(WHAT) };
+        let negated = [a, b].into_iter().any(|one| negated_register(one).is_some());
+        if negated && (high || out.iter().any(has_number)) {
+            return unsupported("the carry of a difference");
+        }
         let (value, b) = (self.source(a)?, self.source(b)?);
         let whole = match above {
             Some(above) => {
@@ -196,7 +246,7 @@ impl ColumnReader<'_> {
         }
         let sum = self.sum(&sources);
         self.low(to, sum)?;
-        for out in out.iter().filter(|one| one.register().is_some_and(|r| r.number.is_some())) {
+        for out in out.iter().filter(|one| has_number(one)) {
             let carry = self.computed(AluOp::Extract(32), BIT, &[sum]);
             self.bit(out, carry)?;
         }
@@ -221,8 +271,15 @@ impl ColumnReader<'_> {
         to: &syntax::Operand<'_>,
         [low, by, high]: [&syntax::Operand<'_>; 3],
     ) -> SupportResult<()> {
-        let names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
-        let (a, by, c) = (self.source(low)?, self.source(by)?, self.source(high)?);
+        let (a, mut by, c) = (self.source(low)?, self.source(by)?, self.source(high)?);
+        let mut names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
+        let wraps = names.contains(&"W");
+        names.retain(|name| *name != "W");
+        let wide = names.iter().any(|name| matches!(*name, "U64" | "S64"));
+        if wraps {
+            let mask = Operand::Imm(if wide { 63 } else { 31 });
+            by = self.computed(AluOp::And, Type::U32, &[by, mask]);
+        }
         let none = Operand::Imm(0);
         match names[..] {
             ["L", "U32"] if c == none => {
@@ -236,99 +293,41 @@ impl ColumnReader<'_> {
             ["R", "S32", "HI"] if a == none => return self.shifted_signed(to, c, by),
             _ => {}
         }
-        let Operand::Imm(0..=31) = by else { return unsupported(WHAT) };
+        // More than 32 shifts out all bits of the half, as 32 does.
+        let known = matches!(by, Operand::Imm(0..=31)) || wraps && !wide;
+        if !wide && !known {
+            return unsupported("a shift of two registers by an amount that is not a number");
+        }
         let whole = self.computed(AluOp::Concat(32), Type::U64, &[a, c]);
         let value = match names[..] {
-            ["L", "U64", "HI"] => {
+            ["L", "U64" | "U32", "HI"] => {
                 let moved = self.computed(AluOp::Shl, Type::U64, &[whole, by]);
                 self.computed(AluOp::Shr, Type::U64, &[moved, Operand::Imm(32)])
             }
-            ["R", "U64"] => self.computed(AluOp::Shr, Type::U64, &[whole, by]),
-            ["R", "S64"] => self.computed(AluOp::Shr, S64, &[whole, by]),
+            ["R", "U64" | "U32"] => self.computed(AluOp::Shr, Type::U64, &[whole, by]),
+            ["R", "S64" | "S32"] => self.computed(AluOp::Shr, S64, &[whole, by]),
+            ["R", "U64", "HI"] => {
+                let moved = self.computed(AluOp::Shr, Type::U64, &[whole, by]);
+                self.computed(AluOp::Shr, Type::U64, &[moved, Operand::Imm(32)])
+            }
+            ["R", "S64", "HI"] => {
+                let moved = self.computed(AluOp::Shr, S64, &[whole, by]);
+                self.computed(AluOp::Shr, Type::U64, &[moved, Operand::Imm(32)])
+            }
             _ => return unsupported(WHAT),
         };
         self.low(to, value)
     }
-
-    /// `PRMT R0, R2, 0x5410, R3`: selects bytes of two registers.
-    pub(super) fn permute(
-        &mut self,
-        to: &syntax::Operand<'_>,
-        [a, b]: [&syntax::Operand<'_>; 2],
-        which: &syntax::Operand<'_>,
-    ) -> SupportResult<()> {
-        let (a, b) = (self.source(a)?, self.source(b)?);
-        let Operand::Imm(which) = self.source(which)? else {
-            return unsupported("bytes that a register chooses");
-        };
-        let whole = self.computed(AluOp::Concat(32), Type::U64, &[a, b]);
-        let mut result = Operand::Imm(0);
-        for place in 0..4 {
-            let chosen = which >> (4 * place) & 0xf;
-            if chosen & 8 != 0 {
-                return unsupported("the sign of a byte");
-            }
-            let byte = Type { bits: 8, ..Type::U32 };
-            let from = u8::try_from(8 * chosen).expect("it is at most 56");
-            let value = self.computed(AluOp::Extract(from), byte, &[whole]);
-            let moved = self.computed(AluOp::Shl, Type::U32, &[value, Operand::Imm(8 * place)]);
-            result = self.computed(AluOp::Or, Type::U32, &[result, moved]);
-        }
-        self.low(to, result)
-    }
-
-    /// `HFMA2 R5, -RZ, RZ, 0, 5.9604644775390625e-08`: loads a constant whose two halves are written as floats.
-    pub(super) fn halves_of_floats(
-        &mut self,
-        instruction: &syntax::Instruction<'_>,
-        to: &syntax::Operand<'_>,
-        high: &syntax::Operand<'_>,
-        low: &syntax::Operand<'_>,
-    ) -> SupportResult<()> {
-        let factors: Vec<String> =
-            instruction.operands[1..3].iter().map(ToString::to_string).collect();
-        let plain = instruction.modifiers.iter().all(|word| word.text == "MMA");
-        if factors != ["-RZ", "RZ"] || !plain {
-            return unsupported("arithmetic on floats");
-        }
-        let (Some(high), Some(low)) = (half(&high.to_string()), half(&low.to_string())) else {
-            return unsupported("arithmetic on floats");
-        };
-        self.low(to, Operand::Imm(high << 16 | low))
-    }
 }
 
-/// The bits of a number as a 16-bit float, if it is exactly representable.
-fn half(text: &str) -> Option<u64> {
-    let float = |bits: u16| Type { kind: TypeKind::Float, bits };
-    let (half, double) = (float(16), float(64));
-    let number: f64 = text.parse().ok().filter(|number: &f64| number.is_finite())?;
-    let convert = |to: Type, from: Type, value: Value| {
-        AluOp::Convert(to, Rounding::Nearest).apply(from, &[value])
-    };
-    let bits = convert(half, double, number.to_bits().into());
-    let same = convert(double, half, bits) == Value::from(number.to_bits());
-    u64::try_from(bits).ok().filter(|_| same)
+/// Whether it is a register, and not the one that is always zero or true.
+fn has_number(operand: &syntax::Operand<'_>) -> bool {
+    operand.register().is_some_and(|register| register.number.is_some())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::half;
-
-    #[test]
-    fn halves_are_read_as_they_are_printed() {
-        for (text, bits) in [
-            ("0", Some(0)),
-            ("-0", Some(0x8000)),
-            ("5.9604644775390625e-08", Some(1)),
-            ("4.17232513427734375e-07", Some(7)),
-            ("1.875", Some(0x3f80)),
-            ("-2", Some(0xc000)),
-            ("0.1", None),
-            ("+INF", None),
-            ("-QNAN", None),
-        ] {
-            assert_eq!(half(text), bits, "{text}");
-        }
-    }
+/// `-R2`
+fn negated_register(operand: &syntax::Operand<'_>) -> Option<Register> {
+    let OperandKind::Value(value) = &operand.kind else { return None };
+    let plain = value.signs == "-" && !value.absolute;
+    operand.register().filter(|register| plain && register.number.is_some())
 }

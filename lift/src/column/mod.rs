@@ -7,8 +7,12 @@
 mod access;
 mod address;
 mod arithmetic;
+mod bits;
 pub mod constant;
 mod control;
+mod convert;
+mod float;
+mod half;
 mod integer;
 mod lane;
 mod order;

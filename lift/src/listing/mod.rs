@@ -151,15 +151,16 @@ impl ListedFunctionReader<'_> {
         let branches: Vec<Option<String>> =
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
-        let mut cells = Vec::new();
+        let (mut cells, mut refused) = (Vec::new(), Vec::new());
         for (line, target) in lines.iter().zip(&branches) {
-            let refused = |why| Refused { line: line.number, why };
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
                 .chain(line.address.map(at_address))
                 .filter(|label| targets.contains(label))
                 .collect();
-            self.beside(&line.instruction).map_err(refused)?;
+            if let Err(why) = self.beside(&line.instruction) {
+                refused.push(Refused { line: line.number, why });
+            }
             let waits = self.waits(&line.instruction);
             let at = line.instruction.at;
             let mut instruction = line.instruction.clone();
@@ -193,8 +194,10 @@ impl ListedFunctionReader<'_> {
             }
         }
         self.pieces(&function.lines);
-        let variables = self.variables(&function.lines);
-        let variables = variables.map_err(|why| Refused { line: function.line, why })?;
+        let variables = self.variables(&function.lines).unwrap_or_else(|why| {
+            refused.push(Refused { line: function.line, why });
+            self.signature.variables.clone()
+        });
         let mut builder = FunctionBuilder::new(Dialect::Ptx);
         for variable in &variables {
             builder.variable(variable);
@@ -202,7 +205,8 @@ impl ListedFunctionReader<'_> {
         for (register, value) in &self.initial {
             builder.entry(register, value);
         }
-        let (rows, registers) = builder.listing(self.text, &cells, rows, self.sm, self.family)?;
+        let (rows, registers) =
+            builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
         Ok(Function {
             name: function.name.to_owned(),
             line: function.line,
