@@ -3,6 +3,8 @@
 //! The readers of LLVM IR, PTX modules and SASS listings produce it. A reader refuses a whole function if it
 //! does not support one of its instructions.
 
+use std::fmt::Write;
+
 use machine::form::LoweredInstruction;
 use model::isa::Line;
 use model::memory::Space;
@@ -123,10 +125,10 @@ impl Refused {
         let mut reasons = reasons.into_iter().take(MOST);
         let mut all = reasons.next()?;
         for one in reasons {
-            all.why.push_str(&format!("; line {}: {}", one.line, one.why));
+            let _ = write!(all.why, "; line {}: {}", one.line, one.why);
         }
         if more > 0 {
-            all.why.push_str(&format!("; and {more} more"));
+            let _ = write!(all.why, "; and {more} more");
         }
         Some(all)
     }

@@ -97,6 +97,35 @@ impl ColumnReader<'_> {
             }
             ("P2R", [_, from, mask]) => self.predicates_to_register(instruction, to, [from, mask]),
             ("R2P", [from, mask]) => self.register_to_predicates(from, mask),
+            ("IMNMX" | "VIMNMX", [a, b, least]) => self.extreme(instruction, to, &[a, b], least),
+            ("VIMNMX3", [a, b, c, least]) => self.extreme(instruction, to, &[a, b, c], least),
+            ("VIADDMNMX", [a, b, c, least]) => {
+                self.sum_and_extreme(instruction, to, [a, b, c], least)
+            }
+            ("IADD3", _) => self.add3(instruction),
+            ("ISETP", _) => self.compare(instruction),
+            ("IADD" | "VIADD", [a, b]) if has("64") => {
+                let (a, b) = (self.wide(a)?, self.wide(b)?);
+                let sum = self.computed(AluOp::Add, Type::U64, &[a, b]);
+                self.halves(to, sum)
+            }
+            ("IADD" | "IADD32I", [a, b]) => self.add(to, &[a, b], carry(to), has("X")),
+            ("VIADD", [a, b]) if instruction.modifiers.is_empty() => {
+                self.add(to, &[a, b], None, false)
+            }
+            _ => self.float_or_lane(instruction, opcode, to, rest),
+        }
+    }
+
+    /// Arithmetic of floats, and what other lanes take part in.
+    fn float_or_lane(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        opcode: &str,
+        to: &syntax::Operand<'_>,
+        rest: &[syntax::Operand<'_>],
+    ) -> SupportResult<()> {
+        match (opcode, rest) {
             ("FADD2", _) => self.float_pairs(instruction, FloatWork::Add, to, rest),
             ("FMUL2", _) => self.float_pairs(instruction, FloatWork::Mul, to, rest),
             ("FFMA2", _) => self.float_pairs(instruction, FloatWork::Fma, to, rest),
@@ -123,22 +152,6 @@ impl ColumnReader<'_> {
             ("HSETP2", _) => self.half_compare(instruction, to, rest),
             ("REDUX", [from]) => self.reduction(instruction, to, from),
             ("MATCH", _) => self.matched(instruction, to, rest),
-            ("ISETP", _) => self.compare(instruction),
-            ("IADD" | "VIADD", [a, b]) if has("64") => {
-                let (a, b) = (self.wide(a)?, self.wide(b)?);
-                let sum = self.computed(AluOp::Add, Type::U64, &[a, b]);
-                self.halves(to, sum)
-            }
-            ("IADD" | "IADD32I", [a, b]) => self.add(to, &[a, b], carry(to), has("X")),
-            ("VIADD", [a, b]) if instruction.modifiers.is_empty() => {
-                self.add(to, &[a, b], None, false)
-            }
-            ("IMNMX" | "VIMNMX", [a, b, least]) => self.extreme(instruction, to, &[a, b], least),
-            ("VIMNMX3", [a, b, c, least]) => self.extreme(instruction, to, &[a, b, c], least),
-            ("VIADDMNMX", [a, b, c, least]) => {
-                self.sum_and_extreme(instruction, to, [a, b, c], least)
-            }
-            ("IADD3", _) => self.add3(instruction),
             ("VOTE" | "VOTEU", _) => self.vote(instruction),
             ("SHFL", _) => self.shuffle(instruction),
             ("FLO", [from]) => self.leading(instruction, to, from),
