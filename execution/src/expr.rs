@@ -252,11 +252,13 @@ impl Exprs {
     /// The value of an operation that one operand, or their equality, decides.
     fn absorbed(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId, arity: usize) -> Option<Value> {
         let zero = |e: ExprId| self.as_const(e).is_some_and(|v| v & low_bits(ty.bits) == 0);
+        let ones = |e: ExprId| self.as_const(e).is_some_and(|v| !v & low_bits(ty.bits) == 0);
         match op {
             // No law of integers holds of floats.
             _ if ty.kind == TypeKind::Float => None,
             AluOp::Xor | AluOp::Sub if arity == 2 && a == b => Some(0),
             AluOp::And | AluOp::Mul if zero(a) || zero(b) => Some(0),
+            AluOp::Or if ones(a) || ones(b) => Some(alu::extend(ty, low_bits(ty.bits))),
             AluOp::Setp(comparison) if a == b => Some(Value::from(matches!(
                 comparison,
                 Comparison::Eq | Comparison::Le | Comparison::Ge
@@ -425,6 +427,17 @@ fn id(index: usize) -> ExprId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_ones_decide_a_disjunction() {
+        let mut exprs = Exprs::default();
+        let read = exprs.intern(Expr::Read(0));
+        let (one, bit) = (exprs.constant(1), Type { kind: TypeKind::Bits, bits: 1 });
+        let holds = exprs.alu(AluOp::Or, bit, &[read, one]);
+        assert_eq!(exprs.as_const(holds), Some(1));
+        let open = exprs.alu(AluOp::Or, Type::U32, &[read, one]);
+        assert_eq!(exprs.as_const(open), None);
+    }
 
     #[test]
     fn a_fake_dependency_folds_to_its_value() {

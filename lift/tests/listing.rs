@@ -159,13 +159,17 @@ fn what_is_not_covered_refuses_the_function_where_it_stands() {
         (&["LDC R0, c[0x0][0x1f8]"], 4, "the value of `c[0x0][0x1f8]` is not known"),
         (&["LDC R0, c[0x0][R2+0x218]"], 4, "`c[0x0][R2+0x218]`: an address that is computed"),
         (
-            &["EXIT", "S2R R0, SR_SMID"],
+            &["NOP", "S2R R0, SR_SMID"],
             5,
             "the value of the special register `SR_SMID` is not known",
         ),
-        (&["STL [R1], R0"], 4, "local memory, which is laid out by the compiler, is not followed"),
         (&["LDG.E R0, [R2.64", "EXIT"], 4, "expected `+`, `-` or `]`"),
-        (&["CALL.REL.NOINC `(g)"], 4, "`CALL.REL.NOINC`: control flow other than `BRA` and `EXIT`"),
+        (&["CALL.ABS.NOINC `(g)"], 4, "`CALL.ABS.NOINC`: control flow other than `BRA` and `EXIT`"),
+        (
+            &["RET.REL.NODEC R2 `(f)"],
+            4,
+            "`RET.REL.NODEC`: a return to a place that the listing does not show",
+        ),
         (&["UTMALDG.2D [UR4], [UR6]"], 4, "`UTMALDG.2D`: another unit than the caches' own"),
         (&["QUUX R0"], 4, "`QUUX`: not known"),
     ] {
@@ -183,4 +187,77 @@ fn a_file_without_functions_or_without_a_machine_is_an_error() {
     let all = functions("f.sass", text, None, &none);
     assert!(all.is_err_and(|all| all[0].message.contains("not known")));
     assert!(functions("f.sass", text, Some(90), &none).is_ok());
+}
+
+#[test]
+fn a_call_returns_behind_the_calls_and_what_is_not_reached_is_left_out() {
+    let function = one(
+        90,
+        &[
+            "MOV R2, 0x30",
+            "@P0 CALL.REL.NOINC `(.L_x_1)",
+            "MOV R2, 0x50",
+            "CALL.REL.NOINC `(.L_x_1)",
+            "BRA.CONV ~URZ, `(.L_x_0)",
+            "UTMALDG.2D [UR4], [UR6]",
+            ".L_x_0:",
+            "EXIT",
+            ".L_x_1:",
+            "RET.REL.NODEC R2 `(f)",
+        ],
+    )
+    .expect("it is covered");
+    assert_eq!(
+        cells(&function),
+        [
+            "MOV R2, 0x30",
+            "@P0 CALL.REL.NOINC L_x_1",
+            "A20: MOV R2, 0x50",
+            "CALL.REL.NOINC L_x_1",
+            "A40: BRA.CONV ~URZ, L_x_0",
+            "L_x_0: EXIT",
+            "L_x_1: RET.REL.NODEC R2 `(f)",
+        ]
+    );
+    // Compares with the first address, and else goes to the second.
+    let branches = function.rows[6].lines.iter().filter_map(|step| {
+        let model::isa::Instruction::Branch(branch) = &step.line.instruction else { return None };
+        Some((step.line.guard.is_some(), branch.target))
+    });
+    let of_row = |row: usize| function.rows[..row].iter().map(|row| row.lines.len()).sum();
+    assert_eq!(branches.collect::<Vec<_>>(), [(true, of_row(2)), (false, of_row(4))]);
+}
+
+#[test]
+fn local_memory_is_a_frame_and_clocks_stand_still() {
+    let function = one(
+        90,
+        &["LDC R1, c[0x0][0x28]", "STL [R1+-0x10], R0", "CS2R R2, SR_GLOBALTIMERLO", "EXIT"],
+    );
+    let function = function.expect("it is covered");
+    let frame = function.variables.iter().find(|one| one.space == Space::Local);
+    assert_eq!(frame.map(|one| one.name.as_str()), Some("frame"));
+    let place = Some(EntryValue::Address("frame".to_owned()));
+    assert_eq!(initial(&function, "local[0xfffff000]"), place);
+    let clock = Some(EntryValue::Special("globaltimer".to_owned()));
+    assert_eq!(initial(&function, "SR_GLOBALTIMERLO"), clock);
+    assert!(function.notes.iter().any(|note| note.contains("clock")), "{:?}", function.notes);
+}
+
+#[test]
+fn several_parameters_stand_in_one_word() {
+    let small = |name: &str| Parameter {
+        name: name.to_owned(),
+        bits: 16,
+        points_to: None,
+        no_alias: false,
+    };
+    let signature =
+        Signature { parameters: vec![small("a"), small("b"), small("c")], ..Signature::default() };
+    let text = listed(90, &["LDC R2, c[0x0][0x210]", "ULDC.U16 UR4, c[0x0][0x214]", "EXIT"]);
+    let all = functions("f.sass", &text, None, &|_| Some(signature.clone()));
+    let function = all.expect("it is a listing").remove(0).1.expect("it is covered");
+    for (name, index) in [("c[0x0][0x210]", 0), ("c[0x0][0x212]", 1), ("c[0x0][0x214]", 2)] {
+        assert_eq!(initial(&function, name), Some(EntryValue::Parameter(index)), "{name}");
+    }
 }

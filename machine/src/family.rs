@@ -40,6 +40,10 @@ pub struct KernelAbi {
     pub stack: u64,
     /// The descriptor of global memory, 64 bits.
     pub descriptor: Option<u64>,
+    /// The generic address of shared memory, 64 bits; later families have a special register.
+    pub shared_window: Option<u64>,
+    /// `%envreg1`, followed by `%envreg2`.
+    pub environment: Option<u64>,
     /// The flag for a launch with clusters.
     pub cluster_launch: Option<u64>,
     /// The address of the first shared variable; the memory before it is the system's.
@@ -59,6 +63,8 @@ const FAMILIES: [FamilyRow; 5] = [
             nctaid: 0x14,
             stack: 0x20,
             descriptor: None,
+            shared_window: None,
+            environment: None,
             cluster_launch: None,
             shared: 0,
         },
@@ -75,6 +81,8 @@ const FAMILIES: [FamilyRow; 5] = [
             nctaid: 0xc,
             stack: 0x28,
             descriptor: None,
+            shared_window: Some(0x18),
+            environment: None,
             cluster_launch: None,
             shared: 0,
         },
@@ -91,6 +99,8 @@ const FAMILIES: [FamilyRow; 5] = [
             nctaid: 0xc,
             stack: 0x28,
             descriptor: Some(0x118),
+            shared_window: Some(0x18),
+            environment: Some(0x8c),
             cluster_launch: None,
             shared: 0,
         },
@@ -107,6 +117,8 @@ const FAMILIES: [FamilyRow; 5] = [
             nctaid: 0xc,
             stack: 0x28,
             descriptor: Some(0x208),
+            shared_window: None,
+            environment: Some(0x44),
             cluster_launch: Some(0x140),
             shared: 0x400,
         },
@@ -123,6 +135,8 @@ const FAMILIES: [FamilyRow; 5] = [
             nctaid: 0x370,
             stack: 0x37c,
             descriptor: Some(0x358),
+            shared_window: None,
+            environment: None,
             cluster_launch: Some(0x36c),
             shared: 0x400,
         },

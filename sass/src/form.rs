@@ -60,7 +60,7 @@ pub fn form(name: &str) -> Result<Option<MachineOp>, UnknownInstruction> {
             MachineOp::Access(if level == AccessLevel::Weak { AccessLevel::Gpu } else { level })
         }
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => MachineOp::Access(AccessLevel::Own),
-        "LDC" => MachineOp::Access(AccessLevel::ReadOnly),
+        "LDC" | "LDCU" | "ULDC" => MachineOp::Access(AccessLevel::ReadOnly),
         "MEMBAR" if has("VC") => return unknown(),
         "MEMBAR" if has("SYS") => membar(MembarScope::Sys),
         "MEMBAR" if has("GPU") || has("GL") => membar(MembarScope::Gpu),

@@ -1,8 +1,9 @@
 //! Loads, stores and atomics of a column.
 
 use machine::form::{AccessLevel, LoweredInstruction, MachineOp};
-use model::isa::alu::AluOp;
+use model::isa::alu::{AluOp, Comparison};
 use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
+use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::reach::AllowedSpaces;
@@ -20,6 +21,9 @@ use sass::syntax::{self, Register};
 use text::report::ByteSpan;
 
 const B128: Type = Type { kind: TypeKind::Bits, bits: 128 };
+const B256: Type = Type { kind: TypeKind::Bits, bits: 256 };
+
+const NO_REGISTER: &str = "no register of the value";
 
 fn signed(bits: u16) -> Type {
     Type { kind: TypeKind::Signed, bits }
@@ -30,7 +34,7 @@ fn unsigned(bits: u16) -> Type {
 }
 
 /// The type of a load or store.
-pub(super) fn size(instruction: &syntax::Instruction<'_>) -> SupportResult<Type> {
+pub(super) fn size(instruction: &syntax::Instruction<'_>) -> Type {
     let sizes = [
         ("U8", unsigned(8)),
         ("S8", signed(8)),
@@ -38,12 +42,10 @@ pub(super) fn size(instruction: &syntax::Instruction<'_>) -> SupportResult<Type>
         ("S16", signed(16)),
         ("64", unsigned(64)),
         ("128", B128),
+        ("256", B256),
     ];
-    if instruction.has("256") {
-        return unsupported("256 bits");
-    }
     let found = sizes.into_iter().find(|(name, _)| instruction.has(name));
-    Ok(found.map_or(Type::U32, |(_, ty)| ty))
+    found.map_or(Type::U32, |(_, ty)| ty)
 }
 
 fn space(opcode: &str) -> SpaceQualifier {
@@ -78,6 +80,9 @@ impl ColumnReader<'_> {
         let Some(place) = operands.iter().position(|one| one.indexed().is_some()) else {
             return unsupported("a name without operands");
         };
+        if instruction.has("256") {
+            return self.load_groups(instruction, level, place);
+        }
         if place + 1 != operands.len() {
             return unsupported("a predicate that is read");
         }
@@ -88,8 +93,8 @@ impl ColumnReader<'_> {
             }
             _ => return unsupported("two results"),
         };
-        let Some(first) = to.register() else { return unsupported("no register to load") };
-        let ty = size(instruction)?;
+        let Some(first) = to.register() else { return unsupported(NO_REGISTER) };
+        let ty = size(instruction);
         let (space, found) = if instruction.opcode.text == "LDC" {
             self.bank(&operands[place])?
         } else {
@@ -111,6 +116,121 @@ impl ColumnReader<'_> {
             let there = u64::from(self.is_sparse(&found)?);
             self.alu(AluOp::Mov, super::BIT, status, &[Operand::Imm(there)]);
         }
+        Ok(())
+    }
+
+    /// `LDG.E.ENL2.256 R8, R4, [R2.64], 0xe5`: 32 bytes, the upper half to the first registers. A mask names the
+    /// groups of 4 bytes that are loaded, to registers that follow one another.
+    fn load_groups(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        level: AccessLevel,
+        place: usize,
+    ) -> SupportResult<()> {
+        let operands = &instruction.operands;
+        let ([upper, lower], Some(masks)) = (&operands[..place], instruction.halves()) else {
+            return unsupported("a load of this form");
+        };
+        let space = space(instruction.opcode.text);
+        let found = self.address(instruction, &operands[place], B256.bytes(), space)?;
+        if self.is_sparse(&found)? {
+            return unsupported("256 bits of a sparse page");
+        }
+        let mut registers = [None; 8];
+        for (mask, first) in masks.into_iter().zip([upper, lower]) {
+            let Some(register) = first.register() else { return unsupported(NO_REGISTER) };
+            let lanes = (0..8_usize).filter(|lane| mask >> lane & 1 == 1);
+            for (ahead, lane) in (0_u16..).zip(lanes) {
+                registers[lane] = self.ahead(register, ahead, first.at);
+            }
+        }
+        let order = match (level, Self::promised(instruction, level)) {
+            (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
+            (_, Some(scope)) => LoadOrder::Relaxed(scope),
+            (_, None) => LoadOrder::Weak,
+        };
+        // Elements of 64 bits, or as the source has them.
+        let pieces = self.pieces(B256) > 1;
+        let whole = registers.iter().all(Option::is_some) && !pieces;
+        let (ty, destinations) = if whole {
+            let hidden: Vec<Option<Reg>> = (0..4).map(|_| Some(self.hidden(64))).collect();
+            (Type::U64, hidden)
+        } else {
+            (Type::U32, registers.to_vec())
+        };
+        let load = Load {
+            cxx: Cxx::default(),
+            order,
+            space,
+            proxy: Proxy::Generic,
+            ty,
+            prefetches: false,
+            global_only: false,
+            destinations: destinations.clone(),
+            address: found.address,
+        };
+        self.noted(&found, B256, space, load.reach(), &operands[place]);
+        self.emit(Instruction::Load(load), at(level));
+        if whole {
+            for (index, half) in registers.into_iter().flatten().enumerate() {
+                let from = destinations[index / 2].map_or(Operand::Imm(0), Operand::Reg);
+                let bit = if index % 2 == 0 { 0 } else { 32 };
+                self.alu(AluOp::Extract(bit), Type::U32, half, &[from]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The register at a distance after another one.
+    fn ahead(&mut self, first: Register, ahead: u16, at: ByteSpan) -> Option<Reg> {
+        let number = Some(first.number?.saturating_add(ahead));
+        Some(self.register(Register { number, ..first }, at))
+    }
+
+    /// `STG.E.ENL2.256 [R2.64], R4, R8`: 32 bytes, the lower half from the first registers.
+    fn store_groups(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        level: AccessLevel,
+    ) -> SupportResult<()> {
+        let [to, lower, upper] = &instruction.operands[..] else {
+            return unsupported("a store of this form");
+        };
+        let space = space(instruction.opcode.text);
+        let place = self.address(instruction, to, B256.bytes(), space)?;
+        if self.is_sparse(&place)? {
+            return unsupported("a store to a sparse page");
+        }
+        let pieces = self.pieces(B256) > 1;
+        let mut sources = Vec::new();
+        for half in [lower, upper] {
+            let Some(first) = half.register() else { return unsupported(NO_REGISTER) };
+            for ahead in (0..4).step_by(if pieces { 1 } else { 2 }) {
+                let number = first.number.map(|number| number.saturating_add(ahead));
+                let register = Register { number, ..first };
+                sources.push(if pieces {
+                    self.read(register, half.at)
+                } else {
+                    self.pair(register, half.at)
+                });
+            }
+        }
+        let order = match Self::promised(instruction, level) {
+            Some(scope) => StoreOrder::Relaxed(scope),
+            None => StoreOrder::Weak,
+        };
+        let store = Store {
+            cxx: Cxx::default(),
+            order,
+            space,
+            proxy: Proxy::Generic,
+            ty: if pieces { Type::U32 } else { Type::U64 },
+            global_only: false,
+            sources,
+            address: place.address,
+        };
+        self.noted(&place, B256, space, store.reach(), to);
+        self.emit(Instruction::Store(store), at(level));
         Ok(())
     }
 
@@ -240,7 +360,7 @@ impl ColumnReader<'_> {
         reach: AllowedSpaces,
         operand: &syntax::Operand<'_>,
     ) {
-        let pieces = self.pieces(ty);
+        let pieces = if ty == B256 { 4.max(self.pieces(ty)) } else { self.pieces(ty) };
         if place.variable.is_some() {
             self.draft.thread(self.thread).accesses.push(DraftAccess {
                 base: place.address.base,
@@ -262,10 +382,13 @@ impl ColumnReader<'_> {
 
     pub(super) fn store(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
         let level = self.level(instruction)?;
+        if instruction.has("256") {
+            return self.store_groups(instruction, level);
+        }
         let [to, value] = &instruction.operands[..] else {
             return unsupported("a store of this form");
         };
-        let ty = size(instruction)?;
+        let ty = size(instruction);
         let space = space(instruction.opcode.text);
         let place = self.address(instruction, to, ty.bytes(), space)?;
         if self.is_sparse(&place)? {
@@ -305,17 +428,13 @@ impl ColumnReader<'_> {
         let Some(place) = operands.iter().position(|one| one.indexed().is_some()) else {
             return unsupported("a name without operands");
         };
-        let (op, ty) = operation(instruction)?;
+        let AtomicForm { op, ty, elements, swaps } = operation(instruction)?;
         let reduction = place == 0;
-        let destination = match &operands[..place] {
-            [] => None,
-            [to] => to.register(),
-            [done, to] => {
-                let done = done.register().filter(|r| r.file.is_of_predicates());
-                if done.is_none_or(|done| done.number.is_some()) {
-                    return unsupported("a predicate that says what was done");
-                }
-                to.register()
+        let (done, destination) = match &operands[..place] {
+            [] => (None, None),
+            [to] => (None, to.register()),
+            [done, to] if done.register().is_some_and(|r| r.file.is_of_predicates()) => {
+                (self.destination(done)?, to.register())
             }
             _ => return unsupported("an atomic of this form"),
         };
@@ -324,39 +443,116 @@ impl ColumnReader<'_> {
         if self.is_sparse(&found)? {
             return unsupported("an atomic on a sparse page");
         }
-        let count = 1 + usize::from(op == AtomicOp::Cas);
         let values = &operands[place + 1..];
-        if values.len() != count {
+        let counts = instruction.has("POPC");
+        let count = 1 + usize::from(op == AtomicOp::Cas) - usize::from(counts);
+        if values.len() != count || elements > 1 && destination.is_some() {
             return unsupported("an atomic with other operands");
         }
-        let values =
-            values.iter().map(|one| self.joined(one, ty)).collect::<SupportResult<Vec<_>>>()?;
+        let mut sources = Vec::new();
+        for element in 0..elements {
+            let mut all = Vec::new();
+            for one in values {
+                all.push(if elements > 1 {
+                    let first = one.register().ok_or("a vector that is not in registers")?;
+                    self.read_piece(first, element, one.at)
+                } else {
+                    self.joined(one, ty)?
+                });
+            }
+            // Of the active lanes, which are one.
+            all.extend(counts.then_some(Operand::Imm(1)));
+            sources.push(all);
+        }
+        let (guard, inside) = (self.guard, done.map(|_| self.elsewhere(&found)));
+        if let Some(outside) = inside {
+            self.also_if(outside);
+        }
         let to = &operands[place.saturating_sub(1)];
         let written = destination.filter(|to| to.number.is_some());
         let register = written.map(|first| {
-            if ty.bits >= 64 { self.hidden(ty.bits) } else { self.register(first, to.at) }
+            if ty.bits >= 64 || swaps { self.hidden(ty.bits) } else { self.register(first, to.at) }
         });
         let promised = self.access();
         let whole = promised.as_ref().is_some_and(|one| one.promise == Promise::AcqRel);
-        let atomic = Atomic {
-            cxx: Cxx::default(),
-            order: if whole { AtomicOrder::AcqRel } else { AtomicOrder::Relaxed },
-            scope: promise::scope(level).unwrap_or(Scope::Gpu),
-            space,
-            op,
-            ty,
-            reduction,
-            destination: register,
-            address: found.address,
-            operands: values,
-        };
-        self.noted(&found, ty, space, atomic.reach(), &operands[place]);
         let lowered = promised.map_or_else(|| at(level), |one| one.lowered);
-        self.emit(Instruction::Atomic(atomic), lowered);
-        if let (Some(whole), Some(first), 64..) = (register, written, ty.bits) {
-            self.cut(whole, first, ty, to);
+        for (element, operands) in sources.iter().enumerate() {
+            let mut address = found.address;
+            address.offset += i64::from(ty.bytes()) * i64::try_from(element).unwrap_or(0);
+            let atomic = Atomic {
+                cxx: Cxx::default(),
+                order: if whole { AtomicOrder::AcqRel } else { AtomicOrder::Relaxed },
+                scope: promise::scope(level).unwrap_or(Scope::Gpu),
+                space,
+                op,
+                ty,
+                reduction,
+                destination: register,
+                address,
+                operands: operands.clone(),
+            };
+            let target = AccessTarget { address, variable: found.variable };
+            self.noted(&target, ty, space, atomic.reach(), &instruction.operands[place]);
+            self.emit(Instruction::Atomic(atomic), lowered.clone());
+        }
+        if let (Some(old), Some(first)) = (register, written) {
+            if swaps {
+                // `.CAST`: 1 if the value was the expected one.
+                let compare = AluOp::Setp(Comparison::Eq);
+                let same = self.truth(compare, ty, &[Operand::Reg(old), sources[0][0]]);
+                let whole = self.hidden(ty.bits);
+                self.alu(AluOp::Mov, ty, whole, &[same]);
+                self.cut(whole, first, ty, to);
+            } else if ty.bits >= 64 {
+                self.cut(old, first, ty, to);
+            }
+        }
+        self.guard = guard;
+        if let (Some(done), Some(outside)) = (done, inside) {
+            self.alu(AluOp::Mov, super::BIT, done, &[outside]);
         }
         Ok(())
+    }
+
+    /// Whether an `ATOM` with a predicate is performed: not in shared memory, for which other code follows.
+    fn elsewhere(&mut self, place: &AccessTarget) -> Operand {
+        let shared = self.is_in(SpaceQualifier::SharedCluster, place);
+        self.truth(AluOp::Xor, super::BIT, &[shared, Operand::Imm(1)])
+    }
+
+    /// Whether a generic address is in a state space.
+    pub(super) fn is_in(&mut self, space: SpaceQualifier, place: &AccessTarget) -> Operand {
+        let offset = Operand::Imm(place.address.offset.cast_unsigned());
+        let mut source = place.address.base;
+        if place.address.offset != 0 {
+            source = self.computed(AluOp::Add, Type::U64, &[source, offset]);
+        }
+        let destination = self.hidden(1);
+        let ty = Type::U64;
+        let cvta = Cvta { op: AddressOp::IsIn, space, ty, destination, source };
+        self.emit(Instruction::Cvta(cvta), LoweredInstruction::default());
+        Operand::Reg(destination)
+    }
+
+    /// `QSPC.E.S P0, RZ, [R2]`: whether an address is in the shared memory of the CTA, and with `.D` in that of
+    /// the cluster.
+    pub(super) fn query(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
+        let names: Vec<&str> = instruction.modifiers.iter().map(|word| word.text).collect();
+        let space = match names[..] {
+            ["E", "S"] => SpaceQualifier::SharedCta,
+            ["E", "D"] => SpaceQualifier::SharedCluster,
+            ["E", "L"] => SpaceQualifier::Local,
+            _ => return unsupported("a state space of this form"),
+        };
+        let [to, none, address] = &instruction.operands[..] else {
+            return unsupported("a state space of this form");
+        };
+        if none.register().is_none_or(|register| register.number.is_some()) {
+            return unsupported("a state space of this form");
+        }
+        let found = self.address(instruction, address, 1, SpaceQualifier::Generic)?;
+        let inside = self.is_in(space, &found);
+        self.bit(to, inside)
     }
 }
 
@@ -364,8 +560,18 @@ fn at(level: AccessLevel) -> LoweredInstruction {
     LoweredInstruction { forms: vec![MachineOp::Access(level)], fused: None }
 }
 
-/// The operation of an atomic, and its type.
-fn operation(instruction: &syntax::Instruction<'_>) -> SupportResult<(AtomicOp, Type)> {
+/// The operation of an atomic.
+struct AtomicForm {
+    op: AtomicOp,
+    ty: Type,
+    /// The number of elements, each of this type.
+    elements: u16,
+    /// `.CAST`: the result is not the old value, but whether it was the expected one.
+    swaps: bool,
+}
+
+fn operation(instruction: &syntax::Instruction<'_>) -> SupportResult<AtomicForm> {
+    const OTHER: &str = "an operation that the model does not have";
     let operations = [
         ("ADD", AtomicOp::Add),
         ("MIN", AtomicOp::Min),
@@ -377,23 +583,45 @@ fn operation(instruction: &syntax::Instruction<'_>) -> SupportResult<(AtomicOp, 
         ("XOR", AtomicOp::Xor),
         ("EXCH", AtomicOp::Exch),
         ("CAS", AtomicOp::Cas),
+        ("CAST", AtomicOp::Cas),
     ];
-    let Some((_, op)) = operations.into_iter().find(|(name, _)| instruction.has(name)) else {
-        return unsupported("an operation that the model does not have");
+    let found = operations.into_iter().find(|(name, _)| instruction.has(name));
+    let Some((mut op, swaps)) = found.map(|(name, op)| (op, name == "CAST")) else {
+        return unsupported(OTHER);
     };
+    if instruction.has("POPC") {
+        // `ATOMS.POPC.INC`: as many as there are active lanes.
+        op = if op == AtomicOp::Inc { AtomicOp::Add } else { return unsupported(OTHER) };
+    }
+    let float = |kind, bits| Type { kind, bits };
     let types = [
-        ("S32", signed(32)),
-        ("S64", signed(64)),
-        ("U64", unsigned(64)),
-        ("64", unsigned(64)),
-        ("128", B128),
+        ("S32", signed(32), 1),
+        ("S64", signed(64), 1),
+        ("U64", unsigned(64), 1),
+        ("64", unsigned(64), 1),
+        ("128", B128, 1),
+        ("F32", float(TypeKind::Float, 32), 1),
+        ("F64", float(TypeKind::Float, 64), 1),
+        ("F32x2", float(TypeKind::Float, 32), 2),
+        ("F32x4", float(TypeKind::Float, 32), 4),
+        ("F16x2", float(TypeKind::FloatPair, 32), 1),
+        ("F16x4", float(TypeKind::FloatPair, 32), 2),
+        ("F16x8", float(TypeKind::FloatPair, 32), 4),
+        ("BF16x2", float(TypeKind::BFloatPair, 32), 1),
+        ("BF16x4", float(TypeKind::BFloatPair, 32), 2),
+        ("BF16x8", float(TypeKind::BFloatPair, 32), 4),
     ];
-    let float = |part: &syntax::Name<'_>| {
+    let found = types.into_iter().find(|(name, ..)| instruction.has(name));
+    let (ty, elements) = found.map_or((Type::U32, 1), |(_, ty, elements)| (ty, elements));
+    let named = |part: &syntax::Name<'_>| {
         part.text.starts_with(['F', 'B']) && part.text.contains(|c: char| c.is_ascii_digit())
     };
-    if instruction.modifiers.iter().any(float) || instruction.has("SPIN") {
-        return unsupported("atomics on floats, and in a loop of their own");
+    let floats = !matches!(ty.kind, TypeKind::Signed | TypeKind::Unsigned | TypeKind::Bits);
+    if instruction.modifiers.iter().any(named) && (!floats || op != AtomicOp::Add) {
+        return unsupported("an atomic of floats that is not a sum");
     }
-    let found = types.into_iter().find(|(name, _)| instruction.has(name));
-    Ok((op, found.map_or(Type::U32, |(_, ty)| ty)))
+    if matches!(ty.kind, TypeKind::FloatPair | TypeKind::BFloatPair) {
+        return unsupported("an atomic of two floats");
+    }
+    Ok(AtomicForm { op, ty, elements, swaps })
 }

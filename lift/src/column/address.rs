@@ -81,7 +81,8 @@ impl ColumnReader<'_> {
             let field = offset.rem_euclid(1 << if sparse { 20 } else { 24 });
             return Ok(self.absolute(field.cast_unsigned() & mask, bytes, space));
         }
-        let own = space == SpaceQualifier::SharedCta && !self.shared().is_empty();
+        let own = space == SpaceQualifier::SharedCta && !self.shared().is_empty()
+            || space == SpaceQualifier::Local && !self.frame().is_empty();
         let aligned = offset & mask.cast_signed();
         let wide = registers.iter().any(|one| one.1 == SummandWidth::Wide);
         let mut sum = match registers[..] {
@@ -94,7 +95,21 @@ impl ColumnReader<'_> {
                 }
                 if wide { self.pair(base, operand.at) } else { self.read(base, operand.at) }
             }
-            _ if wide => return unsupported("an address of two registers"),
+            [(first, first_shape), (second, second_shape)] if wide => {
+                // `[R2.64+UR4]`, `[R2.U32+UR4]`: a uniform register has 64 bits in an extended address.
+                let value = |column: &mut Self, register: Register, shape| {
+                    let uniform = register.file == RegisterFile::Uniform;
+                    if uniform || shape == SummandWidth::Wide {
+                        column.pair(register, operand.at)
+                    } else {
+                        column.read(register, operand.at)
+                    }
+                };
+                let first = value(self, first, first_shape);
+                let second = value(self, second, second_shape);
+                self.computed(AluOp::Add, Type::U64, &[first, second])
+            }
+            _ if wide => return unsupported("an address of three registers"),
             _ => {
                 let mut sum = Operand::Imm(0);
                 for &(register, shape) in &registers {
@@ -116,7 +131,10 @@ impl ColumnReader<'_> {
             sum = self.computed(AluOp::And, ty, &[sum, Operand::Imm(mask & bits)]);
         }
         if own {
-            sum = self.own_shared(sum);
+            sum = self.own(space, sum);
+        }
+        if space == SpaceQualifier::Generic && wide {
+            sum = self.generic(sum);
         }
         Ok(AccessTarget { address: Address { base: sum, offset: 0 }, variable: None })
     }
@@ -178,7 +196,7 @@ fn shape(
     match &term.value.suffixes[..] {
         [] if instruction.has("E") => Ok(SummandWidth::Wide),
         ["64"] => Ok(SummandWidth::Wide),
-        [] | ["U32"] => Ok(SummandWidth::Narrow),
+        ["U32"] | [] => Ok(SummandWidth::Narrow),
         ["X4"] => Ok(SummandWidth::Scaled(2)),
         ["X8"] => Ok(SummandWidth::Scaled(3)),
         ["X16"] => Ok(SummandWidth::Scaled(4)),

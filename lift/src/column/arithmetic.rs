@@ -4,7 +4,7 @@ use model::isa::alu::{AluOp, Comparison};
 use model::isa::integer::IntegerOp;
 use model::isa::{Operand, Reg, Type, TypeKind};
 
-use super::float::{DOUBLE, FloatWork};
+use super::float::{DOUBLE, FloatSum};
 use super::{BIT, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, RegisterFile};
 use text::report::ByteSpan;
@@ -22,7 +22,7 @@ impl ColumnReader<'_> {
         let all = &instruction.operands;
         let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
         let opcode = name.strip_prefix('U').unwrap_or(name);
-        if let Some(work) = FloatWork::of(opcode) {
+        if let Some(work) = FloatSum::of(opcode) {
             return self.float_arithmetic(instruction, work, to, rest);
         }
         let has = |modifier: &str| instruction.has(modifier);
@@ -126,9 +126,9 @@ impl ColumnReader<'_> {
         rest: &[syntax::Operand<'_>],
     ) -> SupportResult<()> {
         match (opcode, rest) {
-            ("FADD2", _) => self.float_pairs(instruction, FloatWork::Add, to, rest),
-            ("FMUL2", _) => self.float_pairs(instruction, FloatWork::Mul, to, rest),
-            ("FFMA2", _) => self.float_pairs(instruction, FloatWork::Fma, to, rest),
+            ("FADD2", _) => self.float_pairs(instruction, FloatSum::Add, to, rest),
+            ("FMUL2", _) => self.float_pairs(instruction, FloatSum::Mul, to, rest),
+            ("FFMA2", _) => self.float_pairs(instruction, FloatSum::Fma, to, rest),
             ("FSETP", _) => self.float_compare(instruction, Type::F32),
             ("DSETP", _) => self.float_compare(instruction, DOUBLE),
             ("FSET", [a, b, with]) => self.float_set(instruction, to, [a, b, with]),
@@ -139,15 +139,16 @@ impl ColumnReader<'_> {
             ("FCHK", [a, b]) if instruction.modifiers.is_empty() => self.float_check(to, [a, b]),
             ("MUFU", [from]) => self.function(instruction, to, from),
             ("F2F", [from]) => self.float_to_float(instruction, to, from),
+            ("FRND", [from]) => self.whole(instruction, to, from),
             ("F2I", [from]) => self.float_to_integer(instruction, to, from),
             ("I2F" | "I2FP", [from]) => self.integer_to_float(instruction, to, from),
             ("F2FP", [high, low]) => self.float_pack(instruction, to, [high, low]),
-            ("HADD2", _) => self.half_arithmetic(instruction, FloatWork::Add, to, rest),
-            ("HMUL2", _) => self.half_arithmetic(instruction, FloatWork::Mul, to, rest),
+            ("HADD2", _) => self.half_arithmetic(instruction, FloatSum::Add, to, rest),
+            ("HMUL2", _) => self.half_arithmetic(instruction, FloatSum::Mul, to, rest),
             ("HFMA2", [_, _, high, low]) if Self::loads_halves(instruction) => {
                 self.halves_of_floats(to, high, low)
             }
-            ("HFMA2", _) => self.half_arithmetic(instruction, FloatWork::Fma, to, rest),
+            ("HFMA2", _) => self.half_arithmetic(instruction, FloatSum::Fma, to, rest),
             ("HMNMX2", _) => self.half_least(instruction, to, rest),
             ("HSETP2", _) => self.half_compare(instruction, to, rest),
             ("REDUX", [from]) => self.reduction(instruction, to, from),

@@ -2,8 +2,10 @@
 //!
 //! A test gives them as registers with special names: `P0:c[0x0][0x210]=x`, `P0:SR_TID.X=0`.
 
-use model::isa::alu::AluOp;
-use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
+use machine::form::LoweredInstruction;
+use model::isa::alu::{AluOp, Comparison};
+use model::isa::cvta::{AddressOp, Cvta};
+use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type, TypeKind};
 
 use super::access::size;
 use super::address::AccessTarget;
@@ -42,9 +44,23 @@ impl ColumnReader<'_> {
         let Some((bank, offset)) = place(indexed) else {
             return unsupported("a constant at an address that is computed");
         };
-        self.given(&name(bank, offset)).ok_or(
+        self.word(bank, offset)
+    }
+
+    /// The 32 bits at an offset in a bank.
+    fn word(&mut self, bank: u64, offset: u64) -> SupportResult<Operand> {
+        let found = self.given(&name(bank, offset));
+        let mut found = found.ok_or(
             "a constant that the test does not give; put it into the initial state, as P0:c[0x0][0x160]=x",
-        )
+        )?;
+        // Parameters of one or two bytes stand in one word.
+        for byte in 1..4_u8 {
+            if let Some(part) = self.given(&name(bank, offset + u64::from(byte))) {
+                let sources = [found, part];
+                found = self.computed(AluOp::Concat(8 * byte), Type::U32, &sources);
+            }
+        }
+        Ok(found)
     }
 
     /// The 64 bits of a constant; as with registers, the high half is 0 by default.
@@ -72,9 +88,6 @@ impl ColumnReader<'_> {
         if let (true, Some(first)) = (wide, to.register())
             && let Some(number) = first.number
         {
-            if value != Operand::Imm(0) {
-                return unsupported("a clock");
-            }
             let high = syntax::Register { number: Some(number + 1), ..first };
             let high = self.register(high, to.at);
             self.alu(AluOp::Mov, Type::U32, high, &[Operand::Imm(0)]);
@@ -93,13 +106,22 @@ impl ColumnReader<'_> {
         if self.given(&name(bank, offset)).is_none() {
             return Ok(false);
         }
-        let ty = size(instruction)?;
+        let ty = size(instruction);
         let Some(first) = to.register() else { return unsupported("no register to load") };
         let Some(number) = first.number else { return Ok(true) };
+        let words = ty.bits.div_ceil(32);
+        let mut values = Vec::new();
+        for word in 0..words {
+            let at = offset + 4 * u64::from(word);
+            let whole = ty.bits >= 32 && (word == 0 || self.given(&name(bank, at)).is_some());
+            values.push(if whole {
+                self.word(bank, at)?
+            } else {
+                self.given(&name(bank, at)).unwrap_or(Operand::Imm(0))
+            });
+        }
         // All are read before one is written: the first may be the index of another.
-        for word in 0..ty.bits.div_ceil(32) {
-            let value = self.given(&name(bank, offset + 4 * u64::from(word)));
-            let value = value.unwrap_or(Operand::Imm(0));
+        for (word, value) in (0..words).zip(values) {
             let number = Some(number.saturating_add(word));
             let register = self.register(syntax::Register { number, ..first }, to.at);
             let narrow = Type { bits: ty.bits.min(32), ..ty };
@@ -135,11 +157,21 @@ impl ColumnReader<'_> {
     /// Where the shared memory of the thread's CTA is for the machine: `P0:shared[0x400]=s` says
     /// that `s` begins at this address. By their addresses.
     pub(super) fn shared(&mut self) -> Vec<(u64, Operand)> {
+        self.placed("shared")
+    }
+
+    /// Where the local memory of the thread is, likewise: `P0:local[0x0]=s`.
+    pub(super) fn frame(&mut self) -> Vec<(u64, Operand)> {
+        self.placed("local")
+    }
+
+    fn placed(&mut self, memory: &str) -> Vec<(u64, Operand)> {
+        let prefix = format!("{memory}[0x");
         let thread = self.draft.thread(self.thread);
         let names: Vec<String> = thread.register_names().map(str::to_owned).collect();
         let mut all: Vec<(u64, Operand)> = Vec::new();
         for name in names {
-            let number = name.strip_prefix("shared[0x").and_then(|rest| rest.strip_suffix(']'));
+            let number = name.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(']'));
             let at = number.and_then(|number| u64::from_str_radix(number, 16).ok());
             if let (Some(at), Some(register)) = (at, self.given(&name)) {
                 all.push((at, register));
@@ -149,9 +181,9 @@ impl ColumnReader<'_> {
         all
     }
 
-    /// An address in the machine's shared memory as that of what a test puts there.
-    pub(super) fn own_shared(&mut self, address: Operand) -> Operand {
-        let all = self.shared();
+    /// An address in the machine's shared or local memory as that of what a test puts there.
+    pub(super) fn own(&mut self, space: SpaceQualifier, address: Operand) -> Operand {
+        let all = if space == SpaceQualifier::Local { self.frame() } else { self.shared() };
         let mut found = address;
         for (index, (start, variable)) in all.into_iter().enumerate() {
             let offset = self.computed(AluOp::Sub, Type::U32, &[address, Operand::Imm(start)]);
@@ -159,11 +191,28 @@ impl ColumnReader<'_> {
             found = if index == 0 {
                 moved
             } else {
-                let compare = AluOp::Setp(model::isa::alu::Comparison::Ge);
-                let behind = self.computed(compare, Type::U32, &[address, Operand::Imm(start)]);
+                let compare = AluOp::Setp(Comparison::Ge);
+                let behind = self.truth(compare, Type::U32, &[address, Operand::Imm(start)]);
                 self.computed(AluOp::Selp, Type::U32, &[moved, found, behind])
             };
         }
         found
+    }
+
+    /// A generic address. If the thread reads the upper half of shared addresses (`SR_SWINHI`), an address with
+    /// this half is that of shared memory.
+    pub(super) fn generic(&mut self, address: Operand) -> Operand {
+        let Some(window) = self.given("SR_SWINHI") else { return address };
+        let low = self.computed(AluOp::Extract(0), Type::U32, &[address]);
+        let high = self.computed(AluOp::Extract(32), Type::U32, &[address]);
+        let compare = AluOp::Setp(Comparison::Eq);
+        let inside = self.truth(compare, Type::U32, &[high, window]);
+        let offset = self.own(SpaceQualifier::SharedCta, low);
+        let (destination, ty) = (self.hidden(64), Type::U64);
+        let space = SpaceQualifier::SharedCta;
+        let cvta = Cvta { op: AddressOp::ToGeneric, space, ty, destination, source: offset };
+        self.emit(Instruction::Cvta(cvta), LoweredInstruction::default());
+        let sources = [Operand::Reg(destination), address, inside];
+        self.computed(AluOp::Selp, Type::U64, &sources)
     }
 }

@@ -4,8 +4,8 @@
 //! waiting.
 
 use machine::form::LoweredInstruction;
-use model::isa::alu::{AluOp, Branch};
-use model::isa::{Guard, Instruction, Operand};
+use model::isa::alu::{AluOp, Branch, Comparison};
+use model::isa::{Guard, Instruction, Operand, Type};
 
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind, Value};
@@ -37,6 +37,15 @@ impl ColumnReader<'_> {
         cells: &[ColumnCell<'_>],
     ) -> SupportResult<()> {
         match instruction.opcode.text {
+            // The only thread of a warp has converged.
+            "BRA" if instruction.has("DIV") => Ok(()),
+            "BRA" if instruction.has("CONV") => {
+                let [.., to] = &instruction.operands[..] else {
+                    return unsupported("a branch without a label");
+                };
+                self.jump(label(to)?, to.at);
+                Ok(())
+            }
             "BRA" if instruction.modifiers.iter().all(|word| word.text == "U") => {
                 let (to, conditions) = match &instruction.operands[..] {
                     [conditions @ .., to] if conditions.len() < 2 => (to, conditions),
@@ -51,10 +60,53 @@ impl ColumnReader<'_> {
                 Ok(())
             }
             // These have no effect in a warp with one thread.
-            "BSSY" | "SSY" | "YIELD" | "NANOSLEEP" | "BMOV" | "WARPSYNC" => Ok(()),
+            "BSSY" | "SSY" | "YIELD" | "NANOSLEEP" | "BMOV" | "WARPSYNC" | "BREAK" => Ok(()),
+            "BPT" if instruction.has("TRAP") => {
+                let branch = Branch { target: usize::MAX, condition: None };
+                self.emit(Instruction::Branch(branch), LoweredInstruction::default());
+                Ok(())
+            }
+            // A call without a stack: the callee finds the address to return to in a register.
+            "CALL" if instruction.has("REL") && instruction.has("NOINC") => {
+                let [to] = &instruction.operands[..] else {
+                    return unsupported("a call of this form");
+                };
+                self.jump(label(to)?, to.at);
+                Ok(())
+            }
+            "RET" => self.returns(instruction, &cells[0].returns),
             "BSYNC" | "SYNC" => self.meet(instruction, cells),
             _ => unsupported("control flow other than `BRA` and `EXIT`"),
         }
+    }
+
+    /// `RET.REL.NODEC R2`, relative to a function: to one of the addresses behind the calls.
+    fn returns(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        places: &[(u64, String)],
+    ) -> SupportResult<()> {
+        let (Some((last, others)), Some(to)) = (places.split_last(), instruction.operands.first())
+        else {
+            return unsupported("a return to a place that the listing does not show");
+        };
+        // The operand is a register and the function that it is relative to, without a comma.
+        let text = to.to_string();
+        let register = text.split_whitespace().next().and_then(syntax::Register::named);
+        let Some(register) = register.filter(|_| instruction.has("REL")) else {
+            return unsupported("a return of this form");
+        };
+        let to = self.read(register, to.at);
+        let guard = self.guard;
+        for (address, label) in others {
+            let compare = AluOp::Setp(Comparison::Eq);
+            let same = self.truth(compare, Type::U32, &[to, Operand::Imm(*address)]);
+            self.also_if(same);
+            self.jump(label.clone(), instruction.opcode.at);
+            self.guard = guard;
+        }
+        self.jump(last.1.clone(), instruction.opcode.at);
+        Ok(())
     }
 
     /// `EXIT`, which may have a predicate operand in addition to the guard.
@@ -72,7 +124,7 @@ impl ColumnReader<'_> {
     }
 
     /// Adds a condition to the guard of the next instruction.
-    fn also_if(&mut self, condition: Operand) {
+    pub(super) fn also_if(&mut self, condition: Operand) {
         let guard = self.guard.take();
         let mut all = condition;
         if let Some(guard) = guard {

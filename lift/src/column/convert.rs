@@ -10,7 +10,7 @@ use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind};
 
 impl ColumnReader<'_> {
-    /// `F2F.F64.F32 R0, R2`, `FRND.FLOOR R0, R1`
+    /// `F2F.F64.F32 R0, R2`
     pub(super) fn float_to_float(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -53,6 +53,20 @@ impl ColumnReader<'_> {
         if instruction.has("SAT") {
             value = self.saturated(ty, value);
         }
+        self.float_result(to, ty, value)
+    }
+
+    /// `FRND.FLOOR R0, R1`: a whole number.
+    pub(super) fn whole(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        to: &syntax::Operand<'_>,
+        from: &syntax::Operand<'_>,
+    ) -> SupportResult<()> {
+        Self::only(instruction, &[&["FTZ", "F64", "FLOOR", "CEIL", "TRUNC"]])?;
+        let ty = if instruction.has("F64") { DOUBLE } else { F32 };
+        let value = self.float_source(from, ty)?;
+        let value = self.float(FloatOp::Whole(rounding(instruction)), ty, &[value]);
         self.float_result(to, ty, value)
     }
 

@@ -41,14 +41,14 @@ pub(super) fn rounding(instruction: &syntax::Instruction<'_>) -> Rounding {
 
 /// The comparison that modifiers name.
 #[derive(Clone, Copy)]
-pub(super) enum FloatComparison {
+pub(super) enum FloatRelation {
     Ordered(Comparison, bool),
     /// Whether no operand, and with `true` whether some operand, is a NaN.
     Number(bool),
     Constant(bool),
 }
 
-pub(super) fn comparison(instruction: &syntax::Instruction<'_>) -> SupportResult<FloatComparison> {
+pub(super) fn comparison(instruction: &syntax::Instruction<'_>) -> SupportResult<FloatRelation> {
     use Comparison::{Eq, Ge, Gt, Le, Lt, Ne};
     let comparisons = [
         ("LT", Lt, false),
@@ -66,14 +66,14 @@ pub(super) fn comparison(instruction: &syntax::Instruction<'_>) -> SupportResult
     ];
     for (name, comparison, unordered) in comparisons {
         if instruction.has(name) {
-            return Ok(FloatComparison::Ordered(comparison, unordered));
+            return Ok(FloatRelation::Ordered(comparison, unordered));
         }
     }
     let others = [
-        ("NUM", FloatComparison::Number(false)),
-        ("NAN", FloatComparison::Number(true)),
-        ("T", FloatComparison::Constant(true)),
-        ("F", FloatComparison::Constant(false)),
+        ("NUM", FloatRelation::Number(false)),
+        ("NAN", FloatRelation::Number(true)),
+        ("T", FloatRelation::Constant(true)),
+        ("F", FloatRelation::Constant(false)),
     ];
     let found = others.into_iter().find(|(name, _)| instruction.has(name));
     found.map(|(_, comparison)| comparison).ok_or(WHAT)
@@ -189,17 +189,17 @@ impl ColumnReader<'_> {
         &mut self,
         ty: Type,
         rounding: Rounding,
-        work: FloatWork,
+        work: FloatSum,
         sources: &[Operand],
     ) -> Operand {
         let nearest = rounding == Rounding::Nearest;
         let fused = if nearest { FloatOp::Fma } else { FloatOp::FmaRounded(rounding) };
         match (work, sources) {
-            (FloatWork::Fma, _) => self.float(fused, ty, sources),
-            (FloatWork::Add, _) if nearest => self.computed(AluOp::Add, ty, sources),
-            (FloatWork::Mul, _) if nearest => self.computed(AluOp::Mul, ty, sources),
-            (FloatWork::Add, [a, b, ..]) => self.float(fused, ty, &[*a, Operand::Imm(one(ty)), *b]),
-            (FloatWork::Mul, [a, b, ..]) => {
+            (FloatSum::Fma, _) => self.float(fused, ty, sources),
+            (FloatSum::Add, _) if nearest => self.computed(AluOp::Add, ty, sources),
+            (FloatSum::Mul, _) if nearest => self.computed(AluOp::Mul, ty, sources),
+            (FloatSum::Add, [a, b, ..]) => self.float(fused, ty, &[*a, Operand::Imm(one(ty)), *b]),
+            (FloatSum::Mul, [a, b, ..]) => {
                 // The zero that is added has the sign of the product.
                 let whole = Type { kind: TypeKind::Bits, bits: ty.bits };
                 let sign = self.computed(AluOp::Xor, whole, &[*a, *b]);
@@ -207,7 +207,7 @@ impl ColumnReader<'_> {
                 let zero = self.computed(AluOp::And, whole, &[sign, mask]);
                 self.float(fused, ty, &[*a, *b, zero])
             }
-            (FloatWork::Add | FloatWork::Mul, _) => sources[0],
+            (FloatSum::Add | FloatSum::Mul, _) => sources[0],
         }
     }
 
@@ -215,7 +215,7 @@ impl ColumnReader<'_> {
     pub(super) fn float_arithmetic(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (work, ty): (FloatWork, Type),
+        (work, ty): (FloatSum, Type),
         to: &syntax::Operand<'_>,
         from: &[syntax::Operand<'_>],
     ) -> SupportResult<()> {
@@ -238,7 +238,7 @@ impl ColumnReader<'_> {
     pub(super) fn float_pairs(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        work: FloatWork,
+        work: FloatSum,
         to: &syntax::Operand<'_>,
         from: &[syntax::Operand<'_>],
     ) -> SupportResult<()> {
@@ -272,16 +272,16 @@ impl ColumnReader<'_> {
     /// Whether a comparison holds.
     pub(super) fn float_compared(
         &mut self,
-        comparison: FloatComparison,
+        comparison: FloatRelation,
         ty: Type,
         sources: [Operand; 2],
     ) -> Operand {
         match comparison {
-            FloatComparison::Ordered(comparison, unordered) => {
+            FloatRelation::Ordered(comparison, unordered) => {
                 let op = AluOp::Float(FloatOp::Compare { comparison, unordered });
                 self.truth(op, ty, &sources)
             }
-            FloatComparison::Number(nan) => {
+            FloatRelation::Number(nan) => {
                 let found = self.truth(AluOp::Float(FloatOp::Unordered), ty, &sources);
                 if nan {
                     found
@@ -289,7 +289,7 @@ impl ColumnReader<'_> {
                     self.truth(AluOp::Xor, super::BIT, &[found, Operand::Imm(1)])
                 }
             }
-            FloatComparison::Constant(holds) => Operand::Imm(holds.into()),
+            FloatRelation::Constant(holds) => Operand::Imm(holds.into()),
         }
     }
 
@@ -453,26 +453,26 @@ impl ColumnReader<'_> {
 
 /// What an instruction computes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum FloatWork {
+pub(super) enum FloatSum {
     Add,
     Mul,
     Fma,
 }
 
-impl FloatWork {
+impl FloatSum {
     pub(super) fn arity(self) -> usize {
-        if self == FloatWork::Fma { 3 } else { 2 }
+        if self == FloatSum::Fma { 3 } else { 2 }
     }
 
     /// Of an opcode, without a `U` in front.
-    pub(super) fn of(opcode: &str) -> Option<(FloatWork, Type)> {
+    pub(super) fn of(opcode: &str) -> Option<(FloatSum, Type)> {
         Some(match opcode {
-            "FADD" | "FADD32I" => (FloatWork::Add, F32),
-            "FMUL" | "FMUL32I" => (FloatWork::Mul, F32),
-            "FFMA" | "FFMA32I" => (FloatWork::Fma, F32),
-            "DADD" => (FloatWork::Add, F64),
-            "DMUL" => (FloatWork::Mul, F64),
-            "DFMA" => (FloatWork::Fma, F64),
+            "FADD" | "FADD32I" => (FloatSum::Add, F32),
+            "FMUL" | "FMUL32I" => (FloatSum::Mul, F32),
+            "FFMA" | "FFMA32I" => (FloatSum::Fma, F32),
+            "DADD" => (FloatSum::Add, F64),
+            "DMUL" => (FloatSum::Mul, F64),
+            "DFMA" => (FloatSum::Fma, F64),
             _ => return None,
         })
     }

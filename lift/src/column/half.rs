@@ -8,7 +8,7 @@ use model::isa::{Operand, Type, TypeKind};
 use model::value::Value;
 
 use super::arithmetic::WHAT;
-use super::float::{self, F16, F32, FloatWork};
+use super::float::{self, F16, F32, FloatSum};
 use super::{ColumnReader, SupportResult, unsupported};
 use sass::syntax::{self, Atom, OperandKind};
 
@@ -121,7 +121,7 @@ impl ColumnReader<'_> {
     pub(super) fn half_arithmetic(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        work: FloatWork,
+        work: FloatSum,
         to: &syntax::Operand<'_>,
         from: &[syntax::Operand<'_>],
     ) -> SupportResult<()> {
@@ -132,7 +132,7 @@ impl ColumnReader<'_> {
         }
         if instruction.has("F32") {
             // The result is a float with 32 bits, of the lower halves.
-            if is_brain(instruction) || work != FloatWork::Add {
+            if is_brain(instruction) || work != FloatSum::Add {
                 return unsupported(WHAT);
             }
             let wide: Vec<Operand> = sources

@@ -39,6 +39,8 @@ use text::report::{ByteSpan, Diagnostics};
 pub struct ColumnCell<'a> {
     pub labels: Vec<(Cow<'a, str>, ByteSpan)>,
     pub instruction: Option<syntax::Instruction<'a>>,
+    /// Where a `RET` may lead: addresses, and the labels there.
+    pub returns: Vec<(u64, String)>,
     pub at: ByteSpan,
 }
 
@@ -77,7 +79,7 @@ pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> Column
     if let Some(one) = &instruction {
         single::check(one, ReadOptions { sm: Some(sm), registers: None }, report);
     }
-    ColumnCell { labels, instruction, at }
+    ColumnCell { labels, instruction, returns: Vec::new(), at }
 }
 
 /// Reads the instructions of one thread into the draft. Returns, for each line, the operations of the machine
@@ -223,6 +225,7 @@ impl ColumnReader<'_> {
         cells: &[ColumnCell<'_>],
     ) -> SupportResult<usize> {
         match class(instruction.opcode.text) {
+            _ if instruction.opcode.text == "QSPC" => self.query(instruction)?,
             Some(Class::Load) => self.load(instruction)?,
             Some(Class::Store) => self.store(instruction)?,
             Some(Class::Atomic | Class::Reduction) => self.atomic(instruction)?,
@@ -374,4 +377,4 @@ impl ColumnReader<'_> {
 }
 
 /// The type of predicates.
-const BIT: Type = Type { kind: TypeKind::Unsigned, bits: 8 };
+const BIT: Type = Type { kind: TypeKind::Bits, bits: 1 };

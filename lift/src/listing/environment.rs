@@ -17,9 +17,6 @@ impl ListedFunctionReader<'_> {
     /// The launch state that an instruction requires.
     pub(super) fn beside(&mut self, instruction: &Instruction<'_>) -> TextResult<()> {
         let opcode = instruction.opcode.text;
-        if matches!(opcode, "LDL" | "STL") {
-            return Err("local memory, which is laid out by the compiler, is not followed".into());
-        }
         for operand in &instruction.operands {
             if let Some(indexed) = operand.indexed().filter(|one| one.name == "c") {
                 self.constant(instruction, indexed)?;
@@ -30,8 +27,14 @@ impl ListedFunctionReader<'_> {
         {
             self.special(&from.to_string())?;
         }
-        if matches!(opcode, "VOTE" | "VOTEU" | "SHFL") {
+        if matches!(opcode, "VOTE" | "VOTEU" | "REDUX" | "MATCH" | "ELECT") {
             self.note("the thread is the first of its warp, and the only one that is active");
+        }
+        if opcode == "SHFL" {
+            self.note("values of other lanes are a function of the operands of the shuffle");
+        }
+        if opcode == "BPT" {
+            self.note("a trap ends its thread");
         }
         Ok(())
     }
@@ -48,15 +51,23 @@ impl ListedFunctionReader<'_> {
                 Err(format!("`{indexed}`: an address that is computed"))
             };
         };
-        let wide = instruction.has("64") || instruction.has("WIDE") || instruction.has("128");
+        let double = matches!(opcode(instruction), "DADD" | "DMUL" | "DFMA" | "DSETP" | "DMNMX");
+        let modifiers = ["64", "WIDE", "128", "F64", "U64", "S64", "HI"];
+        let wide = double || modifiers.iter().any(|name| instruction.has(name));
         let words = if instruction.has("128") { 4 } else { 1 + u64::from(wide) };
+        let load = matches!(opcode(instruction), "LDC" | "ULDC" | "LDCU");
+        let narrow = [("U8", 1), ("S8", 1), ("U16", 2), ("S16", 2)];
+        let narrow = narrow.into_iter().find(|(name, _)| load && instruction.has(name));
+        let bytes = narrow.map_or(4, |(_, bytes)| bytes);
         for word in 0..words {
             let offset = offset + 4 * word;
-            match self.word(bank, offset) {
+            match self.word(bank, offset, bytes) {
                 Some(value) => {
                     self.initial.insert(constant::name(bank, offset), value);
                 }
-                None if never => {}
+                None if self.packed(bank, offset, bytes) => {}
+                // An upper half may be that of an operand which is not wide.
+                None if never || word > 0 && !load => {}
                 None => {
                     let name = constant::name(bank, offset);
                     return Err(format!("the value of `{name}` is not known"));
@@ -66,8 +77,20 @@ impl ListedFunctionReader<'_> {
         Ok(())
     }
 
-    /// What 32 bits of constant memory hold.
-    fn word(&mut self, bank: u64, offset: u64) -> Option<EntryValue> {
+    /// Whether a word is several parameters, of one or two bytes each.
+    fn packed(&mut self, bank: u64, offset: u64, bytes: u64) -> bool {
+        let parts: Vec<(u64, EntryValue)> =
+            (offset..offset + bytes).filter_map(|at| Some((at, self.word(bank, at, 1)?))).collect();
+        let several = parts.len() > 1;
+        if several {
+            self.initial
+                .extend(parts.into_iter().map(|(at, value)| (constant::name(bank, at), value)));
+        }
+        several
+    }
+
+    /// What some bytes of constant memory hold, at most 4.
+    fn word(&mut self, bank: u64, offset: u64, bytes: u64) -> Option<EntryValue> {
         if bank == 4 {
             if let Some(name) = self.addresses.get(&offset) {
                 return Some(EntryValue::Address((*name).to_owned()));
@@ -80,7 +103,7 @@ impl ListedFunctionReader<'_> {
         }
         let abi = self.family.abi();
         if offset >= abi.parameters {
-            return self.parameter(offset - abi.parameters);
+            return self.parameter(offset - abi.parameters, bytes);
         }
         let dims = |at: u64, name: &str| {
             let dimension = usize::try_from(offset.checked_sub(at)? / 4).ok()?;
@@ -98,11 +121,23 @@ impl ListedFunctionReader<'_> {
             self.note("the kernel is launched with clusters");
             return Some(EntryValue::Value(1));
         }
+        if let Some(at) = abi.shared_window
+            && matches!(offset.checked_sub(at), Some(0 | 4))
+        {
+            let name = "SR_SWINHI".to_owned();
+            self.initial.insert(name, EntryValue::Value(SHARED_WINDOW));
+            return Some(EntryValue::Value(if offset == at { 0 } else { SHARED_WINDOW }));
+        }
+        if let Some(at) = abi.environment
+            && matches!(offset.checked_sub(at), Some(0 | 4))
+        {
+            return Some(EntryValue::Special(format!("envreg{}", 1 + (offset - at) / 4)));
+        }
         dims(abi.ntid, "ntid").or_else(|| dims(abi.nctaid, "nctaid"))
     }
 
-    /// What 32 bits at an offset in the parameters hold, each aligned to its size.
-    fn parameter(&mut self, offset: u64) -> Option<EntryValue> {
+    /// What some bytes at an offset in the parameters hold, each aligned to its size.
+    fn parameter(&mut self, offset: u64, read: u64) -> Option<EntryValue> {
         let mut end = 0_u64;
         let mut found = None;
         let all: Vec<u16> = self.signature.parameters.iter().map(|one| one.bits).collect();
@@ -110,7 +145,7 @@ impl ListedFunctionReader<'_> {
             let bytes = u64::from(bits).div_ceil(8).next_power_of_two();
             let start = end.next_multiple_of(bytes);
             end = start + bytes;
-            if start < offset + 4 && offset < end {
+            if start < offset + read && offset < end {
                 // Of two parameters in one word nothing is said.
                 if found.is_some() {
                     return None;
@@ -132,39 +167,35 @@ impl ListedFunctionReader<'_> {
         let lane = "the thread is the first of its warp, and the only one that is active";
         let value = match name {
             "SRZ" => return Ok(()),
-            "SR_LANEID" | "SR_LTMASK" => EntryValue::Value(0),
-            "SR_EQMASK" | "SR_LEMASK" => EntryValue::Value(1),
-            "SR_GTMASK" => EntryValue::Value(0xffff_fffe),
-            "SR_GEMASK" => EntryValue::Value(0xffff_ffff),
-            "SR_CgaCtaId" => {
-                self.note("the CTA is the first of its cluster");
-                EntryValue::Value(0)
-            }
+            // Shared addresses have a half that no other address has.
+            "SR_SWINHI" => EntryValue::Value(SHARED_WINDOW),
             _ => {
-                let known = ["X", "Y", "Z"].into_iter().find_map(|dimension| {
-                    let base = name.strip_suffix(dimension)?.strip_suffix('.')?;
-                    let base = match base {
-                        "SR_TID" => "tid",
-                        "SR_CTAID" => "ctaid",
-                        _ => return None,
-                    };
-                    Some(format!("{base}.{}", dimension.to_lowercase()))
-                });
-                EntryValue::Special(known.ok_or_else(|| {
-                    format!("the value of the special register `{name}` is not known")
-                })?)
+                let known = SPECIAL.iter().find(|(known, _)| *known == name);
+                let name = match known {
+                    Some((_, special)) => (*special).to_owned(),
+                    None => dimension(name).ok_or_else(|| {
+                        format!("the value of the special register `{name}` is not known")
+                    })?,
+                };
+                EntryValue::Special(name)
             }
         };
         if name.ends_with("MASK") || name == "SR_LANEID" {
             self.note(lane);
+        }
+        if name == "SR_CgaCtaId" {
+            self.note("the CTA is the first of its cluster");
+        }
+        if name.contains("TIMER") || name.contains("CLOCK") {
+            self.note("a clock has the same value each time");
         }
         self.initial.insert(name.to_owned(), value);
         Ok(())
     }
 
     /// Reading R103: where each wide access was a vector, it promises what its elements do.
-    pub(super) fn pieces(&mut self, lines: &[ListingLine<'_>]) {
-        let wide = |line: &&ListingLine<'_>| {
+    pub(super) fn pieces(&mut self, lines: &[&ListingLine<'_>]) {
+        let wide = |line: &&&ListingLine<'_>| {
             let constant = matches!(line.instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
             let access =
                 matches!(class(line.instruction.opcode.text), Some(Class::Load | Class::Store));
@@ -181,31 +212,83 @@ impl ListedFunctionReader<'_> {
     /// The variables of the function; where its shared memory is, if it is accessed.
     pub(super) fn variables(
         &mut self,
-        lines: &[ListingLine<'_>],
+        lines: &[&ListingLine<'_>],
     ) -> TextResult<Vec<FunctionVariable>> {
-        let shared = |line: &ListingLine<'_>| {
-            matches!(line.instruction.opcode.text, "LDS" | "STS" | "ATOMS" | "REDS")
+        let has = |opcodes: &[&str]| {
+            lines.iter().any(|line| opcodes.contains(&line.instruction.opcode.text))
         };
-        if lines.iter().any(shared) {
-            let own: Vec<&FunctionVariable> =
-                self.signature.variables.iter().filter(|v| v.space == Space::Shared).collect();
-            let [variable] = own[..] else {
-                let why = match own.len() {
-                    0 => "shared memory that no variable declares",
-                    _ => "shared memory of several variables, which the compiler lays out",
-                };
-                return Err(why.to_owned());
-            };
+        let mut all = self.signature.variables.clone();
+        let own: Vec<&FunctionVariable> =
+            self.signature.variables.iter().filter(|v| v.space == Space::Shared).collect();
+        // Without a variable, these are the code for generic addresses that turn out to be in shared memory.
+        let generic = self.initial.contains_key("SR_SWINHI");
+        if generic || has(&["LDS", "STS", "ATOMS", "REDS", "LDSM"]) {
             let begin = self.family.abi().shared;
-            let place = EntryValue::Address(variable.name.clone());
-            self.initial.insert(format!("shared[{begin:#x}]"), place);
+            match own[..] {
+                [] => {}
+                [variable] => {
+                    let place = EntryValue::Address(variable.name.clone());
+                    self.initial.insert(format!("shared[{begin:#x}]"), place);
+                }
+                _ => {
+                    let why = "shared memory of several variables, which the compiler lays out";
+                    return Err(why.to_owned());
+                }
+            }
+        }
+        if has(&["LDL", "STL"]) {
+            // The stack grows down from the stack pointer, which is 0.
+            let begin = u32::MAX - FRAME + 1;
+            let mut name = "frame".to_owned();
+            while all.iter().any(|variable| variable.name == name) {
+                name.push('_');
+            }
+            self.initial.insert(format!("local[{begin:#x}]"), EntryValue::Address(name.clone()));
+            all.push(FunctionVariable { name, space: Space::Local, bytes: FRAME });
         }
         for value in self.initial.values() {
             let EntryValue::Address(name) = value else { continue };
-            if !self.signature.variables.iter().any(|known| known.name == *name) {
+            if !all.iter().any(|known| known.name == *name) {
                 return Err(format!("the variable `{name}`, which the module does not define"));
             }
         }
-        Ok(self.signature.variables.clone())
+        Ok(all)
     }
+}
+
+/// The assumed size in bytes of the stack.
+const FRAME: u32 = 4096;
+
+/// The upper half of the generic addresses of shared memory.
+const SHARED_WINDOW: u64 = 0x0100_0000;
+
+/// Special registers, as PTX names them.
+const SPECIAL: &[(&str, &str)] = &[
+    ("SR_LANEID", "laneid"),
+    ("SR_LTMASK", "lanemask_lt"),
+    ("SR_LEMASK", "lanemask_le"),
+    ("SR_EQMASK", "lanemask_eq"),
+    ("SR_GTMASK", "lanemask_gt"),
+    ("SR_GEMASK", "lanemask_ge"),
+    ("SR_CgaCtaId", "cluster_ctarank"),
+    ("SR_CLOCKLO", "clock"),
+    ("SR_CLOCKHI", "clock_hi"),
+    ("SR_GLOBALTIMERLO", "globaltimer"),
+    ("SR_GLOBALTIMERHI", "globaltimer_hi"),
+    ("SR_VIRTUALSMID", "smid"),
+];
+
+/// `SR_TID.X` and `SR_CTAID.X` as PTX names them.
+fn dimension(name: &str) -> Option<String> {
+    let (base, dimension) = name.rsplit_once('.')?;
+    let base = match base {
+        "SR_TID" => "tid",
+        "SR_CTAID" => "ctaid",
+        _ => return None,
+    };
+    matches!(dimension, "X" | "Y" | "Z").then(|| format!("{base}.{}", dimension.to_lowercase()))
+}
+
+fn opcode<'i>(instruction: &'i Instruction<'_>) -> &'i str {
+    instruction.opcode.text
 }

@@ -145,14 +145,28 @@ type TextResult<T> = Result<T, String>;
 impl ListedFunctionReader<'_> {
     fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refused> {
         let lines = without_padding(&function.lines);
-        let targets: BTreeSet<String> =
+        let reached = reached(lines);
+        let lines: Vec<&ListingLine<'_>> = lines
+            .iter()
+            .zip(&reached)
+            .filter_map(|(line, reached)| reached.then_some(line))
+            .collect();
+        let returns: Vec<(u64, String)> = lines
+            .iter()
+            .filter(|line| line.instruction.opcode.text == "CALL")
+            .filter_map(|line| line.address.map(|at| (at + 16, at_address(at + 16))))
+            .collect();
+        let mut targets: BTreeSet<String> =
             lines.iter().filter_map(|line| target(&line.instruction)).collect();
+        if lines.iter().any(|line| line.instruction.opcode.text == "RET") {
+            targets.extend(returns.iter().map(|(_, label)| label.clone()));
+        }
         let mut rows: Vec<FunctionLine> = Vec::new();
         let branches: Vec<Option<String>> =
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
         let (mut cells, mut refused) = (Vec::new(), Vec::new());
-        for (line, target) in lines.iter().zip(&branches) {
+        for (line, target) in lines.iter().copied().zip(&branches) {
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
                 .chain(line.address.map(at_address))
@@ -186,15 +200,22 @@ impl ListedFunctionReader<'_> {
             };
             rows.push(row(column::text(&instruction), labels.clone()));
             let labels = labels.into_iter().map(|label| (Cow::from(label), at)).collect();
-            cells.push(ColumnCell { labels, instruction: Some(instruction), at });
+            let returns =
+                if instruction.opcode.text == "RET" { returns.clone() } else { Vec::new() };
+            cells.push(ColumnCell { labels, instruction: Some(instruction), returns, at });
             if waits {
                 let wait = Instruction { at, ..wait.clone() };
                 rows.push(FunctionLine { volatile: false, ..row(column::text(&wait), Vec::new()) });
-                cells.push(ColumnCell { labels: Vec::new(), instruction: Some(wait), at });
+                cells.push(ColumnCell {
+                    labels: Vec::new(),
+                    instruction: Some(wait),
+                    returns: Vec::new(),
+                    at,
+                });
             }
         }
-        self.pieces(&function.lines);
-        let variables = self.variables(&function.lines).unwrap_or_else(|why| {
+        self.pieces(&lines);
+        let variables = self.variables(&lines).unwrap_or_else(|why| {
             refused.push(Refused { line: function.line, why });
             self.signature.variables.clone()
         });
@@ -254,6 +275,9 @@ fn target(instruction: &Instruction<'_>) -> Option<String> {
     if class(instruction.opcode.text) != Some(Class::Branch) {
         return None;
     }
+    if instruction.opcode.text == "RET" {
+        return None;
+    }
     match &instruction.operands.last()?.kind {
         OperandKind::Label(label) => Some(plain(label)),
         OperandKind::Value(value) => match value.atom {
@@ -262,6 +286,39 @@ fn target(instruction: &Instruction<'_>) -> Option<String> {
         },
         OperandKind::List(_) | OperandKind::Opaque(_) => None,
     }
+}
+
+/// Whether each line may be reached from the first one.
+fn reached(lines: &[ListingLine<'_>]) -> Vec<bool> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    for (index, line) in lines.iter().enumerate() {
+        let labels = line.labels.iter().map(|label| plain(label));
+        for label in labels.chain(line.address.map(at_address)) {
+            places.entry(label).or_insert(index);
+        }
+    }
+    let mut reached = vec![false; lines.len()];
+    let mut open = vec![0];
+    while let Some(index) = open.pop() {
+        let Some(line) = lines.get(index).filter(|_| !reached[index]) else { continue };
+        reached[index] = true;
+        let instruction = &line.instruction;
+        let divides = instruction.opcode.text == "BRA" && instruction.has("DIV");
+        let target = target(instruction).filter(|_| !divides);
+        open.extend(target.and_then(|label| places.get(&label)));
+        let always = instruction.guard.is_none_or(|guard| guard.predicate.number.is_none());
+        let ends = match instruction.opcode.text {
+            "EXIT" => instruction.operands.is_empty(),
+            "BRA" => instruction.has("CONV") || !divides && instruction.operands.len() == 1,
+            "RET" => true,
+            _ => false,
+        };
+        let never = instruction.guard.is_some_and(|guard| guard.negated && always);
+        if !(ends && always) || never {
+            open.push(index + 1);
+        }
+    }
+    reached
 }
 
 /// `&wr=0x0`: the scoreboard that a load clears when it is done.

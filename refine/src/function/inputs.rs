@@ -278,7 +278,7 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
         .iter()
         .flat_map(|side| &side.initial)
         .filter_map(|(_, value)| match value {
-            EntryValue::Special(name) => Some(name),
+            EntryValue::Special(name) => Some(name).filter(|name| !is_assumed(name)),
             EntryValue::Parameter(_) | EntryValue::Value(_) | EntryValue::Address(_) => None,
         })
         .collect();
@@ -295,6 +295,12 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
         }
     }
     all
+}
+
+/// Whether a special register has the value that readers of listings assume: the thread is the only active one of
+/// its warp, and the first, and its CTA is the first of its cluster.
+fn is_assumed(special: &str) -> bool {
+    special == "laneid" || special == "cluster_ctarank" || special.starts_with("lanemask_")
 }
 
 /// Setups in which two pointers are equal.

@@ -93,6 +93,7 @@ mod tests {
     use crate::value::{Value, low64};
 
     #[test]
+    #[expect(clippy::float_cmp, reason = "equality of floats is tested")]
     fn a_fused_sum_is_rounded_from_the_exact_one() {
         let mut last = [1.0_f64, -3.0, 1e-300];
         for bits in patterns() {
