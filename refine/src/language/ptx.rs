@@ -38,7 +38,7 @@ impl SourceLanguage for PtxSource {
     }
 
     fn syntactic_axiom(&self) -> Option<&'static str> {
-        None
+        Some("No-Thin-Air")
     }
 
     /// Whether the first instruction is PTX: `ld.global.u32`, with or without a guard or a label.
