@@ -337,6 +337,10 @@ fn of_listing(source: &str, instructions: &[&str]) -> PairReport {
     let source = lift::module::functions(&module.expect("a module"));
     let mut text = ".headerflags @\"EF_CUDA_SM90\"\n.section .text.f,\"ax\"\nf:\n".to_owned();
     for (index, one) in instructions.iter().enumerate() {
+        if one.ends_with(':') {
+            writeln!(text, "{one}").expect("a string takes it");
+            continue;
+        }
         writeln!(text, "        /*{:04x}*/ {one} ;", 16 * index).expect("a string takes it");
     }
     let signature = |name: &str| {
@@ -367,4 +371,71 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     let said = judged(&narrowed);
     assert_eq!(said.finding.by, Some(Refuter::Contract), "{:?}", said.finding);
     assert!(said.finding.why.contains("lacks `.GPU`"), "{}", said.finding.why);
+}
+
+/// Each bug is found through a construct of its own: an operand of a fused sum, the half of a pair, a carry, the
+/// predicate of a generic atomic.
+#[test]
+fn what_a_listing_computes_is_compared() {
+    let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .visible .entry f(.param .u64 x, .param .u64 n, .param .u64 out)\n{\n\
+        .reg .f32 %f<5>; .reg .b32 %r<5>; .reg .b64 %rd<7>;\n\
+        ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [n]; ld.param.u64 %rd3, [out];\n\
+        ld.global.f32 %f1, [%rd1];\nmov.f32 %f2, 0f40400000;\n\
+        fma.rn.f32 %f3, %f1, %f2, 0f3F800000;\nst.global.f32 [%rd3], %f3;\n\
+        mov.b32 %r1, %f1;\nmov.b32 %r2, 0x3C004000;\nadd.f16x2 %r3, %r1, %r2;\n\
+        st.global.u32 [%rd3+4], %r3;\n\
+        atom.relaxed.gpu.add.u64 %rd4, [%rd2], 0x1FFFFFFFF;\n\
+        add.u64 %rd5, %rd4, 0x1FFFFFFFF;\nst.global.u64 [%rd3+8], %rd5;\nret;\n}\n";
+    let right = [
+        "LDC.64 R2, c[0x0][0x210]",
+        "ULDC.64 UR4, c[0x0][0x208]",
+        "LDC.64 R4, c[0x0][0x220]",
+        "LDC.64 R6, c[0x0][0x218]",
+        "LDG.E R8, desc[UR4][R2.64]",
+        "FFMA R9, R8, 3, 1",
+        "STG.E desc[UR4][R4.64], R9",
+        "HADD2 R9, R8, 1, 2",
+        "STG.E desc[UR4][R4.64+0x4], R9",
+        "MOV R10, 0xffffffff",
+        "MOV R11, 0x1",
+        "ATOM.E.ADD.64.STRONG.GPU P0, R12, desc[UR4][R6.64], R10",
+        "@P0 BRA `(.L_x_1)",
+        "QSPC.E.S P1, RZ, [R6]",
+        "@!P1 BRA `(.L_x_2)",
+        ".L_x_0:",
+        "LDS.64 R12, [R6]",
+        "IADD3 R16, P0, R12, R10, RZ",
+        "IADD3.X R17, R13, R11, RZ, P0, !PT",
+        "ATOMS.CAST.SPIN.64 R16, [R6], R12, R16",
+        "ISETP.EQ.U32.AND P0, PT, R16, 0x1, PT",
+        "@!P0 BRA `(.L_x_0)",
+        "BRA `(.L_x_1)",
+        ".L_x_2:",
+        "LD.E.64 R12, desc[UR4][R6.64]",
+        "IADD3 R16, P0, R12, R10, RZ",
+        "IADD3.X R17, R13, R11, RZ, P0, !PT",
+        "ST.E.64 desc[UR4][R6.64], R16",
+        ".L_x_1:",
+        "IADD3 R14, P0, R12, R10, RZ",
+        "IADD3.X R15, R13, R11, RZ, P0, !PT",
+        "STG.E.64 desc[UR4][R4.64+0x8], R14",
+        "EXIT",
+    ];
+    let verdict = |target: &[&str]| of_listing(source, target).finding;
+    let said = verdict(&right);
+    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
+    let bugs = [
+        ("FFMA R9, R8, 3, 1", "FFMA R9, R8, 1, 3"),
+        ("FFMA R9, R8, 3, 1", "FFMA R9, -R8, 3, 1"),
+        ("HADD2 R9, R8, 1, 2", "HADD2 R9, R8, 2, 1"),
+        ("HADD2 R9, R8, 1, 2", "HADD2 R9, R8.H0_H0, 1, 2"),
+        ("@P0 BRA `(.L_x_1)", "@!P0 BRA `(.L_x_1)"),
+        ("IADD3.X R15, R13, R11, RZ, P0, !PT", "IADD3.X R15, R13, R11, RZ, !PT, !PT"),
+    ];
+    for (from, to) in bugs {
+        let wrong = right.map(|one| if one == from { to } else { one });
+        let said = verdict(&wrong);
+        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
+    }
 }
