@@ -1,0 +1,459 @@
+//! PTX inside another language: the text of inline assembly, as cells of a column of C++ operations.
+//!
+//! An access or a fence becomes its C++ counterpart, so that the whole function has one model: an access with
+//! an order and a scope becomes the atomic operation with that order and scope, and a weak access a plain one.
+//! Other instructions are those of PTX.
+
+use std::collections::BTreeSet;
+
+use model::isa::Type;
+use model::isa::atom::{AtomicOp, AtomicOrder};
+use model::isa::fence::FenceOrder;
+use model::isa::ld::LoadOrder;
+use model::isa::st::StoreOrder;
+use model::scope::Scope;
+use ptx::qualifier::{QualifierKind, Qualifiers};
+use ptx::shape::Opcode;
+use ptx::{Instruction, PrintedOperand, is_special, rules};
+
+/// The text around a fragment, which knows the names of the column.
+pub trait Surroundings {
+    /// The register, label or number that a name of the fragment denotes.
+    fn name(&mut self, name: &str) -> Result<String, String>;
+    /// The register with the value of a special register, by its name without `%`.
+    fn special(&mut self, name: &str) -> Result<String, String>;
+    /// A register that is not in use.
+    fn temporary(&mut self) -> String;
+}
+
+/// A cell of the column.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FragmentRow {
+    pub cell: String,
+    /// Whether it is a volatile access.
+    pub volatile: bool,
+    /// Whether it is a load of memory that the program promises not to write.
+    pub read_only: bool,
+}
+
+/// The cells of a fragment.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Fragment {
+    pub rows: Vec<FragmentRow>,
+    /// Whether it accesses memory, or orders the accesses of this thread and of others.
+    pub touches_memory: bool,
+}
+
+/// Opcodes without an effect on memory, values or control flow.
+const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "discard", "pmevent"];
+
+/// Opcodes that leave the fragment, or whose effect is not known.
+const OUTSIDE: &[&str] = &["call", "brx", "trap", "brkpt", "ret", "exit"];
+
+/// A register that the surroundings of a fragment declare.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FragmentRegister {
+    pub name: String,
+    pub predicate: bool,
+}
+
+/// Reads a fragment. `registers` are the ones of its surroundings. Returns the reason for which it is not
+/// supported.
+pub fn read(
+    text: &str,
+    registers: &[FragmentRegister],
+    surroundings: &mut dyn Surroundings,
+) -> Result<Fragment, String> {
+    let declared = registers.iter().map(|FragmentRegister { name, predicate }| {
+        format!(".reg .{} {name};", if *predicate { "pred" } else { "b64" })
+    });
+    let declared: String = declared.collect();
+    let module = format!(
+        ".version 9.1\n.target sm_120a\n.address_size 64\n.func f()\n{{{declared}\n{text}\n}}\n"
+    );
+    let (module, errors) = ptx::read("", module.as_bytes());
+    if let Some(error) = errors.first() {
+        return Err(error.message.clone());
+    }
+    let module = module.ok_or("it is not text")?;
+    let declared = module.declared_functions();
+    let [function] = &declared[..] else { return Err("its braces are not balanced".to_owned()) };
+    if let Some((register, _)) = function.shadowed {
+        return Err(format!("two registers are called `{register}`"));
+    }
+    if let Some(variable) = function.variables.first() {
+        return Err(format!("the variable `{}` is not supported", variable.name));
+    }
+    let labels = module.labels(0);
+    let mut known: BTreeSet<&str> = registers.iter().map(|one| one.name.as_str()).collect();
+    known.extend(labels.iter().map(|(label, _)| *label));
+    known.extend(module.instructions(0).flat_map(|instruction| instruction.defines));
+    let mut reader = FragmentReader { fragment: Fragment::default(), known, surroundings };
+    let mut labels = labels.iter().peekable();
+    let mut count = 0;
+    for (index, instruction) in module.instructions(0).enumerate() {
+        while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
+            reader.label(label)?;
+        }
+        reader.instruction(&instruction)?;
+        count = index + 1;
+    }
+    while let Some((label, _)) = labels.next_if(|(_, at)| *at <= count) {
+        reader.label(label)?;
+    }
+    Ok(reader.fragment)
+}
+
+/// The name of a scope in C++.
+fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Cta => "block",
+        Scope::Cluster => "cluster",
+        Scope::Gpu => "device",
+        Scope::Sys => "system",
+    }
+}
+
+/// An order and a scope as parts of a cell.
+fn strong(order: &str, of: Scope) -> String {
+    format!(".{order}.{}", scope(of))
+}
+
+/// The operands of an access of a fragment, in the names of the column.
+struct FragmentAccess {
+    guard: String,
+    ty: Type,
+    base: String,
+    offset: i64,
+    values: Vec<String>,
+    /// The number of elements.
+    count: usize,
+}
+
+impl FragmentAccess {
+    /// The address of an element.
+    fn place(&self, index: i64) -> String {
+        let base = &self.base;
+        match self.offset + index * i64::from(self.ty.bytes()) {
+            0 => format!("[{base}]"),
+            offset @ ..0 => format!("[{base}{offset}]"),
+            offset => format!("[{base}+{offset}]"),
+        }
+    }
+
+    /// The values of a vector, each with its address; `None` if there are more or fewer.
+    fn elements(&self) -> Option<Vec<(&String, String)>> {
+        let places = (0..).map(|index| self.place(index));
+        (self.values.len() == self.count).then(|| self.values.iter().zip(places).collect())
+    }
+}
+
+struct FragmentReader<'s> {
+    fragment: Fragment,
+    /// Labels, and registers that have a value.
+    known: BTreeSet<&'s str>,
+    surroundings: &'s mut dyn Surroundings,
+}
+
+impl FragmentReader<'_> {
+    fn row(&mut self, cell: String) -> &mut FragmentRow {
+        self.fragment.rows.push(FragmentRow { cell, volatile: false, read_only: false });
+        self.fragment.rows.last_mut().expect("one was pushed")
+    }
+
+    fn label(&mut self, label: &str) -> Result<(), String> {
+        let label = self.surroundings.name(label)?;
+        self.row(format!("{label}:"));
+        Ok(())
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), String> {
+        let parts: Vec<&str> = instruction.name.split('.').collect();
+        let opcode = parts[0];
+        if NOTHING.contains(&opcode) {
+            return Ok(());
+        }
+        if OUTSIDE.contains(&opcode) {
+            return Err(format!("`{opcode}` is not supported"));
+        }
+        let guard = match instruction.guard {
+            Some(guard) => {
+                let negated = if instruction.negated { "!" } else { "" };
+                format!("@{negated}{} ", self.surroundings.name(guard)?)
+            }
+            None => String::new(),
+        };
+        self.fragment.touches_memory |= instruction.memory || matches!(opcode, "bar" | "barrier");
+        if !instruction.memory {
+            let operands = self.renamed(&instruction.operands_text())?;
+            let blank = if operands.is_empty() { "" } else { " " };
+            self.row(format!("{guard}{}{blank}{operands}", instruction.name));
+            return Ok(());
+        }
+        let not = || format!("`{}` is not supported", instruction.name);
+        let qualifiers = |opcode| {
+            let accepts: &[QualifierKind] = rules::accepts(opcode);
+            let (qualifiers, faults) = Qualifiers::read(parts[1..].iter().copied(), accepts);
+            (qualifiers.outside.is_none() && faults.is_empty())
+                .then_some(qualifiers)
+                .ok_or_else(not)
+        };
+        let fence = match opcode {
+            "fence" => ptx::meaning::fence(&qualifiers(Opcode::Fence)?).ok_or_else(not)?,
+            "membar" => ptx::meaning::membar(&qualifiers(Opcode::Membar)?).ok_or_else(not)?,
+            _ => {
+                let opcode = match opcode {
+                    "ld" => Opcode::Ld,
+                    "ldu" => Opcode::Ldu,
+                    "st" => Opcode::St,
+                    "atom" => Opcode::Atom,
+                    _ => Opcode::Red,
+                };
+                let qualifiers = qualifiers(opcode)?;
+                let access = self.access(instruction, &qualifiers, &guard)?;
+                let done = match opcode {
+                    Opcode::Ld => ptx::meaning::load_order(&qualifiers)
+                        .and_then(|order| self.load(&access, order)),
+                    Opcode::Ldu => self.load(&access, LoadOrder::Uniform),
+                    Opcode::St => ptx::meaning::store_order(&qualifiers)
+                        .and_then(|order| self.store(&access, order)),
+                    Opcode::Atom | Opcode::Red | Opcode::Fence | Opcode::Membar => {
+                        self.atomic(&access, &qualifiers, &parts)
+                    }
+                };
+                return done.ok_or_else(not);
+            }
+        };
+        let order = match fence.order {
+            FenceOrder::Sc => "seq_cst",
+            order @ (FenceOrder::Acquire | FenceOrder::Release | FenceOrder::AcqRel) => {
+                order.name()
+            }
+        };
+        self.row(format!("{guard}fence.{order}.{}", scope(fence.scope)));
+        Ok(())
+    }
+
+    /// The operands of an access.
+    fn access(
+        &mut self,
+        instruction: &Instruction<'_>,
+        q: &Qualifiers,
+        guard: &str,
+    ) -> Result<FragmentAccess, String> {
+        let not = || format!("`{}` is not supported", instruction.name);
+        let space = q.space();
+        let ty = q.ty.filter(|_| !space.is_param()).ok_or_else(not)?.value;
+        let (mut place, mut values) = (None, Vec::new());
+        for operand in &instruction.operands {
+            match operand {
+                PrintedOperand::Address { base: Some(base), offset, .. } => {
+                    place = Some((self.renamed(&base.to_string())?, *offset));
+                }
+                PrintedOperand::Address { .. } => {}
+                PrintedOperand::Scalar(value) => values.push(self.renamed(&value.to_string())?),
+                PrintedOperand::Vector(elements) => {
+                    for element in elements {
+                        values.push(self.renamed(&element.to_string())?);
+                    }
+                }
+            }
+        }
+        if q.policy.is_some() {
+            values.pop();
+        }
+        let (mut base, offset) = place.ok_or_else(not)?;
+        // A number may be an offset in the window of its state space. C++ has generic addresses only.
+        if !space.may_be_global() {
+            let generic = self.surroundings.temporary();
+            let name = if space.is_shared() { "shared" } else { space.name() };
+            self.row(format!("cvta.{name}.u64 {generic}, {base}"));
+            base = generic;
+        }
+        let count = q.vector.map_or(1, |vector| usize::from(vector.value));
+        Ok(FragmentAccess { guard: guard.to_owned(), ty, base, offset, values, count })
+    }
+
+    fn load(&mut self, access: &FragmentAccess, order: LoadOrder) -> Option<()> {
+        let how = match order {
+            LoadOrder::Volatile | LoadOrder::MmioRelaxed => strong("relaxed", Scope::Sys),
+            LoadOrder::MmioAcquire => strong("acquire", Scope::Sys),
+            LoadOrder::Relaxed(of) => strong("relaxed", of),
+            LoadOrder::Acquire(of) => strong("acquire", of),
+            LoadOrder::Weak | LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => {
+                String::new()
+            }
+        };
+        let volatile =
+            matches!(order, LoadOrder::Volatile | LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire);
+        let FragmentAccess { guard, ty, .. } = access;
+        for (value, at) in access.elements()? {
+            let row = self.row(format!("{guard}load{how}.{} {value}, {at}", ty.name()));
+            row.volatile = volatile;
+            row.read_only = order.is_of_read_only_data();
+        }
+        Some(())
+    }
+
+    fn store(&mut self, access: &FragmentAccess, order: StoreOrder) -> Option<()> {
+        let how = match order {
+            StoreOrder::Volatile | StoreOrder::MmioRelaxed => strong("relaxed", Scope::Sys),
+            StoreOrder::MmioRelease => strong("release", Scope::Sys),
+            StoreOrder::Relaxed(of) => strong("relaxed", of),
+            StoreOrder::Release(of) => strong("release", of),
+            StoreOrder::Weak => String::new(),
+        };
+        let volatile = matches!(
+            order,
+            StoreOrder::Volatile | StoreOrder::MmioRelaxed | StoreOrder::MmioRelease
+        );
+        let FragmentAccess { guard, ty, .. } = access;
+        for (value, at) in access.elements()? {
+            self.row(format!("{guard}store{how}.{} {at}, {value}", ty.name())).volatile = volatile;
+        }
+        Some(())
+    }
+
+    /// An `atom`, or a `red`, which has no result.
+    fn atomic(&mut self, access: &FragmentAccess, q: &Qualifiers, parts: &[&str]) -> Option<()> {
+        if access.count != 1 {
+            return None;
+        }
+        let (op, order, of) = ptx::meaning::atomic(q)?;
+        let (success, failure) = match order {
+            AtomicOrder::Relaxed => ("relaxed", "relaxed"),
+            AtomicOrder::Acquire => ("acquire", "acquire"),
+            AtomicOrder::Release => ("release", "relaxed"),
+            AtomicOrder::AcqRel => ("acq_rel", "acquire"),
+        };
+        let (result, values) = if parts[0] == "red" {
+            ("_", &access.values[..])
+        } else {
+            let (result, values) = access.values.split_first()?;
+            (result.as_str(), values)
+        };
+        let (guard, ty, at) = (&access.guard, access.ty.name(), access.place(0));
+        let of = scope(of);
+        let cell = match (op, values) {
+            (AtomicOp::Cas, [expected, value]) => {
+                format!("cmpxchg.{success}.{failure}.{of}.{ty} {result}, {at}, {expected}, {value}")
+            }
+            (_, [value]) if op != AtomicOp::Cas => {
+                let operation = parts.get(q.op?.position)?;
+                format!("rmw.{operation}.{success}.{of}.{ty} {result}, {at}, {value}")
+            }
+            _ => return None,
+        };
+        self.row(format!("{guard}{cell}"));
+        Some(())
+    }
+
+    /// Operands with the names of the surroundings.
+    fn renamed(&mut self, text: &str) -> Result<String, String> {
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            if !word(first) {
+                out.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            }
+            let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+            let (name, behind) = rest.split_at(end);
+            rest = behind;
+            if first.is_ascii_digit() {
+                out.push_str(name.trim_end_matches('U'));
+            } else if name == "_" {
+                out.push('_');
+            } else if is_special(name) {
+                let part = rest.strip_prefix('.').map(|rest| {
+                    let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+                    &rest[..end]
+                });
+                rest = part.map_or(rest, |part| &rest[1 + part.len()..]);
+                let special = name.trim_start_matches('%');
+                let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
+                out.push_str(&self.surroundings.special(&full)?);
+            } else if rest.starts_with('.') {
+                return Err(format!("an element of the vector `{name}` is not supported"));
+            } else if self.known.contains(name) {
+                out.push_str(&self.surroundings.name(name)?);
+            } else {
+                return Err(format!("`{name}` has no value"));
+            }
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Plain(usize);
+
+    impl Surroundings for Plain {
+        fn name(&mut self, name: &str) -> Result<String, String> {
+            Ok(name.trim_start_matches('%').to_owned())
+        }
+
+        fn special(&mut self, name: &str) -> Result<String, String> {
+            Ok(name.replace('.', "_"))
+        }
+
+        fn temporary(&mut self) -> String {
+            self.0 += 1;
+            format!("t{}", self.0)
+        }
+    }
+
+    fn cells(text: &str) -> Result<Vec<String>, String> {
+        let registers = ["a", "b", "q"]
+            .map(|name| FragmentRegister { name: name.to_owned(), predicate: name == "q" });
+        let fragment = read(text, &registers, &mut Plain(0))?;
+        Ok(fragment.rows.into_iter().map(|row| row.cell).collect())
+    }
+
+    #[test]
+    fn accesses_become_operations_of_c() {
+        let of = |text: &str| cells(text).expect(text);
+        assert_eq!(
+            of("@!q ld.global.v2.b32 {a, b}, [a + 8];"),
+            ["@!q load.b32 a, [a+8]", "@!q load.b32 b, [a+12]"]
+        );
+        assert_eq!(of("ld.global.gpu.acquire.b64 a, [b];"), ["load.acquire.device.b64 a, [b]"]);
+        assert_eq!(of("ld.volatile.u8 a, [b+-1];"), ["load.relaxed.system.u8 a, [b-1]"]);
+        assert_eq!(
+            of("st.release.cta.shared.u32 [a], 1;"),
+            ["cvta.shared.u64 t1, a", "store.release.block.u32 [t1], 1"]
+        );
+        assert_eq!(
+            of("atom.global.release.gpu.cas.b32 a, [b], 0, 1;"),
+            ["cmpxchg.release.relaxed.device.b32 a, [b], 0, 1"]
+        );
+        assert_eq!(of("red.add.u32 [a], b;"), ["rmw.add.relaxed.device.u32 _, [a], b"]);
+        assert_eq!(
+            of("membar.gl; fence.acq_rel.cta;"),
+            ["fence.seq_cst.device", "fence.acq_rel.block"]
+        );
+    }
+
+    #[test]
+    fn other_instructions_keep_their_text() {
+        let text =
+            "{ .reg .pred %p; setp.ne.b32 %p, a, %tid.x; @%p bra DONE; mov.u32 a, 0x1; DONE: }";
+        let rows = cells(text).expect("it is supported");
+        assert_eq!(rows, ["setp.ne.b32 p, a, tid_x", "@p bra DONE", "mov.u32 a, 0x1", "DONE:"]);
+    }
+
+    #[test]
+    fn what_is_not_supported_is_named() {
+        let why = |text: &str| cells(text).expect_err(text);
+        assert_eq!(why("trap;"), "`trap` is not supported");
+        assert_eq!(why("ld.param.u32 a, [b];"), "`ld.param.u32` is not supported");
+        assert_eq!(why("add.u32 a, b, c;"), "`c` has no value");
+        assert_eq!(why("fence.proxy.async;"), "`fence.proxy.async` is not supported");
+        assert_eq!(why("{ .shared .u32 s; }"), "the variable `s` is not supported");
+    }
+}
