@@ -12,6 +12,15 @@ use text::cursor::short;
 /// The maximum number of elements of a local variable.
 const MOST: u64 = 1 << 16;
 
+/// An address in a column.
+pub(super) fn place(base: &str, offset: i64) -> String {
+    match offset {
+        0 => format!("[{base}]"),
+        ..0 => format!("[{base}{offset}]"),
+        _ => format!("[{base}+{offset}]"),
+    }
+}
+
 /// The spelling of an ordering in a column.
 fn order_name(order: AtomicOrdering) -> &'static str {
     match order {
@@ -132,18 +141,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         if access.kind == MemoryOp::Store && access.space == 4 {
             return self.no("a store to constant memory is not supported");
         }
-        if access.volatile && access.ty.lanes.is_some() {
-            return self.no("a volatile vector is not supported");
-        }
         let (base, offset) = self.constant_address(pointer)?;
         let strength = self.strength(access, private);
         let read_only = access.kind == MemoryOp::Load
             && (access.promises_read_only() || self.never_written(pointer, access.space));
-        let at = move |more: i64| match offset.wrapping_add(more) {
-            0 => format!("[{base}]"),
-            offset @ ..0 => format!("[{base}{offset}]"),
-            offset => format!("[{base}+{offset}]"),
-        };
+        let at = move |more: i64| place(&base, offset.wrapping_add(more));
         if access.volatile && private {
             self.note(
                 "no other thread can observe a volatile access of local or constant memory"
@@ -170,7 +172,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The spelling of the type of one element in a column, and its size in bytes.
-    fn width(&self, scalar: ScalarType) -> LoweringResult<(&'static str, i64)> {
+    pub(super) fn width(&self, scalar: ScalarType) -> LoweringResult<(&'static str, i64)> {
         Ok(match scalar.bits() {
             1 | 8 => ("u8", 1),
             16 => ("u16", 2),
@@ -187,27 +189,65 @@ impl<'a, 'm> Translator<'a, 'm> {
         strength: &str,
         result: Option<&'a str>,
     ) -> LoweringResult<()> {
-        let (ty, bytes) = self.width(access.ty.scalar)?;
-        let bit = access.ty.scalar.bits() == 1;
-        if bit && access.ty.lanes.is_some() {
-            return self.no("a vector of bits in memory is not supported");
-        }
+        let scalar = access.ty.scalar;
         let count = access.ty.lanes.unwrap_or(1);
         let parts: Vec<CellText> = match result {
             Some(name) => self.values[name].parts.iter().map(|part| part.1.clone()).collect(),
             None => (0..count).map(|_| self.temporary()).collect(),
         };
+        let pieces = self.pieces(access, strength)?;
+        let stride = pieces.iter().map(|(_, bytes)| bytes).sum::<i64>();
         for (part, index) in parts.iter().zip(0_i64..) {
-            let place = at(index * bytes);
-            if bit {
-                let byte = self.temporary();
-                self.row(format!("load{strength}.{ty} {byte}, {place}"));
-                self.row(format!("setp.ne.u32 {part}, {byte}, 0"));
+            let mut words = Vec::new();
+            let mut offset = index * stride;
+            for (ty, bytes) in &pieces {
+                let place = at(offset);
+                offset += bytes;
+                if scalar.bits() == 8 * u32::try_from(*bytes).unwrap_or(0) {
+                    self.row(format!("load{strength}.{ty} {part}, {place}"));
+                    continue;
+                }
+                let word = self.temporary();
+                self.row(format!("load{strength}.{ty} {word}, {place}"));
+                let bits = u32::try_from(8 * bytes).unwrap_or(0);
+                words.push((ScalarType::Int(bits), word));
+            }
+            if words.is_empty() {
+                continue;
+            }
+            // The bits above those of the type are 0 in memory.
+            let whole = self.packed(&words)?;
+            if scalar.bits() == 1 {
+                self.row(format!("setp.ne.u32 {part}, {whole}, 0"));
             } else {
-                self.row(format!("load{strength}.{ty} {part}, {place}"));
+                self.mov(scalar, part, &whole)?;
+                self.mask(scalar, part);
             }
         }
         Ok(())
+    }
+
+    /// The accesses for one element of an access: one, or for a type of unusual width several, whose sizes are
+    /// powers of two.
+    fn pieces(
+        &self,
+        access: &Access<'a>,
+        strength: &str,
+    ) -> LoweringResult<Vec<(&'static str, i64)>> {
+        let scalar = access.ty.scalar;
+        let bits = scalar.bits();
+        if access.ty.lanes.is_some() && !bits.is_multiple_of(8) {
+            return self.no(format!("a vector of {scalar} in memory is not supported"));
+        }
+        if matches!(bits, 1 | 8 | 16 | 32 | 64) {
+            return Ok(vec![self.width(scalar)?]);
+        }
+        if bits > 64 || !strength.is_empty() || access.ty.lanes.is_some() {
+            return self.no(format!("an access of type {} is not supported", access.ty));
+        }
+        let bytes = i64::from(bits.div_ceil(8));
+        let sizes = [("u64", 8), ("u32", 4), ("u16", 2), ("u8", 1)];
+        Ok(sizes.into_iter().filter(|(_, size)| bytes & size != 0).collect())
     }
 
     fn store(
@@ -217,16 +257,32 @@ impl<'a, 'm> Translator<'a, 'm> {
         strength: &str,
         value: &Value<'a>,
     ) -> LoweringResult<()> {
-        let (ty, bytes) = self.width(access.ty.scalar)?;
-        let bit = access.ty.scalar.bits() == 1;
-        if bit && access.ty.lanes.is_some() {
-            return self.no("a vector of bits in memory is not supported");
-        }
-        for (mut cell, index) in self.defined(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
-            if bit {
+        let scalar = access.ty.scalar;
+        let pieces = self.pieces(access, strength)?;
+        let stride = pieces.iter().map(|(_, bytes)| bytes).sum::<i64>();
+        let wide = if scalar.bits() <= 32 { 32 } else { 64 };
+        for (mut cell, index) in self.cells(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
+            if cell == super::value::UNDEFINED {
+                return self.no("a store of `undef` is not supported");
+            }
+            if scalar.bits() == 1 {
                 cell = self.number_of(&cell);
             }
-            self.row(format!("store{strength}.{ty} {}, {cell}", at(index * bytes)));
+            let mut offset = 0;
+            for (ty, bytes) in &pieces {
+                let mut word = cell.clone();
+                if offset > 0 {
+                    word =
+                        self.made_by(&format!("shr.u{wide}"), &[&cell, &(8 * offset).to_string()]);
+                }
+                if pieces.len() > 1 && *bytes < i64::from(wide) / 8 {
+                    // A number must fit into the type of its store.
+                    let mask = (1_u64 << (8 * bytes)) - 1;
+                    word = self.made_by(&format!("and.b{wide}"), &[&word, &mask.to_string()]);
+                }
+                self.row(format!("store{strength}.{ty} {}, {word}", at(index * stride + offset)));
+                offset += bytes;
+            }
         }
         Ok(())
     }

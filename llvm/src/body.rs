@@ -4,7 +4,9 @@ use super::Operation;
 use super::lex::{Token, TokenKind};
 use super::operand::Value;
 use super::parse::{LineError, LineResult, Parser};
-use super::step::{AggregateAccess, Block, InstructionKind, Terminator, Typed, TypedInstruction};
+use super::step::{
+    AggregateAccess, Block, InlineAssembly, InstructionKind, Terminator, Typed, TypedInstruction,
+};
 use super::ty::Ty;
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
@@ -33,8 +35,6 @@ const CASTS: &[&str] = &[
 
 /// Opcodes of LLVM IR that are not supported.
 const OTHER: &[&str] = &[
-    "fneg",
-    "fcmp",
     "va_arg",
     "indirectbr",
     "invoke",
@@ -169,10 +169,15 @@ impl<'a> Parser<'a, '_> {
                 self.expect(",")?;
                 InstructionKind::Select { condition, operands: self.two()? }
             }
-            "icmp" => {
+            "icmp" | "fcmp" => {
                 self.flags();
                 let relation = self.word("a comparison")?.0;
-                InstructionKind::Compare { relation, operands: self.pair()? }
+                let float = opcode == "fcmp";
+                InstructionKind::Compare { float, relation, operands: self.pair()? }
+            }
+            "fneg" => {
+                self.flags();
+                InstructionKind::Negate(self.typed()?)
             }
             "getelementptr" => {
                 self.flags();
@@ -377,16 +382,19 @@ impl<'a> Parser<'a, '_> {
             }
         }
         let result = self.called_type()?;
+        if self.eat("asm") {
+            return self.assembly(result);
+        }
         if !self.text_at(0).starts_with('@') {
-            let what = if self.text_at(0) == "asm" { "asm" } else { "call" };
-            return Ok(InstructionKind::Unsupported(what));
+            return Ok(InstructionKind::Unsupported("call"));
         }
-        let from = self.here();
-        self.name()?;
-        let callee = self.since(from);
-        if !callee.starts_with("@llvm.") {
-            return Ok(InstructionKind::Unsupported(callee));
-        }
+        let callee = self.name()?;
+        let arguments = self.arguments()?;
+        Ok(InstructionKind::Call { result, callee, arguments })
+    }
+
+    /// The arguments of a call, without metadata.
+    fn arguments(&mut self) -> LineResult<'a, Vec<Typed<'a>>> {
         self.expect("(")?;
         let mut arguments = Vec::new();
         while !self.eat(")") {
@@ -407,7 +415,32 @@ impl<'a> Parser<'a, '_> {
             self.attributes()?;
             arguments.push((ty, self.operand()?));
         }
-        Ok(InstructionKind::Call { result, callee: &callee[1..], arguments })
+        Ok(arguments)
+    }
+
+    /// `sideeffect "mov.u32 $0, $1;", "=r,r"(i32 %a)`
+    fn assembly(&mut self, result: Ty) -> LineResult<'a, InstructionKind<'a>> {
+        let mut volatile = false;
+        while matches!(self.text_at(0), "sideeffect" | "alignstack" | "inteldialect" | "unwind") {
+            volatile |= self.text_at(0) == "sideeffect";
+            self.next += 1;
+        }
+        let template = self.string("the template of inline assembly")?;
+        self.expect(",")?;
+        let constraints = self.string("the constraints of inline assembly")?;
+        let arguments = self.arguments()?;
+        let assembly = InlineAssembly { result, template, constraints, volatile, arguments };
+        Ok(InstructionKind::Assembly(assembly))
+    }
+
+    /// A string, without its quotes.
+    fn string(&mut self, what: &str) -> LineResult<'a, &'a str> {
+        let Some(&Token { kind: TokenKind::String, at }) = self.tokens.get(self.next) else {
+            self.expected(what).help("call void asm sideeffect \"membar.gl;\", \"~{memory}\"()");
+            return Err(LineError::Reported);
+        };
+        self.next += 1;
+        Ok(at.of(self.text).trim_matches('"'))
     }
 
     /// The result type of a call, or its whole function type, as `i32 (ptr, ...)`.

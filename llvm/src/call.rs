@@ -1,6 +1,8 @@
 //! Calls of LLVM intrinsics: barriers, fences, special registers, small functions.
 
-use super::function::{CellText, LoweringResult, Translator};
+use super::access::place;
+use super::bits::ScalarPart;
+use super::function::{CellText, LoweringResult, Root, Translator};
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
 use lift::function::EntryValue;
@@ -58,41 +60,78 @@ pub(super) fn does_nothing(callee: &str) -> bool {
 impl<'a> Translator<'a, '_> {
     pub(super) fn call(
         &mut self,
-        callee: &str,
+        callee: &'a str,
         arguments: &[Typed<'a>],
-        result: Option<(ScalarType, CellText)>,
+        result: &[ScalarPart],
     ) -> LoweringResult<()> {
         if does_nothing(callee) {
             return match result {
-                None => Ok(()),
-                Some(_) => self.no(format!("`@{}` is not supported", short(callee))),
+                [] => Ok(()),
+                _ => self.no_call(callee),
             };
         }
         if let Some(register) = callee.strip_prefix("llvm.nvvm.read.ptx.sreg.") {
             return self.special(register, result);
         }
-        if callee.starts_with("llvm.nvvm.ldg.global.") {
+        if callee == "__nvvm_reflect" || callee.starts_with("llvm.nvvm.reflect") {
+            return self.reflected(arguments, result);
+        }
+        let of_memory = ["llvm.nvvm.ldg.global.", "llvm.nvvm.ldu.global."];
+        if of_memory.iter().any(|prefix| callee.starts_with(prefix)) {
             return self.read_only(arguments, result);
         }
         if callee.starts_with("llvm.nvvm.ptr.") && !callee.contains("param") {
-            let (Some(pointer), Some((scalar, to))) = (arguments.first(), result) else {
+            let (Some(pointer), [(scalar, to)]) = (arguments.first(), result) else {
                 return Ok(());
             };
             self.kept_inside(&pointer.1)?;
             let from = self.cell(pointer)?;
-            return self.mov(scalar, &to, &from);
+            return self.mov(*scalar, to, &from);
+        }
+        if !callee.starts_with("llvm.") {
+            return self
+                .no(format!("a call of `@{}`, which this module does not define", short(callee)));
         }
         if let Some(cell) = self.synchronizes(callee, arguments)? {
             self.row(cell);
             return Ok(());
         }
-        let Some((scalar, to)) = result else {
-            return self.no(format!("`@{}` is not supported", short(callee)));
-        };
-        if let Some(operation) = reduction(callee) {
-            return self.reduce(operation, arguments, &to);
+        if let (Some(operation), [(_, to)]) = (reduction(callee), result) {
+            return self.reduce(operation, arguments, to);
         }
-        self.function(callee, arguments, scalar, &to)
+        if let Some(name) = callee.strip_prefix("llvm.nvvm.atomic.") {
+            return self.atomic(callee, name, arguments, result);
+        }
+        if let Some(name) = callee.strip_prefix("llvm.nvvm.") {
+            return self.of_ptx(callee, name, arguments, result);
+        }
+        self.of_llvm(callee, arguments, result)
+    }
+
+    /// Refuses a call by its name.
+    pub(super) fn no_call<T>(&self, callee: &str) -> LoweringResult<T> {
+        self.no(format!("`@{}` is not supported", short(callee)))
+    }
+
+    /// `__nvvm_reflect("__CUDA_FTZ")`: a property of the compilation, from the flags of the module.
+    fn reflected(&mut self, arguments: &[Typed<'a>], result: &[ScalarPart]) -> LoweringResult<()> {
+        let name = match arguments {
+            [(_, pointer)] => match self.root(pointer) {
+                Root::Global(name) => self.module.globals.get(name).and_then(|global| global.text),
+                Root::Parameter(_) | Root::Alloca(_) | Root::Unknown => None,
+            },
+            _ => None,
+        };
+        let (Some(name), [(scalar, to)]) = (name, result) else {
+            return self.no("a reflection of an unknown name");
+        };
+        let value = match name.trim_end_matches("\\00") {
+            "__CUDA_FTZ" => self.module.flushes,
+            "__CUDA_ARCH" => return self.no("the value of `__CUDA_ARCH` is not known"),
+            // LLVM takes 0 for every other name.
+            _ => false,
+        };
+        self.mov(*scalar, to, &u8::from(value).to_string())
     }
 
     /// A barrier or fence without a result, as a cell.
@@ -133,14 +172,10 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A special register, whose value is in the initial state.
-    fn special(
-        &mut self,
-        name: &str,
-        result: Option<(ScalarType, CellText)>,
-    ) -> LoweringResult<()> {
-        let Some((scalar, to)) = result else { return Ok(()) };
+    fn special(&mut self, name: &str, result: &[ScalarPart]) -> LoweringResult<()> {
+        let [(scalar, to)] = result else { return Ok(()) };
         if name == "warpsize" {
-            return self.mov(scalar, &to, &WARP.to_string());
+            return self.mov(*scalar, to, &WARP.to_string());
         }
         let dimension = name.rsplit_once('.').filter(|(_, axis)| matches!(*axis, "x" | "y" | "z"));
         let ptx = match dimension {
@@ -155,36 +190,90 @@ impl<'a> Translator<'a, '_> {
         let Some(ptx) = ptx else {
             return self.no(format!("the special register `{}` is not supported", short(name)));
         };
+        let register = self.special_register(&ptx);
+        self.mov(*scalar, to, &register)
+    }
+
+    /// The register with the value of a special register, by its name in PTX.
+    pub(super) fn special_register(&mut self, ptx: &str) -> CellText {
         let known = |(register, initial): &(CellText, EntryValue)| {
-            matches!(initial, EntryValue::Special(held) if *held == ptx).then(|| register.clone())
+            matches!(initial, EntryValue::Special(held) if held == ptx).then(|| register.clone())
         };
-        let register = self.initial.iter().find_map(known).unwrap_or_else(|| {
+        self.initial.iter().find_map(known).unwrap_or_else(|| {
             let register = self.register(&ptx.replace('.', "_"));
-            self.entry(&register, EntryValue::Special(ptx.clone()));
+            self.entry(&register, EntryValue::Special(ptx.to_owned()));
             register
-        });
-        self.mov(scalar, &to, &register)
+        })
     }
 
     /// `llvm.nvvm.ldg.global.…(ptr, align)`: a load of memory that no thread writes.
-    fn read_only(
-        &mut self,
-        arguments: &[Typed<'a>],
-        result: Option<(ScalarType, CellText)>,
-    ) -> LoweringResult<()> {
-        let (Some(pointer), Some((scalar, to))) = (arguments.first(), result) else {
+    fn read_only(&mut self, arguments: &[Typed<'a>], result: &[ScalarPart]) -> LoweringResult<()> {
+        let Some(pointer) = arguments.first() else {
             return self.no("this load is not supported");
         };
-        let ty = match scalar.bits() {
-            8 => "u8",
-            16 => "u16",
-            32 => "u32",
-            64 => "u64",
-            _ => return self.no(format!("an access of type {scalar} is not supported")),
-        };
-        let address = self.cell(pointer)?;
-        self.row(format!("load.{ty} {to}, [{address}]")).read_only = true;
+        let (base, offset) = self.constant_address(&pointer.1)?;
+        let mut at = offset;
+        for (scalar, to) in result {
+            let (ty, bytes) = self.width(*scalar)?;
+            let place = place(&base, at);
+            self.row(format!("load.{ty} {to}, {place}")).read_only = true;
+            at += bytes;
+        }
         Ok(())
+    }
+
+    /// `llvm.nvvm.atomic.add.gen.i.cta…`: an atomic operation of PTX, which is relaxed.
+    fn atomic(
+        &mut self,
+        callee: &str,
+        name: &str,
+        arguments: &[Typed<'a>],
+        result: &[ScalarPart],
+    ) -> LoweringResult<()> {
+        let ([(scalar, to)], Some((pointer, values))) = (result, arguments.split_first()) else {
+            return self.no_call(callee);
+        };
+        let parts: Vec<&str> = name.split('.').collect();
+        let (op, scope) = match &parts[..] {
+            ["load", "add", ..] => ("add", "device"),
+            ["load", "inc", ..] => ("inc", "device"),
+            ["load", "dec", ..] => ("dec", "device"),
+            [op, "gen", _, "cta", ..] => (*op, "block"),
+            [op, "gen", _, "sys", ..] => (*op, "system"),
+            _ => return self.no_call(callee),
+        };
+        self.space_of(&pointer.0)?;
+        let (unsigned, _) = self.width(*scalar)?;
+        let ty = match (op, scalar) {
+            ("add", ScalarType::Float) => "f32".to_owned(),
+            ("add", ScalarType::Double) => "f64".to_owned(),
+            ("max" | "min", _) => unsigned.replace('u', "s"),
+            _ => unsigned.to_owned(),
+        };
+        let (base, offset) = self.constant_address(&pointer.1)?;
+        let place = place(&base, offset);
+        let mut cells = Vec::new();
+        for value in values {
+            cells.push(self.cell(value)?);
+        }
+        let values = cells.join(", ");
+        match (op, cells.len()) {
+            ("cas", 2) => {
+                self.row(format!("cmpxchg.relaxed.relaxed.{scope}.{ty} {to}, {place}, {values}"))
+            }
+            ("add" | "and" | "or" | "xor" | "exch" | "max" | "min" | "inc" | "dec", 1) => {
+                self.row(format!("rmw.{op}.relaxed.{scope}.{ty} {to}, {place}, {values}"))
+            }
+            _ => return self.no_call(callee),
+        };
+        Ok(())
+    }
+
+    fn space_of(&self, ty: &Ty) -> LoweringResult<()> {
+        if let Ty::Ptr(space @ (0 | 1 | 3 | 7)) = ty {
+            return self.space(*space).map(drop);
+        }
+        self.no("an atomic operation on local or constant memory is not supported")
     }
 
     /// `barrier0.popc` and similar: a barrier with a reduction.
@@ -220,44 +309,6 @@ impl<'a> Translator<'a, '_> {
             }
         };
         Ok(())
-    }
-
-    /// An intrinsic that computes its result from its arguments.
-    fn function(
-        &mut self,
-        callee: &str,
-        arguments: &[Typed<'a>],
-        scalar: ScalarType,
-        to: &str,
-    ) -> LoweringResult<()> {
-        let name = callee.split('.').nth(1).unwrap_or("");
-        let relation = match name {
-            "umax" => "ugt",
-            "umin" => "ult",
-            "smax" => "sgt",
-            "smin" => "slt",
-            _ => "",
-        };
-        match (name, arguments) {
-            ("umax" | "umin" | "smax" | "smin", [a, b]) => {
-                let (a, b) = (self.cell(a)?, self.cell(b)?);
-                let first = self.temporary();
-                self.compare(relation, scalar, (&first, &a, &b))?;
-                self.select(scalar, (to, &a, &b), &first)
-            }
-            ("abs", [a, _]) => {
-                let a = self.cell(a)?;
-                let (negative, negated) = (self.temporary(), self.temporary());
-                self.compare("slt", scalar, (&negative, &a, "0"))?;
-                self.binary("sub", false, scalar, (&negated, "0", &a))?;
-                self.select(scalar, (to, &negated, &a), &negative)
-            }
-            ("expect", [a, ..]) => {
-                let from = self.cell(a)?;
-                self.mov(scalar, to, &from)
-            }
-            _ => self.no(format!("`@{}` is not supported", short(callee))),
-        }
     }
 }
 

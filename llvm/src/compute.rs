@@ -1,15 +1,20 @@
 //! Instructions that compute on registers only.
 
+use super::bits::ScalarPart;
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
+use model::memory::Space;
 use text::cursor::short;
 
 /// A number whose `bits` low bits are set.
 fn ones(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
+
+/// The note of a function with fast-math flags.
+const FAST: &str = "operations with fast-math flags are computed as IEEE 754 says";
 
 impl<'a, 'm> Translator<'a, 'm> {
     /// An instruction that does not end a block. `first`: it is in the first block.
@@ -27,8 +32,12 @@ impl<'a, 'm> Translator<'a, 'm> {
             held.map_or(Vec::new(), |held| held.parts.clone())
         };
         if let InstructionKind::Call { callee, arguments, .. } = step {
-            let result = to(self).into_iter().next();
-            return self.call(callee, arguments, result);
+            let result = to(self);
+            return self.call(callee, arguments, &result);
+        }
+        if let InstructionKind::Assembly(assembly) = step {
+            let to = to(self);
+            return self.assembly(assembly, &to);
         }
         if let InstructionKind::Alloca { ty, count } = step {
             return self.alloca(instruction, (ty, count.as_ref()), first);
@@ -39,43 +48,38 @@ impl<'a, 'm> Translator<'a, 'm> {
         let to = to(self);
         match step {
             InstructionKind::Binary { op, fast, operands: (a, b) } => {
+                if *fast {
+                    self.note(FAST.to_owned());
+                }
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
-                    self.binary(op, *fast, *scalar, (to, a, b))?;
+                    self.binary(op, *scalar, (to, a, b))?;
                 }
                 Ok(())
             }
-            InstructionKind::Compare { relation, operands: (a, b) } => {
+            InstructionKind::Compare { float, relation, operands: (a, b) } => {
                 let scalars = a.0.parts(&self.module.types).unwrap_or_default();
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for (index, (_, to)) in to.iter().enumerate() {
                     let (a, b) = (&left[index], &right[index]);
-                    self.compare(relation, scalars[index], (to, a, b))?;
+                    if *float {
+                        self.float_compare(relation, scalars[index], (to, a, b))?;
+                    } else {
+                        self.compare(relation, scalars[index], (to, a, b))?;
+                    }
                 }
                 Ok(())
+            }
+            InstructionKind::Negate(of) => {
+                let cells = self.defined(&of.0, &of.1)?;
+                to.iter().zip(&cells).try_for_each(|((scalar, to), from)| {
+                    self.float_sign("neg", *scalar, (to, from))
+                })
             }
             InstructionKind::Select { condition, operands: (a, b) } => {
-                self.kept_inside(&a.1)?;
-                self.kept_inside(&b.1)?;
-                let condition = self.cell(condition)?;
-                let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
-                for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
-                    self.select(*scalar, (to, a, b), &condition)?;
-                }
-                Ok(())
+                self.selects(condition, (a, b), &to)
             }
-            InstructionKind::Cast { op, from, .. } => {
-                let scalars = from.0.parts(&self.module.types).unwrap_or_default();
-                let cells = self.defined(&from.0, &from.1)?;
-                if scalars.len() != to.len() {
-                    return self.no(format!("this `{op}` of a vector is not supported"));
-                }
-                self.kept(op, from)?;
-                for ((old, from), (new, to)) in scalars.iter().zip(&cells).zip(&to) {
-                    self.cast(op, (*old, from), (*new, to))?;
-                }
-                Ok(())
-            }
+            InstructionKind::Cast { op, from, to: ty } => self.converts(op, from, ty, &to),
             InstructionKind::Address { source, base, indices } => {
                 let [(ScalarType::Ptr, to)] = &to[..] else {
                     return self.no("a vector of addresses is not supported");
@@ -100,6 +104,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             InstructionKind::Memory(..)
             | InstructionKind::Call { .. }
+            | InstructionKind::Assembly(_)
             | InstructionKind::Alloca { .. }
             | InstructionKind::End(_) => Ok(()),
         }
@@ -139,7 +144,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Zero-extends a value in its register.
-    fn mask(&mut self, scalar: ScalarType, cell: &str) {
+    pub(super) fn mask(&mut self, scalar: ScalarType, cell: &str) {
         let bits = scalar.bits();
         if !matches!(bits, 32 | 64) {
             let width = if bits < 32 { 32 } else { 64 };
@@ -148,7 +153,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A value in a wider register, sign-extended.
-    fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
+    pub(super) fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
         let width = self.container(scalar)?.max(32);
         let (bits, from) = match scalar.bits() {
             1 => (1, self.number_of(cell)),
@@ -166,37 +171,27 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn binary(
         &mut self,
         op: &str,
-        fast: bool,
         scalar: ScalarType,
         (to, a, b): (&str, &str, &str),
     ) -> LoweringResult<()> {
         let uncovered = || format!("`{op}` of {scalar} is not supported");
         if scalar.is_float() {
-            let (name, ty) = match (op, scalar) {
-                ("fadd", _) => ("add", scalar),
-                ("fsub", _) => ("sub", scalar),
-                ("fmul", _) => ("mul", scalar),
-                _ => return self.no(uncovered()),
-            };
-            let ty = match ty {
-                ScalarType::Half => "f16",
-                ScalarType::Float => "f32",
-                ScalarType::Double => "f64",
-                ScalarType::BFloat | ScalarType::Int(_) | ScalarType::Ptr => {
-                    return self.no(uncovered());
-                }
-            };
-            if fast {
-                return self.no(format!("`{op}` with fast-math flags is not supported"));
-            }
-            self.row(format!("{name}.rn.{ty} {to}, {a}, {b}"));
-            return Ok(());
+            return self.float_binary(op, scalar, (to, a, b));
         }
         let width = self.container(scalar)?;
         if width == 1 {
             return match op {
                 "and" | "or" | "xor" => {
                     self.row(format!("{op}.pred {to}, {a}, {b}"));
+                    Ok(())
+                }
+                // Sums and products modulo 2.
+                "add" | "sub" => {
+                    self.row(format!("xor.pred {to}, {a}, {b}"));
+                    Ok(())
+                }
+                "mul" => {
+                    self.row(format!("and.pred {to}, {a}, {b}"));
                     Ok(())
                 }
                 _ => self.no(uncovered()),
@@ -216,9 +211,18 @@ impl<'a, 'm> Translator<'a, 'm> {
                 self.row(format!("shr.u{width} {to}, {a}, {}", by.trailing_zeros()))
             }
             ("urem", Some(by)) => self.row(format!("and.b{width} {to}, {a}, {}", by - 1)),
+            ("udiv" | "urem", None) => {
+                let name = if op == "udiv" { "div" } else { "rem" };
+                self.row(format!("{name}.u{width} {to}, {a}, {b}"))
+            }
+            ("sdiv" | "srem", _) => {
+                let (a, b) = (self.signed(scalar, a)?, self.signed(scalar, b)?);
+                let name = if op == "sdiv" { "div" } else { "rem" };
+                self.row(format!("{name}.s{width} {to}, {a}, {b}"))
+            }
             _ => return self.no(uncovered()),
         };
-        if matches!(op, "add" | "sub" | "mul" | "shl" | "ashr") {
+        if matches!(op, "add" | "sub" | "mul" | "shl" | "ashr" | "sdiv" | "srem") {
             self.mask(scalar, to);
         }
         Ok(())
@@ -287,16 +291,94 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    /// Refuses a conversion that passes on the address of a local variable, or that converts an address of a
-    /// state space to a number.
+    /// Refuses a conversion that passes on the address of a local variable.
     fn kept(&self, op: &str, from: &Typed<'a>) -> LoweringResult<()> {
-        match (op, &from.0) {
-            ("ptrtoint" | "ptrtoaddr", Ty::Ptr(0 | 1)) => self.kept_inside(&from.1),
-            ("ptrtoint" | "ptrtoaddr", _) => {
-                self.no("an address of a state space as a number is not supported")
+        if matches!(op, "ptrtoint" | "ptrtoaddr") { self.kept_inside(&from.1) } else { Ok(()) }
+    }
+
+    /// The state space of an address of this type, as `cvta` names it; none for a generic address and one of
+    /// global memory, which are the same number.
+    fn window(&self, ty: &Ty) -> LoweringResult<Option<&'static str>> {
+        let ty = ty.one_of_vector().unwrap_or(ty);
+        let Ty::Ptr(space) = ty else { return Ok(None) };
+        Ok(match self.space(*space)? {
+            Space::Shared => Some("shared"),
+            Space::Const => Some("const"),
+            Space::Local => Some("local"),
+            Space::Global | Space::ParamEntry | Space::ParamFunc => None,
+        })
+    }
+
+    /// `select`: of vectors each element by itself.
+    fn selects(
+        &mut self,
+        condition: &Typed<'a>,
+        (a, b): (&Typed<'a>, &Typed<'a>),
+        to: &[ScalarPart],
+    ) -> LoweringResult<()> {
+        self.kept_inside(&a.1)?;
+        self.kept_inside(&b.1)?;
+        let conditions = self.defined(&condition.0, &condition.1)?;
+        let (left, right) = (self.cells(&a.0, &a.1)?, self.cells(&b.0, &b.1)?);
+        for (index, (scalar, to)) in to.iter().enumerate() {
+            let condition = conditions.get(index).or(conditions.first());
+            let (Some(condition), Some(a), Some(b)) =
+                (condition, left.get(index), right.get(index))
+            else {
+                return self.no("a select of values of different lengths");
+            };
+            // An undefined operand may be equal to the other one.
+            let (a, b) = match (a == UNDEFINED, b == UNDEFINED) {
+                (true, false) => (b, b),
+                (false, true) => (a, a),
+                _ => (a, b),
+            };
+            if a == b {
+                self.mov(*scalar, to, a)?;
+            } else {
+                self.select(*scalar, (to, a, b), condition)?;
             }
-            _ => Ok(()),
         }
+        Ok(())
+    }
+
+    /// A conversion of all parts of a value.
+    pub(super) fn converts(
+        &mut self,
+        op: &str,
+        from: &Typed<'a>,
+        ty: &Ty,
+        to: &[ScalarPart],
+    ) -> LoweringResult<()> {
+        let scalars = from.0.parts(&self.module.types).unwrap_or_default();
+        if op == "bitcast" {
+            let cells = self.cells(&from.0, &from.1)?;
+            let parts: Vec<_> = scalars.into_iter().zip(cells).collect();
+            return self.repacked(&parts, to);
+        }
+        let cells = self.defined(&from.0, &from.1)?;
+        if scalars.len() != to.len() {
+            return self.no(format!("this `{op}` of a vector is not supported"));
+        }
+        self.kept(op, from)?;
+        // Pointers are generic in registers. As a number, an address of a state space is an offset.
+        let numbers = matches!(op, "ptrtoint" | "ptrtoaddr");
+        let offset = if numbers { self.window(&from.0)? } else { None };
+        let generic = if op == "inttoptr" { self.window(ty)? } else { None };
+        for ((old, from), (new, to)) in scalars.iter().zip(&cells).zip(to) {
+            let mut from = from.clone();
+            if let Some(space) = offset {
+                from = self.made_by(&format!("cvta.to.{space}.u64"), &[&from]);
+            }
+            let Some(space) = generic else {
+                self.cast(op, (*old, &from), (*new, to))?;
+                continue;
+            };
+            let number = self.temporary();
+            self.cast(op, (*old, &from), (*new, &number))?;
+            self.row(format!("cvta.{space}.u64 {to}, {number}"));
+        }
+        Ok(())
     }
 
     fn cast(
@@ -356,6 +438,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 self.mask(new, to);
                 Ok(())
+            }
+            "fpext" | "fptrunc" | "sitofp" | "uitofp" | "fptosi" | "fptoui" => {
+                self.float_cast(op, (old, from), (new, to))
             }
             "trunc" | "zext" | "sext" | "bitcast" => wrong(self),
             _ => self.no(format!("`{op}` from {old} to {new} is not supported")),

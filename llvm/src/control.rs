@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::function::{CellText, LoweringResult, Root, Translator, scalar_bits};
+use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{Block, InstructionKind, Terminator, Typed};
 use super::ty::{ScalarType, Ty};
+use super::value::UNDEFINED;
 use text::cursor::short;
 
 /// An assignment to a register on the edge between two blocks.
@@ -14,6 +15,9 @@ struct PhiMove {
     from: CellText,
     scalar: ScalarType,
 }
+
+/// The note of a function with an undefined value in a phi.
+const UNDEFINED_PHI: &str = "an undefined value of a phi is the earlier value of its register";
 
 type Blocks<'a, 'm> = BTreeMap<&'a str, &'m Block<'a>>;
 
@@ -64,7 +68,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             let sources = self.cells(ty, value)?;
             let targets = self.values[name].parts.clone();
             for ((scalar, to), from) in targets.into_iter().zip(sources) {
-                if to != from {
+                if from == UNDEFINED {
+                    self.note(UNDEFINED_PHI.to_owned());
+                } else if to != from {
                     moves.push(PhiMove { to, from, scalar });
                 }
             }
@@ -172,23 +178,20 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.wrong("llvm-type", "the returned value has a different type".to_owned());
         }
         if let Some(value) = value {
-            let parts = value.0.parts(&self.module.types);
-            let Some([scalar]) = parts.as_deref() else {
-                return self.no("a result that is not a scalar is not supported");
-            };
+            let (scalars, bits) = self.register_type(&value.0, "a result")?;
             self.kept_inside(&value.1)?;
-            let from = self.cell(value)?;
+            let cells = self.cells(&value.0, &value.1)?;
+            let parts: Vec<_> = scalars.into_iter().zip(cells).collect();
+            let from = match &parts[..] {
+                [(scalar, cell)] if scalar.bits() > 1 => cell.clone(),
+                _ => self.packed(&parts)?,
+            };
             let name = match &self.result {
                 Some((name, _)) => name.clone(),
                 None => self.register("result"),
             };
-            if *scalar == ScalarType::Int(1) {
-                let number = self.number_of(&from);
-                self.row(format!("mov.b32 {name}, {number}"));
-            } else {
-                self.mov(*scalar, &name, &from)?;
-            }
-            self.result = Some((name, scalar_bits(*scalar)));
+            self.mov(ScalarType::Int(if bits > 32 { 64 } else { 32 }), &name, &from)?;
+            self.result = Some((name, bits));
         }
         if !last {
             self.row("ret");

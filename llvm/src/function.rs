@@ -4,6 +4,7 @@
 //! zero-extended. Values of one bit are predicates.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use model::memory::Space;
 
@@ -139,7 +140,7 @@ fn number<'a>(definition: &FunctionDefinition<'a>, blocks: &mut [Block<'a>]) {
     let mut pass = |name: Option<&'a str>| -> Option<&'a str> {
         let Some(name) = name else {
             next += 1;
-            return NUMBERS.get(next - 1).copied();
+            return implicit(next - 1);
         };
         next = name.parse().map_or(next, |number: usize| number.saturating_add(1));
         None
@@ -159,13 +160,17 @@ fn number<'a>(definition: &FunctionDefinition<'a>, blocks: &mut [Block<'a>]) {
     }
 }
 
+/// The largest number of implicit names. More are not supported.
+const MOST_IMPLICIT: usize = 4096;
+
 /// The implicit numbers as names.
-static NUMBERS: [&str; 64] = [
-    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
-    "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32",
-    "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43", "44", "45", "46", "47", "48",
-    "49", "50", "51", "52", "53", "54", "55", "56", "57", "58", "59", "60", "61", "62", "63",
-];
+static NUMBERS: LazyLock<Vec<String>> =
+    LazyLock::new(|| (0..MOST_IMPLICIT).map(|number| number.to_string()).collect());
+
+/// An implicit number as a name.
+fn implicit(number: usize) -> Option<&'static str> {
+    NUMBERS.get(number).map(String::as_str)
+}
 
 impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn refused(&self, why: impl Into<String>) -> Refused {
@@ -180,6 +185,11 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn wrong<T>(&mut self, code: &'static str, message: String) -> LoweringResult<T> {
         self.report.error(code, self.at, message);
         Err(self.refused("it is not valid LLVM IR"))
+    }
+
+    /// The line of the instruction that is being translated.
+    pub(super) fn line(&self) -> usize {
+        self.lines.number(self.at)
     }
 
     pub(super) fn note(&mut self, note: String) {
@@ -233,8 +243,8 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
         let definition = self.definition;
-        if self.module.short_pointers {
-            return self.no("32-bit pointers are not supported");
+        if self.module.types.is_short(0) {
+            return self.no("generic pointers of 32 bits are not supported");
         }
         if definition.variadic {
             return self.no("`...` is not supported");
@@ -247,14 +257,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
                 return self.no(format!("a parameter with `{how}` is not supported"));
             }
-            let parts = parameter.ty.parts(&self.module.types);
-            let Some([scalar]) = parts.as_deref() else {
-                return self.no("a parameter that is not a scalar is not supported");
-            };
-            self.container(*scalar)?;
+            let (scalars, bits) = self.register_type(&parameter.ty, "a parameter")?;
             let name = match parameter.name {
                 "" => {
-                    let name = NUMBERS.get(next).copied().unwrap_or("");
+                    let name = implicit(next).unwrap_or("");
                     next += 1;
                     name
                 }
@@ -268,7 +274,6 @@ impl<'a, 'm> Translator<'a, 'm> {
                 points_to = Some(self.space(space)?);
             }
             let register = self.register(name);
-            let bits = scalar_bits(*scalar);
             let mut shown = word(name);
             while self.module.words.contains(&shown) {
                 shown.push('_');
@@ -276,12 +281,49 @@ impl<'a, 'm> Translator<'a, 'm> {
             let no_alias = parameter.attributes.contains(&"noalias");
             parameters.push(Parameter { name: shown, bits, points_to, no_alias });
             self.entry(&register, EntryValue::Parameter(index));
-            let held = LoweredValue { ty: parameter.ty.clone(), parts: vec![(*scalar, register)] };
+            let parts = if let [scalar] = scalars[..] {
+                vec![(scalar, register)]
+            } else {
+                // The elements of a vector.
+                let mut parts = Vec::new();
+                for (index, scalar) in scalars.into_iter().enumerate() {
+                    parts.push((scalar, self.register(&format!("{name}_{index}"))));
+                }
+                self.unpacked(&register, &parts)?;
+                parts
+            };
+            let held = LoweredValue { ty: parameter.ty.clone(), parts };
             if self.values.insert(name, held).is_some() {
                 return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
             }
         }
         Ok(parameters)
+    }
+
+    /// The scalars of a parameter or a result, and its bits, if it has one register: a scalar, or a vector of at
+    /// most 64 bits.
+    pub(super) fn register_type(
+        &self,
+        ty: &Ty,
+        what: &str,
+    ) -> LoweringResult<(Vec<ScalarType>, u16)> {
+        let types = &self.module.types;
+        let Some(scalars) = ty.parts(types) else {
+            return self.no(format!("{what} of this type is not supported"));
+        };
+        if let [scalar] = scalars[..] {
+            self.container(scalar)?;
+            let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
+            return Ok((scalars, if short { 32 } else { scalar_bits(scalar) }));
+        }
+        let bits: u64 = scalars.iter().map(|scalar| u64::from(scalar.bits())).sum();
+        // Without padding, and in whole bytes.
+        let whole = ty.layout(types).is_some_and(|(bytes, _)| bytes * 8 == bits)
+            && scalars.iter().all(|scalar| scalar.bits().is_multiple_of(8));
+        if scalars.is_empty() || !whole || !matches!(bits, 16 | 32 | 64) {
+            return self.no(format!("{what} that is not a scalar is not supported"));
+        }
+        Ok((scalars, u16::try_from(bits).unwrap_or(64)))
     }
 
     /// A generic pointer that is cast to a state space is known to point there.
@@ -392,12 +434,15 @@ impl<'a, 'm> Translator<'a, 'm> {
                     Value::Local(name) if slot != Some(*name) && !told => {
                         elsewhere.insert(*name);
                     }
+                    Value::Binary { operands, .. } => stack.extend([&operands.0.1, &operands.1.1]),
+                    Value::Splat(element) => stack.push(&element.1),
                     Value::Aggregate(elements) => stack.extend(elements.iter().map(|e| &e.1)),
                     Value::Local(_)
                     | Value::Global(_)
                     | Value::Literal(_)
                     | Value::Address { .. }
                     | Value::Cast { .. }
+                    | Value::Text(_)
                     | Value::Other(_) => {}
                 }
             }
@@ -449,7 +494,13 @@ impl<'a, 'm> Translator<'a, 'm> {
                 Value::Global(name) => return Root::Global(name),
                 Value::Address { base, .. } => value = &base.1,
                 Value::Cast { op: "bitcast" | "addrspacecast", from, .. } => value = &from.1,
-                Value::Literal(_) | Value::Aggregate(_) | Value::Cast { .. } | Value::Other(_) => {
+                Value::Literal(_)
+                | Value::Aggregate(_)
+                | Value::Cast { .. }
+                | Value::Binary { .. }
+                | Value::Splat(_)
+                | Value::Text(_)
+                | Value::Other(_) => {
                     return Root::Unknown;
                 }
             }

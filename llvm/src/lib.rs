@@ -6,11 +6,15 @@
 //! module and translates each function into a column of C++ operations.
 
 mod access;
+mod assembly;
+mod bits;
 mod body;
 mod call;
 mod compute;
 mod control;
+mod float;
 mod function;
+mod intrinsic;
 mod lex;
 mod memory;
 mod module;

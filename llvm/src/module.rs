@@ -14,12 +14,14 @@ use text::report::{ByteSpan, Diagnostics};
 
 /// A variable of the module.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Global {
+pub(super) struct Global<'a> {
     pub(super) ty: Ty,
     pub(super) space: u32,
     pub(super) constant: bool,
     /// Whether its initial value is other than zeros.
     pub(super) initialized: bool,
+    /// The string that it holds, as it is written.
+    pub(super) text: Option<&'a str>,
     /// Its unsupported property, if any: an alias, or thread-local storage.
     pub(super) unusual: Option<&'static str>,
 }
@@ -51,14 +53,14 @@ pub(super) struct FunctionDefinition<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Module<'a> {
     pub(super) types: Types<'a>,
-    pub(super) globals: BTreeMap<&'a str, Global>,
+    pub(super) globals: BTreeMap<&'a str, Global<'a>>,
     /// The words that denote these variables.
     pub(super) words: BTreeSet<String>,
     /// The words that denote several variables.
     pub(super) ambiguous: BTreeSet<String>,
     pub(super) functions: Vec<FunctionDefinition<'a>>,
-    /// Whether some pointers have 32 bits.
-    pub(super) short_pointers: bool,
+    /// Whether the module is compiled so that subnormal floats are flushed: the flag `nvvm-reflect-ftz`.
+    pub(super) flushes: bool,
     /// Functions that annotations declare as kernels.
     kernels: BTreeSet<&'a str>,
 }
@@ -99,7 +101,9 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
             }
             "target" => {
                 let layout = parser.tokens.last().map_or("", |token| token.at.of(text));
-                module.short_pointers |= second == "datalayout" && short_pointers(layout);
+                if second == "datalayout" {
+                    module.types.lay_out(layout.trim_matches('"'));
+                }
                 Ok(())
             }
             "!nvvm.annotations" => {
@@ -111,6 +115,10 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
                 || first.starts_with("uselistorder") =>
             {
                 let word = |token: &Token| token.at.of(text);
+                if parser.tokens.iter().any(|token| word(token) == "\"nvvm-reflect-ftz\"") {
+                    module.flushes = parser.tokens.iter().rev().any(|token| word(token) == "1")
+                        && !parser.tokens.iter().rev().any(|token| word(token) == "0");
+                }
                 if first.starts_with('!') && parser.tokens.iter().any(|t| word(t) == "\"kernel\"") {
                     let named = parser.tokens.iter().find(|token| word(token).starts_with('@'));
                     nodes.extend(named.map(|token| (first, quoted(text, token.at))));
@@ -128,8 +136,14 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
                     parser.report.forget(before);
                     let (ty, unusual) =
                         (Ty::Other, Some("a variable of this type or with this value"));
-                    let global =
-                        Global { ty, space: 0, constant: false, initialized: true, unusual };
+                    let global = Global {
+                        ty,
+                        space: 0,
+                        constant: false,
+                        initialized: true,
+                        text: None,
+                        unusual,
+                    };
                     parser.next = 0;
                     parser.name().map(|name| drop(module.globals.insert(name, global)))
                 } else {
@@ -249,15 +263,6 @@ fn parts(
     }
 }
 
-/// Whether a layout says that a pointer has 32 bits: `p:32:32`, `p3:32:32`.
-fn short_pointers(layout: &str) -> bool {
-    let parts = layout.trim_matches('"').split('-');
-    parts.filter_map(|part| part.strip_prefix('p')).any(|part| {
-        part.split(':').nth(1) == Some("32")
-            && part.split(':').next().is_some_and(|space| space.chars().all(|c| c.is_ascii_digit()))
-    })
-}
-
 impl<'a> Parser<'a, '_> {
     /// `%pair = type { i32, i32 }`
     fn type_definition(&mut self, module: &mut Module<'a>) -> LineResult<'a, ()> {
@@ -265,7 +270,7 @@ impl<'a> Parser<'a, '_> {
         self.expect("=")?;
         self.expect("type")?;
         let ty = if self.eat("opaque") { None } else { Some(self.any_type()?) };
-        module.types.insert(name, ty);
+        module.types.define(name, ty);
         self.end()
     }
 
@@ -273,8 +278,14 @@ impl<'a> Parser<'a, '_> {
     fn global(&mut self, module: &mut Module<'a>) -> LineResult<'a, ()> {
         let name = self.name()?;
         self.expect("=")?;
-        let mut global =
-            Global { ty: Ty::Other, space: 0, constant: false, initialized: false, unusual: None };
+        let mut global = Global {
+            ty: Ty::Other,
+            space: 0,
+            constant: false,
+            initialized: false,
+            text: None,
+            unusual: None,
+        };
         loop {
             match self.text_at(0) {
                 "" => {
@@ -309,6 +320,9 @@ impl<'a> Parser<'a, '_> {
             let value = self.operand()?;
             let zeros =
                 ["0", "zeroinitializer", "null", "undef", "poison", "false", "0.000000e+00"];
+            if let Value::Text(text) = value {
+                global.text = Some(text);
+            }
             global.initialized = !matches!(value, Value::Literal(word) if zeros.contains(&word));
         }
         module.globals.insert(name, global);

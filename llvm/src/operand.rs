@@ -28,6 +28,15 @@ pub(super) enum Value<'a> {
         from: Box<(Ty, Value<'a>)>,
         to: Ty,
     },
+    /// `add (i32 1, i32 2)`
+    Binary {
+        op: &'a str,
+        operands: Box<((Ty, Value<'a>), (Ty, Value<'a>))>,
+    },
+    /// `splat (i32 1)`: a vector of equal elements.
+    Splat(Box<(Ty, Value<'a>)>),
+    /// `c"…"`: an array of bytes, as it is written.
+    Text(&'a str),
     /// Another constant expression, by its opcode.
     Other(&'a str),
 }
@@ -36,17 +45,11 @@ pub(super) enum Value<'a> {
 const CASTS: &[&str] =
     &["bitcast", "addrspacecast", "inttoptr", "ptrtoint", "trunc", "zext", "sext"];
 
+/// Opcodes of constant expressions with two operands.
+const BINARY: &[&str] = &["add", "sub", "mul", "xor", "and", "or", "shl", "lshr", "ashr"];
+
 /// First words of constants whose value is unknown.
 const OTHER: &[&str] = &[
-    "add",
-    "sub",
-    "mul",
-    "xor",
-    "and",
-    "or",
-    "shl",
-    "lshr",
-    "ashr",
     "icmp",
     "fcmp",
     "select",
@@ -57,7 +60,6 @@ const OTHER: &[&str] = &[
     "dso_local_equivalent",
     "no_cfi",
     "ptrauth",
-    "splat",
     "asm",
 ];
 
@@ -301,10 +303,15 @@ impl<'a> Parser<'a, '_> {
         }
         let (word, _) = self.word("a value")?;
         if word == "c" && self.text_at(0).starts_with('"') {
+            let text = self.text_at(0).trim_matches('"');
             self.next += 1;
-            return Ok(Value::Other("c"));
+            return Ok(Value::Text(text));
         }
-        let expression = word == "getelementptr" || CASTS.contains(&word) || OTHER.contains(&word);
+        let expression = word == "getelementptr"
+            || CASTS.contains(&word)
+            || BINARY.contains(&word)
+            || OTHER.contains(&word)
+            || word == "splat";
         if !expression {
             return Ok(Value::Literal(word));
         }
@@ -322,6 +329,20 @@ impl<'a> Parser<'a, '_> {
             let to = self.any_type()?;
             self.expect(")")?;
             return Ok(Value::Cast { op: word, from, to });
+        }
+        if BINARY.contains(&word) {
+            self.expect("(")?;
+            let first = self.typed()?;
+            self.expect(",")?;
+            let operands = Box::new((first, self.typed()?));
+            self.expect(")")?;
+            return Ok(Value::Binary { op: word, operands });
+        }
+        if word == "splat" {
+            self.expect("(")?;
+            let element = Box::new(self.typed()?);
+            self.expect(")")?;
+            return Ok(Value::Splat(element));
         }
         if word == "getelementptr" {
             self.expect("(")?;

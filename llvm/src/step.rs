@@ -20,6 +20,8 @@ pub(super) enum InstructionKind<'a> {
         operands: (Typed<'a>, Typed<'a>),
     },
     Compare {
+        /// `fcmp` instead of `icmp`.
+        float: bool,
         relation: &'a str,
         operands: (Typed<'a>, Typed<'a>),
     },
@@ -53,9 +55,24 @@ pub(super) enum InstructionKind<'a> {
         callee: &'a str,
         arguments: Vec<Typed<'a>>,
     },
+    Assembly(InlineAssembly<'a>),
+    /// `fneg`
+    Negate(Typed<'a>),
     End(Terminator<'a>),
     /// An instruction of LLVM IR that is not supported: its opcode or its callee.
     Unsupported(&'a str),
+}
+
+/// A call of inline assembly.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct InlineAssembly<'a> {
+    pub(super) result: Ty,
+    /// The template and the constraints, without quotes.
+    pub(super) template: &'a str,
+    pub(super) constraints: &'a str,
+    /// Whether it says `sideeffect`.
+    pub(super) volatile: bool,
+    pub(super) arguments: Vec<Typed<'a>>,
 }
 
 /// Extracts or inserts a part of a value of several parts.
@@ -193,11 +210,17 @@ impl<'a> InstructionKind<'a> {
             InstructionKind::Address { base, .. } => base.0.clone(),
             InstructionKind::Phi { ty, .. } => ty.clone(),
             InstructionKind::Part(part) => return part.result(),
-            InstructionKind::Freeze(of) => of.0.clone(),
             InstructionKind::Alloca { .. } => Ty::Ptr(0),
-            InstructionKind::Call { result, .. } if *result != Ty::Void => result.clone(),
+            InstructionKind::Call { result, .. }
+            | InstructionKind::Assembly(InlineAssembly { result, .. })
+                if *result != Ty::Void =>
+            {
+                result.clone()
+            }
+            InstructionKind::Freeze(of) | InstructionKind::Negate(of) => of.0.clone(),
             InstructionKind::Memory(..)
             | InstructionKind::Call { .. }
+            | InstructionKind::Assembly(_)
             | InstructionKind::End(_)
             | InstructionKind::Unsupported(_) => {
                 return None;
@@ -221,9 +244,10 @@ impl<'a> InstructionKind<'a> {
             InstructionKind::Address { base, indices, .. } => {
                 std::iter::once(&base.1).chain(indices.iter().map(|index| &index.1)).collect()
             }
-            InstructionKind::Freeze(of) => vec![&of.1],
+            InstructionKind::Freeze(of) | InstructionKind::Negate(of) => vec![&of.1],
             InstructionKind::Alloca { count, .. } => count.iter().map(|count| &count.1).collect(),
-            InstructionKind::Call { arguments, .. } => {
+            InstructionKind::Call { arguments, .. }
+            | InstructionKind::Assembly(InlineAssembly { arguments, .. }) => {
                 arguments.iter().map(|argument| &argument.1).collect()
             }
             InstructionKind::End(end) => end.operands(),

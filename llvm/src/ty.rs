@@ -1,6 +1,6 @@
 //! Types: those of loads and stores, and all others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -106,8 +106,43 @@ pub(super) enum Ty {
     Other,
 }
 
-/// The definitions of named types; `None` for an opaque type.
-pub(super) type Types<'a> = BTreeMap<&'a str, Option<Ty>>;
+/// The named types of a module, and what its data layout says of pointers.
+#[derive(Debug, Default)]
+pub(super) struct Types<'a> {
+    /// `None` for an opaque type.
+    named: BTreeMap<&'a str, Option<Ty>>,
+    /// The address spaces whose pointers have 32 bits.
+    short: BTreeSet<u32>,
+}
+
+impl<'a> Types<'a> {
+    pub(super) fn define(&mut self, name: &'a str, ty: Option<Ty>) {
+        self.named.insert(name, ty);
+    }
+
+    fn get(&self, name: &str) -> Option<&Ty> {
+        self.named.get(name)?.as_ref()
+    }
+
+    /// Records the pointers of 32 bits of a layout: `p:32:32`, `p3:32:32`.
+    pub(super) fn lay_out(&mut self, layout: &str) {
+        for part in layout.split('-') {
+            let Some((space, rest)) = part.strip_prefix('p').and_then(|part| part.split_once(':'))
+            else {
+                continue;
+            };
+            let space = if space.is_empty() { Ok(0) } else { space.parse() };
+            if let (Ok(space), Some("32")) = (space, rest.split(':').next()) {
+                self.short.insert(space);
+            }
+        }
+    }
+
+    /// Whether pointers of this address space have 32 bits.
+    pub(super) fn is_short(&self, space: u32) -> bool {
+        self.short.contains(&space)
+    }
+}
 
 /// The maximum length of a chain of named types.
 const DEEPEST: u32 = 100;
@@ -188,7 +223,7 @@ impl Ty {
             Ty::Vector(count, element) => repeat((*count).into(), element),
             Ty::Array(count, element) => repeat(*count, element),
             Ty::Struct { fields, .. } => fields.iter().try_for_each(|field| repeat(1, field)),
-            Ty::Named(name) => repeat(1, types.get(name.as_str())?.as_ref()?),
+            Ty::Named(name) => repeat(1, types.get(name)?),
         }
     }
 
@@ -228,7 +263,7 @@ impl Ty {
         let mut ty = self;
         for _ in 0..DEEPEST {
             let Ty::Named(name) = ty else { return Some(ty) };
-            ty = types.get(name.as_str())?.as_ref()?;
+            ty = types.get(name)?;
         }
         None
     }
@@ -247,6 +282,7 @@ impl Ty {
         match self {
             Ty::Void | Ty::Other => None,
             Ty::Scalar(scalar) => own(scalar.bits().into()),
+            Ty::Ptr(space) if types.is_short(*space) => Some((4, 4)),
             Ty::Ptr(_) => Some((8, 8)),
             Ty::Vector(lanes, element) => {
                 let bits = u64::from(element.loaded()?.scalar.bits()) * u64::from(*lanes);
@@ -268,7 +304,7 @@ impl Ty {
                 }
                 Some((end.checked_next_multiple_of(most)?, most))
             }
-            Ty::Named(name) => types.get(name.as_str())?.as_ref()?.laid_out(types, patience),
+            Ty::Named(name) => types.get(name)?.laid_out(types, patience),
         }
     }
 

@@ -5,6 +5,8 @@ use super::operand::Value;
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
 use lift::function::{EntryValue, FunctionVariable};
+use model::isa::float::{self, Rounding};
+use model::isa::{Type, TypeKind};
 use text::cursor::short;
 
 /// The assumed size in bytes of a variable whose size is set when the kernel starts.
@@ -29,6 +31,34 @@ impl<'a> Translator<'a, '_> {
                 }
                 Ok(held.parts.iter().map(|(_, cell)| cell.clone()).collect())
             }
+            Value::Cast { op, from, to }
+                if !matches!((*op, to), ("bitcast" | "addrspacecast", Ty::Ptr(_))) =>
+            {
+                let Some(scalars) = to.parts(&self.module.types) else {
+                    return self.no("a value of this type is not supported");
+                };
+                let parts: Vec<_> =
+                    scalars.into_iter().map(|scalar| (scalar, self.temporary())).collect();
+                self.converts(op, from, to, &parts)?;
+                Ok(parts.into_iter().map(|(_, cell)| cell).collect())
+            }
+            Value::Binary { op, operands } => {
+                let (a, b) = &**operands;
+                let scalars = a.0.parts(&self.module.types).unwrap_or_default();
+                let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
+                let mut cells = Vec::new();
+                for (scalar, (a, b)) in scalars.into_iter().zip(left.iter().zip(&right)) {
+                    let cell = self.temporary();
+                    self.binary(op, scalar, (&cell, a, b))?;
+                    cells.push(cell);
+                }
+                Ok(cells)
+            }
+            Value::Splat(element) => {
+                let cell = self.one(&element.0, &element.1)?;
+                let parts = ty.parts(&self.module.types).map_or(0, |parts| parts.len());
+                Ok(vec![cell; parts])
+            }
             Value::Global(_) | Value::Address { .. } | Value::Cast { .. } => {
                 let (base, offset) = self.constant_address(value)?;
                 if offset == 0 {
@@ -41,12 +71,7 @@ impl<'a> Translator<'a, '_> {
             Value::Aggregate(elements) => {
                 let mut cells = Vec::new();
                 for (ty, element) in elements {
-                    if let Value::Literal("undef" | "poison") = element {
-                        let parts = ty.parts(&self.module.types).map_or(0, |parts| parts.len());
-                        cells.extend(vec![UNDEFINED.to_owned(); parts]);
-                    } else {
-                        cells.extend(self.cells(ty, element)?);
-                    }
+                    cells.extend(self.cells(ty, element)?);
                 }
                 let parts = ty.parts(&self.module.types).map(|parts| parts.len());
                 if parts != Some(cells.len()) {
@@ -59,12 +84,13 @@ impl<'a> Translator<'a, '_> {
                 let Some(scalars) = ty.parts(&self.module.types) else {
                     return self.no("a value of this type is not supported");
                 };
+                // Each undefined part must get a value before it is used. Otherwise the use is refused.
+                if matches!(*literal, "undef" | "poison") {
+                    return Ok(vec![UNDEFINED.to_owned(); scalars.len()]);
+                }
                 if scalars.len() > 1 {
                     return match *literal {
                         "zeroinitializer" => Ok(vec!["0".to_owned(); scalars.len()]),
-                        // Each element must be inserted before it is used. Otherwise the first use is
-                        // refused.
-                        "undef" | "poison" => Ok(vec![UNDEFINED.to_owned(); scalars.len()]),
                         _ => self.no("a constant of this form is not supported"),
                     };
                 }
@@ -73,6 +99,7 @@ impl<'a> Translator<'a, '_> {
                     None => Ok(Vec::new()),
                 }
             }
+            Value::Text(_) => self.no("a string as a value is not supported"),
             Value::Other(what) => {
                 self.no(format!("the constant `{}` is not supported", short(what)))
             }
@@ -95,21 +122,27 @@ impl<'a> Translator<'a, '_> {
 
     /// A number as it is written in an instruction of a test: without a sign.
     fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellText> {
-        if matches!(text, "undef" | "poison") {
-            return self.no(format!("`{text}` is not supported"));
-        }
         let bits = match (scalar, text) {
+            (_, _) if scalar.is_float() && text.starts_with("f0x") => {
+                text.strip_prefix("f0x").and_then(hexadecimal)
+            }
+            (_, "+inf" | "-inf" | "+qnan" | "-qnan") if scalar.is_float() => {
+                Some(special_float(scalar, text))
+            }
             (_, "zeroinitializer") | (ScalarType::Ptr, "null") | (ScalarType::Int(1), "false") => {
                 Some(0)
             }
             (ScalarType::Int(1), "true") => Some(1),
             (ScalarType::Int(width @ 1..=64), _) => integer(text, width),
-            (ScalarType::Float, _) => float(text).map(|value| {
+            (ScalarType::Half | ScalarType::BFloat, _) if !text.starts_with("0x") => {
+                decimal(text).and_then(|value| half(scalar, value))
+            }
+            (ScalarType::Float, _) => decimal(text).map(|value| {
                 #[expect(clippy::cast_possible_truncation, reason = "LLVM writes one that fits")]
                 let narrow = value as f32;
                 u64::from(narrow.to_bits())
             }),
-            (ScalarType::Double, _) => float(text).map(f64::to_bits),
+            (ScalarType::Double, _) => decimal(text).map(f64::to_bits),
             (ScalarType::Half, _) => text.strip_prefix("0xH").and_then(hexadecimal),
             (ScalarType::BFloat, _) => text.strip_prefix("0xR").and_then(hexadecimal),
             _ => None,
@@ -141,9 +174,12 @@ impl<'a> Translator<'a, '_> {
                 self.constant_address(&from.1)
             }
             Value::Cast { op, .. } => self.no(format!("the constant `{op}` is not supported")),
-            Value::Literal(_) | Value::Aggregate(_) | Value::Other(_) => {
-                self.no("an address that is a number is not supported")
-            }
+            Value::Literal(_)
+            | Value::Aggregate(_)
+            | Value::Binary { .. }
+            | Value::Splat(_)
+            | Value::Text(_)
+            | Value::Other(_) => self.no("an address that is a number is not supported"),
         }
     }
 
@@ -276,7 +312,7 @@ fn integer(text: &str, bits: u32) -> Option<u64> {
 }
 
 /// `1.5e+00`, or the bits of a double.
-fn float(text: &str) -> Option<f64> {
+fn decimal(text: &str) -> Option<f64> {
     match text.strip_prefix("0x") {
         Some(digits) => hexadecimal(digits).map(f64::from_bits),
         None if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') => {
@@ -284,6 +320,33 @@ fn float(text: &str) -> Option<f64> {
         }
         None => None,
     }
+}
+
+/// A decimal number as the bits of a half; `None` if it is not one exactly.
+fn half(scalar: ScalarType, value: f64) -> Option<u64> {
+    let double = Type { kind: TypeKind::Float, bits: 64 };
+    let convert = |to, from, value| float::convert(to, from, Rounding::Nearest, value);
+    let single = convert(Type::F32, double, value.to_bits().into());
+    let bits = if scalar == ScalarType::BFloat {
+        single >> 16
+    } else {
+        convert(Type { kind: TypeKind::Float, bits: 16 }, Type::F32, single)
+    };
+    u64::try_from(bits).ok()
+}
+
+/// An infinity or a NaN, by its name.
+fn special_float(scalar: ScalarType, name: &str) -> u64 {
+    let (bits, fraction) = match scalar {
+        ScalarType::Half => (16, 10),
+        ScalarType::BFloat => (16, 7),
+        ScalarType::Float => (32, 23),
+        ScalarType::Double | ScalarType::Int(_) | ScalarType::Ptr => (64, 52),
+    };
+    let sign = u64::from(name.starts_with('-')) << (bits - 1);
+    let infinity = ((1_u64 << (bits - 1)) - 1) >> fraction << fraction;
+    let quiet = u64::from(name.ends_with("qnan")) << (fraction - 1);
+    sign | infinity | quiet
 }
 
 fn hexadecimal(digits: &str) -> Option<u64> {

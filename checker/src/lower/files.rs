@@ -41,7 +41,8 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
     let shown = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
     let kind = match ending {
-        Some("ll") => Some(FileKind::Llvm),
+        // Triton names its LLVM IR `.llir`.
+        Some("ll" | "llir") => Some(FileKind::Llvm),
         Some("ptx") => Some(FileKind::Ptx),
         Some("sass") => Some(FileKind::Sass),
         Some(_) | None => None,

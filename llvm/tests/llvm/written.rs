@@ -42,8 +42,13 @@ fn described(function: &Function) -> String {
 /// `UPDATE=1 cargo test` rewrites them; read what changed.
 #[test]
 fn the_columns_of_a_module_are_as_recorded() {
+    recorded(include_str!("functions.ll"), "functions.txt");
+    recorded(include_str!("compilers.ll"), "compilers.txt");
+}
+
+fn recorded(module: &str, columns: &str) {
     let mut now = String::new();
-    for (name, made) in column::read(include_str!("functions.ll")) {
+    for (name, made) in column::read(module) {
         let text = match made {
             Ok(function) => {
                 column::parses(&function);
@@ -54,7 +59,7 @@ fn the_columns_of_a_module_are_as_recorded() {
         now.push_str(&text);
         now.push('\n');
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm/functions.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/llvm").join(columns);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &now).expect("it can be written");
     }
@@ -95,4 +100,17 @@ fn a_local_variable_is_seen_by_nobody() {
     );
     assert!(function.rows.iter().all(|row| !row.volatile));
     assert_eq!(function.variables.len(), 1);
+}
+
+#[test]
+fn inline_assembly_that_may_be_moved_has_a_note() {
+    let of = |how: &str, clobbers: &str| {
+        let text = format!(
+            "define void @f(ptr %p) {{\n  call void asm {how} \"st.u32 [$0], 1;\", \"l{clobbers}\"(ptr %p)\n  ret void\n}}\n"
+        );
+        column::one(&text).notes.iter().any(|note| note.starts_with("line 2: this inline assembly"))
+    };
+    assert!(of("", ""));
+    assert!(!of("sideeffect", ""));
+    assert!(!of("", ",~{memory}"));
 }

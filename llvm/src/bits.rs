@@ -1,0 +1,118 @@
+//! Values as bits: several scalars in one register, and the scalars in a register.
+
+use super::function::{CellText, LoweringResult, Translator};
+use super::ty::ScalarType;
+use super::value::UNDEFINED;
+
+/// A scalar of a value, and its register or number.
+pub(super) type ScalarPart = (ScalarType, CellText);
+
+/// The width in bits of a register that holds so many bits.
+fn register_bits(bits: u32) -> u32 {
+    if bits <= 32 { 32 } else { 64 }
+}
+
+fn total(parts: &[ScalarPart]) -> u32 {
+    parts.iter().map(|(scalar, _)| scalar.bits()).sum()
+}
+
+impl Translator<'_, '_> {
+    /// One register with all parts, the first one in the lowest bits.
+    pub(super) fn packed(&mut self, parts: &[ScalarPart]) -> LoweringResult<CellText> {
+        let width = total(parts);
+        if width > 64 {
+            return self.no(format!("a value of {width} bits in one register is not supported"));
+        }
+        let wide = register_bits(width);
+        let mut sum: Option<CellText> = None;
+        let mut at = 0;
+        for (scalar, cell) in parts {
+            if cell == UNDEFINED {
+                return self.no("`undef` is not supported");
+            }
+            let mut cell = if scalar.bits() == 1 { self.number_of(cell) } else { cell.clone() };
+            if wide == 64 && scalar.bits() <= 32 {
+                cell = self.made_by("cvt.u64.u32", &[&cell]);
+            }
+            if at > 0 {
+                cell = self.made_by(&format!("shl.b{wide}"), &[&cell, &at.to_string()]);
+            }
+            sum = Some(match sum {
+                None => cell,
+                Some(low) => self.made_by(&format!("or.b{wide}"), &[&low, &cell]),
+            });
+            at += scalar.bits();
+        }
+        Ok(sum.unwrap_or_else(|| "0".to_owned()))
+    }
+
+    /// Assigns the bits of a register to parts, the lowest bits to the first one.
+    pub(super) fn unpacked(&mut self, from: &str, to: &[ScalarPart]) -> LoweringResult<()> {
+        let width = total(to);
+        if width > 64 {
+            return self.no(format!("a value of {width} bits in one register is not supported"));
+        }
+        let wide = register_bits(width);
+        let mut at = 0;
+        for (scalar, to) in to {
+            let mut cell = from.to_owned();
+            if at > 0 {
+                cell = self.made_by(&format!("shr.u{wide}"), &[&cell, &at.to_string()]);
+            }
+            at += scalar.bits();
+            if wide == 64 && scalar.bits() <= 32 {
+                cell = self.made_by("cvt.u32.u64", &[&cell]);
+            }
+            if scalar.bits() == 1 {
+                let low = self.made_by("and.b32", &[&cell, "1"]);
+                self.row(format!("setp.ne.u32 {to}, {low}, 0"));
+                continue;
+            }
+            let cell = self.masked(*scalar, cell);
+            self.mov(*scalar, to, &cell)?;
+        }
+        Ok(())
+    }
+
+    /// Assigns the bits of some parts to other parts: a cast between vectors, or of a vector.
+    pub(super) fn repacked(
+        &mut self,
+        from: &[ScalarPart],
+        to: &[ScalarPart],
+    ) -> LoweringResult<()> {
+        let same = from.len() == to.len()
+            && from.iter().zip(to).all(|(from, to)| from.0.bits() == to.0.bits());
+        if same {
+            return from
+                .iter()
+                .zip(to)
+                .try_for_each(|((_, from), (scalar, to))| self.mov(*scalar, to, from));
+        }
+        // The bits up to which both sides have whole parts, one piece after the other.
+        let (mut from, mut to) = (from, to);
+        while !from.is_empty() || !to.is_empty() {
+            let mut taken = (1, 1);
+            loop {
+                let (Some(a), Some(b)) = (from.get(..taken.0), to.get(..taken.1)) else {
+                    return self.no("this cast of a vector is not supported");
+                };
+                match total(a).cmp(&total(b)) {
+                    std::cmp::Ordering::Less => taken.0 += 1,
+                    std::cmp::Ordering::Greater => taken.1 += 1,
+                    std::cmp::Ordering::Equal => break,
+                }
+            }
+            let bits = self.packed(&from[..taken.0])?;
+            self.unpacked(&bits, &to[..taken.1])?;
+            (from, to) = (&from[taken.0..], &to[taken.1..]);
+        }
+        Ok(())
+    }
+
+    /// A register with the result of an instruction of these operands.
+    pub(super) fn made_by(&mut self, instruction: &str, operands: &[&str]) -> CellText {
+        let result = self.temporary();
+        self.row(format!("{instruction} {result}, {}", operands.join(", ")));
+        result
+    }
+}
