@@ -90,7 +90,8 @@ pub(super) fn read<'a>(
         } else if blocks.last().is_none_or(ended) {
             blocks.push(Block { label: None, at, instructions: Vec::new() });
         }
-        if parser.text_at(0).is_empty() || parser.text_at(0).starts_with("#dbg") {
+        let first = parser.text_at(0);
+        if first.is_empty() || first.starts_with("#dbg") || first.starts_with("uselistorder") {
             continue;
         }
         let at = parser.here();

@@ -57,13 +57,16 @@ pub(super) fn does_nothing(callee: &str) -> bool {
     NOTHING.iter().any(|prefix| callee.starts_with(prefix))
 }
 
-impl<'a> Translator<'a, '_> {
+impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn call(
         &mut self,
         callee: &'a str,
-        arguments: &[Typed<'a>],
+        arguments: &'m [Typed<'a>],
         result: &[ScalarPart],
     ) -> LoweringResult<()> {
+        if let Some(body) = self.bodies.get(callee) {
+            return self.inline(body, arguments, result);
+        }
         if does_nothing(callee) {
             return match result {
                 [] => Ok(()),

@@ -172,10 +172,14 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     fn returns(&mut self, value: Option<&'m Typed<'a>>, last: bool) -> LoweringResult<()> {
         let ty = value.map_or(&Ty::Void, |value| &value.0);
-        let result = &self.definition.result;
+        let definition = self.inlined.as_ref().map_or(self.definition, |call| call.definition);
+        let result = &definition.result;
         let pointers = matches!((ty, result), (Ty::Ptr(_), Ty::Ptr(_)));
         if ty != result && !pointers {
             return self.wrong("llvm-type", "the returned value has a different type".to_owned());
+        }
+        if self.inlined.is_some() {
+            return self.returns_to_call(value, last);
         }
         if let Some(value) = value {
             let (scalars, bits) = self.register_type(&value.0, "a result")?;

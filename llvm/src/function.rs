@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use model::memory::Space;
 
 use super::call;
+use super::inline::InlinedCall;
 use super::module::{FunctionDefinition, Module};
 use super::operand::Value;
 use super::step::{AggregateAccess, Block, InstructionKind, TypedInstruction};
@@ -33,7 +34,7 @@ pub(super) struct LoweredValue {
 }
 
 /// The origin of a pointer.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Root<'a> {
     Parameter(usize),
     Alloca(&'a str),
@@ -41,23 +42,35 @@ pub(super) enum Root<'a> {
     Unknown,
 }
 
+/// The functions that a module defines, by name.
+pub(super) type Bodies<'a, 'm> = BTreeMap<&'a str, FunctionBody<'a, 'm>>;
+
+/// A function with its blocks, whose implicit names are numbered.
+pub(super) struct FunctionBody<'a, 'm> {
+    pub(super) definition: &'m FunctionDefinition<'a>,
+    pub(super) blocks: Vec<Block<'a>>,
+}
+
 pub(super) struct Translator<'a, 'm> {
     pub(super) module: &'m Module<'a>,
+    pub(super) bodies: &'m Bodies<'a, 'm>,
+    /// The call whose function is being translated, if it is not the function itself.
+    pub(super) inlined: Option<InlinedCall<'a, 'm>>,
     pub(super) definition: &'m FunctionDefinition<'a>,
     report: &'m mut Diagnostics,
     lines: &'m LineIndex,
     pub(super) values: BTreeMap<&'a str, LoweredValue>,
     /// The instruction that produces each value.
-    steps: BTreeMap<&'a str, &'m InstructionKind<'a>>,
+    pub(super) steps: BTreeMap<&'a str, &'m InstructionKind<'a>>,
     /// Local variables that are kept in registers.
     pub(super) slots: BTreeSet<&'a str>,
     /// Words that are in use.
     names: BTreeSet<String>,
-    labels: BTreeMap<&'a str, String>,
+    pub(super) labels: BTreeMap<&'a str, String>,
     /// Labels of the next row.
     pending: Vec<String>,
     /// The position of the instruction that is being translated.
-    at: ByteSpan,
+    pub(super) at: ByteSpan,
     pub(super) result: Option<(String, u16)>,
     pub(super) builder: FunctionBuilder,
     pub(super) initial: Vec<(String, EntryValue)>,
@@ -82,18 +95,53 @@ pub(super) fn word(name: &str) -> String {
     word
 }
 
+/// The names of the parameters, also of those whose numbers are implicit.
+pub(super) fn parameter_names<'a>(definition: &FunctionDefinition<'a>) -> Vec<&'a str> {
+    let mut next = 0;
+    let names = definition.parameters.iter().map(|parameter| match parameter.name {
+        "" => {
+            next += 1;
+            implicit(next - 1).unwrap_or("")
+        }
+        name => {
+            next = name.parse().map_or(next, |number: usize| number.saturating_add(1));
+            name
+        }
+    });
+    names.collect()
+}
+
+/// The bodies of all functions that can be read.
+pub(super) fn bodies<'a, 'm>(
+    module: &'m Module<'a>,
+    text: &'a str,
+    report: &mut Diagnostics,
+) -> Bodies<'a, 'm> {
+    let mut bodies = BTreeMap::new();
+    for definition in &module.functions {
+        let before = report.count();
+        let mut blocks = definition.blocks(text, report);
+        number(definition, &mut blocks);
+        if report.count() == before {
+            bodies.insert(definition.name, FunctionBody { definition, blocks });
+        }
+    }
+    bodies
+}
+
 /// Translates a function, or states why it is not supported. Code that LLVM would reject is reported.
 pub(super) fn translate<'a>(
-    module: &Module<'a>,
+    (module, bodies): (&Module<'a>, &Bodies<'a, '_>),
     definition: &FunctionDefinition<'a>,
-    blocks: &mut [Block<'a>],
     lines: &LineIndex,
     report: &mut Diagnostics,
 ) -> LoweringResult<Function> {
     let before = report.count();
-    number(definition, blocks);
+    let blocks = &bodies[definition.name].blocks;
     let mut translator = Translator {
         module,
+        bodies,
+        inlined: None,
         definition,
         report,
         lines,
@@ -251,24 +299,14 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         // Registers take their names before anything else can.
         let mut parameters = Vec::new();
-        let mut next = 0;
+        let names = parameter_names(definition);
         for (index, parameter) in definition.parameters.iter().enumerate() {
             let by_value = ["byval", "byref", "inalloca", "preallocated"];
             if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
                 return self.no(format!("a parameter with `{how}` is not supported"));
             }
             let (scalars, bits) = self.register_type(&parameter.ty, "a parameter")?;
-            let name = match parameter.name {
-                "" => {
-                    let name = implicit(next).unwrap_or("");
-                    next += 1;
-                    name
-                }
-                name => {
-                    next = name.parse().map_or(next, |number: usize| number.saturating_add(1));
-                    name
-                }
-            };
+            let name = names[index];
             let mut points_to = None;
             if let Ty::Ptr(space) = parameter.ty {
                 points_to = Some(self.space(space)?);
@@ -349,7 +387,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Assigns registers to each value and a label to each block.
-    fn names_of(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
+    pub(super) fn names_of(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         for block in blocks {
             self.at = block.at;
             let Some(label) = block.label else {
@@ -480,6 +518,10 @@ impl<'a, 'm> Translator<'a, 'm> {
                     Some(InstructionKind::Alloca { .. }) => return Root::Alloca(name),
                     Some(_) => return Root::Unknown,
                     None => {
+                        let outer = self.inlined.as_ref().and_then(|call| call.roots.get(name));
+                        if let Some(root) = outer {
+                            return *root;
+                        }
                         let cell = self.values.get(name).and_then(|held| held.parts.first());
                         let place = self
                             .initial
@@ -536,7 +578,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Translates all reachable blocks, in the order of the file.
-    fn blocks(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
+    pub(super) fn blocks(&mut self, blocks: &'m [Block<'a>]) -> LoweringResult<()> {
         let Some(first) = blocks.first() else {
             return self.wrong("llvm-block", "this function has no block".to_owned());
         };

@@ -47,6 +47,12 @@ fn tokens(text: &str, start: usize, length: usize, report: &mut Diagnostics) -> 
                 continue;
             }
             ';' => break,
+            '/' if rest.starts_with("/*") => {
+                // A comment that is not closed on its line is not supported.
+                let Some(end) = rest.find("*/") else { break };
+                at += end + 2;
+                continue;
+            }
             '"' => {
                 let Some(inside) = rest[1..].find('"') else {
                     report

@@ -14,6 +14,7 @@ mod compute;
 mod control;
 mod float;
 mod function;
+mod inline;
 mod intrinsic;
 mod lex;
 mod memory;
@@ -168,13 +169,12 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let mut report = Diagnostics::of_many();
     let module = module::read(text, &mut report);
     let lines = LineIndex::of(text);
+    // A line that cannot be read defines no value. Uses of that value are not reported.
+    let bodies = function::bodies(&module, text, &mut report);
     let mut functions = Functions::new();
     for definition in &module.functions {
-        let before = report.count();
-        let mut blocks = definition.blocks(text, &mut report);
-        // A line that cannot be read defines no value. Uses of that value are not reported.
-        if report.count() == before {
-            let made = function::translate(&module, definition, &mut blocks, &lines, &mut report);
+        if bodies.contains_key(definition.name) {
+            let made = function::translate((&module, &bodies), definition, &lines, &mut report);
             functions.push((definition.symbol(), made));
         }
     }

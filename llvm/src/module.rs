@@ -1,6 +1,7 @@
 //! A module of LLVM IR: its types, its variables, and its functions.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
 
 use super::body;
 use super::function;
@@ -68,6 +69,32 @@ pub(super) struct Module<'a> {
 /// First words of lines of a module that do not affect the behaviour of its functions.
 const IGNORED: &[&str] = &["source_filename", "declare", "attributes", "module", "uselistorder"];
 
+/// The tokens of the next definition or declaration, which may span several lines. Of a function only the first
+/// line.
+fn entry(text: &str, lines: &mut Peekable<impl Iterator<Item = Vec<Token>>>) -> Option<Vec<Token>> {
+    let mut tokens = lines.next()?;
+    while body::depth(text, &tokens) > 0 && tokens[0].at.of(text) != "define" {
+        let Some(more) = lines.next() else { break };
+        tokens.extend(more);
+    }
+    if tokens[0].at.of(text).starts_with('@') {
+        // The value of a variable may begin on the next line.
+        while let Some(more) = lines.next_if(|more| !begins(text, more)) {
+            tokens.extend(more);
+        }
+    }
+    Some(tokens)
+}
+
+/// Whether a line of a module begins a definition or a declaration.
+fn begins(text: &str, line: &[Token]) -> bool {
+    let first = line[0].at.of(text);
+    IGNORED.contains(&first)
+        || matches!(first, "define" | "target")
+        || first.starts_with(['@', '%', '!', '$', '^'])
+        || first.starts_with("uselistorder")
+}
+
 /// Calling conventions of kernels, by name and number.
 const KERNEL: &[&str] = &["ptx_kernel", "71"];
 
@@ -78,13 +105,8 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
     let mut annotations = Vec::new();
     let mut nodes: BTreeMap<&'a str, &'a str> = BTreeMap::new();
     let mut parser = Parser::new(text, report);
-    let mut lines = lines.into_iter();
-    while let Some(mut tokens) = lines.next() {
-        // A definition that spans several lines.
-        while body::depth(text, &tokens) > 0 && tokens[0].at.of(text) != "define" {
-            let Some(more) = lines.next() else { break };
-            tokens.extend(more);
-        }
+    let mut lines = lines.into_iter().peekable();
+    while let Some(tokens) = entry(text, &mut lines) {
         parser.begin(tokens);
         let first = parser.text_at(0);
         let second = parser.text_at(1);

@@ -6,6 +6,11 @@ use super::step::{AggregateAccess, Typed};
 use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
 
+/// Whether an index is a number.
+fn is_constant(index: &Typed<'_>) -> bool {
+    matches!(index.1, Value::Literal(_))
+}
+
 impl<'a> Translator<'a, '_> {
     /// Extracts or inserts a part.
     pub(super) fn part(
@@ -27,6 +32,31 @@ impl<'a> Translator<'a, '_> {
                 let at = self.before(&into.0, path)?;
                 self.kept_inside(&element.1)?;
                 self.insert(result, into, element, at)
+            }
+            AggregateAccess::ExtractElement { from, index } if !is_constant(index) => {
+                let cells = self.defined(&from.0, &from.1)?;
+                let Some((scalar, to)) = to.first() else { return Ok(()) };
+                let here = self.cell(index)?;
+                // An index that is too large has no defined result.
+                let mut found = cells.first().cloned().unwrap_or_default();
+                for (number, cell) in cells.iter().enumerate().skip(1) {
+                    let equal = self.equal(&index.0, &here, &number.to_string())?;
+                    let next = self.temporary();
+                    self.select(*scalar, (&next, cell, &found), &equal)?;
+                    found = next;
+                }
+                self.mov(*scalar, to, &found)
+            }
+            AggregateAccess::InsertElement { into, element, index } if !is_constant(index) => {
+                self.kept_inside(&element.1)?;
+                let cells = self.defined(&into.0, &into.1)?;
+                let new = self.cell(element)?;
+                let here = self.cell(index)?;
+                for (number, ((scalar, to), old)) in to.iter().zip(&cells).enumerate() {
+                    let equal = self.equal(&index.0, &here, &number.to_string())?;
+                    self.select(*scalar, (to, &new, old), &equal)?;
+                }
+                Ok(())
             }
             AggregateAccess::ExtractElement { from, index } => {
                 let at = self.index(&from.0, index)?;

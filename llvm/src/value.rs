@@ -147,6 +147,9 @@ impl<'a> Translator<'a, '_> {
             (ScalarType::BFloat, _) => text.strip_prefix("0xR").and_then(hexadecimal),
             _ => None,
         };
+        if scalar.bits() > 64 {
+            return self.no(format!("values of type {scalar} are not supported"));
+        }
         let Some(bits) = bits else {
             let message = format!("`{}` is not a value of type {scalar}", short(text));
             return self.wrong("llvm-value", message);
@@ -303,7 +306,11 @@ fn alike(a: &Ty, b: &Ty) -> bool {
 
 /// A decimal integer with this number of bits, as an unsigned number.
 fn integer(text: &str, bits: u32) -> Option<u64> {
-    let value: i128 = text.parse().ok()?;
+    let hexadecimal = |digits| i128::from_str_radix(digits, 16).ok();
+    let value = match (text.strip_prefix("u0x"), text.strip_prefix("s0x")) {
+        (Some(digits), _) | (_, Some(digits)) => hexadecimal(digits)?,
+        (None, None) => text.parse().ok()?,
+    };
     let most = 1_i128 << bits;
     if !(-(most >> 1)..most).contains(&value) {
         return None;

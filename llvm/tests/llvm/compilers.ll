@@ -60,3 +60,40 @@ uselistorder ptr @.str, { 1, 0 }
 !llvm.module.flags = !{!3}
 !3 = !{i32 4, !"nvvm-reflect-ftz", i32 1}
 !4 = distinct !DISubprogram(name: "masked", linkageName: "masked", scope: !1, file: !1, line: 310)
+
+define i32 @calls(ptr %p, i32 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %entry ], [ %j, %loop ]
+  %j = call i32 @next(ptr %p, i32 %i)
+  %c = icmp slt i32 %j, %n
+  br i1 %c, label %loop, label %done
+done:
+  ret i32 %j
+}
+
+define internal i32 @next(ptr %0, i32 %1) {
+  %3 = icmp eq i32 %1, 3
+  br i1 %3, label %4, label %5
+4:
+  ret i32 7
+5:
+  store volatile i32 %1, ptr %0
+  %6 = add i32 %1, u0x1
+  ret i32 %6
+}
+
+define i32 @again(i32 %n) {
+  %v = call i32 @again(i32 %n)
+  ret i32 %v
+}
+
+@two = global [2 x half]
+  [half 0xH0000, half 0xH0000]
+
+define float @chosen(<2 x float> %v, i32 %n) {
+  %w = insertelement <2 x float> %v, float 1.0, i32 /* where */ %n
+  %f = extractelement <2 x float> %w, i32 %n
+  ret float %f
+}

@@ -1,0 +1,116 @@
+//! Calls of functions that the module defines: their instructions, in place of the call.
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use super::bits::ScalarPart;
+use super::function::{
+    FunctionBody, LoweredValue, LoweringResult, Root, Translator, parameter_names,
+};
+use super::module::FunctionDefinition;
+use super::step::Typed;
+use text::cursor::short;
+
+/// The maximum number of calls inside each other.
+const DEEPEST: usize = 32;
+
+/// The number of rows from which on no call is replaced: calls in calls may double the rows each time.
+const LONGEST: usize = 20_000;
+
+/// A call while its function is translated in its place.
+pub(super) struct InlinedCall<'a, 'm> {
+    pub(super) definition: &'m FunctionDefinition<'a>,
+    /// The functions of this call and of those around it.
+    callers: Vec<&'a str>,
+    /// The registers of the result.
+    result: Vec<ScalarPart>,
+    /// The label behind the call.
+    end: String,
+    /// Where the parameters that are pointers lead.
+    pub(super) roots: BTreeMap<&'a str, Root<'a>>,
+}
+
+impl<'a, 'm> Translator<'a, 'm> {
+    /// Translates a function in place of a call.
+    pub(super) fn inline(
+        &mut self,
+        body: &'m FunctionBody<'a, 'm>,
+        arguments: &'m [Typed<'a>],
+        result: &[ScalarPart],
+    ) -> LoweringResult<()> {
+        let definition = body.definition;
+        let name = short(definition.name);
+        let mut callers =
+            self.inlined.as_ref().map_or(vec![self.definition.name], |call| call.callers.clone());
+        if callers.contains(&definition.name) {
+            return self.no(format!("a recursive call of `@{name}` is not supported"));
+        }
+        if callers.len() >= DEEPEST || self.builder.len() > LONGEST {
+            return self.no(format!("the call of `@{name}` makes the function too long"));
+        }
+        if definition.variadic {
+            return self.no(format!("a call of `@{name}`, which has `...`, is not supported"));
+        }
+        if definition.parameters.len() != arguments.len() {
+            let message = format!("`@{name}` has a different number of parameters");
+            return self.wrong("llvm-call", message);
+        }
+        callers.push(definition.name);
+        let (mut values, mut roots) = (BTreeMap::new(), BTreeMap::new());
+        let names = parameter_names(definition);
+        for ((parameter, name_of), (ty, value)) in
+            definition.parameters.iter().zip(names).zip(arguments)
+        {
+            if parameter.attributes.iter().any(|how| matches!(*how, "byval" | "byref" | "sret")) {
+                return self.no(format!("a call of `@{name}` with `byval` is not supported"));
+            }
+            let Some(scalars) = ty.parts(&self.module.types) else {
+                return self.no("an argument of this type is not supported");
+            };
+            let cells = self.cells(ty, value)?;
+            let parts = scalars.into_iter().zip(cells).collect();
+            roots.insert(name_of, self.root(value));
+            values.insert(name_of, LoweredValue { ty: parameter.ty.clone(), parts });
+        }
+        let end = self.fresh("after");
+        let call =
+            InlinedCall { definition, callers, result: result.to_vec(), end: end.clone(), roots };
+        let outer = (
+            self.inlined.replace(call),
+            mem::replace(&mut self.values, values),
+            mem::take(&mut self.steps),
+            mem::take(&mut self.slots),
+            mem::take(&mut self.labels),
+        );
+        let at = self.at;
+        self.names_of(&body.blocks)?;
+        self.blocks(&body.blocks)?;
+        (self.inlined, self.values, self.steps, self.slots, self.labels) = outer;
+        self.at = at;
+        self.place(end);
+        Ok(())
+    }
+
+    /// A return of a function that stands in place of its call. `last`: nothing of it follows.
+    pub(super) fn returns_to_call(
+        &mut self,
+        value: Option<&'m Typed<'a>>,
+        last: bool,
+    ) -> LoweringResult<()> {
+        let Some(call) = &self.inlined else { return Ok(()) };
+        let (result, end) = (call.result.clone(), call.end.clone());
+        if let Some(value) = value
+            && !result.is_empty()
+        {
+            self.kept_inside(&value.1)?;
+            let cells = self.cells(&value.0, &value.1)?;
+            for ((scalar, to), from) in result.iter().zip(&cells) {
+                self.mov(*scalar, to, from)?;
+            }
+        }
+        if !last {
+            self.row(format!("bra {end}"));
+        }
+        Ok(())
+    }
+}
