@@ -52,6 +52,60 @@ fn judge_pair(pair: &FunctionPair) -> PairReport {
     judge(pair, refiner)
 }
 
+/// A kernel as Triton writes it, and its PTX with these words replaced.
+fn compiled(replaced: &[(&str, &str)]) -> PairReport {
+    let source = "target datalayout = \"e-p3:32:32-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64\"\n\
+        define ptx_kernel void @k(ptr addrspace(1) %p, ptr addrspace(1) %q, i32 %n) {\n  \
+        %m = icmp slt i32 %n, 8\n  \
+        %a = call i32 asm sideeffect \"mov.u32 $0, $3;\\0A\\09@$2 ld.global.b32 { $0 }, [ $1 + 8 ];\", \
+        \"=r,l,b,r\"(ptr addrspace(1) %p, i1 %m, i32 7)\n  \
+        %v = bitcast i32 %a to <2 x i16>\n  \
+        %w = shufflevector <2 x i16> %v, <2 x i16> poison, <2 x i32> <i32 1, i32 0>\n  \
+        %x = bitcast <2 x i16> %w to float\n  %y = sitofp i32 %n to float\n  \
+        %z = call float @llvm.fma.f32(float %y, float %x, float 0.0)\n  \
+        store float %z, ptr addrspace(1) %q, align 4\n  \
+        %flag = getelementptr i8, ptr addrspace(1) %q, i64 4\n  \
+        %old = call i32 asm sideeffect \"atom.global.gpu.release.add.u32 $0, [ $1 + 0 ], $2;\", \
+        \"=r,l,r\"(ptr addrspace(1) %flag, i32 1)\n  ret void\n}\n";
+    let mut target = ".version 8.7\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n)\n{\n\
+         .reg .pred %p<2>; .reg .b32 %r<5>; .reg .f32 %f<4>; .reg .b64 %rd<3>;\n\
+         ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u32 %r1, [n];\n\
+         setp.lt.s32 %p1, %r1, 8; mov.u32 %r2, 7; @%p1 ld.global.b32 %r2, [%rd1+8];\n\
+         shf.l.wrap.b32 %r3, %r2, %r2, 16; cvt.rn.f32.s32 %f1, %r1; mov.b32 %f2, %r3;\n\
+         fma.rn.f32 %f3, %f1, %f2, 0f00000000; st.global.f32 [%rd2], %f3;\n\
+         atom.global.gpu.release.add.u32 %r4, [%rd2+4], 1;\nret;\n}\n"
+        .to_owned();
+    for (old, new) in replaced {
+        assert!(target.contains(old), "{old}");
+        target = target.replace(old, new);
+    }
+    let (module, diagnostics) = ::ptx::read("m.ptx", target.as_bytes());
+    assert_eq!(diagnostics, [], "{target}");
+    let target = lift::module::functions(&module.expect("a module"));
+    let source = llvm::functions("f.ll", source).expect("it can be read");
+    judge_pair(&paired(source, target)[0])
+}
+
+#[test]
+fn inline_assembly_floats_and_vectors_are_compared() {
+    let verdict = |replaced: &[(&str, &str)]| compiled(replaced).finding.verdict;
+    assert_eq!(verdict(&[]), Verdict::Preserved, "{:?}", compiled(&[]).finding);
+    for wrong in [
+        ("[%rd1+8]", "[%rd1+4]"),
+        ("@%p1 ld", "@!%p1 ld"),
+        ("mov.u32 %r2, 7", "mov.u32 %r2, 0"),
+        ("%r2, %r2, 16", "%r2, %r2, 8"),
+        ("%f1, %f2, 0f00000000", "%f1, %f1, 0f00000000"),
+        ("%f1, %f2, 0f00000000", "%f1, 0f00000000, %f2"),
+        ("[%rd2+4], 1", "[%rd2+4], 2"),
+    ] {
+        assert_eq!(verdict(&[wrong]), Verdict::WrongValue, "{wrong:?}");
+    }
+    assert_eq!(verdict(&[("release.add", "relaxed.add")]), Verdict::Weaker);
+    assert_eq!(verdict(&[(".gpu.release", ".cta.release")]), Verdict::Weaker);
+}
+
 /// What stands behind a loop is compared, if need be with a larger bound, or not decided.
 #[test]
 fn what_stands_behind_a_loop_is_compared_or_not_decided() {
