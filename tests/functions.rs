@@ -106,6 +106,33 @@ fn inline_assembly_floats_and_vectors_are_compared() {
     assert_eq!(verdict(&[(".gpu.release", ".cta.release")]), Verdict::Weaker);
 }
 
+/// A division by 0 and an element that does not exist are undefined in the source, so the target may do anything.
+#[test]
+fn what_is_undefined_in_the_source_is_not_compared() {
+    let verdict = |step: &str, ptx: &str| {
+        let source = format!("define i32 @k(i32 %a, i32 %n) {{\n  %v = {step}\n  ret i32 %v\n}}\n");
+        let target = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .func (.param .b32 k0) k(.param .b32 a, .param .b32 n)\n{{\n\
+             .reg .pred %p; .reg .b32 %r<5>;\n\
+             ld.param.u32 %r1, [a]; ld.param.u32 %r2, [n];\n{ptx}\n\
+             st.param.b32 [k0], %r3;\nret;\n}}\n"
+        );
+        let (module, diagnostics) = ::ptx::read("m.ptx", target.as_bytes());
+        assert_eq!(diagnostics, [], "{target}");
+        let target = lift::module::functions(&module.expect("a module"));
+        let source = llvm::functions("f.ll", &source).expect("it can be read");
+        judge_pair(&paired(source, target)[0]).finding.verdict
+    };
+    let guarded = "setp.eq.u32 %p, %r2, 0; mov.u32 %r3, 77; @!%p div.u32 %r3, %r1, %r2;";
+    assert_eq!(verdict("udiv i32 %a, %n", guarded), Verdict::Preserved);
+    let wrong = guarded.replace("%r2, 0", "%r2, 2");
+    assert_eq!(verdict("udiv i32 %a, %n", &wrong), Verdict::WrongValue);
+    let element = "extractelement <2 x i32> <i32 5, i32 6>, i32 %a";
+    let odd = "and.b32 %r3, %r1, 1; add.u32 %r3, %r3, 5;";
+    assert_eq!(verdict(element, odd), Verdict::Preserved);
+}
+
 /// What stands behind a loop is compared, if need be with a larger bound, or not decided.
 #[test]
 fn what_stands_behind_a_loop_is_compared_or_not_decided() {

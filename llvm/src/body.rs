@@ -220,10 +220,7 @@ impl<'a> Parser<'a, '_> {
             }
             "freeze" => InstructionKind::Freeze(self.typed()?),
             "alloca" => self.alloca()?,
-            _ if BINARY.contains(&opcode) => {
-                let fast = self.flags();
-                InstructionKind::Binary { op: opcode, fast, operands: self.pair()? }
-            }
+            _ if BINARY.contains(&opcode) => self.binary(opcode)?,
             _ if CASTS.contains(&opcode) => {
                 self.flags();
                 let from = self.typed()?;
@@ -235,6 +232,18 @@ impl<'a> Parser<'a, '_> {
         };
         self.metadata()?;
         Ok(step)
+    }
+
+    /// An operation with two operands.
+    fn binary(&mut self, op: &'a str) -> LineResult<'a, InstructionKind<'a>> {
+        let from = self.next;
+        let fast = self.flags();
+        let flags = &self.tokens[from..self.next];
+        let reciprocal = |token: &Token| matches!(token.at.of(self.text), "fast" | "arcp");
+        if op == "fdiv" && flags.iter().any(reciprocal) {
+            return Err(LineError::Uncovered("fdiv arcp"));
+        }
+        Ok(InstructionKind::Binary { op, fast, operands: self.pair()? })
     }
 
     /// Reports an opcode that LLVM IR does not have.

@@ -212,10 +212,12 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             ("urem", Some(by)) => self.row(format!("and.b{width} {to}, {a}, {}", by - 1)),
             ("udiv" | "urem", None) => {
+                self.no_zero(b, width);
                 let name = if op == "udiv" { "div" } else { "rem" };
                 self.row(format!("{name}.u{width} {to}, {a}, {b}"))
             }
             ("sdiv" | "srem", _) => {
+                self.no_zero(b, width);
                 let (a, b) = (self.signed(scalar, a)?, self.signed(scalar, b)?);
                 let name = if op == "sdiv" { "div" } else { "rem" };
                 self.row(format!("{name}.s{width} {to}, {a}, {b}"))
@@ -226,6 +228,21 @@ impl<'a, 'm> Translator<'a, 'm> {
             self.mask(scalar, to);
         }
         Ok(())
+    }
+
+    /// A division by zero is undefined.
+    fn no_zero(&mut self, divisor: &str, width: u32) {
+        if divisor.starts_with(|c: char| !c.is_ascii_digit()) {
+            let zero = self.made_by(&format!("setp.eq.u{width}"), &[divisor, "0"]);
+            self.undefined_if(&zero);
+        }
+    }
+
+    /// Makes an execution undefined if a predicate holds: it reads at address 0, where nothing is.
+    pub(super) fn undefined_if(&mut self, predicate: &str) {
+        let (nothing, value) = (self.temporary(), self.temporary());
+        self.row(format!("mov.b64 {nothing}, 0"));
+        self.row(format!("@{predicate} load.u32 {value}, [{nothing}]"));
     }
 
     /// A predicate that states whether two values of a type are equal.

@@ -308,6 +308,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             let (scalars, bits) = self.register_type(&parameter.ty, "a parameter")?;
             let name = names[index];
             let mut points_to = None;
+            if parameter.ty == Ty::Ptr(5) {
+                return self.no("a parameter that points to local memory is not supported");
+            }
             if let Ty::Ptr(space) = parameter.ty {
                 points_to = Some(self.space(space)?);
             }

@@ -36,8 +36,7 @@ impl<'a> Translator<'a, '_> {
             AggregateAccess::ExtractElement { from, index } if !is_constant(index) => {
                 let cells = self.defined(&from.0, &from.1)?;
                 let Some((scalar, to)) = to.first() else { return Ok(()) };
-                let here = self.cell(index)?;
-                // An index that is too large has no defined result.
+                let here = self.inside(index, cells.len())?;
                 let mut found = cells.first().cloned().unwrap_or_default();
                 for (number, cell) in cells.iter().enumerate().skip(1) {
                     let equal = self.equal(&index.0, &here, &number.to_string())?;
@@ -51,7 +50,7 @@ impl<'a> Translator<'a, '_> {
                 self.kept_inside(&element.1)?;
                 let cells = self.defined(&into.0, &into.1)?;
                 let new = self.cell(element)?;
-                let here = self.cell(index)?;
+                let here = self.inside(index, cells.len())?;
                 for (number, ((scalar, to), old)) in to.iter().zip(&cells).enumerate() {
                     let equal = self.equal(&index.0, &here, &number.to_string())?;
                     self.select(*scalar, (to, &new, old), &equal)?;
@@ -87,6 +86,17 @@ impl<'a> Translator<'a, '_> {
                 self.given(result, &chosen)
             }
         }
+    }
+
+    /// An index of an element, which is undefined if there is no such element.
+    fn inside(&mut self, index: &Typed<'a>, count: usize) -> LoweringResult<CellText> {
+        let here = self.cell(index)?;
+        if let Some([scalar]) = index.0.parts(&self.module.types).as_deref() {
+            let outside = self.temporary();
+            self.compare("uge", *scalar, (&outside, &here, &count.to_string()))?;
+            self.undefined_if(&outside);
+        }
+        Ok(here)
     }
 
     /// The number of parts before the one that a path leads to.

@@ -39,6 +39,7 @@ fn what_is_not_covered_is_named_with_its_line() {
             "`@llvm.nvvm.cp.async.wait.all`: asynchronous copies are not modelled",
         ),
         ("  %v = frem float 0.0, 1.0", "`frem` of float is not supported"),
+        ("  %v = fdiv arcp float 0.0, 1.0", "`fdiv arcp` is not supported"),
         ("  %v = add i128 1, 2", "values of type i128 are not supported"),
         ("  store i32 undef, ptr %p", "a store of `undef` is not supported"),
         (
@@ -67,6 +68,10 @@ fn what_is_not_covered_is_named_with_its_line() {
         assert!((3..=2 + lines.lines().count()).contains(&line), "{lines}: line {line}");
     }
     let signatures = [
+        (
+            "define void @f(ptr addrspace(5) %p) {\n  ret void\n}\n",
+            "a parameter that points to local memory",
+        ),
         ("define void @f(ptr byval(i32) %p) {\n  ret void\n}\n", "a parameter with `byval`"),
         ("define void @f(i32 %n, ...) {\n  ret void\n}\n", "`...` is not supported"),
         (
