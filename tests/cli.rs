@@ -14,6 +14,8 @@ use crate::{fmt, suite};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
+const MODULES: &str = "tests/lower/modules.ptx";
+const MODULES_MADE: &str = "tests/lower/modules.made.ptx";
 const KNOWN: &str = "tests/lower/message.known.json";
 const LEAKY: &str = "tests/cli/leaky.table";
 
@@ -47,6 +49,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "lower-functions-compiled",
         &["lower", "--from", "tests/lower/compiled.ll", "--to", "tests/lower/compiled.ptx"],
     ),
+    ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
     ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
     ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
     ("check-cxx", &["check", "--engine=enumerate", "-v", "litmus/cxx/SB+seq_cst.litmus"]),

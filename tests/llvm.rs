@@ -55,7 +55,7 @@ fn a_column_computes_what_its_function_does() {
     let model = cxx::model(ReleaseSequence::Cpp20);
     let task = Task { bound: BOUND, ..suite::task(&model) };
     for (name, function) in functions {
-        let function = function.unwrap_or_else(|why| panic!("{name}: {}: {}", why.line, why.why));
+        let function = function.unwrap_or_else(|why| panic!("{name}: {:?}", why.first()));
         let written = alone(&function, values[&name]);
         let read = litmus::parse(&name, written.as_bytes());
         let read = read.unwrap_or_else(|errors| panic!("{written}{}", errors[0]));

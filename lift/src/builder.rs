@@ -3,7 +3,6 @@
 use machine::form::{Family, LoweredInstruction};
 use model::isa::Instruction;
 use model::program::{InitialValue, ThreadId};
-use model::scope::Placement;
 use ptx::qualifier::Dialect;
 use sass::single::{self, ReadOptions};
 use text::cursor::Cursor;
@@ -13,12 +12,12 @@ use text::report::{ByteSpan, Diagnostics};
 use crate::cell;
 use crate::column::{self, ColumnCell};
 use crate::draft::{PointsTo, ProgramBuilder, ThreadDraft};
-use crate::function::{EntryValue, FunctionLine, FunctionStep, FunctionVariable, Refused};
+use crate::function::{
+    EntryValue, FunctionLine, FunctionStep, FunctionVariable, HERE, Refusals, Refused,
+};
 use crate::instruction::InstructionReader;
 use crate::program;
 
-/// The placement of the thread while its function is read. A context chooses its own placement.
-const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 const THREAD: ThreadId = ThreadId(0);
 
 /// A function while it is read.
@@ -30,10 +29,18 @@ pub struct FunctionBuilder {
     rows: Vec<FunctionLine>,
     /// The number of lines of the thread for each row.
     counts: Vec<usize>,
+    variables: Vec<FunctionVariable>,
+    initial: Vec<(String, EntryValue)>,
 }
 
-/// The result of a builder: the rows, and the registers with their widths in bits.
-pub type LiftedRows = (Vec<FunctionLine>, Vec<(String, u16)>);
+/// The result of a builder.
+pub struct LiftedBody {
+    pub rows: Vec<FunctionLine>,
+    /// The registers with their widths in bits.
+    pub registers: Vec<(String, u16)>,
+    pub variables: Vec<FunctionVariable>,
+    pub initial: Vec<(String, EntryValue)>,
+}
 
 impl FunctionBuilder {
     /// A builder for instructions of this dialect.
@@ -47,6 +54,8 @@ impl FunctionBuilder {
             text: String::new(),
             rows: Vec::new(),
             counts: Vec::new(),
+            variables: Vec::new(),
+            initial: Vec::new(),
         }
     }
 
@@ -69,20 +78,36 @@ impl FunctionBuilder {
         }
     }
 
-    /// Declares a variable. Its identifier is the number of variables declared before it.
-    pub fn variable(&mut self, variable: &FunctionVariable) {
+    /// Declares a variable, unless one of its name is declared. Its identifier is the number of variables
+    /// declared before it.
+    pub fn variable(&mut self, variable: FunctionVariable) {
+        if self.variables.iter().any(|known| known.name == variable.name) {
+            return;
+        }
         let id = self.draft.declare(&variable.name, ByteSpan::default(), &mut self.report);
         let draft = self.draft.variable(id);
         draft.space = Some(variable.space);
-        draft.element = Some(1);
-        draft.count = Some(variable.bytes.max(1));
+        draft.element = (!variable.grows).then_some(1);
+        draft.count = (!variable.grows).then_some(variable.bytes.max(1));
+        self.variables.push(variable);
     }
 
-    /// Declares a register with an initial value.
-    pub fn entry(&mut self, name: &str, value: &EntryValue) {
-        let variable = match value {
+    /// The declared variables.
+    pub fn variables(&self) -> &[FunctionVariable] {
+        &self.variables
+    }
+
+    /// Declares a register with an initial value, unless it has one.
+    pub fn entry(&mut self, name: &str, value: EntryValue) {
+        if self.initial.iter().any(|(known, _)| known == name) {
+            return;
+        }
+        let variable = match &value {
             EntryValue::Address(name) => self.draft.known_variable(name),
-            EntryValue::Parameter(_) | EntryValue::Value(_) | EntryValue::Special(_) => None,
+            EntryValue::Parameter(_)
+            | EntryValue::Piece { .. }
+            | EntryValue::Value(_)
+            | EntryValue::Special(_) => None,
         };
         let thread = self.draft.thread(THREAD);
         let register = thread.register(name, ByteSpan::default(), &mut self.report);
@@ -94,6 +119,12 @@ impl FunctionBuilder {
             ),
             None => (Some(InitialValue::Value(0)), PointsTo::Unknown),
         };
+        self.initial.push((name.to_owned(), value));
+    }
+
+    /// The registers with an initial value.
+    pub fn initial(&self) -> &[(String, EntryValue)] {
+        &self.initial
     }
 
     /// Translates an instruction with its labels and its guard; `line` is its line in the file. Errors are
@@ -118,27 +149,38 @@ impl FunctionBuilder {
         self.rows.last_mut().expect("one was pushed")
     }
 
-    /// The rows with their lines, and the registers.
-    pub fn finish(mut self) -> Result<LiftedRows, Refused> {
+    /// The rows with their lines, and the registers. `refused`: what the reader could not translate.
+    pub fn finish(mut self, mut refused: Vec<Refused>) -> Result<LiftedBody, Refusals> {
         let (draft, report) = (&mut self.draft, &mut self.report);
         InstructionReader { draft, report, thread: THREAD }.finish();
-        program::check_accesses(&mut self.draft, &mut self.report);
-        if let Some(first) = self.report.finish("", &self.text).first() {
-            let row = first.span.line.checked_sub(1).and_then(|row| self.rows.get(row));
-            let (line, text) = row.map_or((0, String::new()), |row| (row.line, row.cell()));
-            return Err(Refused { line, why: format!("`{text}`: {}", first.message) });
+        // What is not read leaves registers without a value, which says nothing about the accesses.
+        if refused.is_empty() {
+            program::check_accesses(&mut self.draft, &mut self.report);
+        }
+        for found in self.report.finish("", &self.text) {
+            let row = found.span.line.checked_sub(1).and_then(|row| self.rows.get(row));
+            // A diagnostic without a row says how many there are, and more than one are listed.
+            let Some(row) = row else { continue };
+            let why = format!("`{}`: {}", row.cell(), found.message);
+            refused.push(Refused { line: row.line, why });
         }
         let thread = self.draft.threads.pop().expect("a builder has one thread");
         let mut lines = thread.lines.into_iter();
         for (row, count) in self.rows.iter_mut().zip(self.counts) {
-            let nothing = LoweredInstruction::default();
-            let lifted = lines.by_ref().take(count);
-            row.lines =
-                lifted.map(|line| FunctionStep { line, lowered: nothing.clone() }).collect();
+            for line in lines.by_ref().take(count) {
+                if let Instruction::Unsupported(why) = &line.instruction {
+                    refused.push(Refused { line: row.line, why: why.clone() });
+                }
+                row.lines.push(FunctionStep { line, lowered: LoweredInstruction::default() });
+            }
+        }
+        if let Some(refusals) = Refusals::of(refused) {
+            return Err(refusals);
         }
         let registers = thread.registers.iter();
         let registers = registers.map(|one| (one.name.clone(), one.width())).collect();
-        Ok((self.rows, registers))
+        let FunctionBuilder { rows, variables, initial, .. } = self;
+        Ok(LiftedBody { rows, registers, variables, initial })
     }
 
     /// The same for a listing: `rows` has a row for each cell, and `text` contains the cells. `refused` has the
@@ -150,7 +192,7 @@ impl FunctionBuilder {
         mut rows: Vec<FunctionLine>,
         (sm, family): (u16, Family),
         mut refused: Vec<Refused>,
-    ) -> Result<LiftedRows, Refused> {
+    ) -> Result<LiftedBody, Refusals> {
         self.draft.sass = true;
         for cell in cells {
             if let Some(instruction) = &cell.instruction {
@@ -161,8 +203,8 @@ impl FunctionBuilder {
         let (draft, report) = (&mut self.draft, &mut self.report);
         let (lowered, places) = column::read(cells, family, None, THREAD, draft, report);
         program::check_accesses(&mut self.draft, &mut self.report);
-        if let Some(first) = self.report.finish("", text).first() {
-            refused.push(Refused { line: first.span.line, why: first.message.clone() });
+        for found in self.report.finish("", text) {
+            refused.push(Refused { line: found.span.line, why: found.message });
         }
         let thread = self.draft.threads.pop().expect("a builder has one thread");
         // The lines before the first instruction are a row of their own.
@@ -178,11 +220,12 @@ impl FunctionBuilder {
             }
             row.lines.push(FunctionStep { line, lowered });
         }
-        if let Some(refused) = Refused::all(refused) {
-            return Err(refused);
+        if let Some(refusals) = Refusals::of(refused) {
+            return Err(refusals);
         }
         let registers = thread.registers.iter();
         let registers = registers.map(|one| (one.name.clone(), one.width())).collect();
-        Ok((rows, registers))
+        let FunctionBuilder { variables, initial, .. } = self;
+        Ok(LiftedBody { rows, registers, variables, initial })
     }
 }

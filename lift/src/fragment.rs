@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::module::names::Names;
 use model::isa::Type;
 use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::isa::fence::FenceOrder;
@@ -14,7 +15,7 @@ use model::isa::st::StoreOrder;
 use model::scope::Scope;
 use ptx::qualifier::{QualifierKind, Qualifiers};
 use ptx::shape::Opcode;
-use ptx::{Instruction, PrintedOperand, is_special, rules};
+use ptx::{BodyItem, Instruction, PrintedOperand, is_special, rules};
 
 /// The text around a fragment, which knows the names of the column.
 pub trait Surroundings {
@@ -78,28 +79,35 @@ pub fn read(
     let module = module.ok_or("it is not text")?;
     let declared = module.declared_functions();
     let [function] = &declared[..] else { return Err("its braces are not balanced".to_owned()) };
-    if let Some((register, _)) = function.shadowed {
-        return Err(format!("two registers are called `{register}`"));
-    }
     if let Some(variable) = function.variables.first() {
         return Err(format!("the variable `{}` is not supported", variable.name));
     }
-    let labels = module.labels(0);
     let mut known: BTreeSet<&str> = registers.iter().map(|one| one.name.as_str()).collect();
-    known.extend(labels.iter().map(|(label, _)| *label));
+    known.extend(module.labels(0).iter().map(|(label, _)| *label));
     known.extend(module.instructions(0).flat_map(|instruction| instruction.defines));
-    let mut reader = FragmentReader { fragment: Fragment::default(), known, surroundings };
-    let mut labels = labels.iter().peekable();
-    let mut count = 0;
-    for (index, instruction) in module.instructions(0).enumerate() {
-        while let Some((label, _)) = labels.next_if(|(_, at)| *at <= index) {
-            reader.label(label)?;
-        }
-        reader.instruction(&instruction)?;
-        count = index + 1;
+    let mut names = Names::default();
+    names.open_body();
+    // The registers of the surroundings keep their names.
+    for register in registers {
+        names.plain(&register.name);
     }
-    while let Some((label, _)) = labels.next_if(|(_, at)| *at <= count) {
-        reader.label(label)?;
+    let mut reader = FragmentReader { fragment: Fragment::default(), known, names, surroundings };
+    let items = module.body(0);
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            BodyItem::Open => reader.names.open(&items[at + 1..]),
+            BodyItem::Close => reader.names.close(),
+            BodyItem::Register { name, count } => reader.names.register(name, *count),
+            BodyItem::Variable(variable) => {
+                return Err(format!("the variable `{}` is not supported", variable.name));
+            }
+            BodyItem::Targets(_) => return Err("a table of labels is not supported".to_owned()),
+            BodyItem::Label(label) => {
+                let label = reader.name(label)?;
+                reader.row(format!("{label}:"));
+            }
+            BodyItem::Instruction(instruction) => reader.instruction(instruction)?,
+        }
     }
     Ok(reader.fragment)
 }
@@ -152,6 +160,8 @@ struct FragmentReader<'s> {
     fragment: Fragment,
     /// Labels, and registers that have a value.
     known: BTreeSet<&'s str>,
+    /// The names of the fragment, by the block that declares them.
+    names: Names<'s>,
     surroundings: &'s mut dyn Surroundings,
 }
 
@@ -161,10 +171,10 @@ impl FragmentReader<'_> {
         self.fragment.rows.last_mut().expect("one was pushed")
     }
 
-    fn label(&mut self, label: &str) -> Result<(), String> {
-        let label = self.surroundings.name(label)?;
-        self.row(format!("{label}:"));
-        Ok(())
+    /// The name in the column.
+    fn name(&mut self, name: &str) -> Result<String, String> {
+        let own = self.names.plain(name);
+        self.surroundings.name(&own)
     }
 
     fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), String> {
@@ -179,7 +189,7 @@ impl FragmentReader<'_> {
         let guard = match instruction.guard {
             Some(guard) => {
                 let negated = if instruction.negated { "!" } else { "" };
-                format!("@{negated}{} ", self.surroundings.name(guard)?)
+                format!("@{negated}{} ", self.name(guard)?)
             }
             None => String::new(),
         };
@@ -378,7 +388,7 @@ impl FragmentReader<'_> {
             } else if rest.starts_with('.') {
                 return Err(format!("an element of the vector `{name}` is not supported"));
             } else if self.known.contains(name) {
-                out.push_str(&self.surroundings.name(name)?);
+                out.push_str(&self.name(name)?);
             } else {
                 return Err(format!("`{name}` has no value"));
             }
@@ -413,6 +423,14 @@ mod tests {
             .map(|name| FragmentRegister { name: name.to_owned(), predicate: name == "q" });
         let fragment = read(text, &registers, &mut Plain(0))?;
         Ok(fragment.rows.into_iter().map(|row| row.cell).collect())
+    }
+
+    #[test]
+    fn blocks_have_their_own_registers_and_labels() {
+        let text = "{ .reg .pred q; setp.eq.u32 q, a, 0; @q bra L; L: } @q bra M; { L: bra L; } M:";
+        let expected =
+            ["setp.eq.u32 q_2, a, 0", "@q_2 bra L", "L:", "@q bra M", "L_2:", "bra L_2", "M:"];
+        assert_eq!(cells(text).expect(text), expected);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! A function of a compiler's input or output, translated to instructions of the model.
 //!
 //! The readers of LLVM IR, PTX modules and SASS listings produce it. A reader refuses a whole function if it
-//! does not support one of its instructions.
-
-use std::fmt::Write;
+//! does not support one of its instructions, and lists all of these where it can.
 
 use machine::form::LoweredInstruction;
 use model::isa::Line;
 use model::memory::Space;
+use model::scope::Placement;
+
+/// The placement of the thread of a function while it is read, and when it is alone.
+pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 
 /// The language of a function's instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,11 +46,13 @@ pub struct Function {
 }
 
 /// A parameter, in the order of the signature.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parameter {
     /// A name that a litmus test accepts.
     pub name: String,
     pub bits: u16,
+    /// Of a structure, an array or a vector: its alignment in bytes. Its parts are read one by one.
+    pub alignment: Option<u32>,
     /// The state space that it points to, if it is known to be an address. A generic address is assumed to
     /// point to global memory.
     pub points_to: Option<Space>,
@@ -56,13 +60,18 @@ pub struct Parameter {
     pub no_alias: bool,
 }
 
-/// A variable of the module.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A variable of the module, or a local variable.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FunctionVariable {
     /// A name that a litmus test accepts.
     pub name: String,
     pub space: Space,
     pub bytes: u32,
+    /// Whether its declaration gives no size, as that of dynamic shared memory: it is as large as the function
+    /// needs.
+    pub grows: bool,
+    /// Its initial bytes; the rest is 0.
+    pub initial: Vec<u8>,
 }
 
 /// An instruction of the function.
@@ -96,6 +105,12 @@ pub struct FunctionStep {
 pub enum EntryValue {
     /// The parameter with this index.
     Parameter(usize),
+    /// So many bits of a parameter that is no scalar, from this byte on.
+    Piece {
+        parameter: usize,
+        offset: u32,
+        bits: u16,
+    },
     Value(u64),
     /// The generic address of a variable.
     Address(String),
@@ -103,7 +118,7 @@ pub enum EntryValue {
     Special(String),
 }
 
-/// The reason for which a function is not judged.
+/// A reason for which a function is not judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// The line in the file, from 1.
@@ -111,31 +126,38 @@ pub struct Refused {
     pub why: String,
 }
 
-impl Refused {
-    /// Several reasons as one, with the line of the first. Of each line the first reason is given, a reason of
-    /// several lines once, and of many reasons only some.
-    pub fn all(reasons: Vec<Refused>) -> Option<Refused> {
-        const MOST: usize = 8;
-        let mut seen = std::collections::BTreeSet::new();
-        let mut reasons = reasons;
-        reasons.sort_by_key(|one| one.line);
-        reasons.dedup_by_key(|one| one.line);
-        reasons.retain(|one| seen.insert(one.why.clone()));
-        let more = reasons.len().saturating_sub(MOST);
-        let mut reasons = reasons.into_iter().take(MOST);
-        let mut all = reasons.next()?;
-        for one in reasons {
-            let _ = write!(all.why, "; line {}: {}", one.line, one.why);
-        }
-        if more > 0 {
-            let _ = write!(all.why, "; and {more} more");
-        }
-        Some(all)
+/// All reasons for which a function is not judged, in the order of their lines.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusals {
+    /// At least one.
+    reasons: Vec<Refused>,
+}
+
+impl Refusals {
+    /// `None` without a reason. Of each line the first reason is given.
+    pub fn of(mut reasons: Vec<Refused>) -> Option<Refusals> {
+        reasons.sort_by_key(|reason| reason.line);
+        reasons.dedup_by_key(|reason| reason.line);
+        (!reasons.is_empty()).then_some(Refusals { reasons })
+    }
+
+    pub fn first(&self) -> &Refused {
+        &self.reasons[0]
+    }
+
+    pub fn all(&self) -> &[Refused] {
+        &self.reasons
+    }
+}
+
+impl From<Refused> for Refusals {
+    fn from(reason: Refused) -> Refusals {
+        Refusals { reasons: vec![reason] }
     }
 }
 
 /// The functions of a file, by name, in the order of the file.
-pub type Functions = Vec<(String, Result<Function, Refused>)>;
+pub type Functions = Vec<(String, Result<Function, Refusals>)>;
 
 /// Whether a name is reserved for contexts: no register and no label of a function has it.
 pub fn is_reserved(name: &str) -> bool {

@@ -14,6 +14,7 @@ pub mod function;
 pub mod instruction;
 pub mod listing;
 pub mod module;
+pub mod opaque;
 pub mod program;
 pub mod spacing;
 

@@ -12,12 +12,13 @@ use ptx::qualifier::Dialect;
 fn run(cells: &str) -> Value {
     let mut builder = FunctionBuilder::new(Dialect::Ptx);
     for register in ["a", "b", "c", "p"] {
-        builder.entry(register, &EntryValue::Value(0));
+        builder.entry(register, EntryValue::Value(0));
     }
     for cell in cells.split(';') {
         builder.instruction(cell.trim(), 1);
     }
-    let (rows, registers) = builder.finish().expect(cells);
+    let lifted = builder.finish(Vec::new()).unwrap_or_else(|why| panic!("{cells}: {why:?}"));
+    let (rows, registers) = (lifted.rows, lifted.registers);
     let mut values: BTreeMap<u16, Value> = BTreeMap::new();
     for step in rows.iter().flat_map(|row| &row.lines) {
         let Instruction::Alu(alu) = &step.line.instruction else {

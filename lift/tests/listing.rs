@@ -1,7 +1,7 @@
 //! Functions of listings as columns.
 
 use lift::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused,
+    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refusals,
 };
 use lift::listing::{Signature, functions};
 use model::memory::Space;
@@ -11,9 +11,14 @@ fn signature() -> Signature {
         name: name.to_owned(),
         bits,
         points_to,
-        no_alias: false,
+        ..Parameter::default()
     };
-    let variable = |name: &str, space| FunctionVariable { name: name.to_owned(), space, bytes: 4 };
+    let variable = |name: &str, space| FunctionVariable {
+        name: name.to_owned(),
+        space,
+        bytes: 4,
+        ..FunctionVariable::default()
+    };
     Signature {
         parameters: vec![
             parameter("n", 32, None),
@@ -25,7 +30,7 @@ fn signature() -> Signature {
     }
 }
 
-fn read(text: &str) -> Vec<(String, Result<Function, Refused>)> {
+fn read(text: &str) -> Vec<(String, Result<Function, Refusals>)> {
     functions("f.sass", text, None, &|name| (name != "unknown").then(signature))
         .unwrap_or_else(|all| panic!("{}", all[0]))
 }
@@ -43,7 +48,7 @@ fn listed(sm: u16, instructions: &[&str]) -> String {
     text + "\t.section .nv.constant4,\"a\"\n        /*0008*/ .dword g\n"
 }
 
-fn one(sm: u16, instructions: &[&str]) -> Result<Function, Refused> {
+fn one(sm: u16, instructions: &[&str]) -> Result<Function, Refusals> {
     read(&listed(sm, instructions)).pop().expect("there is one").1
 }
 
@@ -124,7 +129,10 @@ fn branches_of_cuobjdump_are_to_addresses() {
     assert_eq!(cells(function)[3], "@P0 BRA A10");
     assert_eq!(function.rows.len(), 5);
     let refused = all[1].1.as_ref().expect_err("nobody knows it");
-    assert_eq!((refused.line, refused.why.as_str()), (10, "the module has no kernel of this name"));
+    assert_eq!(
+        (refused.first().line, refused.first().why.as_str()),
+        (10, "the module has no kernel of this name")
+    );
 }
 
 #[test]
@@ -150,12 +158,7 @@ fn wide_accesses_are_pieces_where_all_were_vectors() {
 #[test]
 fn what_is_not_covered_refuses_the_function_where_it_stands() {
     for (instructions, line, why) in [
-        (
-            &["NOP", "FADD R0, R1, R2.H0", "I2IP R0, R1", "I2IP R0, R2", "MUFU.X R0, R1"][..],
-            5,
-            "`FADD`: a part of a register; line 6: `I2IP`: arithmetic of this form; \
-             line 8: `MUFU.X`: a function of this form",
-        ),
+        (&["NOP", "FADD R0, R1, R2.H0", "I2IP R0, R1"][..], 5, "`FADD`: a part of a register"),
         (&["LDC R0, c[0x0][0x1f8]"], 4, "the value of `c[0x0][0x1f8]` is not known"),
         (&["LDC R0, c[0x0][R2+0x218]"], 4, "`c[0x0][R2+0x218]`: an address that is computed"),
         (
@@ -174,7 +177,11 @@ fn what_is_not_covered_refuses_the_function_where_it_stands() {
         (&["QUUX R0"], 4, "`QUUX`: not known"),
     ] {
         let refused = one(90, instructions).expect_err("it is not supported");
-        assert_eq!((refused.line, refused.why.as_str()), (line, why), "{instructions:?}");
+        assert_eq!(
+            (refused.first().line, refused.first().why.as_str()),
+            (line, why),
+            "{instructions:?}"
+        );
     }
 }
 
@@ -246,12 +253,7 @@ fn local_memory_is_a_frame_and_clocks_stand_still() {
 
 #[test]
 fn several_parameters_stand_in_one_word() {
-    let small = |name: &str| Parameter {
-        name: name.to_owned(),
-        bits: 16,
-        points_to: None,
-        no_alias: false,
-    };
+    let small = |name: &str| Parameter { name: name.to_owned(), bits: 16, ..Parameter::default() };
     let signature =
         Signature { parameters: vec![small("a"), small("b"), small("c")], ..Signature::default() };
     let text = listed(90, &["LDC R2, c[0x0][0x210]", "ULDC.U16 UR4, c[0x0][0x214]", "EXIT"]);
@@ -260,4 +262,42 @@ fn several_parameters_stand_in_one_word() {
     for (name, index) in [("c[0x0][0x210]", 0), ("c[0x0][0x212]", 1), ("c[0x0][0x214]", 2)] {
         assert_eq!(initial(&function, name), Some(EntryValue::Parameter(index)), "{name}");
     }
+}
+
+#[test]
+fn words_of_a_structure_are_parts_of_it() {
+    let small = Parameter { bits: 32, ..Parameter::default() };
+    let structure = Parameter { bits: 96, alignment: Some(8), ..Parameter::default() };
+    let signature =
+        Signature { parameters: vec![small.clone(), structure, small], ..Signature::default() };
+    let text = listed(90, &["LDC.64 R2, c[0x0][0x218]", "ULDC UR4, c[0x0][0x220]", "EXIT"]);
+    let text = text.replace("EXIT", "LDC R4, c[0x0][0x224] ;\n        /*0030*/ EXIT");
+    let all = functions("f.sass", &text, None, &|_| Some(signature.clone()));
+    let function = all.expect("it is a listing").remove(0).1.expect("it is covered");
+    let piece = |offset| EntryValue::Piece { parameter: 1, offset, bits: 32 };
+    for (name, value) in [
+        ("c[0x0][0x218]", piece(0)),
+        ("c[0x0][0x21c]", piece(4)),
+        ("c[0x0][0x220]", piece(8)),
+        ("c[0x0][0x224]", EntryValue::Parameter(2)),
+    ] {
+        assert_eq!(initial(&function, name), Some(value), "{name}");
+    }
+}
+
+#[test]
+fn all_that_is_not_covered_is_listed() {
+    let instructions = ["NOP", "FADD R0, R1, R2.H0", "I2IP R0, R1", "I2IP R0, R2", "MUFU.X R0, R1"];
+    let refusals = one(90, &instructions).expect_err("it is not supported");
+    let all: Vec<(usize, &str)> =
+        refusals.all().iter().map(|one| (one.line, one.why.as_str())).collect();
+    assert_eq!(
+        all,
+        [
+            (5, "`FADD`: a part of a register"),
+            (6, "`I2IP`: arithmetic of this form"),
+            (7, "`I2IP`: arithmetic of this form"),
+            (8, "`MUFU.X`: a function of this form"),
+        ]
+    );
 }

@@ -442,7 +442,12 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("the size of this local variable is not supported");
         };
         let variable = self.fresh(&format!("local_{name}"));
-        self.variable(FunctionVariable { name: variable.clone(), space: Space::Local, bytes });
+        self.variable(FunctionVariable {
+            name: variable.clone(),
+            space: Space::Local,
+            bytes,
+            ..FunctionVariable::default()
+        });
         let register = self.values[name].parts[0].1.clone();
         self.entry(&register, EntryValue::Address(variable));
         Ok(())

@@ -202,7 +202,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let known = |(register, initial): &(CellText, EntryValue)| {
             matches!(initial, EntryValue::Special(held) if held == ptx).then(|| register.clone())
         };
-        self.initial.iter().find_map(known).unwrap_or_else(|| {
+        self.builder.initial().iter().find_map(known).unwrap_or_else(|| {
             let register = self.register(&ptx.replace('.', "_"));
             self.entry(&register, EntryValue::Special(ptx.to_owned()));
             register

@@ -17,7 +17,8 @@ use super::ty::{ScalarType, Ty};
 use lift::Dialect;
 use lift::builder::FunctionBuilder;
 use lift::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refused, is_reserved,
+    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refusals, Refused,
+    is_reserved,
 };
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, LineIndex};
@@ -73,8 +74,6 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) at: ByteSpan,
     pub(super) result: Option<(String, u16)>,
     pub(super) builder: FunctionBuilder,
-    pub(super) initial: Vec<(String, EntryValue)>,
-    pub(super) variables: Vec<FunctionVariable>,
     notes: Vec<String>,
 }
 
@@ -135,7 +134,7 @@ pub(super) fn translate<'a>(
     definition: &FunctionDefinition<'a>,
     lines: &LineIndex,
     report: &mut Diagnostics,
-) -> LoweringResult<Function> {
+) -> Result<Function, Refusals> {
     let before = report.count();
     let blocks = &bodies[definition.name].blocks;
     let mut translator = Translator {
@@ -154,29 +153,27 @@ pub(super) fn translate<'a>(
         at: definition.at,
         result: None,
         builder: FunctionBuilder::new(Dialect::Cxx),
-        initial: Vec::new(),
-        variables: Vec::new(),
         notes: Vec::new(),
     };
     let mut parameters = translator.parameters()?;
     translator.names_of(blocks)?;
     translator.converted(blocks, &mut parameters)?;
     if translator.report.count() > before {
-        return Err(translator.refused("it is not valid LLVM IR"));
+        return Err(translator.refused("it is not valid LLVM IR").into());
     }
     translator.blocks(blocks)?;
     let at = definition.at;
-    let (rows, registers) = translator.builder.finish()?;
+    let lifted = translator.builder.finish(Vec::new())?;
     Ok(Function {
         name: definition.symbol(),
         line: lines.number(at),
         language: Language::Cxx,
         kernel: definition.kernel,
         parameters,
-        variables: translator.variables,
-        registers,
-        rows,
-        initial: translator.initial,
+        variables: lifted.variables,
+        registers: lifted.registers,
+        rows: lifted.rows,
+        initial: lifted.initial,
         result: translator.result,
         notes: translator.notes,
     })
@@ -279,14 +276,12 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// Records the initial value of a register.
     pub(super) fn entry(&mut self, register: &str, value: EntryValue) {
-        self.builder.entry(register, &value);
-        self.initial.push((register.to_owned(), value));
+        self.builder.entry(register, value);
     }
 
     /// Declares a variable of the module, or of the function's own memory.
     pub(super) fn variable(&mut self, variable: FunctionVariable) {
-        self.builder.variable(&variable);
-        self.variables.push(variable);
+        self.builder.variable(variable);
     }
 
     fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
@@ -320,7 +315,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 shown.push('_');
             }
             let no_alias = parameter.attributes.contains(&"noalias");
-            parameters.push(Parameter { name: shown, bits, points_to, no_alias });
+            parameters.push(Parameter { name: shown, bits, alignment: None, points_to, no_alias });
             self.entry(&register, EntryValue::Parameter(index));
             let parts = if let [scalar] = scalars[..] {
                 vec![(scalar, register)]
@@ -527,7 +522,8 @@ impl<'a, 'm> Translator<'a, 'm> {
                         }
                         let cell = self.values.get(name).and_then(|held| held.parts.first());
                         let place = self
-                            .initial
+                            .builder
+                            .initial()
                             .iter()
                             .find(|held| cell.is_some_and(|(_, cell)| held.0 == *cell));
                         return match place {

@@ -5,12 +5,7 @@ use super::float::float_name;
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::Typed;
 use super::ty::ScalarType;
-
-/// The note of a function that exchanges values between the lanes of a warp.
-const SHUFFLE: &str = "values of other lanes are a function of the operands of the shuffle";
-
-/// The note of a function that asks for the other lanes of its warp.
-const FIRST_LANE: &str = "the thread is the first lane of its warp and the only active one";
+use lift::opaque::{LONE_LANE, OTHER_LANES};
 
 /// Functions that PTX approximates, by their name in LLVM.
 const APPROXIMATED: &[(&str, &str)] =
@@ -240,7 +235,7 @@ impl<'a> Translator<'a, '_> {
         let ([_, value, lane, clamp], [first, rest @ ..]) = (&operands[..], result) else {
             return self.no_call(callee);
         };
-        self.note(SHUFFLE.to_owned());
+        self.note(OTHER_LANES.to_owned());
         let operands = [value.clone(), lane.clone(), clamp.clone()];
         self.instruction(
             &format!("opaque.b32.shfl.{mode}.b32"),
@@ -269,7 +264,7 @@ impl<'a> Translator<'a, '_> {
         };
         let operands = self.whole_operands(arguments)?;
         let Some((value, _)) = operands.split_first() else { return self.no_call(callee) };
-        self.note(SHUFFLE.to_owned());
+        self.note(OTHER_LANES.to_owned());
         let value = std::slice::from_ref(value);
         self.instruction(&format!("opaque.b32.redux.{function}"), value, result)
     }
@@ -300,7 +295,7 @@ impl<'a> Translator<'a, '_> {
             }
             _ => return Ok(false),
         }
-        self.note(FIRST_LANE.to_owned());
+        self.note(LONE_LANE.to_owned());
         Ok(true)
     }
 

@@ -259,7 +259,7 @@ impl<'a> Translator<'a, '_> {
         let address = |initial: &(String, EntryValue)| {
             matches!(&initial.1, EntryValue::Address(of) if *of == held).then(|| initial.0.clone())
         };
-        if let Some(known) = self.initial.iter().find_map(address) {
+        if let Some(known) = self.builder.initial().iter().find_map(address) {
             return Ok(known);
         }
         let Some(bytes) = global.ty.stride(&self.module.types).and_then(|n| u32::try_from(n).ok())
@@ -273,7 +273,12 @@ impl<'a> Translator<'a, '_> {
             ));
         }
         let bytes = if bytes == 0 { UNSIZED } else { bytes };
-        self.variable(FunctionVariable { name: held.clone(), space, bytes });
+        self.variable(FunctionVariable {
+            name: held.clone(),
+            space,
+            bytes,
+            ..FunctionVariable::default()
+        });
         let register = self.register(name);
         self.entry(&register, EntryValue::Address(held));
         Ok(register)

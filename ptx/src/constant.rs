@@ -1,5 +1,7 @@
 //! Constant expressions (`#constant-expressions`): offsets, and numbers as operands.
 
+use model::isa::{Type, TypeKind, float};
+
 use super::lex;
 use super::parse::{Lost, ParseResult, Parser};
 use super::statement::integer;
@@ -25,6 +27,37 @@ pub(super) fn value(text: &str) -> Option<i64> {
     match Parser::new(text, &mut report).constant() {
         Ok(Constant::Integer(value)) => Some(value),
         Ok(Constant::Float) | Err(Lost) => None,
+    }
+}
+
+/// The bits of a constant of this type: an integer expression, or a float in hexadecimal (`0f3F800000`) or
+/// decimal.
+pub fn bits(text: &str, ty: Type) -> Option<u64> {
+    let (negative, number) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let number = number.trim();
+    let sign = |bits: u64, width: u32| if negative { bits ^ 1 << (width - 1) } else { bits };
+    let exact = |prefixes: [&str; 2], width| {
+        let digits = prefixes.iter().find_map(|prefix| number.strip_prefix(prefix))?;
+        Some(sign(u64::from_str_radix(digits, 16).ok()?, width))
+    };
+    let single = exact(["0f", "0F"], 32);
+    let double = exact(["0d", "0D"], 64);
+    let float = ty.kind == TypeKind::Float;
+    let convert = |from: u16, value: u64| {
+        let of = |bits| Type { kind: TypeKind::Float, bits };
+        let converted =
+            float::convert(of(ty.bits), of(from), float::Rounding::Nearest, value.into());
+        u64::try_from(converted).ok()
+    };
+    match (single, double) {
+        (Some(value), _) if float && ty.bits != 32 => convert(32, value),
+        (_, Some(value)) if float && ty.bits != 64 => convert(64, value),
+        (Some(value), _) | (None, Some(value)) => Some(value),
+        (None, None) => match value(text) {
+            Some(value) if !float => Some(value.cast_unsigned()),
+            _ if float => convert(64, text.parse::<f64>().ok()?.to_bits()),
+            _ => None,
+        },
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a module declares: functions, and memory with a name.
 
-use model::isa::SpaceQualifier;
+use model::isa::{SpaceQualifier, Type};
 
 use text::report::ByteSpan;
 
-use super::Module;
-use super::syntax::{self, VariableDeclaration};
+use super::syntax::{self, BodyMark, VariableDeclaration};
+use super::{Instruction, Module, constant};
 use crate::version::FunctionKind;
 
 /// A function with a body; its index is that of [`Module::instructions`].
@@ -18,10 +18,27 @@ pub struct FunctionDeclaration<'a> {
     pub kernel: bool,
     pub parameters: Vec<MemoryDeclaration<'a>>,
     pub results: Vec<MemoryDeclaration<'a>>,
-    /// What its body declares.
+    /// What its body declares outside of its blocks.
     pub variables: Vec<MemoryDeclaration<'a>>,
-    /// A register of a block that has the name of another one around it, and its line.
-    pub shadowed: Option<(&'a str, usize)>,
+}
+
+/// A part of the body of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BodyItem<'a> {
+    Label(&'a str),
+    Instruction(Instruction<'a>),
+    /// The braces of a block, whose registers, memory and labels are its own.
+    Open,
+    Close,
+    /// A register of a block, or as many with numbers at the end of their names.
+    Register {
+        name: &'a str,
+        count: Option<u32>,
+    },
+    /// Memory that a block declares.
+    Variable(MemoryDeclaration<'a>),
+    /// The labels of a table for `brx.idx`, whose name is the label before it.
+    Targets(Vec<&'a str>),
 }
 
 /// A variable, a parameter, or the result of a function.
@@ -31,10 +48,34 @@ pub struct MemoryDeclaration<'a> {
     pub space: SpaceQualifier,
     /// Of all elements; `None` where the declaration does not write them as numbers.
     pub bytes: Option<u32>,
-    /// Whether it has an initial value.
-    pub initialized: bool,
+    /// The type of one element.
+    pub element: Option<Type>,
+    /// Whether it is an array or a vector.
+    pub array: bool,
+    /// In bytes.
+    pub alignment: u32,
+    /// Its initial value as written.
+    pub value: Option<&'a str>,
     /// Of a parameter: where `.ptr` says that it points to.
     pub points_to: Option<SpaceQualifier>,
+}
+
+impl MemoryDeclaration<'_> {
+    /// The bytes of the initial value, without zeros at the end that it does not write. `None` if it is not a
+    /// number or a list of numbers.
+    pub fn initial(&self) -> Option<Vec<u8>> {
+        let Some(value) = self.value else { return Some(Vec::new()) };
+        let size = self.element?.bytes() as usize;
+        let value = value.trim();
+        let list = value.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        let list = list.map_or(value, |list| list.trim().trim_end_matches(','));
+        let mut bytes = Vec::new();
+        for number in list.split(',').filter(|_| !list.is_empty()) {
+            let bits = constant::bits(number.trim(), self.element?)?;
+            bytes.extend_from_slice(bits.to_le_bytes().get(..size)?);
+        }
+        Some(bytes)
+    }
 }
 
 impl<'a> Module<'a> {
@@ -44,7 +85,7 @@ impl<'a> Module<'a> {
     }
 
     /// The line of the first byte of an instruction, from 1.
-    pub fn line_of(&self, instruction: &super::Instruction<'a>) -> usize {
+    pub fn line_of(&self, instruction: &Instruction<'a>) -> usize {
         self.lines.number(ByteSpan::within(self.text, instruction.text))
     }
 
@@ -58,16 +99,55 @@ impl<'a> Module<'a> {
         let memory = |range: syntax::Range| {
             range.of(&self.tree.variables).iter().map(|one| self.memory_declaration(one)).collect()
         };
-        let shadowed = function.shadowed.map(|at| (at.of(self.text), self.lines.number(at)));
+        let of_block = |index: usize| {
+            let marks = function.marks.iter();
+            marks.map(|(_, mark)| mark).any(|mark| *mark == BodyMark::Variable(index))
+        };
+        let range = function.variables;
+        let own = (range.start as usize..range.end as usize).filter(|index| !of_block(*index));
         FunctionDeclaration {
             name: function.name.of(self.text),
             line: self.lines.number(function.name),
             kernel: function.kind == FunctionKind::Kernel,
             parameters: memory(function.parameters),
             results: memory(function.results),
-            variables: memory(function.variables),
-            shadowed,
+            variables: own
+                .map(|index| self.memory_declaration(&self.tree.variables[index]))
+                .collect(),
         }
+    }
+
+    /// The body of the function at this index.
+    pub fn body(&self, function: usize) -> Vec<BodyItem<'a>> {
+        let function = &self.tree.functions[function];
+        let mut marks = function.marks.iter().peekable();
+        let mut items = Vec::with_capacity(function.statements.len() + function.marks.len());
+        let text = |at: &ByteSpan| at.of(self.text);
+        for index in 0..=function.statements.len() {
+            while let Some((_, mark)) = marks.next_if(|(before, _)| *before as usize <= index) {
+                items.push(match mark {
+                    BodyMark::Open => BodyItem::Open,
+                    BodyMark::Close => BodyItem::Close,
+                    BodyMark::Register { name, count } => {
+                        BodyItem::Register { name: text(name), count: *count }
+                    }
+                    BodyMark::Variable(index) => {
+                        BodyItem::Variable(self.memory_declaration(&self.tree.variables[*index]))
+                    }
+                    BodyMark::Targets(labels) => {
+                        BodyItem::Targets(labels.iter().map(text).collect())
+                    }
+                });
+            }
+            match function.statements.get(index) {
+                Some(syntax::Statement::Label(at)) => items.push(BodyItem::Label(text(at))),
+                Some(statement) => {
+                    items.extend(self.statement(statement).map(BodyItem::Instruction));
+                }
+                None => {}
+            }
+        }
+        items
     }
 
     /// The variables that the module declares outside of functions.
@@ -91,7 +171,10 @@ impl<'a> Module<'a> {
             name: of.name.of(self.text),
             space: of.space,
             bytes: of.bytes,
-            initialized: of.initialized,
+            element: of.element,
+            array: of.array,
+            alignment: of.alignment,
+            value: of.value.map(|at| at.of(self.text)),
             points_to: of.points_to,
         }
     }

@@ -26,7 +26,8 @@ mod symbols;
 mod syntax;
 pub mod version;
 
-pub use declared::{FunctionDeclaration, MemoryDeclaration};
+pub use constant::bits as constant_bits;
+pub use declared::{BodyItem, FunctionDeclaration, MemoryDeclaration};
 pub use lint::LintOptions;
 pub use print::{PrintedOperand, PrintedScalar};
 pub use single::{FunctionPiece, ParsedInstruction, excerpt, instruction, other};
@@ -154,11 +155,18 @@ impl<'a> Module<'a> {
 
     /// The instructions of the function at this index.
     pub fn instructions(&self, function: usize) -> impl Iterator<Item = Instruction<'a>> + '_ {
-        self.tree.functions[function].statements.iter().filter_map(|statement| match statement {
+        self.tree.functions[function]
+            .statements
+            .iter()
+            .filter_map(|statement| self.statement(statement))
+    }
+
+    fn statement(&self, statement: &syntax::Statement) -> Option<Instruction<'a>> {
+        match statement {
             syntax::Statement::Label(_) => None,
             syntax::Statement::Memory(memory) => Some(self.memory(memory)),
             syntax::Statement::Opaque(opaque) => Some(self.opaque(opaque)),
-        })
+        }
     }
 
     fn name(&self, parts: syntax::Range) -> String {

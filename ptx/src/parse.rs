@@ -7,7 +7,9 @@ use model::isa::{SpaceQualifier, Type};
 
 use super::lex::{self, Flaw, Lexer, Token};
 use super::symbols::Symbols;
-use super::syntax::{Function, ModuleSyntax, Range, Statement, Symbol, VariableDeclaration};
+use super::syntax::{
+    BodyMark, Function, ModuleSyntax, Range, Statement, Symbol, VariableDeclaration,
+};
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
 
@@ -23,8 +25,10 @@ pub(super) struct Parser<'a, 'r> {
     pub(super) alone: bool,
     /// Instructions without their module: those of other kinds are kept unread.
     pub(super) excerpt: bool,
-    /// Of the function that is read: a register that hides another one.
-    shadowed: Option<ByteSpan>,
+    /// Of the function that is read: what stands between its statements.
+    marks: Vec<(u32, BodyMark)>,
+    /// How many statements of the function were read.
+    statements: u32,
     /// How many blocks of its body are open.
     depth: usize,
     /// A comment that ends with a carriage return was reported.
@@ -35,9 +39,6 @@ pub(super) struct Parser<'a, 'r> {
 pub(super) struct Lost;
 
 pub(super) type ParseResult<T> = Result<T, Lost>;
-
-/// So many registers of a range are looked up in the blocks around it.
-const SHADOWS: u32 = 1024;
 
 /// Blocks may be nested so deep.
 const DEEPEST: usize = 10_000;
@@ -57,7 +58,8 @@ impl<'a, 'r> Parser<'a, 'r> {
             symbols,
             alone: false,
             excerpt: false,
-            shadowed: None,
+            marks: Vec::new(),
+            statements: 0,
             depth: 0,
             returned: false,
         };
@@ -259,27 +261,12 @@ impl<'a, 'r> Parser<'a, 'r> {
             if !self.eat(">") {
                 return Err(self.expected("`>`"));
             }
-            let prefix = name.of(self.lexer.text);
-            let register = |index: u32| {
-                matches!(
-                    self.symbols.find(&format!("{prefix}{index}")),
-                    Some(Symbol::Register(_) | Symbol::Predicate)
-                )
-            };
-            if self.depth > 0 && (0..count.min(SHADOWS)).any(register) {
-                self.shadowed.get_or_insert(name);
-            }
+            self.mark_inside(BodyMark::Register { name, count: Some(count) });
             self.symbols.declare_range(name.of(self.lexer.text), count, symbol);
             return Ok(());
         }
-        let hides = matches!(
-            self.symbols.find(name.of(self.lexer.text)),
-            Some(Symbol::Register(_) | Symbol::Predicate)
-        );
-        if self.depth > 0 && hides {
-            self.shadowed.get_or_insert(name);
-        }
         let mut count = Some(u32::from(what.vector.unwrap_or(1)));
+        let array = self.is("[") || what.vector.is_some();
         while self.is("[") {
             let open = self.token.at;
             self.skip_balanced("[", "]");
@@ -288,24 +275,34 @@ impl<'a, 'r> Parser<'a, 'r> {
             let extent = extent.trim().parse::<u32>().ok();
             count = count.zip(extent).and_then(|(count, extent)| count.checked_mul(extent));
         }
-        let initialized = self.eat("=");
-        if initialized {
+        let mut value = None;
+        if self.eat("=") {
+            let start = self.token.at;
             let mut depth = 0_usize;
             while !self.at_end() && !self.is(";") && (depth > 0 || !self.is(",")) {
                 depth += usize::from(self.is("{") || self.is("("));
                 depth = depth.saturating_sub((self.is("}") || self.is(")")).into());
                 self.bump();
             }
+            value = Some(start.to(self.last));
         }
         self.symbols.declare(name.of(self.lexer.text), symbol);
+        if space.is_none() {
+            self.mark_inside(BodyMark::Register { name, count: None });
+        }
         if let Some(space) = space {
             let bytes = count.zip(what.ty).and_then(|(count, ty)| count.checked_mul(ty.bytes()));
             let points_to = what.points_to;
+            let element = what.ty;
+            self.mark_inside(BodyMark::Variable(self.module.variables.len()));
             self.module.variables.push(VariableDeclaration {
                 name,
                 space,
                 bytes,
-                initialized,
+                element,
+                array,
+                alignment: what.alignment(),
+                value,
                 points_to,
             });
         }
@@ -363,7 +360,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         } else if self.is("{") {
             let open = self.bump().at;
             let inside = self.module.variables.len();
-            self.shadowed = None;
+            self.marks.clear();
             let statements = self.body(open);
             self.module.functions.push(Function {
                 kind,
@@ -371,7 +368,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 results: Range::new(first, results),
                 parameters: Range::new(results, inside),
                 variables: Range::new(inside, self.module.variables.len()),
-                shadowed: self.shadowed,
+                marks: std::mem::take(&mut self.marks),
                 statements,
             });
         } else if !self.eat(";") && kind == Kind::Kernel {
@@ -442,6 +439,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         let mut statements = Vec::new();
         self.depth = 0;
         loop {
+            self.statements = u32::try_from(statements.len()).expect("a file has less than 4 GiB");
             match self.token.kind {
                 lex::TokenKind::End => {
                     self.report
@@ -463,6 +461,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                         .help("close it with `}`");
                     break;
                 }
+                lex::TokenKind::Dotted if self.word() == ".branchtargets" => self.branch_targets(),
                 lex::TokenKind::Dotted => self.declaration_or_other(),
                 lex::TokenKind::Sign if self.is("{") => {
                     self.bump();
@@ -473,6 +472,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                         self.depth -= 1;
                     } else {
                         self.symbols.open();
+                        self.mark(BodyMark::Open);
                     }
                 }
                 lex::TokenKind::Sign if self.is("}") => {
@@ -482,6 +482,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                     }
                     self.depth -= 1;
                     self.symbols.close();
+                    self.mark(BodyMark::Close);
                 }
                 lex::TokenKind::Sign if self.is(";") => drop(self.bump()),
                 lex::TokenKind::Sign if self.is("#") => self.skip_line(),
@@ -498,6 +499,34 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.symbols.close();
         }
         statements
+    }
+
+    fn mark(&mut self, mark: BodyMark) {
+        self.marks.push((self.statements, mark));
+    }
+
+    /// Records a declaration in a block of a body.
+    fn mark_inside(&mut self, mark: BodyMark) {
+        if self.depth > 0 {
+            self.mark(mark);
+        }
+    }
+
+    /// `.branchtargets A, B;` after a label, for `brx.idx`.
+    fn branch_targets(&mut self) {
+        self.bump();
+        let mut targets = Vec::new();
+        while self.token.kind == lex::TokenKind::Word {
+            targets.push(self.bump().at);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.mark(BodyMark::Targets(targets));
+        if !self.eat(";") {
+            self.expected("`,` or `;`");
+            self.give_up();
+        }
     }
 
     /// The next token, the current one not being taken.
@@ -550,17 +579,21 @@ impl Attributes {
                 (false, None, _) => Symbol::Other,
             };
         };
-        let elements = u32::from(self.vector.unwrap_or(1));
         let role = match (space, self.role) {
             (SpaceQualifier::ParamFunc, Role::Variable) => Role::Argument,
             (_, role) => role,
         };
-        let natural = self.ty.map_or(1, |ty| ty.bytes() * elements);
         Symbol::Variable(VariableShape {
             space,
             unified: self.unified,
             role,
-            alignment: self.alignment.unwrap_or(natural),
+            alignment: self.alignment(),
         })
+    }
+
+    /// In bytes.
+    fn alignment(self) -> u32 {
+        let elements = u32::from(self.vector.unwrap_or(1));
+        self.alignment.unwrap_or_else(|| self.ty.map_or(1, |ty| ty.bytes() * elements))
     }
 }

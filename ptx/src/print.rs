@@ -8,7 +8,7 @@ use super::lex::{self, Lexer};
 use super::syntax::{self, MemoryInstruction, ModuleSyntax, OperandKind};
 use text::report::ByteSpan;
 
-/// A register, a number, a name or `_`, without blanks.
+/// A register, a number, a name, an element of an array or `_`, without blanks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PrintedScalar<'a>(Vec<&'a str>);
 
@@ -40,6 +40,10 @@ pub(super) fn operands<'a>(
             OperandKind::Vector(range) => {
                 let elements = range.of(&module.elements).iter();
                 PrintedOperand::Vector(elements.map(|element| scalar(text, element.at)).collect())
+            }
+            // An element of an array: `a[2]`.
+            OperandKind::Address(_) if !operand.at.of(text).starts_with('[') => {
+                PrintedOperand::Scalar(scalar(text, operand.at))
             }
             OperandKind::Address(address) => PrintedOperand::Address {
                 base: (address.base != syntax::Scalar::Number)

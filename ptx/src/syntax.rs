@@ -58,8 +58,14 @@ pub(crate) struct VariableDeclaration {
     pub(crate) space: SpaceQualifier,
     /// Of all elements; none where it is not written as numbers.
     pub(crate) bytes: Option<u32>,
-    /// Whether it has a value.
-    pub(crate) initialized: bool,
+    /// Of one element.
+    pub(crate) element: Option<Type>,
+    /// Whether it has several elements.
+    pub(crate) array: bool,
+    /// In bytes.
+    pub(crate) alignment: u32,
+    /// The place of its value.
+    pub(crate) value: Option<ByteSpan>,
     /// Of a parameter: where it points to.
     pub(crate) points_to: Option<SpaceQualifier>,
 }
@@ -73,9 +79,26 @@ pub(crate) struct Function {
     pub(crate) parameters: Range,
     /// What its body declares.
     pub(crate) variables: Range,
-    /// A register of a block that has the name of another one around it.
-    pub(crate) shadowed: Option<ByteSpan>,
+    /// What stands between the statements, each with the index of the statement after it.
+    pub(crate) marks: Vec<(u32, BodyMark)>,
     pub(crate) statements: Vec<Statement>,
+}
+
+/// What a body has besides statements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum BodyMark {
+    /// The braces of a block.
+    Open,
+    Close,
+    /// A register of a block, or as many with numbers at the end of their names.
+    Register {
+        name: ByteSpan,
+        count: Option<u32>,
+    },
+    /// Memory that a block declares: its index in [`ModuleSyntax::variables`].
+    Variable(usize),
+    /// The labels of a table for `brx.idx`, whose name is the label before it.
+    Targets(Vec<ByteSpan>),
 }
 
 #[derive(Clone, Copy, Debug)]

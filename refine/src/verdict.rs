@@ -90,6 +90,16 @@ impl Refuter {
     }
 }
 
+/// A part of a side that is not supported.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+pub struct RefusedPart {
+    /// `source` or `target`.
+    pub side: String,
+    /// In the file of the side, from 1.
+    pub line: usize,
+    pub why: String,
+}
+
 /// A verdict with its reasons.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
 pub struct Finding {
@@ -113,6 +123,8 @@ pub struct Finding {
     /// A weaker target that would do, up to the bound.
     pub sufficient: Option<String>,
     pub notes: Vec<String>,
+    /// Everything in a function that is not supported, by side and line.
+    pub refused: Vec<RefusedPart>,
 }
 
 impl Finding {
@@ -135,6 +147,7 @@ impl Finding {
             axioms: Vec::new(),
             sufficient: None,
             notes: Vec::new(),
+            refused: Vec::new(),
         }
     }
 }

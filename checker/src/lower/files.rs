@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use lift::function::{Function, Functions, Refused};
+use lift::function::{Function, Functions, Refusals};
 use lift::listing::Signature;
 use text::Diagnostic;
 
@@ -31,7 +31,7 @@ impl FunctionsError {
 /// the listing does not contain it.
 #[derive(Clone, Copy, Default)]
 pub struct ListingSource<'a> {
-    pub source: &'a [(String, Result<Function, Refused>)],
+    pub source: &'a [(String, Result<Function, Refusals>)],
     pub arch: Option<u16>,
 }
 

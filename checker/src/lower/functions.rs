@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use refine::function::PairReport;
-use refine::verdict::Verdict;
+use refine::verdict::{RefusedPart, Verdict};
 
 use super::report::{LowerObject, OfFunction, Reporter, Weighed, case, counted};
 use crate::report::Reportable;
@@ -79,6 +79,9 @@ impl Reportable for ReportedPair<'_> {
             writeln!(out, "  source: {}", ends.0)?;
             writeln!(out, "  target: {}", ends.1)?;
         }
+        for more in also_refused(&finding.refused) {
+            writeln!(out, "  also: {more}")?;
+        }
         if let Some(context) = &finding.context {
             writeln!(out, "  context: {context}")?;
         }
@@ -106,6 +109,36 @@ impl Reportable for ReportedPair<'_> {
         }
         Ok(())
     }
+}
+
+/// The maximum number of lines that are listed with one reason.
+const LINES: usize = 5;
+
+/// What else is not supported, besides the first part. Equal reasons are listed once.
+fn also_refused(parts: &[RefusedPart]) -> Vec<String> {
+    let Some((first, rest)) = parts.split_first() else { return Vec::new() };
+    let mut groups: Vec<(&RefusedPart, Vec<usize>)> = Vec::new();
+    for part in rest {
+        let same = |of: &RefusedPart| (&of.side, &of.why) == (&part.side, &part.why);
+        if let Some((_, lines)) = groups.iter_mut().find(|(of, _)| same(of)) {
+            lines.push(part.line);
+        } else {
+            groups.push((part, vec![part.line]));
+        }
+    }
+    let shown = groups.into_iter().map(|(part, lines)| {
+        let more = lines.len().saturating_sub(LINES);
+        let numbers: Vec<String> = lines.iter().take(LINES).map(ToString::to_string).collect();
+        let several = if lines.len() > 1 { "lines" } else { "line" };
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let again = if (&part.side, &part.why) == (&first.side, &first.why) {
+            "the same".to_owned()
+        } else {
+            part.why.clone()
+        };
+        format!("{several} {}{more} of the {}: {again}", numbers.join(", "), part.side)
+    });
+    shown.collect()
 }
 
 fn at(path: &Path, line: Option<usize>) -> String {

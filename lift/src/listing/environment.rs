@@ -5,6 +5,7 @@ use model::memory::Space;
 use super::{ListedFunctionReader, TextResult};
 use crate::column::constant;
 use crate::function::{EntryValue, FunctionVariable};
+use crate::opaque::{LONE_LANE, OTHER_LANES};
 use sass::listing::ListingLine;
 use sass::opcode::{Class, class};
 use sass::syntax::{Indexed, Instruction};
@@ -28,10 +29,10 @@ impl ListedFunctionReader<'_> {
             self.special(&from.to_string())?;
         }
         if matches!(opcode, "VOTE" | "VOTEU" | "REDUX" | "MATCH" | "ELECT") {
-            self.note("the thread is the first of its warp, and the only one that is active");
+            self.note(LONE_LANE);
         }
         if opcode == "SHFL" {
-            self.note("values of other lanes are a function of the operands of the shuffle");
+            self.note(OTHER_LANES);
         }
         if opcode == "BPT" {
             self.note("a trap ends its thread");
@@ -140,15 +141,24 @@ impl ListedFunctionReader<'_> {
     fn parameter(&mut self, offset: u64, read: u64) -> Option<EntryValue> {
         let mut end = 0_u64;
         let mut found = None;
-        let all: Vec<u16> = self.signature.parameters.iter().map(|one| one.bits).collect();
-        for (index, bits) in all.into_iter().enumerate() {
-            let bytes = u64::from(bits).div_ceil(8).next_power_of_two();
-            let start = end.next_multiple_of(bytes);
+        let parameters = self.signature.parameters.iter();
+        let all: Vec<_> = parameters.map(|one| (one.bits, one.alignment)).collect();
+        for (index, (bits, alignment)) in all.into_iter().enumerate() {
+            let bytes = u64::from(bits).div_ceil(8);
+            let bytes = if alignment.is_some() { bytes } else { bytes.next_power_of_two() };
+            let start = end.next_multiple_of(alignment.map_or(bytes, u64::from).max(1));
             end = start + bytes;
             if start < offset + read && offset < end {
                 // Of two parameters in one word nothing is said.
                 if found.is_some() {
                     return None;
+                }
+                if alignment.is_some() {
+                    let place = offset.checked_sub(start).filter(|_| offset + read <= end)?;
+                    let (offset, bits) =
+                        (u32::try_from(place).ok()?, u16::try_from(8 * read).ok()?);
+                    found = Some(EntryValue::Piece { parameter: index, offset, bits });
+                    continue;
                 }
                 found = match offset - start.min(offset) {
                     0 if start == offset => Some(EntryValue::Parameter(index)),
@@ -164,7 +174,6 @@ impl ListedFunctionReader<'_> {
     }
 
     fn special(&mut self, name: &str) -> TextResult<()> {
-        let lane = "the thread is the first of its warp, and the only one that is active";
         let value = match name {
             "SRZ" => return Ok(()),
             // Shared addresses have a half that no other address has.
@@ -181,7 +190,7 @@ impl ListedFunctionReader<'_> {
             }
         };
         if name.ends_with("MASK") || name == "SR_LANEID" {
-            self.note(lane);
+            self.note(LONE_LANE);
         }
         if name == "SR_CgaCtaId" {
             self.note("the CTA is the first of its cluster");
@@ -244,7 +253,12 @@ impl ListedFunctionReader<'_> {
                 name.push('_');
             }
             self.initial.insert(format!("local[{begin:#x}]"), EntryValue::Address(name.clone()));
-            all.push(FunctionVariable { name, space: Space::Local, bytes: FRAME });
+            all.push(FunctionVariable {
+                name,
+                space: Space::Local,
+                bytes: FRAME,
+                ..FunctionVariable::default()
+            });
         }
         for value in self.initial.values() {
             let EntryValue::Address(name) = value else { continue };

@@ -14,7 +14,8 @@ use machine::form::Family;
 use crate::builder::FunctionBuilder;
 use crate::column::{self, ColumnCell};
 use crate::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refused,
+    EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
+    Refused,
 };
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
@@ -85,11 +86,12 @@ pub fn functions(
         let next = listing.functions.iter().map(|other| other.line);
         let end = next.filter(|&line| line > function.line).min().unwrap_or(usize::MAX);
         if let Some(unread) = unread(&listing, function.line..end) {
-            return Err(Refused { line: unread.span.line, why: unread.message.clone() });
+            let (line, why) = (unread.span.line, unread.message.clone());
+            return Err(Refused { line, why }.into());
         }
         let Some(signature) = signature(function.name) else {
             let why = "the module has no kernel of this name".to_owned();
-            return Err(Refused { line: function.line, why });
+            return Err(Refused { line: function.line, why }.into());
         };
         ListedFunctionReader {
             text,
@@ -143,7 +145,7 @@ struct ListedFunctionReader<'l> {
 type TextResult<T> = Result<T, String>;
 
 impl ListedFunctionReader<'_> {
-    fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refused> {
+    fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refusals> {
         let lines = without_padding(&function.lines);
         let reached = reached(lines);
         let lines: Vec<&ListingLine<'_>> = lines
@@ -220,24 +222,23 @@ impl ListedFunctionReader<'_> {
             self.signature.variables.clone()
         });
         let mut builder = FunctionBuilder::new(Dialect::Ptx);
-        for variable in &variables {
+        for variable in variables {
             builder.variable(variable);
         }
         for (register, value) in &self.initial {
-            builder.entry(register, value);
+            builder.entry(register, value.clone());
         }
-        let (rows, registers) =
-            builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
+        let lifted = builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
         Ok(Function {
             name: function.name.to_owned(),
             line: function.line,
             language: Language::Sass(self.sm),
             kernel: true,
             parameters: self.signature.parameters,
-            variables,
-            registers,
-            rows,
-            initial: self.initial.into_iter().collect(),
+            variables: lifted.variables,
+            registers: lifted.registers,
+            rows: lifted.rows,
+            initial: lifted.initial,
             result: None,
             notes: self.notes.into_iter().collect(),
         })

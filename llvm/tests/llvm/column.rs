@@ -15,7 +15,7 @@ pub(crate) fn read(text: &str) -> Functions {
 /// The one function of a module.
 pub(crate) fn one(text: &str) -> Function {
     let (_, function) = read(text).remove(0);
-    function.unwrap_or_else(|refused| panic!("line {}: {}", refused.line, refused.why))
+    function.unwrap_or_else(|refused| panic!("{:?}", refused.first()))
 }
 
 /// The cells of a function, a line each.
@@ -55,7 +55,7 @@ pub(crate) fn test(function: &Function) -> String {
             },
             EntryValue::Value(value) => value.to_string(),
             EntryValue::Address(variable) => variable.clone(),
-            EntryValue::Special(_) => "0".to_owned(),
+            EntryValue::Special(_) | EntryValue::Piece { .. } => "0".to_owned(),
         };
         writeln!(text, "P0:{register}={value};").expect("it can be written");
     }

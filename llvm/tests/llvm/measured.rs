@@ -122,8 +122,11 @@ fn a_line_in_a_function_is_read_as_a_line_by_itself() {
         let function = match function {
             Ok(function) => function,
             Err(refusal) => {
-                assert!((2..module.lines().count()).contains(&refusal.line) || refusal.line == 1);
-                *refused.entry(refusal.why).or_default() += 1;
+                assert!(
+                    (2..module.lines().count()).contains(&refusal.first().line)
+                        || refusal.first().line == 1
+                );
+                *refused.entry(refusal.first().why.clone()).or_default() += 1;
                 continue;
             }
         };

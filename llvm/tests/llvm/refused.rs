@@ -6,7 +6,7 @@ use crate::column;
 fn refused(text: &str) -> (usize, String) {
     match column::read(text).remove(0).1 {
         Ok(function) => panic!("{text}{}", column::cells(&function)),
-        Err(refused) => (refused.line, refused.why),
+        Err(refused) => (refused.first().line, refused.first().why.clone()),
     }
 }
 
@@ -153,5 +153,8 @@ fn a_variable_that_cannot_be_read_refuses_the_functions_that_use_it() {
     let functions = column::read(module);
     assert!(functions[0].1.is_ok());
     let refused = functions[1].1.as_ref().expect_err("it uses one of them");
-    assert_eq!(refused.why, "`@b c`: a variable of this type or with this value is not supported");
+    assert_eq!(
+        refused.first().why,
+        "`@b c`: a variable of this type or with this value is not supported"
+    );
 }

@@ -54,7 +54,11 @@ fn recorded(module: &str, columns: &str) {
                 column::parses(&function);
                 described(&function)
             }
-            Err(refused) => format!("{name} is refused: line {}: {}\n", refused.line, refused.why),
+            Err(refused) => format!(
+                "{name} is refused: line {}: {}\n",
+                refused.first().line,
+                refused.first().why
+            ),
         };
         now.push_str(&text);
         now.push('\n');

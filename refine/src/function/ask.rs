@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use lift::function::{Function, Language, Refused};
+use lift::function::{Function, HERE, Language, Refused};
 use model::isa::{Address, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
 use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
 use model::value::{Value, low_bits};
 
-use super::bind::{BoundFunction, HERE, Setup, TestColumn, bind};
+use super::bind::{BoundFunction, Setup, TestColumn, bind};
 use super::inputs::as_float;
 use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation};

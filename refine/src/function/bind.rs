@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::ops::Range;
 
-use lift::function::{END, EntryValue, Function, FunctionLine, Refused};
+use lift::function::{END, EntryValue, Function, FunctionLine, HERE, Refused};
 use litmus::print::TestText;
 use machine::form::LoweredInstruction;
 use model::isa::alu::AluOp;
@@ -13,7 +13,7 @@ use model::isa::{Instruction, Operand, Reg};
 use model::memory::{Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
-use model::value::{little_endian, low_bytes, low64};
+use model::value::{Value, little_endian, low_bits, low_bytes, low64};
 
 use crate::language::SourceId;
 use crate::piece::ThreadPiece;
@@ -26,6 +26,8 @@ pub struct Memory {
     /// The bytes of an element, and the number of elements.
     pub element: u32,
     pub count: u32,
+    /// Whether its size is chosen so that the function stays inside.
+    pub grows: bool,
     /// Elements whose initial value is not 0.
     pub initial: BTreeMap<u32, u64>,
 }
@@ -48,6 +50,16 @@ impl Memory {
             } else {
                 self.initial.insert(element, part);
             }
+        }
+    }
+
+    /// Changes the bytes of an element.
+    pub fn divide(&mut self, element: u32) {
+        let initial = self.initial_bytes(0..self.element * self.count);
+        (self.element, self.count) = (element, (self.element * self.count).div_ceil(element));
+        self.initial.clear();
+        for (at, bytes) in (0..).step_by(element as usize).zip(initial.chunks(element as usize)) {
+            self.set_initial(at, element, low64(little_endian(bytes)));
         }
     }
 
@@ -94,6 +106,17 @@ pub enum Argument {
     Integer(u64),
 }
 
+/// A part of a parameter that is no scalar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParameterPiece {
+    /// The index of the parameter.
+    pub parameter: usize,
+    /// In bytes.
+    pub offset: u32,
+    pub bits: u16,
+    pub value: Argument,
+}
+
 /// The initial state of both sides of a question.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setup {
@@ -101,6 +124,8 @@ pub struct Setup {
     pub arguments: Vec<Argument>,
     /// The special registers whose values are other than those of the first thread.
     pub special: BTreeMap<String, u64>,
+    /// The parts of parameters that are no scalars. They do not overlap.
+    pub pieces: Vec<ParameterPiece>,
 }
 
 /// A column of a test: its cells, and the initial values of registers.
@@ -140,17 +165,51 @@ impl Setup {
         u16::try_from(found).ok().map(VariableId)
     }
 
+    /// The pointer that begins at this byte of a parameter. Half of its bits stand for all of it, as a whole
+    /// pointer of a listing stands in the register of its low half.
+    fn piece(&self, parameter: usize, offset: u32, bits: u16) -> Option<Argument> {
+        let of = |piece: &&ParameterPiece| piece.parameter == parameter && piece.offset == offset;
+        let found = self.pieces.iter().find(of)?;
+        let pointer = matches!(found.value, Argument::Pointer(_));
+        (pointer && bits >= 32).then_some(found.value)
+    }
+
+    /// Bits of a parameter that are numbers. Those of pointers are 0.
+    fn bits(&self, parameter: usize, offset: u32, bits: u16) -> Value {
+        let of = |piece: &&ParameterPiece| piece.parameter == parameter;
+        let mut bytes = [0_u8; 16];
+        for piece in self.pieces.iter().filter(of) {
+            let Argument::Integer(value) = piece.value else { continue };
+            let whole = value.to_le_bytes();
+            for (at, byte) in (piece.offset..).zip(&whole[..usize::from(piece.bits / 8).min(8)]) {
+                let place = at.checked_sub(offset).map(|place| place as usize);
+                if let Some(place) = place.and_then(|place| bytes.get_mut(place)) {
+                    *place = *byte;
+                }
+            }
+        }
+        Value::from_le_bytes(bytes) & low_bits(bits)
+    }
+
     /// The initial value of a register of the first thread.
     fn entry(&self, value: &EntryValue) -> InitialValue {
         let address = |variable| InitialValue::Address { variable, thread: ThreadId(0) };
+        let argument = |argument: &Argument| match argument {
+            Argument::Pointer(memory) => {
+                address(VariableId(u16::try_from(*memory).expect("few variables")))
+            }
+            Argument::Integer(value) => InitialValue::Value((*value).into()),
+        };
         match value {
-            EntryValue::Parameter(index) => match self.arguments.get(*index) {
-                Some(Argument::Pointer(memory)) => {
-                    address(VariableId(u16::try_from(*memory).expect("few variables")))
-                }
-                Some(Argument::Integer(value)) => InitialValue::Value((*value).into()),
-                None => InitialValue::Value(0),
-            },
+            EntryValue::Parameter(index) => {
+                self.arguments.get(*index).map_or(InitialValue::Value(0), argument)
+            }
+            EntryValue::Piece { parameter, offset, bits } => {
+                self.piece(*parameter, *offset, *bits).as_ref().map_or_else(
+                    || InitialValue::Value(self.bits(*parameter, *offset, *bits)),
+                    argument,
+                )
+            }
             EntryValue::Value(value) => InitialValue::Value((*value).into()),
             EntryValue::Address(name) => {
                 self.variable(name).map_or(InitialValue::Value(0), address)
@@ -234,9 +293,6 @@ impl BoundFunction {
     }
 }
 
-/// The placement of the judged thread when it is alone.
-pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
-
 /// Makes a function the thread of a program, with one piece before it and one after it.
 pub fn bind(
     setup: &Setup,
@@ -293,18 +349,29 @@ pub fn bind(
     Ok(BoundFunction { program, rows, lowered })
 }
 
+/// A parameter, or the part of it that begins at a byte.
+pub type ParameterPlace = (usize, Option<u32>);
+
 /// The parameters from which some access computes its address. Sums and moves preserve an address. If two
 /// parameters could be the address, the first one is chosen.
-pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<usize> {
+pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace> {
     let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
-    let mut from: Vec<Option<usize>> = vec![None; thread.registers.len()];
+    let mut from: Vec<Option<ParameterPlace>> = vec![None; thread.registers.len()];
     for (name, initial) in &function.initial {
-        if let (EntryValue::Parameter(parameter), Some(register)) = (initial, index(name)) {
-            let wide = function.parameters.get(*parameter).is_some_and(|p| p.bits == 64);
-            from[register] = wide.then_some(*parameter);
-        }
+        let Some(register) = index(name) else { continue };
+        from[register] = match initial {
+            EntryValue::Parameter(parameter) => {
+                let wide = function.parameters.get(*parameter).is_some_and(|p| p.bits == 64);
+                wide.then_some((*parameter, None))
+            }
+            // A listing reads a pointer as two words.
+            EntryValue::Piece { parameter, offset, bits } => {
+                (*bits >= 32 && offset % 8 == 0).then_some((*parameter, Some(*offset)))
+            }
+            EntryValue::Value(_) | EntryValue::Address(_) | EntryValue::Special(_) => None,
+        };
     }
-    let of = |from: &[Option<usize>], operand: &Operand| match operand {
+    let of = |from: &[Option<ParameterPlace>], operand: &Operand| match operand {
         Operand::Reg(Reg(register)) => from[usize::from(*register)],
         Operand::Imm(_) | Operand::Address(_) => None,
     };

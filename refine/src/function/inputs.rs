@@ -9,7 +9,7 @@ use model::isa::{Type, TypeKind};
 use model::memory::Space;
 use model::value::{Value, low64};
 
-use super::bind::{Argument, Memory, Setup, bind, pointers};
+use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
 use super::decisions::dictionary;
 use super::judge::{JudgeResult, SIDES, found, refused};
 use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
@@ -120,10 +120,8 @@ fn fitted(
 ) -> JudgeResult<(Setup, [ThreadScan; 2])> {
     for size in SIZES {
         let mut setup = base.clone();
-        for argument in &setup.arguments {
-            if let Argument::Pointer(memory) = argument {
-                setup.memory[*memory].count = size / setup.memory[*memory].element;
-            }
+        for memory in setup.memory.iter_mut().filter(|memory| memory.grows) {
+            memory.count = size / memory.element;
         }
         let mut scanned = scans(&setup, sides, *bound);
         while matches!(scanned, Err((_, ScanError::Cut))) && *bound < ROUNDS {
@@ -166,8 +164,7 @@ fn elements(setup: &mut Setup, scans: &[ThreadScan; 2]) {
         let uses = scans.iter().flat_map(|scan| &scan.uses);
         let widths = uses.filter(|one| one.place.memory == index).map(|one| one.place.bytes);
         let element = widths.min().unwrap_or(memory.element).min(8);
-        let bytes = memory.element * memory.count;
-        (memory.element, memory.count) = (element, bytes.div_ceil(element));
+        memory.divide(element);
     }
 }
 
@@ -185,7 +182,8 @@ fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
         |place: &ByteRange| scans.iter().any(|scan| scan.decisions.wanted.contains_key(place));
     for (number, (place, one)) in (0..).zip(&uses) {
         let memory = &mut setup.memory[place.memory];
-        if one.plain && !decides(place) && memory.space == Space::Global {
+        let given = memory.initial_of(place.offset, place.bytes) != 0;
+        if one.plain && !given && !decides(place) && memory.space == Space::Global {
             memory.set_initial(place.offset, place.bytes, distinct(number, one.float));
         }
     }
@@ -279,7 +277,10 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
         .flat_map(|side| &side.initial)
         .filter_map(|(_, value)| match value {
             EntryValue::Special(name) => Some(name).filter(|name| !is_assumed(name)),
-            EntryValue::Parameter(_) | EntryValue::Value(_) | EntryValue::Address(_) => None,
+            EntryValue::Parameter(_)
+            | EntryValue::Piece { .. }
+            | EntryValue::Value(_)
+            | EntryValue::Address(_) => None,
         })
         .collect();
     for &word in words.iter().filter(|word| u32::try_from(**word).is_ok()) {
@@ -354,7 +355,12 @@ fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
 /// The first setup: memory for every pointer and variable, and small integers.
 fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     let mut taken = taken([source, target]);
-    let mut setup = Setup { memory: Vec::new(), arguments: Vec::new(), special: BTreeMap::new() };
+    let mut setup = Setup {
+        memory: Vec::new(),
+        arguments: Vec::new(),
+        pieces: Vec::new(),
+        special: BTreeMap::new(),
+    };
     for function in [source, target] {
         for variable in &function.variables {
             let known = setup.memory.iter_mut().find(|memory| memory.name == variable.name);
@@ -368,13 +374,20 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
                 Some(memory) => {
                     memory.count = memory.count.max(variable.bytes / memory.element);
                 }
-                None => setup.memory.push(Memory {
-                    name: variable.name.clone(),
-                    space: variable.space,
-                    element,
-                    count: variable.bytes / element,
-                    initial: BTreeMap::new(),
-                }),
+                None => {
+                    let initial = variable.initial.chunks(element as usize).map(|bytes| {
+                        bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
+                    });
+                    let initial = (0..).zip(initial).filter(|(_, value)| *value != 0);
+                    setup.memory.push(Memory {
+                        name: variable.name.clone(),
+                        space: variable.space,
+                        element,
+                        count: variable.bytes / element,
+                        grows: variable.grows,
+                        initial: initial.collect(),
+                    });
+                }
             }
         }
     }
@@ -384,20 +397,16 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
             let wide = parameter.bits == 64 && !SourceId::of(source.language).has_pointers();
             theirs.or(wide.then_some(Space::Global))
         });
-        setup.arguments.push(match pointer {
+        let argument = match pointer {
             Some(space) => {
-                setup.memory.push(Memory {
-                    name: unique(&parameter.name, &mut taken),
-                    space: if space == Space::Shared { space } else { Space::Global },
-                    element: 4,
-                    count: SIZES[0] / 4,
-                    initial: BTreeMap::new(),
-                });
-                Argument::Pointer(setup.memory.len() - 1)
+                let space = if space == Space::Shared { space } else { Space::Global };
+                pointed(&mut setup, space, unique(&parameter.name, &mut taken))
             }
             None => Argument::Integer(integer(index, parameter.bits)),
-        });
+        };
+        setup.arguments.push(argument);
     }
+    pieces(&mut setup, [source, target], &mut taken);
     for name in ["x", "w", "z"] {
         let name = unique(name, &mut taken);
         setup.memory.push(Memory {
@@ -405,26 +414,75 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
             space: Space::Global,
             element: 4,
             count: 1,
+            grows: false,
             initial: BTreeMap::new(),
         });
     }
+    let typed = SourceId::of(source.language).has_pointers();
+    if typed && setup.pieces.is_empty() {
+        return Ok(setup);
+    }
+    let mut used = BTreeSet::new();
+    for (side, function) in SIDES.into_iter().zip([source, target]) {
+        let bound =
+            bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
+        used.extend(pointers(function, bound.thread()));
+    }
     // In a language without pointer types, a wide parameter that no access uses as an address is not known to
-    // be one.
-    if !SourceId::of(source.language).has_pointers() {
-        let mut used = BTreeSet::new();
-        for (side, function) in SIDES.into_iter().zip([source, target]) {
-            let bound =
-                bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
-            used.extend(pointers(function, bound.thread()));
+    // be one. Parts of parameters have no types.
+    for (index, argument) in setup.arguments.iter_mut().enumerate().filter(|_| !typed) {
+        let declared = source.parameters[index].points_to.is_some();
+        if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&(index, None)) {
+            *argument = Argument::Integer(integer(index, source.parameters[index].bits));
         }
-        for (index, argument) in setup.arguments.iter_mut().enumerate() {
-            let declared = source.parameters[index].points_to.is_some();
-            if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&index) {
-                *argument = Argument::Integer(integer(index, source.parameters[index].bits));
-            }
+    }
+    for (number, piece) in setup.pieces.iter_mut().enumerate() {
+        if !used.contains(&(piece.parameter, Some(piece.offset))) {
+            piece.value = Argument::Integer(integer(number, piece.bits));
         }
     }
     Ok(setup)
+}
+
+/// A pointer to memory of its own.
+fn pointed(setup: &mut Setup, space: Space, name: String) -> Argument {
+    setup.memory.push(Memory {
+        name,
+        space,
+        element: 4,
+        count: SIZES[0] / 4,
+        grows: true,
+        initial: BTreeMap::new(),
+    });
+    Argument::Pointer(setup.memory.len() - 1)
+}
+
+/// The parts of parameters that are no scalars: the widest ones that either side reads. Each of 64 bits may be a
+/// pointer.
+fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>) {
+    let read = sides.iter().flat_map(|side| &side.initial).filter_map(|(_, value)| match value {
+        EntryValue::Piece { parameter, offset, bits } => Some((*parameter, *offset, *bits)),
+        EntryValue::Parameter(_)
+        | EntryValue::Value(_)
+        | EntryValue::Address(_)
+        | EntryValue::Special(_) => None,
+    });
+    let mut read: Vec<(usize, u32, u16)> = read.collect();
+    read.sort_by_key(|(parameter, offset, bits)| (*parameter, *offset, u16::MAX - bits));
+    let mut end = (usize::MAX, 0);
+    for (parameter, offset, bits) in read {
+        if end.0 == parameter && offset < end.1 {
+            continue;
+        }
+        end = (parameter, offset + u32::from(bits) / 8);
+        let value = if bits == 64 {
+            let name = format!("{}_{offset}", sides[0].parameters[parameter].name);
+            pointed(setup, Space::Global, unique(&name, taken))
+        } else {
+            Argument::Integer(0)
+        };
+        setup.pieces.push(ParameterPiece { parameter, offset, bits, value });
+    }
 }
 
 /// The argument for an integer parameter: a distinct number, or 1 for an `i1`.

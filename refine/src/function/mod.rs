@@ -21,19 +21,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::parallel;
-use lift::function::{Function, Functions, Refused};
+use lift::function::{Function, Functions, Refusals};
 
 use crate::Progress;
 use crate::refiner::Refiner;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, RefusedPart, Verdict};
 
 /// A function of the source and its lowering.
 pub struct FunctionPair {
     pub name: String,
     /// The litmus test from which the function was made, if any.
     pub test: Option<PathBuf>,
-    pub source: Option<Result<Function, Refused>>,
-    pub target: Option<Result<Function, Refused>>,
+    pub source: Option<Result<Function, Refusals>>,
+    pub target: Option<Result<Function, Refusals>>,
 }
 
 /// The result for a pair.
@@ -51,7 +51,7 @@ pub struct PairReport {
 
 /// Pairs the functions of two files by name, in the order of the source.
 pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
-    let mut theirs: BTreeMap<String, Result<Function, Refused>> = BTreeMap::new();
+    let mut theirs: BTreeMap<String, Result<Function, Refusals>> = BTreeMap::new();
     let mut order = Vec::new();
     for (name, function) in target {
         order.push(name.clone());
@@ -73,25 +73,20 @@ pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
 
 /// Judges one pair.
 pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
-    let refused = |side: &str, refused: &Refused| {
-        let why = format!("line {} of the {side}: {}", refused.line, refused.why);
-        (Finding::new(Verdict::Unsupported, why), None)
-    };
     let absent = |side: &str| {
         let why = format!("the {side} has no function of this name");
         (Finding::new(Verdict::Unsupported, why), None)
     };
-    let line = |side: &Option<Result<Function, Refused>>| {
+    let line = |side: &Option<Result<Function, Refusals>>| {
         side.as_ref().map(|side| match side {
             Ok(function) => function.line,
-            Err(refused) => refused.line,
+            Err(refused) => refused.first().line,
         })
     };
     let (finding, at) = match (&pair.source, &pair.target) {
         (None, _) => absent("source"),
         (_, None) => absent("target"),
-        (Some(Err(why)), _) => refused("source", why),
-        (_, Some(Err(why))) => refused("target", why),
+        (Some(Err(_)), _) | (_, Some(Err(_))) => (refused(pair), None),
         (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, refiner),
     };
     PairReport {
@@ -101,6 +96,25 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
         target_line: at.or(line(&pair.target)),
         finding,
     }
+}
+
+/// The finding for sides of which at least one cannot be read.
+fn refused(pair: &FunctionPair) -> Finding {
+    let sides = [("source", &pair.source), ("target", &pair.target)];
+    let parts = sides.into_iter().flat_map(|(side, function)| {
+        let refusals = function.as_ref().and_then(|function| function.as_ref().err());
+        let all = refusals.map_or(&[][..], Refusals::all).iter();
+        all.map(move |one| RefusedPart {
+            side: side.to_owned(),
+            line: one.line,
+            why: one.why.clone(),
+        })
+    });
+    let refused: Vec<RefusedPart> = parts.collect();
+    let why = refused.first().map_or(String::new(), |first| {
+        format!("line {} of the {}: {}", first.line, first.side, first.why)
+    });
+    Finding { refused, ..Finding::new(Verdict::Unsupported, why) }
 }
 
 /// Judges all pairs on `jobs` threads. The reports are in the order of the pairs.

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
-use super::bind::HERE;
 use super::scan::{ByteRange, ThreadScan};
 use crate::context::{Context, ContextOp, ContextShape, pairs, placements, shape};
 use crate::step::{AccessKind, AccessOrder, Step};
+use lift::function::HERE;
 
 /// A place at which threads meet.
 #[expect(clippy::struct_excessive_bools, reason = "what is known of a place is yes or no")]

@@ -135,7 +135,7 @@ pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, Stri
     })?;
     for driven in all.iter() {
         if let Some(why) = &driven.refused {
-            let refused = || Err(Refused { line: 1, why: why.clone() });
+            let refused = || Err(Refused { line: 1, why: why.clone() }.into());
             source.push((driven.symbol.clone(), refused()));
             target.push((driven.symbol.clone(), refused()));
         }

@@ -1,0 +1,165 @@
+//! Parameters and results: `ld.param` and `st.param`.
+
+use ptx::{Instruction, PrintedOperand};
+
+use super::operand::split;
+use super::{FunctionReader, ReadResult};
+use crate::function::EntryValue;
+
+/// The width of a type in bits; 0 if it is none.
+fn width(ty: &str) -> u16 {
+    ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(0)
+}
+
+impl<'a> FunctionReader<'_, 'a> {
+    /// `ld.param` of a parameter, `st.param` of the result, or an access to an argument of a call.
+    pub(super) fn parameter(
+        &mut self,
+        instruction: &Instruction<'a>,
+        guard: &str,
+        parts: &[&str],
+    ) -> ReadResult<()> {
+        let refused = || format!("`{}` is not supported", instruction.text);
+        let place = instruction.operands.iter().find_map(|operand| match operand {
+            PrintedOperand::Address { base: Some(base), offset, .. } => {
+                Some((base.to_string(), *offset))
+            }
+            PrintedOperand::Address { .. }
+            | PrintedOperand::Scalar(_)
+            | PrintedOperand::Vector(_) => None,
+        });
+        let (base, offset) = place.ok_or_else(refused)?;
+        let outermost = self.frames.len() == 1;
+        let result = self.result.filter(|(name, _)| outermost && *name == base);
+        let own = self.declared(self.frame().index).parameters.iter();
+        let index = own.into_iter().position(|parameter| parameter.name == base);
+        let index = index.filter(|_| outermost);
+        if result.is_none() && index.is_none() {
+            if self.variable(&base)?.is_none() {
+                let text = instruction.text;
+                return Err(format!("`{text}`: an address in the parameters that is computed"));
+            }
+            return self.argument(instruction, guard, parts);
+        }
+        let values = instruction.operands.iter().find_map(|operand| match operand {
+            PrintedOperand::Scalar(scalar) => Some(vec![scalar.to_string()]),
+            PrintedOperand::Vector(all) => Some(all.iter().map(ToString::to_string).collect()),
+            PrintedOperand::Address { .. } => None,
+        });
+        let values = values.ok_or_else(refused)?;
+        let ty = parts.last().copied().unwrap_or("");
+        let bits = width(ty);
+        if bits == 0 || bits > 64 {
+            return Err(refused());
+        }
+        let mut offset = u32::try_from(offset).map_err(|_| refused())?;
+        for value in values {
+            if value != "_" {
+                let value = self.operands(&value, parts)?.join(", ");
+                let done = match (result, index) {
+                    (Some(result), _) => {
+                        self.piece_of_result(guard, result, (offset, bits), &value)
+                    }
+                    (None, Some(index)) => {
+                        self.piece_of_parameter(guard, (index, offset), ty, &value)
+                    }
+                    (None, None) => None,
+                };
+                done.ok_or_else(|| {
+                    format!("`{}` is outside the declared parameter", instruction.text)
+                })?;
+            }
+            offset += u32::from(bits) / 8;
+        }
+        Ok(())
+    }
+
+    /// Stores a part of the result.
+    fn piece_of_result(
+        &mut self,
+        guard: &str,
+        (name, declared): (&'a str, u16),
+        (offset, bits): (u32, u16),
+        value: &str,
+    ) -> Option<()> {
+        let at = u16::try_from(8 * offset).ok()?;
+        if at + bits > declared {
+            return None;
+        }
+        self.returned = true;
+        let name = self.names.plain(name);
+        if (at, bits) == (0, declared) {
+            let (moves, mask) = match bits {
+                8 => ("and.b32".to_owned(), ", 255"),
+                _ => (format!("mov.b{bits}"), ""),
+            };
+            self.push(&format!("{guard}{moves} {name}, {value}{mask}"));
+        } else {
+            self.builder.entry(&name, EntryValue::Value(0));
+            let width = if declared <= 32 { 32 } else { 64 };
+            self.push(&format!("{guard}bfi.b{width} {name}, {value}, {name}, {at}, {bits}"));
+        }
+        Some(())
+    }
+
+    /// Loads a part of a parameter.
+    fn piece_of_parameter(
+        &mut self,
+        guard: &str,
+        (index, offset): (usize, u32),
+        ty: &str,
+        value: &str,
+    ) -> Option<()> {
+        let parameter = self.parameters.get(index)?;
+        let (whole, aggregate) = (parameter.bits, parameter.alignment.is_some());
+        let bits = width(ty);
+        if 8 * offset + u32::from(bits) > u32::from(whole) {
+            return None;
+        }
+        let mut from = if aggregate {
+            let from = self.names.plain(&format!("param.{index}.{offset}.b{bits}"));
+            self.builder.entry(&from, EntryValue::Piece { parameter: index, offset, bits });
+            from
+        } else {
+            let from = self.names.plain(&format!("param.{index}"));
+            self.builder.entry(&from, EntryValue::Parameter(index));
+            from
+        };
+        if !aggregate && offset > 0 {
+            let piece = self.names.plain(&format!("param.{index}.{offset}"));
+            self.push(&format!("{guard}shr.u64 {piece}, {from}, {}", 8 * offset));
+            from = piece;
+        }
+        let cell = match (ty.chars().next(), bits) {
+            (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
+            (_, 8) => format!("cvt.u16.u8 {value}, {from}"),
+            _ if ty == "f16" || ty == "bf16" => format!("mov.b16 {value}, {from}"),
+            _ => format!("mov.{ty} {value}, {from}"),
+        };
+        self.push(&format!("{guard}{cell}"));
+        Some(())
+    }
+
+    /// An access to an argument or a result of a call, which is memory of the thread.
+    fn argument(
+        &mut self,
+        instruction: &Instruction<'a>,
+        guard: &str,
+        parts: &[&str],
+    ) -> ReadResult<()> {
+        let text = instruction.operands_text();
+        let operands = self.operands(&text, parts)?.join(", ");
+        let name: Vec<&str> = parts
+            .iter()
+            .map(|part| if part.starts_with("param") { "local" } else { part })
+            .collect();
+        self.push(&format!("{guard}{} {operands}", name.join(".")));
+        Ok(())
+    }
+
+    /// The names in a list in parentheses.
+    pub(super) fn listed(text: &str) -> Option<Vec<String>> {
+        let inside = text.strip_prefix('(')?.strip_suffix(')')?;
+        Some(split(inside))
+    }
+}
