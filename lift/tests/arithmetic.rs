@@ -82,6 +82,7 @@ fn floats_are_computed() {
         ("cvt.rmi.f32.f32 r, 0x40200000", 2.0),
         ("cvt.sat.f32.f32 r, a", 1.0),
         ("set.lt.ftz.f32.f32 r, a, b", 1.0),
+        ("min.ftz.xorsign.abs.f32 r, a, 0xc0400000", -2.0),
     ];
     for (instruction, expected) in all {
         assert_eq!(single(instruction, &[2.0, 3.0, 4.0]), expected, "{instruction}");
@@ -166,7 +167,7 @@ fn floats_are_classified() {
 #[test]
 fn integers_are_computed_in_several_operations() {
     let minus = |n: i64| u64::from(u32::try_from(n.cast_unsigned() & 0xffff_ffff).expect("low"));
-    let all: [(&str, &[u64], u64); 18] = [
+    let all: [(&str, &[u64], u64); 21] = [
         ("div.s32 r, a, b", &[minus(-7), 2], minus(-3)),
         ("rem.s32 r, a, b", &[minus(-7), 2], minus(-1)),
         ("div.u32 r, a, b", &[7, 0], 0xffff_ffff),
@@ -185,6 +186,9 @@ fn integers_are_computed_in_several_operations() {
         ("cvt.sat.s8.u32 r, a", &[300], 127),
         ("cvt.sat.u32.s64 r, a", &[1 << 40], 0xffff_ffff),
         ("cvt.sat.u64.s32 r, a", &[minus(-1)], 0),
+        ("max.relu.s32 r, a, b", &[minus(-1), minus(-2)], 0),
+        ("add.u16x2 r, a, b", &[0xffff_0001, 0x0001_0002], 3),
+        ("min.relu.s16x2 r, a, b", &[0xffff_0005, 0x0001_0002], 2),
     ];
     for (instruction, operands, expected) in all {
         assert_eq!(of(instruction, operands), expected.into(), "{instruction}");

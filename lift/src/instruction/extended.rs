@@ -25,6 +25,9 @@ pub(super) fn is_extended(cell: &InstructionCell<'_>) -> bool {
     OPCODES.contains(&cell.opcode())
         || matches!(cell.opcode(), "add" | "sub" | "mad")
             && cell.parts.iter().any(|part| matches!(part.text, "cc" | "sat"))
+        || matches!(cell.opcode(), "add" | "min" | "max")
+            && cell.parts.iter().any(|part| matches!(part.text, "relu" | "u16x2" | "s16x2"))
+            && !super::float::is_float(cell)
 }
 
 /// A type of integers with a sign or without.
@@ -69,6 +72,20 @@ impl Operations {
         sum
     }
 
+    /// `min` or `max`; with `relu`, at least 0.
+    fn least_or_most(
+        &mut self,
+        opcode: &str,
+        relu: bool,
+        ty: Type,
+        given: &[PlannedValue],
+    ) -> PlannedValue {
+        let most = AluOp::Integer(IntegerOp::Max);
+        let op = if opcode == "max" { most } else { AluOp::Integer(IntegerOp::Min) };
+        let chosen = self.step(op, ty, given);
+        if relu { self.step(most, ty, &[chosen, PlannedValue::number(0)]) } else { chosen }
+    }
+
     /// At most 32, or modulo 32.
     fn amount(&mut self, wraps: bool, value: PlannedValue) -> PlannedValue {
         if wraps {
@@ -88,7 +105,7 @@ impl<'a> InstructionReader<'_> {
         }
         let args = self.args(cell)?;
         let sources = match parts[0] {
-            "mul24" | "szext" | "bmsk" | "add" | "sub" => 2,
+            "mul24" | "szext" | "bmsk" | "add" | "sub" | "min" | "max" => 2,
             _ => 3,
         };
         if args.len() != sources + 1 {
@@ -132,6 +149,25 @@ impl<'a> InstructionReader<'_> {
             (["szext", how @ ("clamp" | "wrap"), ty @ ("u32" | "s32")], &[x, count]) => {
                 let count = plan.amount(*how == "wrap", count);
                 plan.field(integer(ty)?, x, 0, count)
+            }
+            ([opcode @ ("min" | "max"), "relu", "s32"], given) => {
+                let ty = Type { kind: TypeKind::Signed, bits: 32 };
+                plan.least_or_most(opcode, true, ty, given)
+            }
+            ([opcode @ ("add" | "min" | "max"), relu @ .., ty @ ("u16x2" | "s16x2")], given)
+                if matches!((relu, *ty), ([], _) | (["relu"], "s16x2")) =>
+            {
+                let kind = if *ty == "s16x2" { TypeKind::Signed } else { TypeKind::Unsigned };
+                let one = Type { kind, bits: 16 };
+                let [low, high] = [false, true].map(|high| {
+                    let halves = [plan.half(given[0], high), plan.half(given[1], high)];
+                    if *opcode == "add" {
+                        plan.step(AluOp::Add, one, &halves)
+                    } else {
+                        plan.least_or_most(opcode, !relu.is_empty(), one, &halves)
+                    }
+                });
+                plan.pair(low, high)
             }
             (["bmsk", how @ ("clamp" | "wrap"), "b32"], &[at, count]) => {
                 let [at, count] = [at, count].map(|of| plan.amount(*how == "wrap", of));

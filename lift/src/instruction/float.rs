@@ -49,6 +49,7 @@ enum FloatTest {
 }
 
 /// A float instruction without its operands.
+#[expect(clippy::struct_excessive_bools, reason = "each is a modifier of its own")]
 struct FloatForm {
     work: FloatWork,
     ty: Type,
@@ -58,6 +59,8 @@ struct FloatForm {
     rectifies: bool,
     /// `.NaN`: a result is a NaN if an operand is.
     nan: bool,
+    /// `.xorsign.abs`: of the magnitudes, with the product of the signs.
+    xorsign: bool,
 }
 
 /// A comparison of floats.
@@ -177,6 +180,15 @@ impl Operations {
         let of = computed(ty);
         let sign = 1 << (ty.bits - 1);
         let op = |op| AluOp::Float(op);
+        if form.xorsign {
+            let plain = FloatForm { xorsign: false, ..*form };
+            let magnitudes: Vec<PlannedValue> =
+                sources.iter().map(|of| self.step(op(FloatOp::Abs), ty, &[*of])).collect();
+            let chosen = self.float(&plain, ty, &magnitudes);
+            let signs = self.step(AluOp::Xor, bits(ty.bits), &sources[..2]);
+            let signs = self.step(AluOp::And, bits(ty.bits), &[signs, PlannedValue::number(sign)]);
+            return self.step(AluOp::Xor, bits(ty.bits), &[chosen, signs]);
+        }
         // The sign is changed in the format of the operand.
         match work {
             FloatWork::Neg => return self.step(op(FloatOp::Neg), ty, sources),
@@ -340,13 +352,17 @@ fn form(parts: &[&str]) -> Result<FloatForm, &'static str> {
         ("copysign", []) => (FloatWork::CopySign, &[][..]),
         _ => return Err(OTHER),
     };
-    let mut form = FloatForm { work, ty, saturates: false, rectifies: false, nan: false };
+    let mut form =
+        FloatForm { work, ty, saturates: false, rectifies: false, nan: false, xorsign: false };
+    let extreme = matches!(work, FloatWork::Min | FloatWork::Max);
     for modifier in modifiers {
         match *modifier {
             "rn" | "ftz" | "approx" | "full" => {}
             "sat" => form.saturates = true,
             "relu" => form.rectifies = true,
             "NaN" => form.nan = true,
+            "xorsign" if extreme => form.xorsign = true,
+            "abs" if form.xorsign => {}
             "rz" | "rm" | "rp" => return Err(ROUNDING),
             _ => return Err(OTHER),
         }
