@@ -352,7 +352,7 @@ pub fn bind(
 /// A parameter, or the part of it that begins at a byte.
 pub type ParameterPlace = (usize, Option<u32>);
 
-/// The parameters from which some access computes its address. Sums and moves preserve an address. If two
+/// The parameters from which some access computes its address. Sums, moves and alignments preserve an address. If two
 /// parameters could be the address, the first one is chosen.
 pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace> {
     let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
@@ -375,6 +375,9 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace
         Operand::Reg(Reg(register)) => from[usize::from(*register)],
         Operand::Imm(_) | Operand::Address(_) => None,
     };
+    // A mask of the low bits, which aligns an address: that of the word of a byte.
+    let aligns =
+        |operand: &Operand| matches!(operand, Operand::Imm(mask) if mask.leading_ones() >= 32);
     for _ in 0..thread.lines.len() {
         let mut changed = false;
         for line in &thread.lines {
@@ -388,7 +391,7 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace
                             | AluOp::Selp
                             | AluOp::Extract(_)
                             | AluOp::Concat(_)
-                    );
+                    ) || alu.op == AluOp::And && alu.sources.iter().any(aligns);
                     let source = alu.sources.iter().find_map(|source| of(&from, source));
                     (alu.destination, source.filter(|_| keeps))
                 }
