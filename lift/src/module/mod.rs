@@ -609,6 +609,11 @@ mod tests {
             refused("", "mov.b64 d, a;\nld.param.u32 r1, [d+4];"),
             ["9: `ld.param.u32 r1, [d+4]`: an address in the parameters that is computed"]
         );
+        let wide = ".version 8.7\n.target sm_90\n.address_size 64\n\
+            .func (.param .b32 out[4]) f()\n{\n.reg .b32 r;\nst.param.b32 [out], r;\nret;\n}\n";
+        let refusals = columns(wide).remove(0).1.expect_err("it is wide");
+        assert_eq!(refusals.all().len(), 1);
+        assert_eq!(refusals.first().why, "the function returns more than 64 bits");
         assert_eq!(
             refused("", "ld.param.u32 r1, [a+8];"),
             ["8: `ld.param.u32 r1, [a+8]` is outside the declared parameter"]

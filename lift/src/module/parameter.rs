@@ -34,6 +34,11 @@ impl<'a> FunctionReader<'_, 'a> {
         let own = self.declared(self.frame().index).parameters.iter();
         let index = own.into_iter().position(|parameter| parameter.name == base);
         let index = index.filter(|_| outermost);
+        let results = &self.declared(self.frame().index).results;
+        if outermost && result.is_none() && results.iter().any(|one| one.name == base) {
+            // The function is refused for its results.
+            return Ok(());
+        }
         if result.is_none() && index.is_none() {
             if self.variable(&base)?.is_none() {
                 let text = instruction.text;
