@@ -11,11 +11,13 @@ use model::memory::Space;
 use model::program::Thread;
 use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
+use model::value::Value;
 
 use super::ask::RefinementCase;
 use super::bind::{Setup, bind};
+use super::blind::{all_near, blind};
 use super::inputs::{inputs, scans};
-use super::partner::{MeetingLocation, OWN, contexts};
+use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
@@ -45,16 +47,55 @@ pub fn judge(
     target: &Function,
     refiner: Refiner<'_>,
 ) -> (Finding, Option<usize>) {
-    let (mut finding, at) = match judged(source, target, refiner.within_time()) {
+    let refiner = refiner.within_time();
+    let judged = |source, target| match judged(source, target, refiner) {
         Ok(finding) => finding,
         Err(finding) => (*finding, None),
     };
+    let (finding, at) = judged(source, target);
+    if finding.verdict == Verdict::WrongValue
+        && let (Some(blind_source), Some(blind_target)) = (blind(source), blind(target))
+        && is_rounded(source, target, refiner)
+    {
+        let (source, target) = (blind_source, blind_target);
+        let (without, at) = judged(&source, &target);
+        if without.verdict != Verdict::WrongValue {
+            let mut finding = without;
+            finding.notes.push(NOT_COMPARED.to_owned());
+            return (with_notes(finding, [&source, &target]), at);
+        }
+    }
+    (with_notes(finding, [source, target]), at)
+}
+
+/// Whether, without other threads, all that differs are floats close to each other.
+fn is_rounded(source: &Function, target: &Function, mut refiner: Refiner<'_>) -> bool {
+    let Ok(inputs) = inputs(source, target, &mut refiner.bound) else { return false };
+    inputs.setups.iter().all(|setup| {
+        let Ok((mut case, _)) = case(setup, [source, target], refiner) else { return false };
+        let alone = alone(case.locations.len());
+        let mut outcomes = |lowered| {
+            let program = case.program(&alone, lowered).ok()??;
+            Some(refiner.allowed(&case.engine_run(&program, lowered)).ok()?.outcomes)
+        };
+        let (Some(ours), Some(theirs)) = (outcomes(false), outcomes(true)) else { return false };
+        let near = |theirs: &[Value]| ours.iter().any(|ours| all_near(ours, theirs));
+        theirs.iter().all(|theirs| near(theirs))
+    })
+}
+
+/// The note where results of floats were left out.
+const NOT_COMPARED: &str = "the results of operations on floats and of those without a definition differ, \
+     as contracting and reordering them may change them: they are not compared";
+
+/// A finding with the assumptions of both readers.
+fn with_notes(mut finding: Finding, [source, target]: [&Function; 2]) -> Finding {
     for note in source.notes.iter().chain(&target.notes) {
         if !finding.notes.contains(note) {
             finding.notes.push(note.clone());
         }
     }
-    (finding, at)
+    finding
 }
 
 /// A finding, and the line of the target at fault.
@@ -367,8 +408,8 @@ fn role(scan: &ThreadScan, place: ByteRange) -> BTreeSet<(usize, u16, bool)> {
 
 /// Finds a store of the target to bytes that the source never writes.
 fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<LocatedFinding> {
-    // More iterations of a loop may write there.
-    if scans[0].bound_reached {
+    // More iterations of a loop, or values that the scan did not try, may write there.
+    if scans[0].bound_reached || !scans[0].is_complete() {
         return None;
     }
     let written = |scan: &ThreadScan| -> BTreeSet<(usize, u32)> {

@@ -6,6 +6,7 @@
 
 pub mod ask;
 pub mod bind;
+mod blind;
 pub mod decisions;
 mod inputs;
 pub mod judge;

@@ -152,6 +152,17 @@ pub fn contexts(
     maker.all
 }
 
+/// The context without other threads, for so many places.
+pub fn alone(locations: usize) -> Context {
+    Context {
+        threads: vec![vec![ContextOp::Judged]],
+        placements: vec![HERE],
+        distance: "alone",
+        judged: 0..locations - OWN,
+        expects_partner: false,
+    }
+}
+
 impl ContextBuilder<'_> {
     /// An operation of a shape at these places; `None` if the place does not permit the access.
     fn op(&self, op: ContextOp, places: [usize; 3]) -> Option<ContextOp> {
@@ -285,7 +296,7 @@ impl ContextBuilder<'_> {
 
     /// The function without other threads.
     fn alone(&mut self) {
-        self.push(vec![vec![ContextOp::Judged]], vec![HERE], "alone");
+        self.all.push(alone(self.locations.len()));
     }
 
     /// Two threads that both run the function.

@@ -158,7 +158,7 @@ pub fn scan(
     });
     let program = Program { contested: Some(contested.collect()), ..program.clone() };
     let second = scan_as_given(&program, promised, bound, dictionary)?;
-    Ok(ThreadScan { decisions: first.decisions, ..second })
+    Ok(ThreadScan { decisions: first.decisions, computes_addresses: true, ..second })
 }
 
 /// The same where only strong accesses can return what other threads write.
@@ -247,6 +247,11 @@ fn scan_as_given(
 }
 
 impl ThreadScan {
+    /// Whether each read was tried with every value that leads elsewhere.
+    pub fn is_complete(&self) -> bool {
+        !self.computes_addresses && !self.only_strong
+    }
+
     fn path(
         &mut self,
         path: &Path,

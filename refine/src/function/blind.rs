@@ -1,0 +1,98 @@
+//! A function in which operations on floats, and those without a definition, all have one result.
+//!
+//! Compilers contract, reorder and approximate them, and so may compute other values than their source by right.
+//! Where the values of a function and its lowering differ, both are compared again without them.
+
+use lift::function::Function;
+use model::isa::alu::{Alu, AluOp};
+use model::isa::float::{self, Rounding};
+use model::isa::{Instruction, Operand, Type, TypeKind};
+use model::value::{Value, low_bits, low64};
+
+/// Whether a result is a float, is computed from floats, or has no definition.
+fn is_approximate(alu: &Alu) -> bool {
+    match alu.op {
+        AluOp::Float(_)
+        | AluOp::Opaque(_)
+        | AluOp::Convert(..)
+        | AluOp::Halves(_)
+        | AluOp::Flush => true,
+        AluOp::Add | AluOp::Sub | AluOp::Mul | AluOp::Setp(_) => alu.ty.kind == TypeKind::Float,
+        AluOp::Mov
+        | AluOp::And
+        | AluOp::Or
+        | AluOp::Xor
+        | AluOp::Shl
+        | AluOp::Shr
+        | AluOp::Selp
+        | AluOp::Extract(_)
+        | AluOp::Concat(_)
+        | AluOp::Integer(_) => false,
+    }
+}
+
+/// The function with 1 as the result of each such operation; `None` if it has none.
+pub(super) fn blind(function: &Function) -> Option<Function> {
+    let mut function = function.clone();
+    let mut found = false;
+    for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {
+        if let Instruction::Alu(alu) = &mut step.line.instruction
+            && is_approximate(alu)
+        {
+            found = true;
+            (alu.op, alu.sources) = (AluOp::Mov, vec![Operand::Imm(1)]);
+        }
+    }
+    found.then_some(function)
+}
+
+/// The largest difference of two results of which one is rounded more often, relative to them.
+const ROUNDED: f64 = 1e-2;
+
+/// Whether two outcomes are equal, except for floats that are close to each other.
+pub(super) fn all_near(ours: &[Value], theirs: &[Value]) -> bool {
+    ours.iter().zip(theirs).all(|(&ours, &theirs)| ours == theirs || is_near(ours, theirs))
+}
+
+/// Whether two values are close as a double, as singles, as halves or as `.bf16`.
+fn is_near(ours: Value, theirs: Value) -> bool {
+    let close = |a: f64, b: f64| {
+        a.is_normal() && b.is_normal() && (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
+    };
+    let double = |value: Value| f64::from_bits(low64(value));
+    let single = |value: Value| {
+        let bits = u32::try_from(value & low_bits(32)).expect("32 bits are left");
+        f64::from(f32::from_bits(bits))
+    };
+    let half = |value: Value| {
+        let ty = |bits| Type { kind: TypeKind::Float, bits };
+        double(float::convert(ty(64), ty(16), Rounding::Nearest, value & low_bits(16)))
+    };
+    let brain = |value: Value| single((value & low_bits(16)) << 16);
+    let parts = |bits: u16, number: &dyn Fn(Value) -> f64| {
+        (0..128 / bits).all(|part| {
+            let [a, b] = [ours, theirs].map(|value| value >> (part * bits) & low_bits(bits));
+            a == b || close(number(a), number(b))
+        })
+    };
+    close(double(ours), double(theirs)) && ours >> 64 == theirs >> 64
+        || parts(32, &single)
+        || parts(16, &half)
+        || parts(16, &brain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_is_told_from_other_values() {
+        let of = |value: f32| Value::from(value.to_bits());
+        assert!(all_near(&[3, of(0.1)], &[3, of(0.1 + f32::EPSILON)]));
+        assert!(!all_near(&[3, of(0.1)], &[4, of(0.1)]));
+        assert!(!all_near(&[of(2.0)], &[of(3.0)]));
+        // Two halves: 1 and 2, and 1 and the next number after 2.
+        assert!(is_near(0x4000_3c00, 0x4001_3c00));
+        assert!(!is_near(0x4000_3c00, 0x3c00_4000));
+    }
+}
