@@ -243,9 +243,9 @@ fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
             }
         }
     }
-    // A write of 0, or a value read as 0, shows only where something else was.
+    // A write of 0, or a value read as 0, shows only where something else was, which the function does not write.
     let mut begun = first.clone();
-    for (number, one) in (1..).zip(scans[0].uses.iter().filter(|one| !one.plain)) {
+    for (number, one) in (71..).zip(scans[0].uses.iter().filter(|one| !one.plain)) {
         let memory = &mut begun.memory[one.place.memory];
         if memory.space == Space::Global && !wanted.contains_key(&one.place) {
             memory.set_initial(one.place.offset, one.place.bytes, number);
