@@ -49,6 +49,17 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "lower-functions-compiled",
         &["lower", "--from", "tests/lower/compiled.ll", "--to", "tests/lower/compiled.ptx"],
     ),
+    (
+        "lower-functions-covered",
+        &[
+            "lower",
+            "--from",
+            "tests/lower/compiled.ll",
+            "--to",
+            "tests/lower/compiled.ptx",
+            "--min-coverage=60",
+        ],
+    ),
     ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
     ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
     ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),

@@ -26,6 +26,7 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
         format: ReportFormat::Json,
         racy: false,
         baseline: &baseline,
+        min_coverage: None,
     });
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);

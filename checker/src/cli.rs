@@ -266,6 +266,9 @@ pub struct Lower {
     /// Accept the findings in this file, the output of `--format json`: only new ones fail
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
+    /// Fail for functions that are not judged only if fewer than this percentage of all functions are
+    #[arg(long, value_name = "PERCENT", conflicts_with_all = ["rows", "table"], value_parser = clap::value_parser!(u8).range(..=100))]
+    pub min_coverage: Option<u8>,
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
     pub format: ReportFormat,

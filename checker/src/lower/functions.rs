@@ -6,7 +6,9 @@ use std::path::Path;
 use refine::function::PairReport;
 use refine::verdict::{RefusedPart, Verdict};
 
-use super::report::{LowerObject, OfFunction, Reporter, Weighed, case, counted};
+use super::report::{
+    LowerObject, OfFunction, Reporter, Weighed, case, counted, is_judged, reasons,
+};
 use crate::report::Reportable;
 use crate::report::finding::{FilePosition, ReportCase};
 
@@ -30,6 +32,8 @@ pub(crate) fn report(
     reporter: &mut Reporter<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let judged = all.iter().filter(|said| is_judged(&said.finding)).count();
+    reporter.cover(judged, all.len());
     let mut old = 0;
     for said in all {
         let weighed = reporter.weighed(&said.name, &said.finding);
@@ -38,7 +42,16 @@ pub(crate) fn report(
     }
     let counts = counted(all.iter().map(|said| &said.finding));
     let old = if old > 0 { format!(" ({old} in the baseline)") } else { String::new() };
-    reporter.sum(&format!("{} functions: {counts}{old}", all.len()), out)
+    let functions = if all.len() == 1 { "function" } else { "functions" };
+    let mut lines = vec![format!("{} {functions}: {counts}{old}", all.len())];
+    // One reason stands above already.
+    if all.len() > judged + 1 {
+        let percent = 100 * judged / all.len();
+        lines.push(format!("{judged} judged ({percent} %); not judged, by reason:"));
+        let reasons = reasons(all.iter().map(|said| &said.finding)).into_iter();
+        lines.extend(reasons.map(|(count, reason)| format!("  {count} × {reason}")));
+    }
+    reporter.sum(&lines.join("\n"), out)
 }
 
 impl Reportable for ReportedPair<'_> {

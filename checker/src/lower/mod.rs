@@ -58,7 +58,8 @@ pub fn command(
         }
     };
     let (format, racy, baseline) = (command.format, command.racy, &baseline);
-    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline });
+    let min_coverage = command.min_coverage;
+    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline, min_coverage });
     let how = JudgeOptions { command, setting, bar };
     match (&command.table, &command.rows, &command.from, &command.to) {
         (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,

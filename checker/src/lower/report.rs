@@ -1,6 +1,7 @@
 //! The reports of `causeway lower` on functions, rows, tables and tests, for every format, and its baseline.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -111,6 +112,8 @@ pub struct ReportOptions<'a> {
     pub format: ReportFormat,
     pub racy: bool,
     pub baseline: &'a Baseline,
+    /// The percentage of functions that have to be judged; all of them if it is not given.
+    pub min_coverage: Option<u8>,
 }
 
 /// The exit code of a finding after the baseline and the command line are applied.
@@ -127,16 +130,27 @@ pub struct Reporter<'a> {
     report: Box<dyn ReportWriter>,
     start: Instant,
     exit: Exit,
+    /// Whether enough is judged, so that the rest does not fail the run.
+    covered: bool,
 }
 
 impl<'a> Reporter<'a> {
     pub fn new(manner: ReportOptions<'a>) -> Reporter<'a> {
         let (report, start) = (manner.format.report(), Instant::now());
-        Reporter { manner, report, start, exit: Exit::AsExpected }
+        Reporter { manner, report, start, exit: Exit::AsExpected, covered: false }
+    }
+
+    /// Compares the number of judged functions with the percentage that is wanted.
+    pub(super) fn cover(&mut self, judged: usize, all: usize) {
+        self.covered = self.manner.min_coverage.is_some_and(|wanted| {
+            let wanted = usize::from(wanted);
+            100 * judged >= wanted * all
+        });
     }
 
     pub(super) fn weighed(&self, who: &str, finding: &Finding) -> Weighed {
         let exit = finding.exit(self.manner.racy);
+        let exit = if self.covered && exit == Exit::Undecided { Exit::AsExpected } else { exit };
         let known = exit != Exit::AsExpected && self.manner.baseline.knows(who, finding);
         Weighed { known, exit: if known { Exit::AsExpected } else { exit } }
     }
@@ -296,6 +310,44 @@ pub(super) fn details(finding: &Finding, out: &mut dyn Write) -> io::Result<()> 
         writeln!(out, "  sufficient, up to the bound: {sufficient}")?;
     }
     finding.notes.iter().try_for_each(|note| writeln!(out, "  note: {note}"))
+}
+
+/// Whether a finding says what the target does.
+pub(super) fn is_judged(finding: &Finding) -> bool {
+    match finding.verdict {
+        Verdict::Preserved | Verdict::Stronger | Verdict::Weaker | Verdict::WrongValue => true,
+        Verdict::Outside | Verdict::Invalid | Verdict::Unsupported | Verdict::Undecided => false,
+    }
+}
+
+/// The reasons of findings that are not judgements, without line numbers and quotations, by count.
+pub(super) fn reasons<'a>(findings: impl Iterator<Item = &'a Finding>) -> Vec<(usize, String)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for finding in findings.filter(|finding| !is_judged(finding)) {
+        *counts.entry(general(&finding.why)).or_default() += 1;
+    }
+    let mut all: Vec<(usize, String)> =
+        counts.into_iter().map(|(reason, count)| (count, reason)).collect();
+    all.sort_by_key(|(count, _)| Reverse(*count));
+    all
+}
+
+/// A reason without the parts that differ between functions: `line … of the target: …` has no number, and
+/// quotations and numbers are left out.
+fn general(why: &str) -> String {
+    let quoted = why.split('`').enumerate();
+    let parts: Vec<&str> =
+        quoted.map(|(index, part)| if index % 2 == 1 { "…" } else { part }).collect();
+    let why = parts.join("`");
+    let mut general = String::new();
+    for word in why.split(' ') {
+        let number = word.trim_end_matches([':', ',', ';']);
+        let digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        let space = if general.is_empty() { "" } else { " " };
+        let shown = if digits { "…" } else { number };
+        general.extend([space, shown, &word[number.len()..]]);
+    }
+    general
 }
 
 /// The counts as text: `2 preserved, 1 weaker`.
