@@ -16,6 +16,8 @@ const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
 const MODULES: &str = "tests/lower/modules.ptx";
 const MODULES_MADE: &str = "tests/lower/modules.made.ptx";
+const COMPILED: &str = "tests/lower/compiled.ll";
+const COMPILED_MADE: &str = "tests/lower/compiled.ptx";
 const KNOWN: &str = "tests/lower/message.known.json";
 const LEAKY: &str = "tests/cli/leaky.table";
 
@@ -45,20 +47,10 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lower-table", &["lower", "--table", LEAKY, "tests/cli"]),
     ("lower-table-json", &["lower", "--table", LEAKY, "tests/cli", "--format=json"]),
     ("lower-functions-known", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN]),
-    (
-        "lower-functions-compiled",
-        &["lower", "--from", "tests/lower/compiled.ll", "--to", "tests/lower/compiled.ptx"],
-    ),
+    ("lower-functions-compiled", &["lower", "--from", COMPILED, "--to", COMPILED_MADE]),
     (
         "lower-functions-covered",
-        &[
-            "lower",
-            "--from",
-            "tests/lower/compiled.ll",
-            "--to",
-            "tests/lower/compiled.ptx",
-            "--min-coverage=60",
-        ],
+        &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--min-coverage=60"],
     ),
     ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
     ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
