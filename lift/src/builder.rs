@@ -47,6 +47,7 @@ impl FunctionBuilder {
     pub fn new(dialect: Dialect) -> FunctionBuilder {
         let mut draft = ProgramBuilder::new(dialect);
         draft.declares_all = true;
+        draft.rounds_freely = true;
         draft.threads.push(ThreadDraft::new("P0".to_owned(), HERE));
         FunctionBuilder {
             draft,

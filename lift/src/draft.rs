@@ -185,6 +185,9 @@ pub struct ProgramBuilder {
     pub sass: bool,
     /// Whether all variables are declared before an instruction names them: any other name is then a register.
     pub declares_all: bool,
+    /// Whether the code is compared with its own lowering: `.ftz`, `.approx` and `.full` then change nothing. A
+    /// test has no such instruction, since its results are not those of IEEE 754.
+    pub rounds_freely: bool,
     pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
     pub threads: Vec<ThreadDraft>,
@@ -200,6 +203,7 @@ impl ProgramBuilder {
             isa: PtxIsa::NEWEST,
             sass: false,
             declares_all: false,
+            rounds_freely: false,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
             threads: Vec::new(),

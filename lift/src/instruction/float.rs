@@ -1,7 +1,7 @@
 //! Arithmetic of floats: `.f16`, `.bf16`, `.f32` and `.f64`, and pairs of the first two.
 //!
-//! Results are those of IEEE 754, rounded to nearest even: `.approx` and `.full` are computed as `.rn`, and
-//! `.ftz` changes nothing. A `.bf16` is computed as an `.f32` and rounded again.
+//! Results are those of IEEE 754, rounded to nearest even. In functions `.approx` and `.full` are computed as `.rn`, and
+//! `.ftz` changes nothing; tests do not have them. A `.bf16` is computed as an `.f32` and rounded again.
 
 use model::isa::alu::{AluOp, Comparison, Half};
 use model::isa::float::{FloatOp, Rounding};

@@ -76,6 +76,12 @@ impl<'a> InstructionReader<'_> {
             let why = format!("the special register `{name}`, which a test gives no value");
             return vec![Self::unsupported(cell, &why)];
         }
+        let mut modifiers = cell.parts.iter().skip(1).map(|part| part.text);
+        let inexact = modifiers.find(|part| matches!(*part, "ftz" | "approx" | "full"));
+        if let Some(inexact) = inexact.filter(|_| !self.draft.rounds_freely) {
+            let why = format!("the result of `.{inexact}`, which is not that of IEEE 754");
+            return vec![Self::unsupported(cell, &why)];
+        }
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
