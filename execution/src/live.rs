@@ -24,7 +24,8 @@ impl Liveness {
         if heads.is_empty() {
             return Liveness { before: Vec::new(), heads, harmless: false };
         }
-        let harmless = uniform_sizes(program) && !loads_read_only_data(thread);
+        let sizes = program.sizes_agree || uniform_sizes(program);
+        let harmless = sizes && !loads_read_only_data(thread);
         Liveness { before: before(program, id), heads, harmless }
     }
 

@@ -213,6 +213,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         observed: tail.observed,
         constants: tail.constants,
         contested: None,
+        sizes_agree: false,
     };
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));

@@ -39,6 +39,8 @@ pub struct Program {
     /// If given, only these bytes are accessed by several threads, or through several names. Accesses to other
     /// bytes make no events. An access must not overlap these bytes in part.
     pub contested: Option<Vec<ContestedBytes>>,
+    /// Whether accesses of different sizes are known not to overlap, so that none of their races is undefined.
+    pub sizes_agree: bool,
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.

@@ -34,6 +34,8 @@ pub struct RefinementCase<'a> {
     pub shown: Vec<(usize, u32, u32)>,
     /// The uses of memory of both sides.
     pub uses: Vec<MemoryUse>,
+    /// Whether no two of them overlap in part.
+    sizes_agree: bool,
     /// Whether accesses may be torn.
     pub torn: bool,
     bound: BTreeMap<(bool, [Vec<String>; 2]), BoundFunction>,
@@ -50,7 +52,22 @@ impl<'a> RefinementCase<'a> {
     ) -> RefinementCase<'a> {
         let [source, target] = sides;
         let (torn, bound) = (false, BTreeMap::new());
-        RefinementCase { refiner, setup, source, target, locations, shown, uses, torn, bound }
+        let agrees = |one: &MemoryUse, other: &MemoryUse| {
+            one.place == other.place || !one.place.overlaps(other.place)
+        };
+        let sizes_agree = uses.iter().all(|one| uses.iter().all(|other| agrees(one, other)));
+        RefinementCase {
+            refiner,
+            setup,
+            source,
+            target,
+            locations,
+            shown,
+            uses,
+            sizes_agree,
+            torn,
+            bound,
+        }
     }
 
     /// The bytes that several threads access in a context, and what partners write there; `None` if the function
@@ -235,6 +252,7 @@ impl<'a> RefinementCase<'a> {
         }
         program.observed = self.observed(&program, context, result);
         program.contested = self.contested(context);
+        program.sizes_agree = self.sizes_agree;
         Some(program)
     }
 

@@ -201,6 +201,8 @@ fn scan_as_given(
     bound: u32,
     dictionary: &[u64],
 ) -> Result<ThreadScan, ScanError> {
+    // Whether an execution is undefined is asked of the programs in contexts.
+    let program = &Program { sizes_agree: true, ..program.clone() };
     let unfolded = Unfolded::new(program, Conventions::default(), bound).map_err(|limit| {
         ScanError::Limit(match limit {
             UnfoldLimit::Events => return ScanError::Events,
