@@ -185,8 +185,9 @@ pub struct ProgramBuilder {
     pub sass: bool,
     /// Whether all variables are declared before an instruction names them: any other name is then a register.
     pub declares_all: bool,
-    /// Whether the code is compared with its own lowering: `.ftz`, `.approx` and `.full` then change nothing. A
-    /// test has no such instruction, since its results are not those of IEEE 754.
+    /// Whether the code is compared with its own lowering: `.ftz`, `.approx` and `.full` then change nothing, and
+    /// quotients by 0 are as ptxas computes them. A test has no such instruction, since the document does not give
+    /// its result, or not as IEEE 754 does.
     pub rounds_freely: bool,
     pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,

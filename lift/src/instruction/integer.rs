@@ -136,6 +136,12 @@ impl<'a> InstructionReader<'_> {
             let field = (AluOp::Concat(8), Type::U32, operands.split_off(2));
             let control = self.aside(cell, "%bfi field", 32, &mut steps, field)?;
             operands.push(Operand::Reg(control));
+        } else if matches!(op, IntegerOp::Div | IntegerOp::Rem)
+            && !self.draft.rounds_freely
+            && !matches!(operands[1], Operand::Imm(1..))
+        {
+            let why = "a quotient by what may be 0, which the document does not define";
+            return Some(vec![Self::unsupported(cell, why)]);
         }
         let op = AluOp::Integer(op);
         let destination = self.alu_destination(&args[0], bits, op, &operands)?;
