@@ -53,6 +53,7 @@ impl OpaqueOp {
         let mut hash = self.0;
         let of = |index: usize| sources.get(index).copied().unwrap_or(sources[0]);
         for source in [of(0), of(1), of(2)] {
+            let source = without_sign_extension(source);
             let words = [source, source >> 64].map(crate::value::low64);
             for word in words {
                 hash = mixed(hash ^ word);
@@ -161,6 +162,17 @@ fn turn(angle: Value) -> Value {
     product.apply(32, angle & low_bits(32), single::PER_TURN, sign)
 }
 
+/// A value without the repeated sign of a narrower one: whether a register repeats it depends on the instruction
+/// that set the register, and the operation does not see it.
+fn without_sign_extension(value: Value) -> Value {
+    let narrowed = |value: Value, bits: u16| {
+        let high = value >> (bits - 1);
+        let all = low_bits(2 * bits) >> (bits - 1);
+        if high == all { value & low_bits(bits) } else { value }
+    };
+    narrowed(narrowed(value, 64), 32)
+}
+
 /// The last steps of `splitmix64`: each bit of the result depends on each bit of the word.
 fn mixed(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -208,6 +220,15 @@ mod tests {
         assert_eq!((shuffle(0), shuffle(32)), (777, 777));
         assert_ne!(shuffle(1), shuffle(2));
         assert_eq!(OpaqueOp::named("redux.add.s32").apply(Type::U32, &[9]), 9);
+    }
+
+    #[test]
+    fn a_repeated_sign_is_no_part_of_an_operand() {
+        let shuffle = OpaqueOp::named("shfl.bfly.b32");
+        let of = |value: i128| shuffle.apply(Type::U32, &[value.cast_unsigned(), 16, 31]);
+        assert_eq!(of(-5), of(0xffff_fffb));
+        assert_eq!(of(-5), of(0xffff_ffff_ffff_fffb));
+        assert_ne!(of(-5), of(0x7fff_fffb));
     }
 
     #[test]
