@@ -14,8 +14,8 @@ use model::scope::{Placement, Scope};
 
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
-/// `R` stands for the judged steps; `|` separates threads. `st` and `ld` are relaxed, `.na` is plain; `if`
-/// ends the thread unless its last read returned a store; `f` is a fence.
+/// `R` stands for the judged steps; `|` separates threads. `st` and `ld` are relaxed, `.na` is plain, `.un` is
+/// `unordered`; `if` ends the thread unless its last read returned a store; `f` is a fence.
 const ACCESS: &[&str] = &[
     "st x; R | ld.acq y; ld x",
     "R; ld x | st x; st.rel y",
@@ -67,6 +67,9 @@ const ACCESS: &[&str] = &[
     "ld.acq z; R | st x; st.rel z | ld.acq y; ld x",
     "R; st.rel z | st x; st.rel y | ld.acq z; ld x",
     "R; ld x | st x; st.rel z | ld.acq z; st.rel y",
+    // A seq_cst atomic releases what precedes it, but its write need not release its own read.
+    "ld.acq y; R | swap.sc y",
+    "R | ld.acq y; st.un y",
 ];
 
 /// The same for steps without accesses. The frame makes the accesses.
@@ -143,6 +146,8 @@ pub struct ContextShape {
     pub threads: Vec<Vec<ContextOp>>,
     /// Whether some access is `seq_cst`. PTX has no such access.
     pub seq_cst: bool,
+    /// Whether some access is `unordered`. PTX has no such access either.
+    pub unordered: bool,
 }
 
 /// The context of a row or a function. The first thread runs the row or function.
@@ -203,6 +208,7 @@ fn op(text: &str, value: u64) -> ContextOp {
         "ar" => AccessOrder::AcqRel,
         "rel" => AccessOrder::Release,
         "sc" => AccessOrder::SeqCst,
+        "un" => AccessOrder::Unordered,
         _ => AccessOrder::Relaxed,
     };
     let access = |act| ContextOp::Access { act, at: at as usize, order: order_of, value };
@@ -225,9 +231,9 @@ pub(super) fn shape(text: &'static str) -> ContextShape {
         thread.split("; ").zip(&mut numbers).map(|(text, number)| op(text, number)).collect()
     };
     let threads: Vec<Vec<ContextOp>> = text.split(" | ").map(&mut ops).collect();
-    let total = |op: &ContextOp| matches!(op, ContextOp::Access { order: AccessOrder::SeqCst, .. });
-    let seq_cst = threads.iter().flatten().any(total);
-    ContextShape { threads, seq_cst }
+    let has = |wanted| threads.iter().flatten().any(|op| op.order() == Some(wanted));
+    let (seq_cst, unordered) = (has(AccessOrder::SeqCst), has(AccessOrder::Unordered));
+    ContextShape { threads, seq_cst, unordered }
 }
 
 /// The shapes of a family, in the order in which they are tried.
@@ -288,15 +294,12 @@ pub struct PartnerScope {
     pub alone: bool,
 }
 
-/// Every context of a family, in the order in which they are tried.
-pub fn contexts(
-    family: ContextFamily,
-    reach: PartnerScope,
-    cas: bool,
-    seq_cst: bool,
-) -> Vec<Context> {
+/// Every context of a family, in the order in which they are tried. Without `cxx`, no access has an order that
+/// only C++ and LLVM have.
+pub fn contexts(family: ContextFamily, reach: PartnerScope, cas: bool, cxx: bool) -> Vec<Context> {
     let mut all = Vec::new();
-    for shape in shapes(family).iter().filter(|shape| seq_cst || !shape.seq_cst) {
+    let ptx = |shape: &ContextShape| !shape.seq_cst && !shape.unordered;
+    for shape in shapes(family).iter().filter(|shape| cxx || ptx(shape)) {
         for (distance, placements) in placements(shape.threads.len()) {
             if !shape.stands(&placements, reach) {
                 continue;
@@ -355,6 +358,11 @@ impl ContextOp {
         if let ContextOp::Access { at, .. } = self { Some(at) } else { None }
     }
 
+    /// The order of the access, if it is one.
+    pub fn order(self) -> Option<AccessOrder> {
+        if let ContextOp::Access { order, .. } = self { Some(order) } else { None }
+    }
+
     pub fn accesses(self, place: usize) -> bool {
         self.place() == Some(place)
     }
@@ -380,6 +388,12 @@ impl Context {
         let ops = &self.threads[thread];
         let at = ops.iter().position(|op| *op == ContextOp::Judged)?;
         Some([&ops[..at], &ops[at + 1..]])
+    }
+
+    /// Whether some access of the context is `unordered`.
+    pub fn has_unordered(&self) -> bool {
+        let mut ops = self.threads.iter().flatten();
+        ops.any(|op| op.order() == Some(AccessOrder::Unordered))
     }
 
     /// Whether the context itself accesses a place.
@@ -458,7 +472,7 @@ mod tests {
     fn a_narrow_row_has_no_partner_out_of_its_scope() {
         let reach = PartnerScope { within: Scope::Cta, alone: false };
         for context in contexts(ContextFamily::Access, reach, true, true) {
-            let shape = ContextShape { threads: context.threads, seq_cst: false };
+            let shape = ContextShape { threads: context.threads, seq_cst: false, unordered: false };
             assert!(!shape.touches_row(&context.placements, Scope::Cta), "{shape:?}");
         }
     }

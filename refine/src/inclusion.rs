@@ -108,11 +108,7 @@ impl<'a> Judge<'a> {
         if let Some(answer) = self.answers.get(question) {
             return answer.clone();
         }
-        let cas =
-            |step: &Step| matches!(step, Step::Access { act: AccessKind::CompareExchange(_), .. });
-        let family = ContextFamily::of(&question.source, &question.target);
-        let seq_cst = question.language.has_seq_cst();
-        let contexts = contexts(family, question.reach, question.source.iter().any(cas), seq_cst);
+        let contexts = Judge::contexts(question);
         let may_tear = self.refiner.tearing && question.width == Width::Word;
         let mut search = ContextSearch::default();
         let mut row = JudgedRow { judge: self, question, torn: false };
@@ -123,6 +119,51 @@ impl<'a> Judge<'a> {
         };
         self.answers.insert(question.clone(), answer.clone());
         answer
+    }
+
+    /// The contexts in which a question is judged.
+    fn contexts(question: &Question) -> Vec<Context> {
+        let cas =
+            |step: &Step| matches!(step, Step::Access { act: AccessKind::CompareExchange(_), .. });
+        let family = ContextFamily::of(&question.source, &question.target);
+        let cxx = question.language.has_seq_cst();
+        contexts(family, question.reach, question.source.iter().any(cas), cxx)
+    }
+
+    /// In words, the first context with `unordered` accesses in which an outcome is added if another table lowers
+    /// the context, whole accesses only.
+    pub(super) fn added_by(
+        &mut self,
+        question: &Question,
+        table: &'a lowering::LoweringTable,
+    ) -> Option<String> {
+        let usual = self.partners.replace(table);
+        let mut row = JudgedRow { judge: self, question, torn: false };
+        let contexts = Judge::contexts(question);
+        let unordered = contexts.iter().filter(|context| context.has_unordered());
+        let adds = |context: &&Context| {
+            let Ok(result) = row.ask(context);
+            matches!(result, ContextResult::Extra { .. } | ContextResult::Withdrawn)
+        };
+        let first = unordered.into_iter().find(adds);
+        let words =
+            first.map(|context| JudgedRow { judge: self, question, torn: false }.words(context));
+        self.partners = usual;
+        words
+    }
+
+    /// Whether no outcome is added if another table lowers the contexts, whole accesses only.
+    pub(super) fn preserved_by(
+        &mut self,
+        question: &Question,
+        table: &'a lowering::LoweringTable,
+    ) -> bool {
+        let usual = self.partners.replace(table);
+        let mut row = JudgedRow { judge: self, question, torn: false };
+        let mut search = ContextSearch::default();
+        let Ok(found) = search.judge(&mut row, &Judge::contexts(question), false);
+        self.partners = usual;
+        found.is_none() && matches!(search.answer(), Answer::Included(_))
     }
 
     /// Discards all answers. They are useful only for questions of one source.

@@ -3,8 +3,10 @@
 use super::code::MachineCode;
 use super::inclusion::{Judge, Question};
 use super::judgement::{self, Answer, Tally};
+use super::language::CXX;
+use super::mapping;
 use super::run::MachineAnswer;
-use super::step::{AccessOrder, Step, line};
+use super::step::{AccessKind, AccessOrder, Step, line};
 use super::verdict::{Finding, Refuter, Verdict};
 use super::weaken::{forms, weakenings, weakest};
 
@@ -31,7 +33,9 @@ impl RowQuestion {
     /// Judges the question and returns the finding for the row.
     pub fn finding(&self, judge: &mut Judge<'_>) -> Finding {
         let mut unconfirmed = None;
-        let mut finding = match judge.judge(&self.question) {
+        let answer = judge.judge(&self.question);
+        let convention = self.convention(&answer, judge);
+        let mut finding = match answer {
             Answer::Refuted(refutation) => {
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
                 let (by, run, note) = self.confirmed(judge);
@@ -61,11 +65,52 @@ impl RowQuestion {
         };
         finding.notes.splice(0..0, self.notes.iter().cloned());
         finding.notes.extend(unconfirmed);
+        finding.notes.extend(convention);
         let weak = |step: &Step| matches!(step, Step::Access { order: AccessOrder::Weak, .. });
         if self.unordered && self.question.target.iter().any(weak) {
             finding.notes.push("`unordered` became weak".to_owned());
         }
         finding
+    }
+
+    /// What the answer needs of the lowering of other code: `st.weak` for an `unordered` store and `fence.sc;
+    /// atom.acquire` for a `seq_cst` atomic are each right without the other. Reading R104.
+    fn convention(&self, answer: &Answer, judge: &mut Judge<'_>) -> Option<String> {
+        let Question { language, source, target, machine, .. } = &self.question;
+        if *language != CXX || machine.is_some() || judge.partners.is_some() {
+            return None;
+        }
+        let orders = |steps: &[Step], wanted: fn(AccessKind, AccessOrder) -> bool| {
+            let access = |step: &Step| matches!(step, Step::Access { act, order, .. } if wanted(*act, *order));
+            steps.iter().any(access)
+        };
+        match answer {
+            Answer::Refuted(refutation) if !refutation.torn => {
+                let together = orders(source, |_, order| order == AccessOrder::Unordered)
+                    && orders(target, |_, order| order == AccessOrder::Weak)
+                    && judge.preserved_by(&self.question, mapping::releasing_atomics());
+                together.then(|| {
+                    "the context's `seq_cst` atomic becomes `fence.sc; atom.acquire`. With `fence.sc; atom.acq_rel` \
+                    no outcome is added: the two lowerings are wrong together (reading R104)"
+                        .to_owned()
+                })
+            }
+            Answer::Included(_)
+                if orders(source, |act, order| {
+                    act.shows() && act.writes() && order == AccessOrder::SeqCst
+                }) =>
+            {
+                let context = judge.added_by(&self.question, mapping::weak_unordered())?;
+                Some(format!(
+                    "the `unordered` accesses of contexts become relaxed ones. If they became weak ones, an outcome would \
+                    be added: {context} (reading R104)"
+                ))
+            }
+            Answer::Refuted(_)
+            | Answer::Included(_)
+            | Answer::Undefined { .. }
+            | Answer::Undecided { .. } => None,
+        }
     }
 
     /// The refuter, with a run of the machine if one was found, or with a note.

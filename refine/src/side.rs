@@ -1,5 +1,7 @@
 //! A question in one context: the programs of both sides, and their notation in reports.
 
+use std::fmt::Write;
+
 use model::program::{Observed, Program};
 use model::scope::Scope;
 use model::value::Value;
@@ -10,7 +12,7 @@ use super::contract;
 use super::inclusion::Question;
 use super::language::{PTX, SourceId};
 use super::program::{NumberedStep, TestWords, Width, program};
-use super::step::{AccessKind, Step, TestLocation};
+use super::step::{AccessKind, Step, TestLocation, line};
 use super::witness::WitnessTest;
 
 /// Threads as the models see them. For each step: the threads that its scope includes, its value, and the
@@ -190,8 +192,29 @@ impl Side<'_> {
         self.question.source.iter().copied().filter(barrier).collect()
     }
 
-    /// The context in words.
+    /// The context in words, with the lowering of each operation of C++ that becomes something else.
     pub(super) fn text(&self) -> String {
+        let mut text = self.operations();
+        if self.question.machine.is_some() {
+            return text;
+        }
+        let mut known: Vec<Step> = Vec::new();
+        for (thread, ops) in self.context.threads.iter().enumerate() {
+            for step in ops.iter().filter_map(|&op| self.step(thread, op)) {
+                let lowered = self.mapped(step);
+                if lowered == [step] || known.contains(&step) {
+                    continue;
+                }
+                let before = if known.is_empty() { "; there " } else { ", and " };
+                write!(text, "{before}{step} becomes {}", line(&lowered))
+                    .expect("a string takes it");
+                known.push(step);
+            }
+        }
+        text
+    }
+
+    fn operations(&self) -> String {
         self.context.words(|thread, ops| {
             let of = |&op: &ContextOp| match (op, self.step(thread, op)) {
                 (ContextOp::Access { act, value, .. }, Some(step)) if act.writes() => {
