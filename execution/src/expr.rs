@@ -46,13 +46,18 @@ pub enum Expr {
 #[derive(Clone, Debug, Default)]
 pub struct Exprs {
     nodes: Vec<Expr>,
+    /// How many operations each is, written out; a part that occurs twice counts twice.
+    sizes: Vec<u32>,
     known: HashMap<Expr, ExprId>,
 }
+
+/// Up to this size a value is computed operation by operation as it is written out, beyond it each part once.
+const WRITTEN_OUT: u32 = 64;
 
 impl Exprs {
     /// About how many bytes they take: each is listed, and looked up in a table with free places.
     pub fn bytes(&self) -> usize {
-        self.nodes.len() * (3 * size_of::<Expr>() + 2 * size_of::<ExprId>())
+        self.nodes.len() * (3 * size_of::<Expr>() + 3 * size_of::<ExprId>())
     }
 
     pub fn get(&self, id: ExprId) -> Expr {
@@ -97,7 +102,7 @@ impl Exprs {
             if let Some(at) = self.nodes.iter().position(|&node| node == expr) {
                 return id(at);
             }
-            self.nodes.push(expr);
+            self.push(expr);
             if self.nodes.len() == 32 {
                 self.known = self.nodes.iter().enumerate().map(|(i, &e)| (e, id(i))).collect();
             }
@@ -106,9 +111,35 @@ impl Exprs {
         let next = id(self.nodes.len());
         let found = *self.known.entry(expr).or_insert(next);
         if found == next {
-            self.nodes.push(expr);
+            self.push(expr);
         }
         found
+    }
+
+    fn push(&mut self, expr: Expr) {
+        let parts = operands(expr).into_iter().flatten();
+        let size = parts.fold(1, |all: u32, part| all.saturating_add(self.size(part)));
+        self.nodes.push(expr);
+        self.sizes.push(size);
+    }
+
+    fn size(&self, id: ExprId) -> u32 {
+        self.sizes[id.0 as usize]
+    }
+
+    /// All that a value is computed of, and itself; operands stand before what is computed of them.
+    fn parts(&self, id: ExprId) -> Vec<ExprId> {
+        let mut needed = vec![false; id.0 as usize + 1];
+        needed[id.0 as usize] = true;
+        for index in (0..needed.len()).rev() {
+            if needed[index] {
+                for part in operands(self.nodes[index]).into_iter().flatten() {
+                    needed[part.0 as usize] = true;
+                }
+            }
+        }
+        let needed = needed.into_iter().enumerate().filter(|(_, needed)| *needed);
+        needed.map(|(index, _)| self::id(index)).collect()
     }
 
     /// What an atomic other than `cas` writes; the old value itself where it leaves each as it is.
@@ -193,19 +224,6 @@ impl Exprs {
         found.filter(|_| integer && arity == 2)
     }
 
-    /// Whether a value, written out, is so many operations at most; takes those that it is.
-    fn is_written_in(&self, id: ExprId, most: &mut u32) -> bool {
-        let Some(left) = most.checked_sub(1) else { return false };
-        *most = left;
-        match self.get(id) {
-            Expr::Const(_) | Expr::Read(_) | Expr::Reduced(_) => true,
-            Expr::Alu { a, b, .. } | Expr::Atomic { old: a, operand: b, .. } => {
-                self.is_written_in(a, most) && (a == b || self.is_written_in(b, most))
-            }
-            Expr::Extend { of, .. } => self.is_written_in(of, most),
-        }
-    }
-
     /// The value of an operation on numbers without a sign that the bits which its operands may have
     /// set decide.
     fn bounded(&self, op: AluOp, ty: Type, a: ExprId, b: ExprId) -> Option<Value> {
@@ -216,8 +234,7 @@ impl Exprs {
             op,
             AluOp::Setp(_) | AluOp::And | AluOp::Shl | AluOp::Shr | AluOp::Integer(IntegerOp::Min)
         );
-        let mut most = 256;
-        if !decides || !self.is_written_in(a, &mut most) || !self.is_written_in(b, &mut most) {
+        if !decides || self.size(a).saturating_add(self.size(b)) > 256 {
             return None;
         }
         let mask = low_bits(ty.bits);
@@ -304,38 +321,79 @@ impl Exprs {
     /// The value of `id`, given the values of reads and reductions; `None` as soon as one is
     /// unknown that the value needs.
     pub fn eval(&self, id: ExprId, leaf: &mut dyn FnMut(Expr) -> Option<Value>) -> Option<Value> {
+        if self.size(id) <= WRITTEN_OUT {
+            return self.eval_written_out(id, leaf);
+        }
+        let mut values = vec![0; id.0 as usize + 1];
+        for part in self.parts(id) {
+            values[part.0 as usize] = match self.get(part) {
+                Expr::Const(value) => value,
+                expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr)?,
+                expr @ (Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. }) => {
+                    computed(expr, |of| values[of.0 as usize])
+                }
+            };
+        }
+        values.last().copied()
+    }
+
+    fn eval_written_out(
+        &self,
+        id: ExprId,
+        leaf: &mut dyn FnMut(Expr) -> Option<Value>,
+    ) -> Option<Value> {
         Some(match self.get(id) {
             Expr::Const(value) => value,
             expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr)?,
-            Expr::Alu { op, ty, a, b, c } => {
-                let first = self.eval(a, leaf)?;
-                let second = if b == a { first } else { self.eval(b, leaf)? };
-                let third = if c == a { first } else { self.eval(c, leaf)? };
-                op.apply(ty, &[first, second, third])
+            expr @ (Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. }) => {
+                let mut values = [0; 3];
+                let parts = operands(expr);
+                for (value, part) in values.iter_mut().zip(parts) {
+                    if let Some(part) = part {
+                        *value = self.eval_written_out(part, leaf)?;
+                    }
+                }
+                computed(expr, |of| {
+                    let at = parts.iter().position(|part| *part == Some(of));
+                    values[at.expect("it is an operand")]
+                })
             }
-            Expr::Atomic { op, ty, old, operand } => {
-                let old = self.eval(old, leaf)?;
-                let operand = self.eval(operand, leaf)?;
-                op.apply(ty, old, operand, 0).unwrap_or(old)
-            }
-            Expr::Extend { ty, of } => alu::extend(ty, self.eval(of, leaf)?),
         })
     }
 
     /// The bits that a value may have set, given those of the reads.
     pub fn may_set(&self, id: ExprId, reads: &mut dyn FnMut(u16) -> Value) -> Value {
-        match self.get(id) {
+        if let Expr::Read(index) = self.get(id) {
+            return reads(index);
+        }
+        if self.size(id) <= WRITTEN_OUT {
+            return self.computed_may_set(self.get(id), &mut |of| self.may_set(of, reads));
+        }
+        let mut bits = vec![0; id.0 as usize + 1];
+        for part in self.parts(id) {
+            bits[part.0 as usize] = if let Expr::Read(index) = self.get(part) {
+                reads(index)
+            } else {
+                self.computed_may_set(self.get(part), &mut |of| bits[of.0 as usize])
+            };
+        }
+        bits[id.0 as usize]
+    }
+
+    /// The same, given those of its operands; all of a read.
+    fn computed_may_set(&self, expr: Expr, of: &mut dyn FnMut(ExprId) -> Value) -> Value {
+        match expr {
             Expr::Const(value) => value,
             Expr::Reduced(_) => 0xff,
-            Expr::Read(index) => reads(index),
+            Expr::Read(_) => Value::MAX,
             Expr::Alu { op, ty, a, b, .. } => {
-                let first = self.may_set(a, reads);
-                let second = if a == b { first } else { self.may_set(b, reads) };
+                let first = of(a);
+                let second = if a == b { first } else { of(b) };
                 self.alu_may_set(op, ty, (first, second), b)
             }
             Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => Value::MAX,
             Expr::Atomic { op, old, operand, .. } => {
-                let (old, operand) = (self.may_set(old, reads), self.may_set(operand, reads));
+                let (old, operand) = (of(old), of(operand));
                 match op {
                     AtomicOp::Exch => operand,
                     AtomicOp::Or | AtomicOp::Xor | AtomicOp::Min | AtomicOp::Max => old | operand,
@@ -345,7 +403,7 @@ impl Exprs {
                     AtomicOp::Sub | AtomicOp::Cas => Value::MAX,
                 }
             }
-            Expr::Extend { ty, of: narrow } => extended(ty, self.may_set(narrow, reads)),
+            Expr::Extend { ty, of: narrow } => extended(ty, of(narrow)),
         }
     }
 
@@ -383,24 +441,46 @@ impl Exprs {
 
     /// Calls `leaf` for each read or reduction that the value is a function of.
     pub fn leaves(&self, id: ExprId, leaf: &mut dyn FnMut(Expr)) {
-        match self.get(id) {
-            Expr::Const(_) => {}
-            expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr),
-            Expr::Alu { a, b, c, .. } => {
-                self.leaves(a, leaf);
-                if b != a {
-                    self.leaves(b, leaf);
-                }
-                if c != a {
-                    self.leaves(c, leaf);
-                }
-            }
-            Expr::Atomic { old, operand, .. } => {
-                self.leaves(old, leaf);
-                self.leaves(operand, leaf);
-            }
-            Expr::Extend { of, .. } => self.leaves(of, leaf),
+        if self.size(id) > WRITTEN_OUT {
+            let parts = self.parts(id).into_iter().map(|part| self.get(part));
+            parts.filter(|part| matches!(part, Expr::Read(_) | Expr::Reduced(_))).for_each(leaf);
+            return;
         }
+        match self.get(id) {
+            expr @ (Expr::Read(_) | Expr::Reduced(_)) => leaf(expr),
+            expr @ (Expr::Const(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. }) => {
+                operands(expr).into_iter().flatten().for_each(|of| self.leaves(of, leaf));
+            }
+        }
+    }
+}
+
+/// The operands of an operation, each once.
+fn operands(expr: Expr) -> [Option<ExprId>; 3] {
+    match expr {
+        Expr::Const(_) | Expr::Read(_) | Expr::Reduced(_) => [None; 3],
+        Expr::Alu { a, b, c, .. } => {
+            [Some(a), (b != a).then_some(b), (c != a && c != b).then_some(c)]
+        }
+        Expr::Atomic { old, operand, .. } => [Some(old), (operand != old).then_some(operand), None],
+        Expr::Extend { of, .. } => [Some(of), None, None],
+    }
+}
+
+/// The value of an operation, given those of its operands.
+fn computed(expr: Expr, of: impl Fn(ExprId) -> Value) -> Value {
+    match expr {
+        Expr::Const(value) => value,
+        Expr::Read(_) | Expr::Reduced(_) => unreachable!("it is no operation"),
+        Expr::Alu { op, ty, a, b, c } => op.apply(ty, &[of(a), of(b), of(c)]),
+        Expr::Atomic { op, ty, old, operand } => {
+            let old = of(old);
+            op.apply(ty, old, of(operand), 0).unwrap_or(old)
+        }
+        Expr::Extend { ty, of: narrow } => alu::extend(ty, of(narrow)),
     }
 }
 
@@ -447,6 +527,25 @@ mod tests {
         let sum = exprs.alu(AluOp::Add, Type::U32, &[read, read]);
         assert_eq!(exprs.eval(sum, &mut |_| Some(21)), Some(42));
         assert_eq!(exprs.eval(sum, &mut |_| None), None);
+    }
+
+    #[test]
+    fn a_part_that_occurs_often_is_computed_once() {
+        let mut exprs = Exprs::default();
+        let read = exprs.intern(Expr::Read(3));
+        let mut sum = read;
+        for _ in 0..200 {
+            let one = exprs.constant(1);
+            let more = exprs.alu(AluOp::Add, Type::U32, &[sum, one]);
+            sum = exprs.alu(AluOp::Add, Type::U32, &[sum, more]);
+        }
+        let expected = (0..200).fold(5u32, |sum, _| sum.wrapping_mul(2).wrapping_add(1));
+        assert_eq!(exprs.eval(sum, &mut |_| Some(5)), Some(expected.into()));
+        assert_eq!(exprs.eval(sum, &mut |_| None), None);
+        let mut leaves = Vec::new();
+        exprs.leaves(sum, &mut |leaf| leaves.push(leaf));
+        assert_eq!(leaves, [Expr::Read(3)]);
+        assert_eq!(exprs.may_set(sum, &mut |_| 0), low_bits(32));
     }
 
     #[test]
