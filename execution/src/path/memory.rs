@@ -127,69 +127,58 @@ impl Walk<'_> {
             state.set(destination, value, seen);
         }
         let operand_taint = operands.iter().fold(0, |all, o| all | o.1);
-        let (value, data) = match atomic.op {
-            AtomicOp::Cas => {
-                let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
-                let certain = self.decided(state, equal);
-                let mut failed = state.clone();
-                failed.decide(false, Some(Assumption::Truth(equal, false)));
-                if let Some(failure) = atomic.cxx.failure {
-                    failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
-                }
-                // Reading R23.
-                match self.conventions.failed_cas {
-                    FailedCas::Nothing => {}
-                    FailedCas::Releases => {
-                        let tags = &mut failed.events[usize::from(read)].tags;
-                        *tags = if release == Tag::Release { tags.with(release) } else { *tags };
-                    }
-                    FailedCas::Writes => {
-                        failed.written_back(access, at, guard, old, seen | operand_taint, read);
-                        failed.last().tags =
-                            write_tags(release, scope).with(Tag::Atomic).and(extra);
-                        self.keep_heads(&mut failed);
-                    }
-                }
-                if certain == Some(false) {
-                    *state = failed;
-                    return;
-                }
-                failed.pc += 1;
-                failed.step += 1;
-                if certain.is_none() {
-                    self.pending.push(failed);
-                }
-                state.decide(true, Some(Assumption::Truth(equal, true)));
-                // It has read what it compares with: a loop for a lock ends here.
-                let expected = state.exprs.as_const(operands[0].0);
-                if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
-                    let expected = state.exprs.constant(expected & low_bits(atomic.ty.bits));
-                    let value = state.exprs.extend_signed(atomic.ty, expected);
-                    state.set(destination, value, seen);
-                }
-                (operands[1].0, seen | operand_taint)
+        let value = if atomic.op == AtomicOp::Cas {
+            let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
+            let certain = self.decided(state, equal);
+            let mut failed = state.clone();
+            failed.decide(false, Some(Assumption::Truth(equal, false)));
+            if let Some(failure) = atomic.cxx.failure {
+                failed.events[usize::from(read)].tags = read_tags.and(failure_tags(failure));
             }
-            AtomicOp::Exch => (operands[0].0, operand_taint),
-            op @ (AtomicOp::Add
-            | AtomicOp::Sub
-            | AtomicOp::And
-            | AtomicOp::Or
-            | AtomicOp::Xor
-            | AtomicOp::Min
-            | AtomicOp::Max
-            | AtomicOp::Inc
-            | AtomicOp::Dec) => {
-                let sum = self.sum(state, (op, atomic.ty), access, old, operands[0].0);
-                (sum, seen | operand_taint)
+            // Reading R23.
+            match self.conventions.failed_cas {
+                FailedCas::Nothing => {}
+                FailedCas::Releases => {
+                    let tags = &mut failed.events[usize::from(read)].tags;
+                    *tags = if release == Tag::Release { tags.with(release) } else { *tags };
+                }
+                FailedCas::Writes => {
+                    failed.written_back(access, at, guard, old, seen | operand_taint, read);
+                    failed.last().tags = write_tags(release, scope).with(Tag::Atomic).and(extra);
+                    self.keep_heads(&mut failed);
+                }
             }
+            if certain == Some(false) {
+                *state = failed;
+                return;
+            }
+            failed.pc += 1;
+            failed.step += 1;
+            if certain.is_none() {
+                self.pending.push(failed);
+            }
+            state.decide(true, Some(Assumption::Truth(equal, true)));
+            // It has read what it compares with: a loop for a lock ends here.
+            let expected = state.exprs.as_const(operands[0].0);
+            if let (Some(destination), Some(expected)) = (atomic.destination, expected) {
+                let expected = state.exprs.constant(expected & low_bits(atomic.ty.bits));
+                let value = state.exprs.extend_signed(atomic.ty, expected);
+                state.set(destination, value, seen);
+            }
+            operands[1].0
+        } else {
+            self.written_over(state, (atomic.op, atomic.ty), access, old, operands[0].0)
         };
+        // What is exchanged does not depend on what was there.
+        let own = if atomic.op == AtomicOp::Exch { 0 } else { seen };
+        let data = own | operand_taint;
         state.written_back(access, at, guard, value, data, read);
         state.last().tags = write_tags(release, scope).with(Tag::Atomic).and(extra);
         self.keep_heads(state);
     }
 
-    /// What an atomic other than `cas` and `exch` writes over `old`.
-    pub(super) fn sum(
+    /// What an atomic other than `cas` writes over `old`.
+    pub(super) fn written_over(
         &self,
         state: &mut PathState,
         (op, ty): (AtomicOp, Type),
@@ -197,6 +186,9 @@ impl Walk<'_> {
         old: ExprId,
         operand: ExprId,
     ) -> ExprId {
+        if op == AtomicOp::Exch {
+            return operand;
+        }
         // 9.7.15.5: sums of singles in global memory know no subnormal numbers, those in
         // shared memory do.
         let space = self.layout.virtuals[usize::from(access.va.object)].space;

@@ -158,36 +158,26 @@ impl Walk<'_> {
             state.set(destination, value, seen);
         }
         let taint = operands.iter().fold(seen | state.ctrl, |all, operand| all | operand.1);
-        let value = match atomic.op {
-            AtomicOp::Cas => {
-                let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
-                match self.decided(state, equal) {
-                    Some(false) => {
-                        state.decide(false, None);
-                        return;
-                    }
-                    Some(true) => state.decide(true, None),
-                    None => {
-                        let mut failed = state.clone();
-                        failed.decide(false, Some(Assumption::Truth(equal, false)));
-                        failed.pc += 1;
-                        failed.step += 1;
-                        self.pending.push(failed);
-                        state.decide(true, Some(Assumption::Truth(equal, true)));
-                    }
+        let value = if atomic.op == AtomicOp::Cas {
+            let equal = cas_succeeds(state, atomic.ty, old, operands[0].0);
+            match self.decided(state, equal) {
+                Some(false) => {
+                    state.decide(false, None);
+                    return;
                 }
-                operands[1].0
+                Some(true) => state.decide(true, None),
+                None => {
+                    let mut failed = state.clone();
+                    failed.decide(false, Some(Assumption::Truth(equal, false)));
+                    failed.pc += 1;
+                    failed.step += 1;
+                    self.pending.push(failed);
+                    state.decide(true, Some(Assumption::Truth(equal, true)));
+                }
             }
-            AtomicOp::Exch => operands[0].0,
-            op @ (AtomicOp::Add
-            | AtomicOp::Sub
-            | AtomicOp::And
-            | AtomicOp::Or
-            | AtomicOp::Xor
-            | AtomicOp::Min
-            | AtomicOp::Max
-            | AtomicOp::Inc
-            | AtomicOp::Dec) => self.sum(state, (op, atomic.ty), access, old, operands[0].0),
+            operands[1].0
+        } else {
+            self.written_over(state, (atomic.op, atomic.ty), access, old, operands[0].0)
         };
         let value = narrowed(state, value, access.pa.length);
         if value != old {
