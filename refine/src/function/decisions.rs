@@ -11,7 +11,7 @@ use model::memory::Space;
 use model::program::{InitialValue, Program};
 use model::value::{Value, little_endian, low_bytes, low64};
 
-use super::scan::ByteRange;
+use super::scan::{ByteRange, ScanOptions};
 
 /// The maximum number of values of a dictionary, of a place, and of paths that are looked at.
 const WORDS: usize = 160;
@@ -74,12 +74,12 @@ impl DecisionScan {
     pub(super) fn new(
         program: &Program,
         unfolded: &Unfolded<'_>,
-        dictionary: &[u64],
+        ScanOptions { dictionary, is_over, .. }: ScanOptions<'_>,
     ) -> DecisionScan {
         let mut found = DecisionScan::default();
         // For each comparison and place: whether it holds with each word.
         let mut signatures: BTreeSet<(ByteRange, Vec<bool>)> = BTreeSet::new();
-        for path in unfolded.paths[0].iter().take(PATHS) {
+        for path in unfolded.paths[0].iter().take(PATHS).take_while(|_| !is_over()) {
             for decision in &path.decisions {
                 let seen = found.seen.entry(decision.line.into()).or_default();
                 let check = decision.check.map(|check| &path.checks[usize::from(check)]);
@@ -139,14 +139,6 @@ impl DecisionScan {
             values.dedup();
         }
         found
-    }
-
-    /// The lines that decide the same way with every value.
-    pub fn one_sided(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
-        self.seen.iter().filter_map(|(line, seen)| match seen {
-            [true, true] | [false, false] => None,
-            [_, holds] => Some((*line, *holds)),
-        })
     }
 }
 

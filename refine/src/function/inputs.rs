@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::{EntryValue, Function};
+use lift::function::{EntryValue, Function, Refused};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
@@ -12,8 +12,9 @@ use model::value::{Value, low64};
 use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
 use super::decisions::dictionary;
 use super::judge::{JudgeResult, SIDES, found, refused};
-use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
+use super::scan::{ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, scan};
 use crate::language::SourceId;
+use crate::refiner::Refiner;
 use crate::verdict::Verdict;
 
 /// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
@@ -23,9 +24,12 @@ const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
 const MOST: usize = 20;
 const TRIED: usize = 80;
 
+/// A setup, and what both sides do in it.
+pub(super) type ScannedSetup = (Setup, [ThreadScan; 2]);
+
 /// The choices of inputs, the simplest first.
 pub(super) struct Inputs {
-    pub(super) setups: Vec<Setup>,
+    pub(super) setups: Vec<ScannedSetup>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     pub(super) one_sided: [Vec<(usize, bool)>; 2],
 }
@@ -67,15 +71,16 @@ impl Coverage {
     }
 }
 
-/// Chooses the inputs. `bound` is raised if no execution of a loop ends before.
-pub(super) fn inputs(source: &Function, target: &Function, bound: &mut u32) -> JudgeResult<Inputs> {
-    let sides = [source, target];
-    let (mut setup, mut first) = fitted(&base(source, target)?, sides, bound)?;
+/// Chooses the inputs. The bound on loops is raised if no execution of a loop ends before.
+pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeResult<Inputs> {
+    let [source, target] = sides;
+    let (mut setup, mut first) = fitted(&base(source, target)?, sides, refiner)?;
+    let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
     let mut filled = setup.clone();
     fill(&mut filled, &first);
     // A number that the function takes for an address or a count may lead it astray.
-    if let Ok(scans) = scans(&filled, sides, *bound) {
+    if let Ok(scans) = scans(&filled) {
         (setup, first) = (filled, scans);
     }
     let mut coverage = Coverage::default();
@@ -89,7 +94,7 @@ pub(super) fn inputs(source: &Function, target: &Function, bound: &mut u32) -> J
         if tried > TRIED || !always && coverage.is_complete() {
             break;
         }
-        let Ok(scans) = scans(&other, sides, *bound) else { continue };
+        let Ok(scans) = scans(&other) else { continue };
         if coverage.add(&scans) || always {
             chosen.push((other, scans));
         }
@@ -100,14 +105,25 @@ pub(super) fn inputs(source: &Function, target: &Function, bound: &mut u32) -> J
         setups.append(&mut more);
     }
     setups.extend(aliases(&setup, source));
-    let mut kept: Vec<Setup> = Vec::new();
+    let mut kept: Vec<ScannedSetup> = Vec::new();
     for setup in setups {
-        // With an alias or other values, an access may be outside the memory.
-        if kept.len() < MOST && !kept.contains(&setup) {
-            let Ok(scans) = scans(&setup, sides, *bound) else { continue };
-            coverage.add(&scans);
-            kept.push(setup);
+        if kept.len() == MOST {
+            break;
         }
+        if kept.iter().any(|(known, _)| *known == setup) {
+            continue;
+        }
+        let scanned = match chosen.iter().find(|(known, _)| *known == setup) {
+            Some((_, known)) => Ok(known.clone()),
+            None => scans(&setup),
+        };
+        // With an alias or other values, an access may be outside the memory.
+        let Ok(scanned) = scanned else { continue };
+        coverage.add(&scanned);
+        kept.push((setup, scanned));
+    }
+    if refiner.is_over() {
+        return Err(found(Verdict::Undecided, TOO_LONG));
     }
     Ok(Inputs { setups: kept, one_sided: coverage.one_sided() })
 }
@@ -116,17 +132,17 @@ pub(super) fn inputs(source: &Function, target: &Function, bound: &mut u32) -> J
 fn fitted(
     base: &Setup,
     sides: [&Function; 2],
-    bound: &mut u32,
-) -> JudgeResult<(Setup, [ThreadScan; 2])> {
+    refiner: &mut Refiner<'_>,
+) -> JudgeResult<ScannedSetup> {
     for size in SIZES {
         let mut setup = base.clone();
         for memory in setup.memory.iter_mut().filter(|memory| memory.grows) {
             memory.count = size / memory.element;
         }
-        let mut scanned = scans(&setup, sides, *bound);
-        while matches!(scanned, Err((_, ScanError::Cut))) && *bound < ROUNDS {
-            *bound = (2 * *bound).clamp(1, ROUNDS);
-            scanned = scans(&setup, sides, *bound);
+        let mut scanned = scans(&setup, sides, refiner);
+        while matches!(scanned, Err((_, ScanError::Cut))) && refiner.bound < ROUNDS {
+            refiner.bound = (2 * refiner.bound).clamp(1, ROUNDS);
+            scanned = scans(&setup, sides, refiner);
         }
         match scanned {
             Ok(scans) => return Ok((setup, scans)),
@@ -210,7 +226,7 @@ pub(super) fn as_float(number: u64, bits: u16) -> u64 {
 }
 
 /// The values that decide the comparisons of both sides, by place.
-fn wanted(scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, Vec<u64>> {
+pub(super) fn wanted(scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, Vec<u64>> {
     let mut all: BTreeMap<ByteRange, Vec<u64>> = BTreeMap::new();
     for (place, values) in scans.iter().flat_map(|scan| &scan.decisions.wanted) {
         let known = all.entry(*place).or_default();
@@ -493,38 +509,41 @@ fn integer(index: usize, bits: u16) -> u64 {
 /// The highest bound on loop iterations. The bound is raised up to it if no execution ends before.
 const ROUNDS: u32 = 64;
 
-pub(super) fn scans(
+/// What both sides do in a setup, or which side cannot be scanned and why.
+fn scans(
     setup: &Setup,
     sides: [&Function; 2],
-    bound: u32,
+    refiner: &Refiner<'_>,
 ) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
-    let stop = |side: usize, stop| (SIDES[side], stop);
     let bound_side = |side: usize| {
-        bind(setup, sides[side], &Default::default()).map_err(|why| {
-            stop(side, ScanError::Fault { line: why.line, why: "it cannot be read" })
-        })
+        bind(setup, sides[side], &Default::default())
+            .map_err(|Refused { line, why }| (SIDES[side], ScanError::Fault { line, why }))
     };
     let threads = [bound_side(0)?, bound_side(1)?];
-    let words = dictionary([&threads[0].program, &threads[1].program]);
+    let dictionary = dictionary([&threads[0].program, &threads[1].program]);
     let one = |side: usize| {
         let (function, thread) = (sides[side], &threads[side]);
         let promised = |line: usize| {
             let row = thread.rows.get(line).copied().flatten();
             row.is_some_and(|row| function.rows[row].read_only)
         };
-        scan(&thread.program, &promised, bound, &words).map_err(|why| {
-            stop(
-                side,
-                match why {
-                    ScanError::Outside { line } => {
-                        ScanError::Outside { line: thread.line(function, line) }
-                    }
-                    ScanError::Fault { line, why } => {
-                        ScanError::Fault { line: thread.line(function, line), why }
-                    }
-                    other @ (ScanError::Limit(_) | ScanError::Events | ScanError::Cut) => other,
-                },
-            )
+        let options = ScanOptions {
+            promised: &promised,
+            bound: refiner.bound,
+            dictionary: &dictionary,
+            is_over: &|| refiner.is_over(),
+        };
+        scan(&thread.program, options).map_err(|stop| {
+            let stop = match stop {
+                ScanError::Outside { line } => {
+                    ScanError::Outside { line: thread.line(function, line) }
+                }
+                ScanError::Fault { line, why } => {
+                    ScanError::Fault { line: thread.line(function, line), why }
+                }
+                other @ (ScanError::Limit(_) | ScanError::Events | ScanError::Cut) => other,
+            };
+            (SIDES[side], stop)
         })
     };
     Ok([one(0)?, one(1)?])

@@ -16,7 +16,7 @@ use model::value::Value;
 use super::ask::RefinementCase;
 use super::bind::{Setup, bind};
 use super::blind::{all_near, blind};
-use super::inputs::{inputs, scans};
+use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::weaken::{self, PassedContext};
@@ -47,41 +47,40 @@ pub fn judge(
     target: &Function,
     refiner: Refiner<'_>,
 ) -> (Finding, Option<usize>) {
-    let refiner = refiner.within_time();
-    let judged = |source, target| match judged(source, target, refiner) {
-        Ok(finding) => finding,
-        Err(finding) => (*finding, None),
-    };
-    let (finding, at) = judged(source, target);
-    if finding.verdict == Verdict::WrongValue
-        && let (Some(blind_source), Some(blind_target)) = (blind(source), blind(target))
-        && is_rounded(source, target, refiner)
-    {
-        let (source, target) = (blind_source, blind_target);
-        let (without, at) = judged(&source, &target);
-        if without.verdict != Verdict::WrongValue {
-            let mut finding = without;
-            finding.notes.push(NOT_COMPARED.to_owned());
-            return (with_notes(finding, [&source, &target]), at);
-        }
-    }
+    let (finding, at) = located_finding(source, target, refiner.within_time());
     (with_notes(finding, [source, target]), at)
 }
 
+fn located_finding(source: &Function, target: &Function, refiner: Refiner<'_>) -> LocatedFinding {
+    let judged = || {
+        signatures(source, target)?;
+        let Cases { mut cases, one_sided } = cases(source, target, refiner)?;
+        let (finding, at) = judged(&mut cases, &one_sided)?;
+        if finding.verdict == Verdict::WrongValue
+            && let (Some(source), Some(target)) = (blind(source), blind(target))
+            && cases.iter_mut().all(|(case, ..)| is_rounded(case))
+        {
+            let (mut without, at) = located_finding(&source, &target, refiner);
+            if without.verdict != Verdict::WrongValue {
+                without.notes.push(NOT_COMPARED.to_owned());
+                return Ok((without, at));
+            }
+        }
+        Ok((finding, at))
+    };
+    judged().unwrap_or_else(|finding: Box<Finding>| (*finding, None))
+}
+
 /// Whether, without other threads, all that differs are floats close to each other.
-fn is_rounded(source: &Function, target: &Function, mut refiner: Refiner<'_>) -> bool {
-    let Ok(inputs) = inputs(source, target, &mut refiner.bound) else { return false };
-    inputs.setups.iter().all(|setup| {
-        let Ok((mut case, _)) = case(setup, [source, target], refiner) else { return false };
-        let alone = alone(case.locations.len());
-        let mut outcomes = |lowered| {
-            let program = case.program(&alone, lowered).ok()??;
-            Some(refiner.allowed(&case.engine_run(&program, lowered)).ok()?.outcomes)
-        };
-        let (Some(ours), Some(theirs)) = (outcomes(false), outcomes(true)) else { return false };
-        let near = |theirs: &[Value]| ours.iter().any(|ours| all_near(ours, theirs));
-        theirs.iter().all(|theirs| near(theirs))
-    })
+fn is_rounded(case: &mut RefinementCase<'_>) -> bool {
+    let alone = alone(case.locations.len());
+    let mut outcomes = |lowered| {
+        let program = case.program(&alone, lowered).ok()??;
+        Some(case.refiner.allowed(&case.engine_run(&program, lowered)).ok()?.outcomes)
+    };
+    let (Some(ours), Some(theirs)) = (outcomes(false), outcomes(true)) else { return false };
+    let near = |theirs: &[Value]| ours.iter().any(|ours| all_near(ours, theirs));
+    theirs.iter().all(|theirs| near(theirs))
 }
 
 /// The note where results of floats were left out.
@@ -106,35 +105,50 @@ type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
 
 pub(super) type JudgeResult<T> = Result<T, Box<Finding>>;
 
-fn judged(
-    source: &Function,
-    target: &Function,
-    mut refiner: Refiner<'_>,
-) -> JudgeResult<LocatedFinding> {
-    signatures(source, target)?;
-    let mut late = Vec::new();
+/// All choices of inputs, with their contexts.
+struct Cases<'a> {
+    cases: Vec<JudgedSetup<'a>>,
+    /// Lines of the source, and of the target, that decide the same way in all of them, and how.
+    one_sided: [Vec<(usize, bool)>; 2],
+}
+
+fn cases<'a>(
+    source: &'a Function,
+    target: &'a Function,
+    mut refiner: Refiner<'a>,
+) -> JudgeResult<Cases<'a>> {
+    let sides = [source, target];
+    let Inputs { setups, one_sided } = inputs(sides, &mut refiner)?;
+    let scopes = scopes(sides);
+    let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
-    let inputs = inputs(source, target, &mut refiner.bound)?;
-    for setup in &inputs.setups {
-        let (case, scans) = case(setup, [source, target], refiner)?;
-        if let Some(found) = invented(&case, &scans) {
-            return Ok(found);
-        }
-        late.extend(progress::compare(&case, &scans).map_err(|why| refused("context", &why))?);
-        let seq_cst = SourceId::of(source.language).has_seq_cst();
-        let all = contexts(
-            &scans[0],
-            &case.locations,
-            !source.kernel,
-            seq_cst,
-            &scopes([source, target]),
-        );
+    for (setup, scans) in setups {
+        let case = case(setup, &scans, sides, refiner);
+        let all = contexts(&scans[0], &case.locations, !source.kernel, seq_cst, &scopes);
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }
         cases.push((case, scans, all));
     }
-    if let Some(found) = wrong_value(&mut cases)? {
+    Ok(Cases { cases, one_sided })
+}
+
+fn judged(
+    cases: &mut [JudgedSetup<'_>],
+    one_sided: &[Vec<(usize, bool)>; 2],
+) -> JudgeResult<LocatedFinding> {
+    let Some((first, ..)) = cases.first() else {
+        return Err(found(Verdict::Unsupported, "no input reaches its end"));
+    };
+    let (target, refiner) = (first.target, first.refiner);
+    let mut late = Vec::new();
+    for (case, scans, _) in &*cases {
+        if let Some(found) = invented(case, scans) {
+            return Ok(found);
+        }
+        late.extend(progress::compare(case, scans).map_err(|why| refused("context", &why))?);
+    }
+    if let Some(found) = wrong_value(cases)? {
         return Ok(found);
     }
     let mut search = ContextSearch::default();
@@ -177,13 +191,10 @@ fn judged(
         setups => format!("; {setups} choices of arguments and memory"),
     };
     let more = format!("{more}; loops up to {} times", refiner.bound);
-    let unseen = unseen(&cases, &inputs.one_sided);
+    let unseen = unseen(cases, one_sided);
     // Code that no context reaches may need what the others do not.
-    let sufficient = if unseen.is_empty() {
-        less(&mut cases).map_err(|why| refused("context", &why))?
-    } else {
-        None
-    };
+    let sufficient =
+        if unseen.is_empty() { less(cases).map_err(|why| refused("context", &why))? } else { None };
     let mut finding = judgement::included(tally, &more, sufficient);
     finding.notes.extend(unseen);
     let late = late.into_iter().flat_map(|finding| finding.notes);
@@ -305,23 +316,18 @@ fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
 
 /// One setup, with the places at which threads meet.
 fn case<'a>(
-    setup: &Setup,
+    setup: Setup,
+    scans: &[ThreadScan; 2],
     sides: [&'a Function; 2],
     refiner: Refiner<'a>,
-) -> JudgeResult<(RefinementCase<'a>, [ThreadScan; 2])> {
-    for (side, function) in SIDES.into_iter().zip(sides) {
-        bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
-    }
-    let scans = scans(setup, sides, refiner.bound)
-        .map_err(|(side, stop)| found(Verdict::Unsupported, format!("the {side}: {stop:?}")))?;
-    let setup = setup.clone();
+) -> RefinementCase<'a> {
     let all = || scans.iter().flat_map(|scan| &scan.uses);
+    let by_place = wanted(scans);
     let wanted = |place: ByteRange| {
         let memory = &setup.memory[place.memory];
         let begins = memory.initial_of(place.offset, place.bytes);
-        let values = scans.iter().filter_map(|scan| scan.decisions.wanted.get(&place)).flatten();
-        let others: BTreeSet<u64> = values.copied().filter(|value| *value != begins).collect();
-        others.into_iter().collect()
+        let values = by_place.get(&place).into_iter().flatten();
+        values.copied().filter(|value| *value != begins).collect()
     };
     let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
     let mut locations: Vec<MeetingLocation> = scans[0]
@@ -371,11 +377,11 @@ fn case<'a>(
     }
     let shown = shown.into_iter().collect();
     let uses = all().copied().collect();
-    Ok((RefinementCase::new(refiner, setup, sides, locations, shown, uses), scans))
+    RefinementCase::new(refiner, setup, sides, locations, shown, uses)
 }
 
-/// The scopes of the operations of both sides; all of them if some threads meet at a barrier or in shared memory,
-/// which depend on the CTA and the cluster.
+/// The scopes of the source's operations; all of them if it has barriers or either side has shared memory, which
+/// depend on the CTA and the cluster.
 fn scopes(sides: [&Function; 2]) -> BTreeSet<Scope> {
     let all = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
     let shared = |function: &Function| {

@@ -119,7 +119,7 @@ pub enum ScanError {
     },
     Fault {
         line: usize,
-        why: &'static str,
+        why: String,
     },
     Limit(&'static str),
     /// A path has more accesses than an execution may have.
@@ -128,18 +128,26 @@ pub enum ScanError {
     Cut,
 }
 
+/// The reason where the time is over.
+pub const TOO_LONG: &str = "it takes too long";
+
+/// How threads are scanned.
+#[derive(Clone, Copy)]
+pub struct ScanOptions<'a> {
+    /// Whether a line reads memory that, as the program promises, no thread writes.
+    pub promised: &'a dyn Fn(usize) -> bool,
+    /// How often a loop body is executed.
+    pub bound: u32,
+    /// Values that the comparisons are tried with.
+    pub dictionary: &'a [u64],
+    /// Whether the time is over.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
 /// Lists the accesses of the only thread of a program.
-///
-/// `promised`: whether a line reads memory that, as the program promises, no thread writes. `dictionary`: values
-/// that the comparisons are tried with.
-pub fn scan(
-    program: &Program,
-    promised: &dyn Fn(usize) -> bool,
-    bound: u32,
-    dictionary: &[u64],
-) -> Result<ThreadScan, ScanError> {
-    let first = match scan_as_given(program, promised, bound, dictionary) {
-        Err(ScanError::Events) => scan_strong(program, promised, bound, dictionary)?,
+pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
+    let first = match scan_as_given(program, options) {
+        Err(ScanError::Events) => scan_strong(program, options)?,
         found => found?,
     };
     if !first.computes_addresses {
@@ -157,20 +165,15 @@ pub fn scan(
         place.contested(Some(values))
     });
     let program = Program { contested: Some(contested.collect()), ..program.clone() };
-    let second = scan_as_given(&program, promised, bound, dictionary)?;
+    let second = scan_as_given(&program, options)?;
     Ok(ThreadScan { decisions: first.decisions, computes_addresses: true, ..second })
 }
 
 /// The same where only strong accesses can return what other threads write.
-fn scan_strong(
-    program: &Program,
-    promised: &dyn Fn(usize) -> bool,
-    bound: u32,
-    dictionary: &[u64],
-) -> Result<ThreadScan, ScanError> {
+fn scan_strong(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
     let mut program = Program { contested: Some(Vec::new()), ..program.clone() };
     loop {
-        let scan = scan_as_given(&program, promised, bound, dictionary)?;
+        let scan = scan_as_given(&program, options)?;
         let strong = scan.uses.iter().filter(|one| !one.plain).map(|one| one.place);
         let contested = closed(strong.collect(), &scan.uses).into_iter();
         let contested: Vec<ContestedBytes> = contested.map(|place| place.contested(None)).collect();
@@ -195,25 +198,22 @@ pub fn closed(mut places: Vec<ByteRange>, uses: &[MemoryUse]) -> Vec<ByteRange> 
     places
 }
 
-fn scan_as_given(
-    program: &Program,
-    promised: &dyn Fn(usize) -> bool,
-    bound: u32,
-    dictionary: &[u64],
-) -> Result<ThreadScan, ScanError> {
+fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
     // Whether an execution is undefined is asked of the programs in contexts.
     let program = &Program { sizes_agree: true, ..program.clone() };
-    let unfolded = Unfolded::new(program, Conventions::default(), bound).map_err(|limit| {
-        ScanError::Limit(match limit {
-            UnfoldLimit::Events => return ScanError::Events,
-            UnfoldLimit::Paths => "it has too many paths",
-            UnfoldLimit::Steps => "it has too many instructions",
-            UnfoldLimit::Barriers
-            | UnfoldLimit::Time
-            | UnfoldLimit::Memory
-            | UnfoldLimit::Interrupted => "it takes too long",
-        })
-    })?;
+    let ends = |_| (options.is_over)().then_some(UnfoldLimit::Time);
+    let unfolded = Unfolded::within(program, Conventions::default(), options.bound, &ends)
+        .map_err(|limit| {
+            ScanError::Limit(match limit {
+                UnfoldLimit::Events => return ScanError::Events,
+                UnfoldLimit::Paths => "it has too many paths",
+                UnfoldLimit::Steps => "it has too many instructions",
+                UnfoldLimit::Barriers
+                | UnfoldLimit::Time
+                | UnfoldLimit::Memory
+                | UnfoldLimit::Interrupted => TOO_LONG,
+            })
+        })?;
     let mut scan = ThreadScan { bound_reached: unfolded.bound_reached, ..ThreadScan::default() };
     let paths = &unfolded.paths[0];
     let floats = floats(program);
@@ -225,14 +225,15 @@ fn scan_as_given(
                 return Err(ScanError::Outside { line: line.into() });
             }
             PathEnd::Fault { reason, line } => {
-                fault.get_or_insert(ScanError::Fault { line: line.into(), why: reason });
+                let why = reason.to_owned();
+                fault.get_or_insert(ScanError::Fault { line: line.into(), why });
             }
             PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
         }
         let address = |check: &Assumption| matches!(check, Assumption::Equals(..));
         scan.computes_addresses |= path.checks.iter().any(address);
         barriers.insert(path.events.iter().filter_map(meeting).collect());
-        scan.path(path, (promised, &floats), &unfolded);
+        scan.path(path, (options.promised, &floats), &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
         return Err(fault);
@@ -244,7 +245,10 @@ fn scan_as_given(
     scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
     let fence = |line: &Line| matches!(line.instruction, Instruction::Fence(_));
     scan.fences = program.threads[0].lines.iter().any(fence);
-    scan.decisions = DecisionScan::new(program, &unfolded, dictionary);
+    scan.decisions = DecisionScan::new(program, &unfolded, options);
+    if (options.is_over)() {
+        return Err(ScanError::Limit(TOO_LONG));
+    }
     Ok(scan)
 }
 
