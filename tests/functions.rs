@@ -454,6 +454,46 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     assert!(said.finding.why.contains("lacks `.GPU`"), "{}", said.finding.why);
 }
 
+/// Each variable has the place that `ptxas` gives it: those of a function that other modules see are first.
+#[test]
+fn shared_variables_are_told_apart_by_their_places() {
+    let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .shared .align 4 .u32 flag;\n.extern .shared .align 4 .b8 dynamic[];\n\
+        .visible .entry f(.param .u64 out)\n{\n.shared .align 1 .b8 small[1];\n\
+        .shared .align 8 .u64 wide;\n.reg .b32 r<5>; .reg .b64 d<3>;\n\
+        ld.param.u64 d1, [out];\nld.global.u32 r1, [d1];\nst.shared.u8 [small], 3;\n\
+        st.shared.u64 [wide], 7;\nst.shared.u32 [flag], r1;\nst.shared.u32 [dynamic+4], 9;\n\
+        bar.sync 0;\nld.shared.u32 r2, [flag];\nst.global.u32 [d1+4], r2;\nret;\n}\n";
+    let right = [
+        "LDC.64 R2, c[0x0][0x210]",
+        "ULDC.64 UR4, c[0x0][0x208]",
+        "LDG.E R8, desc[UR4][R2.64]",
+        "MOV R4, 0x7",
+        "MOV R5, RZ",
+        "MOV R6, 0x3",
+        "MOV R7, 0x9",
+        "STS.U8 [0x400], R6",
+        "STS.64 [0x408], R4",
+        "STS [0x410], R8",
+        "STS [0x424], R7",
+        "BAR.SYNC.DEFER_BLOCKING 0x0",
+        "LDS R9, [0x410]",
+        "STG.E desc[UR4][R2.64+0x4], R9",
+        "EXIT",
+    ];
+    let said = of_listing(source, &right).finding;
+    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
+    for (from, to) in [
+        ("STS [0x410], R8", "STS [0x40c], R8"),
+        ("STS [0x410], R8", "STS [0x420], R8"),
+        ("LDS R9, [0x410]", "LDS R9, [0x408]"),
+    ] {
+        let wrong = right.map(|one| if one == from { to } else { one });
+        let said = of_listing(source, &wrong).finding;
+        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
+    }
+}
+
 /// Each bug is found through a construct of its own: an operand of a fused sum, the half of a pair, a carry, the
 /// predicate of a generic atomic.
 #[test]

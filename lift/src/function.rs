@@ -72,6 +72,22 @@ pub struct FunctionVariable {
     pub grows: bool,
     /// Its initial bytes; the rest is 0.
     pub initial: Vec<u8>,
+    /// In bytes, if the file gives it.
+    pub alignment: u32,
+    /// Among the variables of its state space: what has a lesser place is before it in memory.
+    pub place: Place,
+}
+
+/// The order in which `ptxas` lays out shared variables: first what other modules see, and of the same kind as
+/// the file declares it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Place {
+    /// Whether it is hidden from other modules; that of a function is if the function is.
+    pub hidden: bool,
+    /// Whether a function declares it.
+    pub of_function: bool,
+    /// The position of its declaration in the file.
+    pub at: u32,
 }
 
 /// An instruction of the function.

@@ -16,6 +16,8 @@ pub struct FunctionDeclaration<'a> {
     pub line: usize,
     /// Whether it is an `.entry`.
     pub kernel: bool,
+    /// Whether other modules see it: `.visible`, `.weak`.
+    pub linked: bool,
     pub parameters: Vec<MemoryDeclaration<'a>>,
     pub results: Vec<MemoryDeclaration<'a>>,
     /// What its body declares outside of its blocks.
@@ -54,6 +56,10 @@ pub struct MemoryDeclaration<'a> {
     pub array: bool,
     /// In bytes.
     pub alignment: u32,
+    /// Whether other modules see it: `.visible`, `.weak`, `.extern`, `.common`.
+    pub linked: bool,
+    /// How many bytes of the file are before its name.
+    pub at: u32,
     /// Its initial value as written.
     pub value: Option<&'a str>,
     /// Of a parameter: where `.ptr` says that it points to.
@@ -109,6 +115,7 @@ impl<'a> Module<'a> {
             name: function.name.of(self.text),
             line: self.lines.number(function.name),
             kernel: function.kind == FunctionKind::Kernel,
+            linked: function.linked,
             parameters: memory(function.parameters),
             results: memory(function.results),
             variables: own
@@ -174,6 +181,8 @@ impl<'a> Module<'a> {
             element: of.element,
             array: of.array,
             alignment: of.alignment,
+            linked: of.linked,
+            at: of.name.start,
             value: of.value.map(|at| at.of(self.text)),
             points_to: of.points_to,
         }

@@ -33,6 +33,8 @@ pub(super) struct Parser<'a, 'r> {
     depth: usize,
     /// A comment that ends with a carriage return was reported.
     returned: bool,
+    /// What makes the declaration that follows known to other modules.
+    linkage: Option<ByteSpan>,
 }
 
 /// Marker: an error was already reported, and the statement is skipped.
@@ -62,6 +64,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             statements: 0,
             depth: 0,
             returned: false,
+            linkage: None,
         };
         parser.bump();
         parser
@@ -200,7 +203,14 @@ impl<'a, 'r> Parser<'a, 'r> {
             ".version" => self.version(),
             ".target" => self.target(),
             ".address_size" => self.address_size(),
-            ".visible" | ".extern" | ".weak" | ".common" | ".managed" => drop(self.bump()),
+            ".visible" | ".extern" | ".weak" | ".common" => {
+                self.linkage = Some(self.bump().at);
+                return;
+            }
+            ".managed" => {
+                self.bump();
+                return;
+            }
             ".entry" => self.function(Kind::Kernel),
             ".func" => self.function(Kind::Device),
             ".section" => {
@@ -212,6 +222,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             }
             _ => self.declaration_or_other(),
         }
+        self.linkage = None;
     }
 
     /// What may stand in functions as well as outside of them.
@@ -302,6 +313,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 element,
                 array,
                 alignment: what.alignment(),
+                linked: self.linkage.is_some(),
                 value,
                 points_to,
             });
@@ -344,6 +356,7 @@ impl<'a, 'r> Parser<'a, 'r> {
     }
 
     fn function(&mut self, kind: Kind) {
+        let linked = self.linkage.take().is_some();
         self.bump();
         self.symbols.open();
         let space = match kind {
@@ -365,6 +378,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             self.module.functions.push(Function {
                 kind,
                 name,
+                linked,
                 results: Range::new(first, results),
                 parameters: Range::new(results, inside),
                 variables: Range::new(inside, self.module.variables.len()),

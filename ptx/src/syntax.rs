@@ -64,6 +64,8 @@ pub(crate) struct VariableDeclaration {
     pub(crate) array: bool,
     /// In bytes.
     pub(crate) alignment: u32,
+    /// Whether other modules see it.
+    pub(crate) linked: bool,
     /// The place of its value.
     pub(crate) value: Option<ByteSpan>,
     /// Of a parameter: where it points to.
@@ -74,6 +76,8 @@ pub(crate) struct VariableDeclaration {
 pub(crate) struct Function {
     pub(crate) kind: Kind,
     pub(crate) name: ByteSpan,
+    /// Whether other modules see it.
+    pub(crate) linked: bool,
     /// In [`ModuleSyntax::variables`], as the two that follow.
     pub(crate) results: Range,
     pub(crate) parameters: Range,

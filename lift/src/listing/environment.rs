@@ -2,7 +2,7 @@
 
 use model::memory::Space;
 
-use super::{ListedFunctionReader, TextResult};
+use super::{ListedFunctionReader, TextResult, layout};
 use crate::column::constant;
 use crate::function::{EntryValue, FunctionVariable};
 use crate::opaque::{LONE_LANE, OTHER_LANES};
@@ -227,22 +227,18 @@ impl ListedFunctionReader<'_> {
             lines.iter().any(|line| opcodes.contains(&line.instruction.opcode.text))
         };
         let mut all = self.signature.variables.clone();
-        let own: Vec<&FunctionVariable> =
-            self.signature.variables.iter().filter(|v| v.space == Space::Shared).collect();
+        let own: Vec<FunctionVariable> =
+            all.iter().filter(|v| v.space == Space::Shared).cloned().collect();
         // Without a variable, these are the code for generic addresses that turn out to be in shared memory.
         let generic = self.initial.contains_key("SR_SWINHI");
         if generic || has(&["LDS", "STS", "ATOMS", "REDS", "LDSM"]) {
             let begin = self.family.abi().shared;
-            match own[..] {
-                [] => {}
-                [variable] => {
-                    let place = EntryValue::Address(variable.name.clone());
-                    self.initial.insert(format!("shared[{begin:#x}]"), place);
-                }
-                _ => {
-                    let why = "shared memory of several variables, which the compiler lays out";
-                    return Err(why.to_owned());
-                }
+            if own.len() > 1 {
+                self.note(layout::ASSUMED);
+            }
+            for (at, name) in layout::places(&own, begin, self.shared)? {
+                let place = EntryValue::Address(name.to_owned());
+                self.initial.insert(format!("shared[{at:#x}]"), place);
             }
         }
         if has(&["LDL", "STL"]) {

@@ -5,6 +5,7 @@
 //! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
 
 mod environment;
+mod layout;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +100,7 @@ pub fn functions(
             family,
             signature,
             addresses: &addresses,
+            shared: layout::bytes(text, function.name),
             initial: BTreeMap::new(),
             notes: BTreeSet::new(),
         }
@@ -117,10 +119,8 @@ fn addresses(text: &str) -> BTreeMap<u64, &str> {
     let mut all = BTreeMap::new();
     let mut inside = false;
     for line in text.lines().map(str::trim) {
-        if let Some(rest) =
-            line.strip_prefix(".section\t").or_else(|| line.strip_prefix(".section "))
-        {
-            inside = rest.trim_start().starts_with(".nv.constant4");
+        if let Some(name) = section(line) {
+            inside = name.starts_with(".nv.constant4");
         } else if let (true, Some((at, name))) = (inside, line.split_once(".dword")) {
             let digits = at.trim().trim_start_matches("/*").trim_end_matches("*/");
             if let Ok(offset) = u64::from_str_radix(digits, 16) {
@@ -131,12 +131,20 @@ fn addresses(text: &str) -> BTreeMap<u64, &str> {
     all
 }
 
+/// The name of the section that begins at a line.
+fn section(line: &str) -> Option<&str> {
+    let rest = line.trim().strip_prefix(".section").filter(|rest| rest.starts_with([' ', '\t']))?;
+    rest.split(',').next().map(str::trim)
+}
+
 struct ListedFunctionReader<'l> {
     text: &'l str,
     sm: u16,
     family: Family,
     signature: Signature,
     addresses: &'l BTreeMap<u64, &'l str>,
+    /// The size of the function's shared memory, if the listing shows it.
+    shared: Option<u64>,
     initial: BTreeMap<String, EntryValue>,
     notes: BTreeSet<String>,
 }

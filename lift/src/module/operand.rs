@@ -6,7 +6,7 @@ use ptx::{MemoryDeclaration, is_special};
 
 use super::names::BlockName;
 use super::{FunctionReader, ReadResult};
-use crate::function::{EntryValue, FunctionVariable};
+use crate::function::{EntryValue, FunctionVariable, Place};
 
 /// Splits a list at the commas outside of brackets and braces.
 pub(super) fn split(text: &str) -> Vec<String> {
@@ -138,30 +138,41 @@ impl<'a> FunctionReader<'_, 'a> {
 
     /// The name in the column, if it is that of memory.
     pub(super) fn variable(&mut self, name: &str) -> ReadResult<Option<String>> {
-        let (own, found) = match self.names.of_block(name) {
+        let index = self.frame().index;
+        let hidden = !self.declared(index).linked;
+        let inside =
+            |found: &MemoryDeclaration<'_>| Place { hidden, of_function: true, at: found.at };
+        let (own, found, place) = match self.names.of_block(name) {
             BlockName::Register => return Ok(None),
-            BlockName::Memory(variable) => (self.names.plain(name), variable),
+            BlockName::Memory(variable) => (self.names.plain(name), variable, inside(&variable)),
             BlockName::Undeclared => {
                 if let Some(own) = self.frame().arguments.get(name) {
                     return Ok(Some(own.clone()));
                 }
-                let index = self.frame().index;
-                let mut inside = self.declared(index).variables.iter();
-                if let Some(variable) = inside.find(|variable| variable.name == name).copied() {
-                    (self.variables[&(index, variable.name)].clone(), variable)
+                let mut all = self.declared(index).variables.iter();
+                if let Some(variable) = all.find(|variable| variable.name == name).copied() {
+                    let own = self.variables[&(index, variable.name)].clone();
+                    (own, variable, inside(&variable))
                 } else if let Some(global) = self.contents.globals.get(name) {
-                    (global.own.clone(), global.declared)
+                    let declared = global.declared;
+                    let (hidden, at) = (!declared.linked, declared.at);
+                    (global.own.clone(), declared, Place { hidden, of_function: false, at })
                 } else {
                     return Ok(None);
                 }
             }
         };
-        self.remember(&own, &found)?;
+        self.remember(&own, &found, place)?;
         Ok(Some(own))
     }
 
     /// Declares memory to the builder when it is first used.
-    fn remember(&mut self, own: &str, found: &MemoryDeclaration<'a>) -> ReadResult<()> {
+    fn remember(
+        &mut self,
+        own: &str,
+        found: &MemoryDeclaration<'a>,
+        place: Place,
+    ) -> ReadResult<()> {
         let name = found.name;
         // The memory of an argument is private to the thread.
         let argument = found.space == SpaceQualifier::ParamFunc;
@@ -176,6 +187,8 @@ impl<'a> FunctionReader<'_, 'a> {
             bytes: found.bytes.unwrap_or(0),
             grows: found.bytes.is_none(),
             initial,
+            alignment: found.alignment,
+            place,
         };
         self.builder.variable(variable);
         Ok(())
