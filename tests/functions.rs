@@ -45,7 +45,7 @@ fn said(source: &str, target: &str) -> PairReport {
     judge_pair(&paired(read(source), read(target))[0])
 }
 
-fn judge_pair(pair: &FunctionPair) -> PairReport {
+pub(crate) fn judge_pair(pair: &FunctionPair) -> PairReport {
     let models = Models::default();
     let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
     let refiner = Refiner { tearing: false, patience, ..Refiner::new(&models) };

@@ -22,6 +22,7 @@ mod lowering;
 mod machine;
 mod mutants;
 mod oracle;
+mod pairs;
 mod peer;
 mod reach;
 mod reading_numbers;

@@ -65,6 +65,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                 let message = format!("this phi has no value for the block `%{}`", short(from));
                 return self.wrong("llvm-phi", message);
             };
+            if self.unread.contains(name) || self.is_unread_value(value) {
+                continue;
+            }
             let sources = self.cells(ty, value)?;
             let targets = self.values[name].parts.clone();
             for ((scalar, to), from) in targets.into_iter().zip(sources) {

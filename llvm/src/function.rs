@@ -75,6 +75,10 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) result: Option<(String, u16)>,
     pub(super) builder: FunctionBuilder,
     notes: Vec<String>,
+    /// The reasons for which the function is not judged.
+    pub(super) refused: Vec<Refused>,
+    /// Values that are not supported, for which there is a reason already.
+    pub(super) unread: BTreeSet<&'a str>,
 }
 
 /// The symbol that `llc` makes of a name, as a word that is valid in a litmus test.
@@ -154,16 +158,18 @@ pub(super) fn translate<'a>(
         result: None,
         builder: FunctionBuilder::new(Dialect::Cxx),
         notes: Vec::new(),
+        refused: Vec::new(),
+        unread: BTreeSet::new(),
     };
     let mut parameters = translator.parameters()?;
     translator.names_of(blocks)?;
-    translator.converted(blocks, &mut parameters)?;
+    translator.converted(blocks, &mut parameters);
     if translator.report.count() > before {
         return Err(translator.refused("it is not valid LLVM IR").into());
     }
     translator.blocks(blocks)?;
     let at = definition.at;
-    let lifted = translator.builder.finish(Vec::new())?;
+    let lifted = translator.builder.finish(translator.refused)?;
     Ok(Function {
         name: definition.symbol(),
         line: lines.number(at),
@@ -232,6 +238,30 @@ impl<'a, 'm> Translator<'a, 'm> {
         Err(self.refused("it is not valid LLVM IR"))
     }
 
+    /// Records why something is not supported. The rest of the function is still read, so that all reasons are
+    /// listed.
+    pub(super) fn keep(&mut self, done: LoweringResult<()>) {
+        if let Err(why) = done {
+            self.refused.push(why);
+        }
+    }
+
+    /// Whether an instruction uses or makes a value that is not supported.
+    fn is_unread(&self, instruction: &TypedInstruction<'a>) -> bool {
+        let mut operands = instruction.step.operands();
+        instruction.result.is_some_and(|name| self.unread.contains(name))
+            || std::iter::from_fn(|| {
+                let value = operands.pop()?;
+                operands.extend(value.operands());
+                Some(value)
+            })
+            .any(|value| self.is_unread_value(value))
+    }
+
+    pub(super) fn is_unread_value(&self, value: &Value<'a>) -> bool {
+        matches!(value, Value::Local(name) if self.unread.contains(name))
+    }
+
     /// The line of the instruction that is being translated.
     pub(super) fn line(&self) -> usize {
         self.lines.number(self.at)
@@ -284,90 +314,8 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.builder.variable(variable);
     }
 
-    fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
-        let definition = self.definition;
-        if self.module.types.is_short(0) {
-            return self.no("generic pointers of 32 bits are not supported");
-        }
-        if definition.variadic {
-            return self.no("`...` is not supported");
-        }
-        // Registers take their names before anything else can.
-        let mut parameters = Vec::new();
-        let names = parameter_names(definition);
-        for (index, parameter) in definition.parameters.iter().enumerate() {
-            let by_value = ["byval", "byref", "inalloca", "preallocated"];
-            if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
-                return self.no(format!("a parameter with `{how}` is not supported"));
-            }
-            let (scalars, bits) = self.register_type(&parameter.ty, "a parameter")?;
-            let name = names[index];
-            let mut points_to = None;
-            if parameter.ty == Ty::Ptr(5) {
-                return self.no("a parameter that points to local memory is not supported");
-            }
-            if let Ty::Ptr(space) = parameter.ty {
-                points_to = Some(self.space(space)?);
-            }
-            let register = self.register(name);
-            let mut shown = word(name);
-            while self.module.words.contains(&shown) {
-                shown.push('_');
-            }
-            let no_alias = parameter.attributes.contains(&"noalias");
-            parameters.push(Parameter { name: shown, bits, alignment: None, points_to, no_alias });
-            self.entry(&register, EntryValue::Parameter(index));
-            let parts = if let [scalar] = scalars[..] {
-                vec![(scalar, register)]
-            } else {
-                // The elements of a vector.
-                let mut parts = Vec::new();
-                for (index, scalar) in scalars.into_iter().enumerate() {
-                    parts.push((scalar, self.register(&format!("{name}_{index}"))));
-                }
-                self.unpacked(&register, &parts)?;
-                parts
-            };
-            let held = LoweredValue { ty: parameter.ty.clone(), parts };
-            if self.values.insert(name, held).is_some() {
-                return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
-            }
-        }
-        Ok(parameters)
-    }
-
-    /// The scalars of a parameter or a result, and its bits, if it has one register: a scalar, or a vector of at
-    /// most 64 bits.
-    pub(super) fn register_type(
-        &self,
-        ty: &Ty,
-        what: &str,
-    ) -> LoweringResult<(Vec<ScalarType>, u16)> {
-        let types = &self.module.types;
-        let Some(scalars) = ty.parts(types) else {
-            return self.no(format!("{what} of this type is not supported"));
-        };
-        if let [scalar] = scalars[..] {
-            self.container(scalar)?;
-            let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
-            return Ok((scalars, if short { 32 } else { scalar_bits(scalar) }));
-        }
-        let bits: u64 = scalars.iter().map(|scalar| u64::from(scalar.bits())).sum();
-        // Without padding, and in whole bytes.
-        let whole = ty.layout(types).is_some_and(|(bytes, _)| bytes * 8 == bits)
-            && scalars.iter().all(|scalar| scalar.bits().is_multiple_of(8));
-        if scalars.is_empty() || !whole || !matches!(bits, 16 | 32 | 64) {
-            return self.no(format!("{what} that is not a scalar is not supported"));
-        }
-        Ok((scalars, u16::try_from(bits).unwrap_or(64)))
-    }
-
     /// A generic pointer that is cast to a state space is known to point there.
-    fn converted(
-        &mut self,
-        blocks: &[Block<'a>],
-        parameters: &mut [Parameter],
-    ) -> LoweringResult<()> {
+    fn converted(&mut self, blocks: &[Block<'a>], parameters: &mut [Parameter]) {
         for instruction in blocks.iter().flat_map(|block| &block.instructions) {
             if let InstructionKind::Cast {
                 op: "addrspacecast",
@@ -378,10 +326,12 @@ impl<'a, 'm> Translator<'a, 'm> {
                 && *to != 0
             {
                 self.at = instruction.at;
-                parameters[index].points_to = Some(self.space(*to)?);
+                match self.space(*to) {
+                    Ok(space) => parameters[index].points_to = Some(space),
+                    Err(why) => self.refused.push(why),
+                }
             }
         }
-        Ok(())
     }
 
     /// Assigns registers to each value and a label to each block.
@@ -397,14 +347,13 @@ impl<'a, 'm> Translator<'a, 'm> {
                     .wrong("llvm-label", format!("the label `{}` is defined twice", short(label)));
             }
         }
-        let mut refused = None;
         for instruction in blocks.iter().flat_map(|block| &block.instructions) {
             self.at = instruction.at;
             if let Err(why) = self.name_of(instruction) {
-                refused.get_or_insert(why);
+                self.refused.push(why);
+                self.unread.extend(instruction.result);
             }
         }
-        refused.map_or(Ok(()), Err)?;
         self.uses(blocks);
         Ok(())
     }
@@ -463,23 +412,15 @@ impl<'a, 'm> Translator<'a, 'm> {
             // A call without an effect does not use the variable's address.
             let told = matches!(&instruction.step, InstructionKind::Call { callee, .. } if call::does_nothing(callee));
             while let Some(value) = stack.pop() {
-                match value {
-                    Value::Local(name) if !self.values.contains_key(name) => {
-                        unknown.push((instruction.at, *name));
-                    }
-                    Value::Local(name) if slot != Some(*name) && !told => {
-                        elsewhere.insert(*name);
-                    }
-                    Value::Binary { operands, .. } => stack.extend([&operands.0.1, &operands.1.1]),
-                    Value::Splat(element) => stack.push(&element.1),
-                    Value::Aggregate(elements) => stack.extend(elements.iter().map(|e| &e.1)),
-                    Value::Local(_)
-                    | Value::Global(_)
-                    | Value::Literal(_)
-                    | Value::Address { .. }
-                    | Value::Cast { .. }
-                    | Value::Text(_)
-                    | Value::Other(_) => {}
+                stack.extend(value.operands());
+                let Value::Local(name) = value else { continue };
+                if self.unread.contains(name) {
+                    continue;
+                }
+                if !self.values.contains_key(name) {
+                    unknown.push((instruction.at, *name));
+                } else if slot != Some(*name) && !told {
+                    elsewhere.insert(*name);
                 }
             }
         }
@@ -620,11 +561,16 @@ impl<'a, 'm> Translator<'a, 'm> {
             let next = order.get(index + 1).and_then(|block| block.label);
             for instruction in &block.instructions {
                 self.at = instruction.at;
+                if self.is_unread(instruction) {
+                    continue;
+                }
                 if let InstructionKind::End(end) = &instruction.step {
-                    self.control(end, label, next, &by_label)?;
+                    let done = self.control(end, label, next, &by_label);
+                    self.keep(done);
                     break;
                 }
-                self.step(instruction, index == 0)?;
+                let done = self.step(instruction, index == 0);
+                self.keep(done);
             }
         }
         if !self.pending.is_empty() {

@@ -81,14 +81,14 @@ impl<'a, 'm> Translator<'a, 'm> {
             mem::take(&mut self.steps),
             mem::take(&mut self.slots),
             mem::take(&mut self.labels),
+            mem::take(&mut self.unread),
         );
         let at = self.at;
-        self.names_of(&body.blocks)?;
-        self.blocks(&body.blocks)?;
-        (self.inlined, self.values, self.steps, self.slots, self.labels) = outer;
+        let done = self.names_of(&body.blocks).and_then(|()| self.blocks(&body.blocks));
+        (self.inlined, self.values, self.steps, self.slots, self.labels, self.unread) = outer;
         self.at = at;
         self.place(end);
-        Ok(())
+        done
     }
 
     /// A return of a function that stands in place of its call. `last`: nothing of it follows.

@@ -20,6 +20,7 @@ mod lex;
 mod memory;
 mod module;
 mod operand;
+mod parameter;
 mod parse;
 mod parts;
 mod step;
@@ -259,6 +260,39 @@ mod tests {
         assert_eq!(codes("%r = load i32, ptr %p acquire\nfence"), ["llvm-atomic", "syntax"]);
         assert_eq!(codes("%r = load i32, ptr %p, align 3"), ["llvm-align"]);
         assert_eq!(codes("%r = load i0, ptr %p"), ["llvm-type"]);
+    }
+
+    #[test]
+    fn all_that_is_not_supported_is_listed_with_its_line() {
+        let text = "define void @callee(ptr %p) {\n  %f = frem float 1.0, 2.0\n  ret void\n}\n\
+            define i32 @f(ptr %p, ptr byval(i32) %b, i32 %n) {\n\
+            entry:\n  \
+            %wide = load i256, ptr %p\n  \
+            %low = trunc i256 %wide to i32\n  \
+            call void @unknown(i32 %n)\n  \
+            %a = atomicrmw nand ptr %p, i32 %low seq_cst\n  \
+            %c = icmp eq i32 %n, 0\n  \
+            br i1 %c, label %then, label %end\n\
+            then:\n  \
+            call void @callee(ptr %p)\n  \
+            %x = load i32, ptr %b\n  \
+            br label %end\n\
+            end:\n  \
+            %r = phi i32 [ %low, %entry ], [ %n, %then ]\n  \
+            ret i32 %r\n}\n";
+        let functions = functions("r", text).expect("it is LLVM IR");
+        let refusals = functions[1].1.as_ref().expect_err("it is not supported");
+        let all: Vec<_> = refusals.all().iter().map(|one| (one.line, one.why.as_str())).collect();
+        assert_eq!(
+            all,
+            [
+                (2, "`frem` of float is not supported"),
+                (5, "a parameter with `byval` is not supported"),
+                (7, "values of type i256 are not supported"),
+                (9, "a call of `@unknown`, which this module does not define"),
+                (10, "this operation of an `atomicrmw` is not supported"),
+            ]
+        );
     }
 
     #[test]

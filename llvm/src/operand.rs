@@ -395,6 +395,24 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
+impl<'a> Value<'a> {
+    /// The operands of a constant expression.
+    pub(super) fn operands(&self) -> Vec<&Value<'a>> {
+        match self {
+            Value::Binary { operands, .. } => vec![&operands.0.1, &operands.1.1],
+            Value::Splat(element) => vec![&element.1],
+            Value::Aggregate(elements) => elements.iter().map(|element| &element.1).collect(),
+            Value::Local(_)
+            | Value::Global(_)
+            | Value::Literal(_)
+            | Value::Address { .. }
+            | Value::Cast { .. }
+            | Value::Text(_)
+            | Value::Other(_) => Vec::new(),
+        }
+    }
+}
+
 impl Type {
     /// The same type as the type of any value.
     pub(super) fn any(self) -> Ty {

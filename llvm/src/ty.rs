@@ -268,6 +268,51 @@ impl Ty {
         None
     }
 
+    /// Whether it is a vector, an array or a structure.
+    pub(super) fn is_aggregate(&self, types: &Types<'_>) -> bool {
+        let resolved = self.resolved(types);
+        matches!(resolved, Some(Ty::Vector(..) | Ty::Array(..) | Ty::Struct { .. }))
+    }
+
+    /// The scalars of the type with their offsets in memory; `None` if there are too many, or if some part has no
+    /// place of its own.
+    pub(super) fn places(&self, types: &Types<'_>) -> Option<Vec<(ScalarType, u64)>> {
+        // The number of parts is limited here.
+        let count = self.parts(types)?.len();
+        let mut places = Vec::with_capacity(count);
+        self.place(types, 0, &mut places)?;
+        Some(places)
+    }
+
+    fn place(&self, types: &Types<'_>, at: u64, places: &mut Vec<(ScalarType, u64)>) -> Option<()> {
+        match self.resolved(types)? {
+            Ty::Void | Ty::Other | Ty::Named(_) => None,
+            Ty::Scalar(scalar) => {
+                places.push((*scalar, at));
+                Some(())
+            }
+            Ty::Ptr(space) if types.is_short(*space) => None,
+            Ty::Ptr(_) => {
+                places.push((ScalarType::Ptr, at));
+                Some(())
+            }
+            Ty::Vector(lanes, element) => {
+                let scalar = element.loaded()?.scalar;
+                let bytes = u64::from(scalar.bits().is_multiple_of(8).then(|| scalar.bits() / 8)?);
+                places.extend((0..u64::from(*lanes)).map(|lane| (scalar, at + lane * bytes)));
+                Some(())
+            }
+            Ty::Array(count, element) => {
+                let stride = element.stride(types)?;
+                (0..*count).try_for_each(|index| element.place(types, at + index * stride, places))
+            }
+            Ty::Struct { fields, .. } => (0..fields.len()).try_for_each(|index| {
+                let (offset, field) = self.field(u64::try_from(index).ok()?, types)?;
+                field.place(types, at + offset, places)
+            }),
+        }
+    }
+
     /// The size in bytes in memory without trailing padding, and the alignment.
     pub(super) fn layout(&self, types: &Types<'_>) -> Option<(u64, u64)> {
         self.laid_out(types, &mut { PATIENCE })

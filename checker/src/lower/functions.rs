@@ -25,33 +25,72 @@ struct ReportedPair<'a> {
     weighed: Weighed,
 }
 
-/// Reports all functions.
-pub(crate) fn report(
-    all: &[PairReport],
-    files: FilePair<'_>,
-    reporter: &mut Reporter<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let judged = all.iter().filter(|said| is_judged(&said.finding)).count();
-    reporter.cover(judged, all.len());
-    let mut old = 0;
-    for said in all {
+/// The report on the functions of two files, each of which is printed as soon as it is judged.
+pub(crate) struct FunctionsReport<'a> {
+    files: FilePair<'a>,
+    /// Those that are reported, or wait for the coverage of all.
+    all: Vec<PairReport>,
+    /// The number of reported ones that the baseline has.
+    old: usize,
+}
+
+impl<'a> FunctionsReport<'a> {
+    pub(crate) fn new(files: FilePair<'a>) -> FunctionsReport<'a> {
+        FunctionsReport { files, all: Vec::new(), old: 0 }
+    }
+
+    /// Reports one more function.
+    pub(crate) fn add(
+        &mut self,
+        said: PairReport,
+        reporter: &mut Reporter<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if !reporter.waits_for_coverage() {
+            self.show(&said, reporter, out)?;
+            out.flush()?;
+        }
+        self.all.push(said);
+        Ok(())
+    }
+
+    fn show(
+        &mut self,
+        said: &PairReport,
+        reporter: &mut Reporter<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let weighed = reporter.weighed(&said.name, &said.finding);
-        old += usize::from(weighed.known);
-        reporter.one(&ReportedPair { said, files, weighed }, out)?;
+        self.old += usize::from(weighed.known);
+        reporter.one(&ReportedPair { said, files: self.files, weighed }, out)
     }
-    let counts = counted(all.iter().map(|said| &said.finding));
-    let old = if old > 0 { format!(" ({old} in the baseline)") } else { String::new() };
-    let functions = if all.len() == 1 { "function" } else { "functions" };
-    let mut lines = vec![format!("{} {functions}: {counts}{old}", all.len())];
-    // One reason stands above already.
-    if all.len() > judged + 1 {
-        let percent = 100 * judged / all.len();
-        lines.push(format!("{judged} judged ({percent} %); not judged, by reason:"));
-        let reasons = reasons(all.iter().map(|said| &said.finding)).into_iter();
-        lines.extend(reasons.map(|(count, reason)| format!("  {count} × {reason}")));
+
+    /// Reports what waited, and the numbers of all.
+    pub(crate) fn end(
+        mut self,
+        reporter: &mut Reporter<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let all = std::mem::take(&mut self.all);
+        let judged = all.iter().filter(|said| is_judged(&said.finding)).count();
+        if reporter.waits_for_coverage() {
+            reporter.cover(judged, all.len());
+            all.iter().try_for_each(|said| self.show(said, reporter, out))?;
+        }
+        let counts = counted(all.iter().map(|said| &said.finding));
+        let old = self.old;
+        let old = if old > 0 { format!(" ({old} in the baseline)") } else { String::new() };
+        let functions = if all.len() == 1 { "function" } else { "functions" };
+        let mut lines = vec![format!("{} {functions}: {counts}{old}", all.len())];
+        // One reason stands above already.
+        if all.len() > judged + 1 {
+            let percent = 100 * judged / all.len();
+            lines.push(format!("{judged} judged ({percent} %); not judged, by reason:"));
+            let reasons = reasons(all.iter().map(|said| &said.finding)).into_iter();
+            lines.extend(reasons.map(|(count, reason)| format!("  {count} × {reason}")));
+        }
+        reporter.sum(&lines.join("\n"), out)
     }
-    reporter.sum(&lines.join("\n"), out)
 }
 
 impl Reportable for ReportedPair<'_> {

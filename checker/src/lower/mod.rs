@@ -11,13 +11,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use engine::exit::Exit;
+use engine::parallel::in_order;
 use indicatif::ProgressBar;
 use lift::function::Functions;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
 
 use self::files::ListingSource;
-use self::functions::FilePair;
+use self::functions::{FilePair, FunctionsReport};
 use self::report::{Baseline, ReportOptions, Reporter};
 use crate::cli::Lower;
 use crate::input;
@@ -164,10 +165,20 @@ fn of_functions(
         let why = UnreadReason::Unreadable(&why);
         return reporter.unread(&UnreadInput { path: from, why }, (out, err));
     }
-    let progress = Bar((how.bar)(pairs.len(), "functions"));
-    let said = function::judge_all(&pairs, how.setting.refiner, how.setting.jobs, &progress);
-    progress.end();
-    functions::report(&said, FilePair { source: from, target: to }, reporter, out)
+    let bar = (how.bar)(pairs.len(), "functions");
+    let mut report = FunctionsReport::new(FilePair { source: from, target: to });
+    let work = |index: usize| {
+        let said = function::judge(&pairs[index], how.setting.refiner);
+        bar.inc(1);
+        said
+    };
+    let shown = in_order(pairs.len(), how.setting.jobs, &work, &mut |result| match result {
+        Some((_, said)) => bar.suspend(|| report.add(said, reporter, out)),
+        None => Ok(()),
+    });
+    bar.finish_and_clear();
+    shown?;
+    report.end(reporter, out)
 }
 
 /// The architecture to compile threads for if the command line gives none.
@@ -231,5 +242,7 @@ fn of_tests(
             said.finding = Finding::new(Verdict::Invalid, why);
         }
     }
-    functions::report(&said, FilePair { source: &module, target: &listing }, reporter, out)
+    let mut report = FunctionsReport::new(FilePair { source: &module, target: &listing });
+    said.into_iter().try_for_each(|said| report.add(said, reporter, out))?;
+    report.end(reporter, out)
 }

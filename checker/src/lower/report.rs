@@ -140,6 +140,11 @@ impl<'a> Reporter<'a> {
         Reporter { manner, report, start, exit: Exit::AsExpected, covered: false }
     }
 
+    /// Whether the result of a function depends on how many others are judged.
+    pub(super) fn waits_for_coverage(&self) -> bool {
+        self.manner.min_coverage.is_some()
+    }
+
     /// Compares the number of judged functions with the percentage that is wanted.
     pub(super) fn cover(&mut self, judged: usize, all: usize) {
         self.covered = self.manner.min_coverage.is_some_and(|wanted| {

@@ -454,7 +454,7 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     }
     for (number, piece) in setup.pieces.iter_mut().enumerate() {
         if !used.contains(&(piece.parameter, Some(piece.offset))) {
-            piece.value = Argument::Integer(integer(number, piece.bits));
+            piece.value = Argument::Integer(composed(number, piece, [source, target]));
         }
     }
     Ok(setup)
@@ -486,7 +486,7 @@ fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>
     let mut read: Vec<(usize, u32, u16)> = read.collect();
     read.sort_by_key(|(parameter, offset, bits)| (*parameter, *offset, u16::MAX - bits));
     let mut end = (usize::MAX, 0);
-    for (parameter, offset, bits) in read {
+    for &(parameter, offset, bits) in &read {
         if end.0 == parameter && offset < end.1 {
             continue;
         }
@@ -499,6 +499,21 @@ fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>
         };
         setup.pieces.push(ParameterPiece { parameter, offset, bits, value });
     }
+}
+
+/// The number of a part of a parameter. Each part of it that a side reads by itself has a number of its own.
+fn composed(number: usize, piece: &ParameterPiece, sides: [&Function; 2]) -> u64 {
+    let starts: BTreeSet<u32> = sides
+        .iter()
+        .flat_map(|side| &side.initial)
+        .filter_map(|(_, value)| {
+            let EntryValue::Piece { parameter, offset, .. } = value else { return None };
+            let at = offset.checked_sub(piece.offset)?;
+            (*parameter == piece.parameter && 8 * at < piece.bits.into()).then_some(at)
+        })
+        .collect();
+    let parts = (number..).zip(&starts);
+    parts.fold(0, |all, (number, at)| all | integer(number, piece.bits) << (8 * at))
 }
 
 /// The argument for an integer parameter: a distinct number, or 1 for an `i1`.

@@ -12,6 +12,7 @@ mod inputs;
 pub mod judge;
 mod mapped;
 pub mod partner;
+mod parts;
 mod progress;
 mod repair;
 mod run;
@@ -88,7 +89,10 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
         (None, _) => absent("source"),
         (_, None) => absent("target"),
         (Some(Err(_)), _) | (_, Some(Err(_))) => (refused(pair), None),
-        (Some(Ok(source)), Some(Ok(target))) => judge::judge(source, target, refiner),
+        (Some(Ok(source)), Some(Ok(target))) => {
+            let sides = (parts::in_parts(source, target), parts::in_parts(target, source));
+            judge::judge(&sides.0, &sides.1, refiner)
+        }
     };
     PairReport {
         name: pair.name.clone(),

@@ -1,0 +1,147 @@
+//! Parameters of functions, each in one register for each of its parts, and the register of a result.
+
+use super::function::{
+    CellText, LoweredValue, LoweringResult, Translator, parameter_names, scalar_bits, word,
+};
+use super::module::SignatureParameter;
+use super::ty::{ScalarType, Ty};
+use lift::function::{EntryValue, Parameter};
+use text::cursor::short;
+
+impl<'a> Translator<'a, '_> {
+    pub(super) fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
+        let definition = self.definition;
+        if self.module.types.is_short(0) {
+            return self.no("generic pointers of 32 bits are not supported");
+        }
+        if definition.variadic {
+            return self.no("`...` is not supported");
+        }
+        // Registers take their names before anything else can.
+        let mut parameters = Vec::new();
+        let names = parameter_names(definition);
+        for (index, parameter) in definition.parameters.iter().enumerate() {
+            let name = names[index];
+            match self.parameter(index, parameter, name) {
+                Ok(read) => parameters.push(read),
+                Err(why) => {
+                    self.refused.push(why);
+                    self.unread.insert(name);
+                    // Only its place counts.
+                    parameters.push(Parameter::default());
+                }
+            }
+        }
+        Ok(parameters)
+    }
+
+    fn parameter(
+        &mut self,
+        index: usize,
+        parameter: &SignatureParameter<'a>,
+        name: &'a str,
+    ) -> LoweringResult<Parameter> {
+        let by_value = ["byval", "byref", "inalloca", "preallocated"];
+        if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
+            return self.no(format!("a parameter with `{how}` is not supported"));
+        }
+        let mut points_to = None;
+        if parameter.ty == Ty::Ptr(5) {
+            return self.no("a parameter that points to local memory is not supported");
+        }
+        if let Ty::Ptr(space) = parameter.ty {
+            points_to = Some(self.space(space)?);
+        }
+        let types = &self.module.types;
+        let Some(places) = parameter.ty.places(types) else {
+            return self.no("a parameter of this type is not supported");
+        };
+        let no_alias = parameter.attributes.contains(&"noalias");
+        let register = self.register(name);
+        let mut shown = word(name);
+        while self.module.words.contains(&shown) {
+            shown.push('_');
+        }
+        let mut read = Parameter { name: shown, no_alias, points_to, ..Parameter::default() };
+        let parts = if let ([(scalar, _)], false) = (&places[..], parameter.ty.is_aggregate(types))
+        {
+            self.container(*scalar)?;
+            let short = matches!(parameter.ty, Ty::Ptr(space) if types.is_short(space));
+            read.bits = if short { 32 } else { scalar_bits(*scalar) };
+            self.entry(&register, EntryValue::Parameter(index));
+            vec![(*scalar, register)]
+        } else {
+            let size = parameter.ty.stride(types).zip(parameter.ty.layout(types));
+            let size = size.and_then(|(bytes, (_, align))| {
+                Some((u16::try_from(bytes.checked_mul(8)?).ok()?, u32::try_from(align).ok()?))
+            });
+            let Some((bits, align)) = size else {
+                return self.no("a parameter of this size is not supported");
+            };
+            (read.bits, read.alignment) = (bits, Some(align));
+            self.parts_of_parameter(index, name, &places)?
+        };
+        let held = LoweredValue { ty: parameter.ty.clone(), parts };
+        if self.values.insert(name, held).is_some() {
+            return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
+        }
+        Ok(read)
+    }
+
+    /// Registers for the parts of a parameter, each of which is read by itself.
+    fn parts_of_parameter(
+        &mut self,
+        parameter: usize,
+        name: &str,
+        places: &[(ScalarType, u64)],
+    ) -> LoweringResult<Vec<(ScalarType, CellText)>> {
+        let mut parts = Vec::new();
+        for (number, (scalar, offset)) in places.iter().enumerate() {
+            let register = self.register(&format!("{name}_{number}"));
+            let bits = match scalar.bits() {
+                1 => 8,
+                bits @ (8 | 16 | 32 | 64) => u16::try_from(bits).unwrap_or(64),
+                _ => return self.no(format!("a parameter with parts of type {scalar}")),
+            };
+            let Ok(offset) = u32::try_from(*offset) else {
+                return self.no("a parameter of this size is not supported");
+            };
+            self.entry(&register, EntryValue::Piece { parameter, offset, bits });
+            if *scalar == ScalarType::Int(1) {
+                // Of a byte in memory, only the lowest bit counts.
+                let low = self.made_by("and.b32", &[&register, "1"]);
+                let predicate = self.made_by("setp.ne.u32", &[&low, "0"]);
+                parts.push((*scalar, predicate));
+            } else {
+                parts.push((*scalar, register));
+            }
+        }
+        Ok(parts)
+    }
+
+    /// The scalars of a parameter or a result, and its bits, if it has one register: a scalar, or a vector of at
+    /// most 64 bits.
+    pub(super) fn register_type(
+        &self,
+        ty: &Ty,
+        what: &str,
+    ) -> LoweringResult<(Vec<ScalarType>, u16)> {
+        let types = &self.module.types;
+        let Some(scalars) = ty.parts(types) else {
+            return self.no(format!("{what} of this type is not supported"));
+        };
+        if let [scalar] = scalars[..] {
+            self.container(scalar)?;
+            let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
+            return Ok((scalars, if short { 32 } else { scalar_bits(scalar) }));
+        }
+        let bits: u64 = scalars.iter().map(|scalar| u64::from(scalar.bits())).sum();
+        // Without padding, and in whole bytes.
+        let whole = ty.layout(types).is_some_and(|(bytes, _)| bytes * 8 == bits)
+            && scalars.iter().all(|scalar| scalar.bits().is_multiple_of(8));
+        if scalars.is_empty() || !whole || !matches!(bits, 16 | 32 | 64) {
+            return self.no(format!("{what} that is not a scalar is not supported"));
+        }
+        Ok((scalars, u16::try_from(bits).unwrap_or(64)))
+    }
+}
