@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,16 +14,21 @@ use engine::enumerate::Enumerate;
 use engine::judge::{Task, Verdict, judge};
 use litmus::Test;
 use model::ablation::ablations;
+use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::rel::Model;
 
 use crate::{agree, suite};
 
-/// What `docs/redundant.md` lists: names in code quotes, each with a reason behind a colon.
-fn redundant() -> BTreeMap<String, String> {
+/// The heading of docs/redundant.md under which the rules of C++ are.
+const CXX: &str = "## C++";
+
+/// What `docs/redundant.md` lists of a model: names in code quotes, each with a reason behind a colon.
+fn redundant(model: &Model) -> BTreeMap<String, String> {
     let text = fs::read_to_string(suite::root().join("docs/redundant.md")).expect("it is there");
+    let (of_ptx, of_cxx) = text.split_once(CXX).expect("it has both models");
     let mut listed = BTreeMap::new();
-    for line in text.lines() {
+    for line in if model.name == "cxx" { of_cxx } else { of_ptx }.lines() {
         let Some((name, reason)) = line.strip_prefix("- `").and_then(|rest| rest.split_once("`: "))
         else {
             assert!(!line.starts_with("- "), "not a name and a reason: {line}");
@@ -62,15 +68,24 @@ fn changed<'t>(tests: &'t [(Test, Verdict)], model: &Model) -> Option<&'t str> {
 
 #[test]
 fn every_rule_is_load_bearing() {
-    let model = ptx::model();
-    let tests: Vec<(Test, Verdict)> = suite::load(&suite::folder())
+    every_rule_of(&ptx::model(), &suite::folder());
+}
+
+#[test]
+fn every_rule_of_cxx_is_load_bearing() {
+    let model = cxx::model(ReleaseSequence::Cpp20);
+    every_rule_of(&model, &suite::root().join("litmus/cxx"));
+}
+
+fn every_rule_of(model: &Model, folder: &Path) {
+    let tests: Vec<(Test, Verdict)> = suite::load(folder)
         .into_iter()
         .map(|entry| {
-            let verdict = verdict(&entry.test, &model);
+            let verdict = verdict(&entry.test, model);
             (entry.test, verdict)
         })
         .collect();
-    let all = ablations(&model);
+    let all = ablations(model);
     let next = AtomicUsize::new(0);
     let idle = Mutex::new(Vec::new());
     let work = || {
@@ -91,7 +106,7 @@ fn every_rule_is_load_bearing() {
         });
     });
     let idle = idle.into_inner().expect("no thread panicked");
-    let listed = redundant();
+    let listed = redundant(model);
     let mut wrong = String::new();
     for missing in idle.iter().filter(|name| !listed.contains_key(*name)) {
         writeln!(wrong, "no test needs `{missing}`").expect("strings can be written");
@@ -108,7 +123,7 @@ fn every_rule_is_load_bearing() {
 #[test]
 fn what_is_redundant_changes_no_outcome_of_random_programs() {
     let model = ptx::model();
-    let listed = redundant();
+    let listed = redundant(&model);
     let mut weaker = ablations(&model);
     weaker.retain(|(missing, _)| listed.contains_key(missing));
     assert_eq!(weaker.len(), listed.len());

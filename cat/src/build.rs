@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
+use model::cxx::{self, ReleaseSequence};
 use model::given::{Chosen, Tag};
 use model::ptx;
 use model::reading::FailedCas;
@@ -309,9 +310,11 @@ fn both_ways<'m>(m: &'m Builder, relates: Rel<'m>) -> Rel<'m> {
     if is(Model::is_irreflexive, both) { both } else { both - m.tag(Tag::All).id() }
 }
 
-/// A flag that is named as one of the built-in model's means what it means there.
+/// A flag that is named as one of a built-in model's means what it means there.
 fn meaning(name: &str) -> FlagMeaning {
-    let known = ptx::model().flags.into_iter().find(|flag| flag.name == name);
+    let built_in = [ptx::model(), cxx::model(ReleaseSequence::Cpp20)];
+    let mut flags = built_in.into_iter().flat_map(|model| model.flags);
+    let known = flags.find(|flag| flag.name == name);
     known.map_or(FlagMeaning::Report, |flag| flag.meaning)
 }
 

@@ -76,12 +76,12 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     // atomicity orders, no outcome is asked for: they race.
     let written = monotonic & write;
     let co = m.order(None, Chosen::Co, (inclusive & overlap & (written * written)) - all.id());
-    let coherent = monotonic | init;
+    // Nothing happens before an initial write, so no cycle leads through one.
     let extended =
-        m.name_rel(None, "extended-coherence", ((rf | co | fr) & (coherent * coherent)).plus());
+        m.name_rel(None, "extended-coherence", ((rf | co | fr) & (monotonic * monotonic)).plus());
     let modified = happens_before & overlap & (write * write);
     m.axiom(None, "Modification-Order", Constraint::Empty((modified - co).id));
-    let coherence = (extended | rf | co | fr) >> happens_before;
+    let coherence = (extended | rf | fr) >> happens_before;
     m.axiom(None, "Coherence", Constraint::Irreflexive(coherence.id));
     m.axiom(None, "Atomicity", Constraint::Empty(((fr >> co) & rmw).id));
 
@@ -91,7 +91,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     let before = po
         | (elsewhere >> happens_before >> elsewhere)
         | (happens_before & overlap)
-        | ((co | fr) & (coherent * coherent));
+        | ((co | fr) & (monotonic * monotonic));
     let first = seq_cst.id() | (fence_sc.id() >> happens_before.opt());
     let last = seq_cst.id() | (happens_before.opt() >> fence_sc.id());
     let between_fences =
@@ -117,6 +117,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     let together = inclusive & overlap_completely & (atomic * atomic);
     let race = conflict - together - (happens_before | happens_before.inverse());
     let race = m.name_rel(None, "race", race);
-    m.flag(None, "data-race", race, FlagMeaning::Undefined("data-race"));
+    // Its name differs from that of the flag of PTX, which only reports: an imported model has nothing but names.
+    m.flag(None, "Data-race", race, FlagMeaning::Undefined("data-race"));
     m.finish()
 }
