@@ -494,6 +494,48 @@ fn shared_variables_are_told_apart_by_their_places() {
     }
 }
 
+/// The elements of a vector are accesses of their own, of 8, 16 or 64 bits.
+#[test]
+fn a_listing_has_the_elements_of_the_vectors_of_its_source() {
+    let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .visible .entry f(.param .u64 .ptr .global p)\n{\n\
+        .reg .b16 h<5>; .reg .b32 r<5>; .reg .b64 d<4>;\nld.param.u64 d1, [p];\n\
+        ld.global.v4.b16 {h1, h2, h3, h4}, [d1];\nld.global.v4.u8 {r1, r2, r3, r4}, [d1+8];\n\
+        ld.global.v2.u64 {d2, d3}, [d1+16];\nbar.sync 0;\n\
+        st.global.v4.b16 [d1], {h3, h4, h1, h2};\nst.global.v4.u8 [d1+8], {r3, r4, r1, r2};\n\
+        st.global.v2.u64 [d1+16], {d3, d2};\nret;\n}\n";
+    let right = [
+        "LDC.64 R2, c[0x0][0x210]",
+        "ULDC.64 UR4, c[0x0][0x208]",
+        "LDG.E.64 R4, desc[UR4][R2.64]",
+        "LDG.E R6, desc[UR4][R2.64+0x8]",
+        "LDG.E.128 R8, desc[UR4][R2.64+0x10]",
+        "BAR.SYNC.DEFER_BLOCKING 0x0",
+        "PRMT R6, R6, 0x1032, RZ",
+        "MOV R12, R5",
+        "MOV R13, R4",
+        "MOV R16, R10",
+        "MOV R17, R11",
+        "MOV R18, R8",
+        "MOV R19, R9",
+        "STG.E.64 desc[UR4][R2.64], R12",
+        "STG.E desc[UR4][R2.64+0x8], R6",
+        "STG.E.128 desc[UR4][R2.64+0x10], R16",
+        "EXIT",
+    ];
+    let said = of_listing(source, &right).finding;
+    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
+    for (from, to) in [
+        ("MOV R13, R4", "MOV R13, R5"),
+        ("PRMT R6, R6, 0x1032, RZ", "PRMT R6, R6, 0x3210, RZ"),
+        ("MOV R18, R8", "MOV R18, R9"),
+    ] {
+        let wrong = right.map(|one| if one == from { to } else { one });
+        let said = of_listing(source, &wrong).finding;
+        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
+    }
+}
+
 /// Each bug is found through a construct of its own: an operand of a fused sum, the half of a pair, a carry, the
 /// predicate of a generic atomic.
 #[test]

@@ -26,7 +26,7 @@ fn signature() -> Signature {
             parameter("flag", 64, Some(Space::Global)),
         ],
         variables: vec![variable("s", Space::Shared), variable("g", Space::Global)],
-        vectors: 1,
+        ..Signature::default()
     }
 }
 
@@ -145,14 +145,46 @@ fn addresses_of_variables_are_in_bank_4_and_shared_memory_begins_somewhere() {
     assert_eq!(initial(&function, "shared[0x0]"), Some(EntryValue::Address("s".to_owned())));
 }
 
+/// The elements that the accesses of a listing have if it was compiled from a kernel with these instructions.
+fn elements(source: &str, instructions: &[&str]) -> Vec<(u16, usize)> {
+    let text = format!(
+        ".version 8.7\n.target sm_80\n.address_size 64\n.global .align 32 .b8 x[64];\n.entry f()\n{{\n\
+         .reg .b16 h<5>; .reg .b32 r<5>; .reg .b64 d<5>;\n{source}\nret;\n}}\n"
+    );
+    let (module, _) = ptx::read("f.ptx", text.as_bytes());
+    let source = lift::module::functions(&module.expect("a module")).remove(0).1;
+    let signature = Signature::of(&source.expect("it is covered"));
+    let listing = listed(80, instructions);
+    let all = functions("f.sass", &listing, None, &|_| Some(signature.clone()));
+    let function = all.expect("a listing").remove(0).1.expect("it is covered");
+    let lines = function.rows.iter().flat_map(|row| &row.lines);
+    let accesses = lines.filter_map(|step| step.line.instruction.access());
+    accesses.map(|(_, ty, count)| (ty.bits, count)).collect()
+}
+
 #[test]
-fn wide_accesses_are_pieces_where_all_were_vectors() {
-    let load = ["LDG.E.64 R4, [R2.64]", "EXIT"];
-    let function = one(80, &load).expect("it is covered");
-    assert_eq!(initial(&function, "pieces"), Some(EntryValue::Value(4)));
-    let store = ["LDG.E.64 R4, [R2.64]", "STG.E.64 [R2.64], R4", "EXIT"];
-    let function = one(80, &store).expect("it is covered");
-    assert_eq!(initial(&function, "pieces"), None);
+fn vectors_of_the_source_have_elements_in_the_listing() {
+    let wide = ["LDG.E.64 R4, [R2.64]", "EXIT"];
+    assert_eq!(elements("ld.global.v2.b32 {r1, r2}, [x];", &wide), [(32, 2)]);
+    assert_eq!(elements("ld.global.v4.b16 {h1, h2, h3, h4}, [x];", &wide), [(16, 4)]);
+    assert_eq!(elements("ld.global.b64 d1, [x];", &wide), [(64, 1)]);
+    // Both may be the one access.
+    let both = "ld.global.b64 d1, [x];\nld.global.v2.b32 {r1, r2}, [x+8];";
+    assert_eq!(elements(both, &wide), [(64, 1)]);
+    // One is weak, the other is not.
+    let both = "ld.relaxed.gpu.global.b64 d1, [x];\nld.global.v2.b32 {r1, r2}, [x+8];";
+    let strong = ["LDG.E.64.STRONG.GPU R4, [R2.64]", "LDG.E.64 R6, [R2.64+0x8]", "EXIT"];
+    assert_eq!(elements(both, &strong), [(64, 1), (32, 2)]);
+    // A barrier is between them.
+    let both = "st.global.b32 [x], r1;\nbar.sync 0;\nst.global.v2.b16 [x], {h1, h2};";
+    let parted = ["STG.E [R2.64], R4", "BAR.SYNC 0x0", "STG.E [R2.64], R5", "EXIT"];
+    assert_eq!(elements(both, &parted), [(32, 1), (16, 2)]);
+    assert_eq!(elements(both, &["STG.E [R2.64], R4", "EXIT"]), [(32, 1)]);
+    // Two elements that nothing reads are not loaded.
+    let four = "ld.global.v4.b32 {r1, r2, r3, r4}, [x];";
+    assert_eq!(elements(four, &wide), [(32, 2)]);
+    let four = "ld.global.v4.b64 {d1, d2, d3, d4}, [x];";
+    assert_eq!(elements(four, &["LDG.E.128 R4, [R2.64]", "EXIT"]), [(64, 2)]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn unsigned(bits: u16) -> Type {
 }
 
 /// The type of a load or store.
-pub(super) fn size(instruction: &syntax::Instruction<'_>) -> Type {
+pub(crate) fn size(instruction: &syntax::Instruction<'_>) -> Type {
     let sizes = [
         ("U8", unsigned(8)),
         ("S8", signed(8)),
@@ -48,7 +48,8 @@ pub(super) fn size(instruction: &syntax::Instruction<'_>) -> Type {
     found.map_or(Type::U32, |(_, ty)| ty)
 }
 
-fn space(opcode: &str) -> SpaceQualifier {
+/// The state space that an opcode names.
+pub(crate) fn space(opcode: &str) -> SpaceQualifier {
     match opcode {
         "LD" | "ST" | "ATOM" | "RED" => SpaceQualifier::Generic,
         "LDS" | "STS" | "ATOMS" | "REDS" => SpaceQualifier::SharedCta,
@@ -101,16 +102,10 @@ impl ColumnReader<'_> {
             let space = space(instruction.opcode.text);
             (space, self.address(instruction, &operands[place], ty.bytes(), space)?)
         };
-        let order = match (level, Self::promised(instruction, level)) {
-            (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
-            (_, _) if instruction.has("MMIO") => LoadOrder::MmioRelaxed,
-            (_, Some(scope)) => LoadOrder::Relaxed(scope),
-            (_, None) => LoadOrder::Weak,
-        };
         if self.is_sparse(&found)? {
             self.nothing(first, ty, to);
         } else {
-            self.loaded(order, space, ty, (first, to), &found, level);
+            self.loaded(instruction, (space, ty), (first, to), &found, level);
         }
         if let Some(status) = status {
             let there = u64::from(self.is_sparse(&found)?);
@@ -144,33 +139,16 @@ impl ColumnReader<'_> {
                 registers[lane] = self.ahead(register, ahead, first.at);
             }
         }
-        let order = match (level, Self::promised(instruction, level)) {
-            (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
-            (_, Some(scope)) => LoadOrder::Relaxed(scope),
-            (_, None) => LoadOrder::Weak,
-        };
         // Elements of 64 bits, or as the source has them.
-        let pieces = self.pieces(B256) > 1;
-        let whole = registers.iter().all(Option::is_some) && !pieces;
+        let whole = registers.iter().all(Option::is_some) && self.element(B256) == 64;
         let (ty, destinations) = if whole {
             let hidden: Vec<Option<Reg>> = (0..4).map(|_| Some(self.hidden(64))).collect();
             (Type::U64, hidden)
         } else {
             (Type::U32, registers.to_vec())
         };
-        let load = Load {
-            cxx: Cxx::default(),
-            order,
-            space,
-            proxy: Proxy::Generic,
-            ty,
-            prefetches: false,
-            global_only: false,
-            destinations: destinations.clone(),
-            address: found.address,
-        };
-        self.noted(&found, B256, space, load.reach(), &operands[place]);
-        self.emit(Instruction::Load(load), at(level));
+        let operand = &operands[place];
+        self.issue(instruction, (space, ty), destinations.clone(), (&found, operand), level);
         if whole {
             for (index, half) in registers.into_iter().flatten().enumerate() {
                 let from = destinations[index / 2].map_or(Operand::Imm(0), Operand::Reg);
@@ -179,6 +157,37 @@ impl ColumnReader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Emits a load of as many elements of the type as there are destinations.
+    fn issue(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        (space, ty): (SpaceQualifier, Type),
+        destinations: Vec<Option<Reg>>,
+        (place, operand): (&AccessTarget, &syntax::Operand<'_>),
+        level: AccessLevel,
+    ) {
+        let order = match (level, Self::promised(instruction, level)) {
+            (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
+            (_, _) if instruction.has("MMIO") => LoadOrder::MmioRelaxed,
+            (_, Some(scope)) => LoadOrder::Relaxed(scope),
+            (_, None) => LoadOrder::Weak,
+        };
+        let elements = destinations.len();
+        let load = Load {
+            cxx: Cxx::default(),
+            order,
+            space,
+            proxy: Proxy::Generic,
+            ty,
+            prefetches: false,
+            global_only: false,
+            destinations,
+            address: place.address,
+        };
+        self.noted(place, (ty, elements), space, load.reach(), operand);
+        self.emit(Instruction::Load(load), at(level));
     }
 
     /// The register at a distance after another one.
@@ -201,37 +210,61 @@ impl ColumnReader<'_> {
         if self.is_sparse(&place)? {
             return unsupported("a store to a sparse page");
         }
-        let pieces = self.pieces(B256) > 1;
+        let ty = if self.element(B256) == 32 { Type::U32 } else { Type::U64 };
         let mut sources = Vec::new();
         for half in [lower, upper] {
             let Some(first) = half.register() else { return unsupported(NO_REGISTER) };
-            for ahead in (0..4).step_by(if pieces { 1 } else { 2 }) {
-                let number = first.number.map(|number| number.saturating_add(ahead));
-                let register = Register { number, ..first };
-                sources.push(if pieces {
-                    self.read(register, half.at)
-                } else {
-                    self.pair(register, half.at)
-                });
-            }
+            sources.extend(self.elements_of(first, 128, ty, half.at));
         }
+        self.stored(instruction, (space, ty), sources, (&place, to), level);
+        Ok(())
+    }
+
+    /// The elements of a type that registers from this one on hold, which have so many bits together.
+    fn elements_of(&mut self, first: Register, bits: u16, ty: Type, at: ByteSpan) -> Vec<Operand> {
+        let each = |bit: u16| {
+            let number = first.number.map(|number| number.saturating_add(bit / 32));
+            let register = Register { number, ..first };
+            match ty.bits {
+                64.. => self.pair(register, at),
+                32.. => self.read(register, at),
+                _ => {
+                    let whole = self.read(register, at);
+                    let from = u8::try_from(bit % 32).expect("less than 32");
+                    self.computed(AluOp::Extract(from), ty, &[whole])
+                }
+            }
+        };
+        (0..bits).step_by(ty.bits.into()).map(each).collect()
+    }
+
+    /// Emits a store of elements of the type.
+    fn stored(
+        &mut self,
+        instruction: &syntax::Instruction<'_>,
+        (space, ty): (SpaceQualifier, Type),
+        sources: Vec<Operand>,
+        (place, operand): (&AccessTarget, &syntax::Operand<'_>),
+        level: AccessLevel,
+    ) {
         let order = match Self::promised(instruction, level) {
+            _ if instruction.has("MMIO") => StoreOrder::MmioRelaxed,
             Some(scope) => StoreOrder::Relaxed(scope),
             None => StoreOrder::Weak,
         };
+        let elements = sources.len();
         let store = Store {
             cxx: Cxx::default(),
             order,
             space,
             proxy: Proxy::Generic,
-            ty: if pieces { Type::U32 } else { Type::U64 },
+            ty,
             global_only: false,
             sources,
             address: place.address,
         };
-        self.noted(&place, B256, space, store.reach(), to);
+        self.noted(place, (ty, elements), space, store.reach(), operand);
         self.emit(Instruction::Store(store), at(level));
-        Ok(())
     }
 
     /// Whether a location is in a page that is marked as sparse.
@@ -258,59 +291,46 @@ impl ColumnReader<'_> {
 
     fn loaded(
         &mut self,
-        order: LoadOrder,
-        space: SpaceQualifier,
-        ty: Type,
+        instruction: &syntax::Instruction<'_>,
+        (space, ty): (SpaceQualifier, Type),
         (first, to): (Register, &syntax::Operand<'_>),
         place: &AccessTarget,
         level: AccessLevel,
     ) {
-        let pieces = self.pieces(ty);
-        if pieces > 1 {
-            let mut next = |ahead: u16| {
-                let number = Some(first.number?.saturating_add(ahead));
-                Some(self.register(Register { number, ..first }, to.at))
-            };
-            let destinations = (0..pieces).map(&mut next).collect();
-            let load = Load {
-                cxx: Cxx::default(),
-                order,
-                space,
-                proxy: Proxy::Generic,
-                ty: Type::U32,
-                prefetches: false,
-                global_only: false,
-                destinations,
-                address: place.address,
-            };
-            self.noted(place, ty, space, load.reach(), to);
-            self.emit(Instruction::Load(load), at(level));
+        let bits = self.element(ty);
+        let each = if bits == ty.bits { ty } else { unsigned(bits) };
+        let direct = bits == 32 || bits == ty.bits && bits < 64;
+        let mut destination = |ahead: u16| match (first.number, direct) {
+            (None, _) => None,
+            (Some(_), true) => self.ahead(first, ahead, to.at),
+            (Some(_), false) => Some(self.hidden(bits)),
+        };
+        let destinations: Vec<Option<Reg>> = (0..ty.bits / bits).map(&mut destination).collect();
+        self.issue(instruction, (space, each), destinations.clone(), (place, to), level);
+        if direct {
+            if let ([Some(whole)], TypeKind::Signed) = (&destinations[..], ty.kind) {
+                // The value is sign-extended to the 32 bits of the register.
+                self.alu(AluOp::Mov, Type::U32, *whole, &[Operand::Reg(*whole)]);
+            }
             return;
         }
-        let destination = match (first.number, ty.bits) {
-            (None, _) => None,
-            (Some(_), 64..) => Some(self.hidden(ty.bits)),
-            (Some(_), _) => Some(self.register(first, to.at)),
-        };
-        let load = Load {
-            cxx: Cxx::default(),
-            order,
-            space,
-            proxy: Proxy::Generic,
-            ty,
-            prefetches: false,
-            global_only: false,
-            destinations: vec![destination],
-            address: place.address,
-        };
-        self.noted(place, ty, space, load.reach(), to);
-        self.emit(Instruction::Load(load), at(level));
-        let Some(whole) = destination else { return };
-        if ty.bits >= 64 {
-            self.cut(whole, first, ty, to);
-        } else if ty.kind == TypeKind::Signed {
-            // The value is sign-extended to the 32 bits of the register.
-            self.alu(AluOp::Mov, Type::U32, whole, &[Operand::Reg(whole)]);
+        let elements: Vec<Reg> = destinations.into_iter().flatten().collect();
+        for (ahead, of_register) in (0..).zip(elements.chunks(usize::from(32 / bits.min(32)))) {
+            let number =
+                first.number.map(|number| number.saturating_add(ahead * bits.div_ceil(32)));
+            let register = Register { number, ..first };
+            if let (64.., [whole]) = (bits, of_register) {
+                self.cut(*whole, register, each, to);
+                continue;
+            }
+            let mut joined = Operand::Reg(of_register[0]);
+            for (index, next) in (1_u8..).zip(&of_register[1..]) {
+                let low = u8::try_from(bits).expect("at most 16") * index;
+                let sources = [joined, Operand::Reg(*next)];
+                joined = self.computed(AluOp::Concat(low), Type::U32, &sources);
+            }
+            let register = self.register(register, to.at);
+            self.alu(AluOp::Mov, Type::U32, register, &[joined]);
         }
     }
 
@@ -344,29 +364,32 @@ impl ColumnReader<'_> {
         Ok(self.computed(AluOp::Concat(64), B128, &[low, high]))
     }
 
-    /// The number of accesses of an instruction. `P0:pieces=4` means that a wide access is several 32-bit
-    /// accesses, like a PTX vector (reading R103).
-    fn pieces(&mut self, ty: Type) -> u16 {
-        let wide = ty.bits > 32 && self.given("pieces").is_some();
-        if wide { ty.bits / 32 } else { 1 }
+    /// The width of the elements of an access: as the source of a listing has them. `P0:pieces=4` means that a
+    /// wide access is several 32-bit accesses, like a PTX vector (reading R103).
+    fn element(&mut self, ty: Type) -> u16 {
+        let of_source = self.element.filter(|bits| *bits < ty.bits && ty.kind != TypeKind::Signed);
+        match of_source {
+            Some(bits) => bits,
+            None if ty.bits > 32 && self.given("pieces").is_some() => 32,
+            None => ty.bits.min(if ty == B256 { 64 } else { 128 }),
+        }
     }
 
     /// Records an access, which is checked against its variable when all accesses are known.
     fn noted(
         &mut self,
         place: &AccessTarget,
-        ty: Type,
+        (ty, elements): (Type, usize),
         space: SpaceQualifier,
         reach: AllowedSpaces,
         operand: &syntax::Operand<'_>,
     ) {
-        let pieces = if ty == B256 { 4.max(self.pieces(ty)) } else { self.pieces(ty) };
         if place.variable.is_some() {
             self.draft.thread(self.thread).accesses.push(DraftAccess {
                 base: place.address.base,
                 offset: place.address.offset,
-                scalar: ty.bytes() / u32::from(pieces),
-                elements: pieces.into(),
+                scalar: ty.bytes(),
+                elements: u32::try_from(elements).expect("few elements"),
                 space,
                 reach,
                 at: operand.at,
@@ -394,31 +417,14 @@ impl ColumnReader<'_> {
         if self.is_sparse(&place)? {
             return unsupported("a store to a sparse page");
         }
-        let pieces = self.pieces(ty);
-        let (each, sources) = match value.register().filter(|_| pieces > 1) {
+        let bits = self.element(ty);
+        let (each, sources) = match value.register().filter(|_| bits < ty.bits) {
             Some(first) => {
-                let all = (0..pieces).map(|ahead| self.read_piece(first, ahead, value.at));
-                (Type::U32, all.collect())
+                (unsigned(bits), self.elements_of(first, ty.bits, unsigned(bits), value.at))
             }
             None => (ty, vec![self.joined(value, ty)?]),
         };
-        let order = match Self::promised(instruction, level) {
-            _ if instruction.has("MMIO") => StoreOrder::MmioRelaxed,
-            Some(scope) => StoreOrder::Relaxed(scope),
-            None => StoreOrder::Weak,
-        };
-        let store = Store {
-            cxx: Cxx::default(),
-            order,
-            space,
-            proxy: Proxy::Generic,
-            ty: each,
-            global_only: false,
-            sources,
-            address: place.address,
-        };
-        self.noted(&place, ty, space, store.reach(), to);
-        self.emit(Instruction::Store(store), at(level));
+        self.stored(instruction, (space, each), sources, (&place, to), level);
         Ok(())
     }
 
@@ -492,7 +498,7 @@ impl ColumnReader<'_> {
                 operands: operands.clone(),
             };
             let target = AccessTarget { address, variable: found.variable };
-            self.noted(&target, ty, space, atomic.reach(), &instruction.operands[place]);
+            self.noted(&target, (ty, 1), space, atomic.reach(), &instruction.operands[place]);
             self.emit(Instruction::Atomic(atomic), lowered.clone());
         }
         if let (Some(old), Some(first)) = (register, written) {

@@ -4,7 +4,7 @@
 //! The opcode and modifiers of an access determine the order that it promises: without `STRONG` it is weak. The
 //! computation of its address, and the division of a wide value into registers, are separate lines.
 
-mod access;
+pub(crate) mod access;
 mod address;
 mod arithmetic;
 mod bits;
@@ -41,6 +41,8 @@ pub struct ColumnCell<'a> {
     pub instruction: Option<syntax::Instruction<'a>>,
     /// Where a `RET` may lead: addresses, and the labels there.
     pub returns: Vec<(u64, String)>,
+    /// The width in bits of the elements that it accesses, if it is a vector in the source.
+    pub element: Option<u16>,
     pub at: ByteSpan,
 }
 
@@ -79,7 +81,7 @@ pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> Column
     if let Some(one) = &instruction {
         single::check(one, ReadOptions { sm: Some(sm), registers: None }, report);
     }
-    ColumnCell { labels, instruction, returns: Vec::new(), at }
+    ColumnCell { labels, instruction, returns: Vec::new(), element: None, at }
 }
 
 /// Reads the instructions of one thread into the draft. Returns, for each line, the operations of the machine
@@ -109,6 +111,7 @@ pub fn read(
         meetings: control::meetings(cells),
         promises: order::promises(cells, family),
         cell: 0,
+        element: None,
         text: String::new(),
     };
     column.initial();
@@ -152,6 +155,8 @@ struct ColumnReader<'r> {
     promises: Vec<Vec<Promised>>,
     /// The index of the current cell.
     cell: usize,
+    /// Of the current cell: the width of the elements of its access.
+    element: Option<u16>,
     text: String,
 }
 
@@ -186,6 +191,7 @@ impl ColumnReader<'_> {
         }
         let Some(instruction) = &cell.instruction else { return 1 };
         self.text = text(instruction);
+        self.element = cell.element;
         self.guard = None;
         self.waits(instruction);
         match instruction.guard {

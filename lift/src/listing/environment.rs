@@ -7,7 +7,6 @@ use crate::column::constant;
 use crate::function::{EntryValue, FunctionVariable};
 use crate::opaque::{LONE_LANE, OTHER_LANES};
 use sass::listing::ListingLine;
-use sass::opcode::{Class, class};
 use sass::syntax::{Indexed, Instruction};
 
 impl ListedFunctionReader<'_> {
@@ -200,22 +199,6 @@ impl ListedFunctionReader<'_> {
         }
         self.initial.insert(name.to_owned(), value);
         Ok(())
-    }
-
-    /// Reading R103: where each wide access was a vector, it promises what its elements do.
-    pub(super) fn pieces(&mut self, lines: &[&ListingLine<'_>]) {
-        let wide = |line: &&&ListingLine<'_>| {
-            let constant = matches!(line.instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
-            let access =
-                matches!(class(line.instruction.opcode.text), Some(Class::Load | Class::Store));
-            let two = line.instruction.has("64") || line.instruction.has("128");
-            access && !constant && two
-        };
-        let count = lines.iter().filter(wide).count();
-        if count > 0 && count == self.signature.vectors {
-            self.initial.insert("pieces".to_owned(), EntryValue::Value(4));
-            self.note("accesses of more than 32 bits are vectors");
-        }
     }
 
     /// The variables of the function; where its shared memory is, if it is accessed.

@@ -6,6 +6,7 @@
 
 mod environment;
 mod layout;
+mod vectors;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use sass::opcode::{Class, class};
 use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandKind, Value};
 use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
+use vectors::SourceAccesses;
 
 /// Properties of a function that its listing does not show, taken from the PTX module that it was compiled
 /// from.
@@ -31,27 +33,16 @@ use text::report::{ByteSpan, Diagnostics};
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     pub variables: Vec<FunctionVariable>,
-    /// The number of vector accesses with elements of 32 bits; 0 if some access is wider.
-    pub vectors: usize,
+    pub accesses: SourceAccesses,
 }
 
 impl Signature {
     /// The signature of a PTX function.
     pub fn of(function: &Function) -> Signature {
-        let mut vectors = 0;
-        let mut wide = false;
-        for row in &function.rows {
-            let name = row.text.split(' ').find(|word| {
-                ["ld.", "st.", "atom.", "red."].iter().any(|opcode| word.starts_with(opcode))
-            });
-            let Some(name) = name else { continue };
-            wide |= name.ends_with("64") || name.ends_with("128");
-            vectors += usize::from(name.contains(".v2.") || name.contains(".v4."));
-        }
         Signature {
             parameters: function.parameters.clone(),
             variables: function.variables.clone(),
-            vectors: if wide { 0 } else { vectors },
+            accesses: SourceAccesses::of(function),
         }
     }
 }
@@ -176,7 +167,11 @@ impl ListedFunctionReader<'_> {
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
         let (mut cells, mut refused) = (Vec::new(), Vec::new());
-        for (line, target) in lines.iter().copied().zip(&branches) {
+        let elements = self.signature.accesses.elements(&lines);
+        if elements.iter().any(Option::is_some) {
+            self.note("accesses of several elements are the vectors of the source");
+        }
+        for ((line, target), element) in lines.iter().copied().zip(&branches).zip(elements) {
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
                 .chain(line.address.map(at_address))
@@ -212,7 +207,7 @@ impl ListedFunctionReader<'_> {
             let labels = labels.into_iter().map(|label| (Cow::from(label), at)).collect();
             let returns =
                 if instruction.opcode.text == "RET" { returns.clone() } else { Vec::new() };
-            cells.push(ColumnCell { labels, instruction: Some(instruction), returns, at });
+            cells.push(ColumnCell { labels, instruction: Some(instruction), returns, element, at });
             if waits {
                 let wait = Instruction { at, ..wait.clone() };
                 rows.push(FunctionLine { volatile: false, ..row(column::text(&wait), Vec::new()) });
@@ -220,11 +215,11 @@ impl ListedFunctionReader<'_> {
                     labels: Vec::new(),
                     instruction: Some(wait),
                     returns: Vec::new(),
+                    element: None,
                     at,
                 });
             }
         }
-        self.pieces(&lines);
         let variables = self.variables(&lines).unwrap_or_else(|why| {
             refused.push(Refused { line: function.line, why });
             self.signature.variables.clone()
