@@ -104,6 +104,8 @@ pub struct FunctionLine {
     pub line: usize,
     /// Whether it is an access with observable behaviour: volatile or mmio.
     pub volatile: bool,
+    /// Whether it is an access to one element of several that the program accesses at once.
+    pub element: bool,
     /// Whether the program promises that no thread writes the memory that it reads while the kernel runs.
     pub read_only: bool,
 }

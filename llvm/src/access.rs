@@ -166,6 +166,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         self.builder.mark_accesses(done, |row| {
             row.volatile = volatile;
+            row.element = access.ty.lanes.is_some();
             row.read_only = read_only;
         });
         Ok(())

@@ -1,7 +1,7 @@
 //! Instructions that compute on registers only.
 
 use super::bits::ScalarPart;
-use super::function::{CellText, LoweringResult, Translator};
+use super::function::{CellText, LoweringResult, Root, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
@@ -313,6 +313,22 @@ impl<'a, 'm> Translator<'a, 'm> {
         if matches!(op, "ptrtoint" | "ptrtoaddr") { self.kept_inside(&from.1) } else { Ok(()) }
     }
 
+    /// Refuses a conversion of an address to a state space that does not contain it, whose result is undefined.
+    fn stays_in_space(&self, (_, from): &Typed<'a>, ty: &Ty) -> LoweringResult<()> {
+        let of = |ty: &Ty| if let Ty::Ptr(space) = ty { *space } else { 0 };
+        let origin = match self.root(from) {
+            Root::Alloca(_) => 5,
+            Root::Global(name) => self.module.globals.get(name).map_or(0, |global| global.space),
+            Root::Parameter(index) => of(&self.definition.parameters[index].ty),
+            Root::Unknown => 0,
+        };
+        let to = of(ty);
+        if origin != 0 && to != 0 && self.space(to)? != self.space(origin)? {
+            return self.no("an address is cast to a state space that it is not in");
+        }
+        Ok(())
+    }
+
     /// The state space of an address of this type, as `cvta` names it; none for a generic address and one of
     /// global memory, which are the same number.
     fn window(&self, ty: &Ty) -> LoweringResult<Option<&'static str>> {
@@ -378,6 +394,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no(format!("this `{op}` of a vector is not supported"));
         }
         self.kept(op, from)?;
+        if op == "addrspacecast" {
+            self.stays_in_space(from, ty)?;
+        }
         // Pointers are generic in registers. As a number, an address of a state space is an offset.
         let numbers = matches!(op, "ptrtoint" | "ptrtoaddr");
         let offset = if numbers { self.window(&from.0)? } else { None };

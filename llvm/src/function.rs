@@ -65,6 +65,8 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) steps: BTreeMap<&'a str, &'m InstructionKind<'a>>,
     /// Local variables that are kept in registers.
     pub(super) slots: BTreeSet<&'a str>,
+    /// Parameters that the caller copied: `byval`.
+    pub(super) copies: BTreeSet<&'a str>,
     /// Words that are in use.
     names: BTreeSet<String>,
     pub(super) labels: BTreeMap<&'a str, String>,
@@ -151,6 +153,7 @@ pub(super) fn translate<'a>(
         values: BTreeMap::new(),
         steps: BTreeMap::new(),
         slots: BTreeSet::new(),
+        copies: BTreeSet::new(),
         names: BTreeSet::new(),
         labels: BTreeMap::new(),
         pending: Vec::new(),
@@ -456,6 +459,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                     Some(InstructionKind::Freeze((_, of))) => value = of,
                     Some(InstructionKind::Alloca { .. }) => return Root::Alloca(name),
                     Some(_) => return Root::Unknown,
+                    None if self.inlined.is_none() && self.copies.contains(name) => {
+                        return Root::Alloca(name);
+                    }
                     None => {
                         let outer = self.inlined.as_ref().and_then(|call| call.roots.get(name));
                         if let Some(root) = outer {

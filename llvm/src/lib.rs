@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn all_that_is_not_supported_is_listed_with_its_line() {
         let text = "define void @callee(ptr %p) {\n  %f = frem float 1.0, 2.0\n  ret void\n}\n\
-            define i32 @f(ptr %p, ptr byval(i32) %b, i32 %n) {\n\
+            define i32 @f(ptr %p, ptr byref(i32) %b, i32 %n) {\n\
             entry:\n  \
             %wide = load i256, ptr %p\n  \
             %low = trunc i256 %wide to i32\n  \
@@ -287,7 +287,7 @@ mod tests {
             all,
             [
                 (2, "`frem` of float is not supported"),
-                (5, "a parameter with `byval` is not supported"),
+                (5, "a parameter with `byref` is not supported"),
                 (7, "values of type i256 are not supported"),
                 (9, "a call of `@unknown`, which this module does not define"),
                 (10, "this operation of an `atomicrmw` is not supported"),

@@ -34,6 +34,8 @@ pub(super) struct SignatureParameter<'a> {
     /// The name without its prefix; empty if its number is implicit.
     pub(super) name: &'a str,
     pub(super) attributes: Vec<&'a str>,
+    /// The type of the memory that the caller copies for it: `byval(T)`.
+    pub(super) copied: Option<Ty>,
 }
 
 /// A function that the module defines.
@@ -387,16 +389,20 @@ impl<'a> Parser<'a, '_> {
                 continue;
             }
             let ty = self.any_type()?;
-            let mut attributes = Vec::new();
+            let (mut attributes, mut copied) = (Vec::new(), None);
             while !matches!(self.text_at(0), "," | ")" | "") && !self.text_at(0).starts_with('%') {
-                attributes.push(self.text_at(0));
+                let attribute = self.text_at(0);
+                attributes.push(attribute);
                 self.next += 1;
-                if self.text_at(0) == "(" {
+                if attribute == "byval" && self.eat("(") {
+                    copied = Some(self.any_type()?);
+                    self.expect(")")?;
+                } else if self.text_at(0) == "(" {
                     self.group()?;
                 }
             }
             let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
-            parameters.push(SignatureParameter { ty, name, attributes });
+            parameters.push(SignatureParameter { ty, name, attributes, copied });
         }
         Ok(FunctionDefinition { name, at, kernel, variadic, internal, result, parameters, body })
     }

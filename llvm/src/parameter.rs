@@ -1,12 +1,17 @@
 //! Parameters of functions, each in one register for each of its parts, and the register of a result.
 
+use super::access::place;
 use super::function::{
     CellText, LoweredValue, LoweringResult, Translator, parameter_names, scalar_bits, word,
 };
 use super::module::SignatureParameter;
 use super::ty::{ScalarType, Ty};
-use lift::function::{EntryValue, Parameter};
+use lift::function::{EntryValue, FunctionVariable, Parameter};
+use model::memory::Space;
 use text::cursor::short;
+
+/// The maximum number of parts of a parameter with `byval`, each of which is copied.
+const MOST_PARTS: usize = 64;
 
 impl<'a> Translator<'a, '_> {
     pub(super) fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
@@ -41,14 +46,14 @@ impl<'a> Translator<'a, '_> {
         parameter: &SignatureParameter<'a>,
         name: &'a str,
     ) -> LoweringResult<Parameter> {
+        if let Some(ty) = &parameter.copied {
+            return self.copied(index, ty, name);
+        }
         let by_value = ["byval", "byref", "inalloca", "preallocated"];
         if let Some(how) = parameter.attributes.iter().find(|how| by_value.contains(*how)) {
             return self.no(format!("a parameter with `{how}` is not supported"));
         }
         let mut points_to = None;
-        if parameter.ty == Ty::Ptr(5) {
-            return self.no("a parameter that points to local memory is not supported");
-        }
         if let Ty::Ptr(space) = parameter.ty {
             points_to = Some(self.space(space)?);
         }
@@ -58,10 +63,7 @@ impl<'a> Translator<'a, '_> {
         };
         let no_alias = parameter.attributes.contains(&"noalias");
         let register = self.register(name);
-        let mut shown = word(name);
-        while self.module.words.contains(&shown) {
-            shown.push('_');
-        }
+        let shown = self.shown(name);
         let mut read = Parameter { name: shown, no_alias, points_to, ..Parameter::default() };
         let parts = if let ([(scalar, _)], false) = (&places[..], parameter.ty.is_aggregate(types))
         {
@@ -71,11 +73,7 @@ impl<'a> Translator<'a, '_> {
             self.entry(&register, EntryValue::Parameter(index));
             vec![(*scalar, register)]
         } else {
-            let size = parameter.ty.stride(types).zip(parameter.ty.layout(types));
-            let size = size.and_then(|(bytes, (_, align))| {
-                Some((u16::try_from(bytes.checked_mul(8)?).ok()?, u32::try_from(align).ok()?))
-            });
-            let Some((bits, align)) = size else {
+            let Some((bits, align)) = self.size(&parameter.ty) else {
                 return self.no("a parameter of this size is not supported");
             };
             (read.bits, read.alignment) = (bits, Some(align));
@@ -86,6 +84,55 @@ impl<'a> Translator<'a, '_> {
             return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
         }
         Ok(read)
+    }
+
+    /// `ptr byval(T)`: a local variable that begins with the parts of the parameter. Its address must not escape.
+    fn copied(&mut self, index: usize, ty: &Ty, name: &'a str) -> LoweringResult<Parameter> {
+        let places = ty.places(&self.module.types).filter(|places| places.len() <= MOST_PARTS);
+        let (Some(places), Some((bits, align))) = (places, self.size(ty)) else {
+            return self.no("a parameter with `byval` of this type is not supported");
+        };
+        let register = self.register(name);
+        let variable = self.fresh(&format!("copy_{name}"));
+        self.variable(FunctionVariable {
+            name: variable.clone(),
+            space: Space::Local,
+            bytes: u32::from(bits) / 8,
+            ..FunctionVariable::default()
+        });
+        self.entry(&register, EntryValue::Address(variable));
+        let parts = self.parts_of_parameter(index, name, &places)?;
+        for ((scalar, mut cell), (_, offset)) in parts.into_iter().zip(&places) {
+            let (ty, _) = self.width(scalar)?;
+            if scalar.bits() == 1 {
+                cell = self.number_of(&cell);
+            }
+            let at = place(&register, offset.cast_signed());
+            self.row(format!("store.{ty} {at}, {cell}"));
+        }
+        let parts = vec![(ScalarType::Ptr, register)];
+        if self.values.insert(name, LoweredValue { ty: Ty::Ptr(0), parts }).is_some() {
+            return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
+        }
+        self.copies.insert(name);
+        let shown = self.shown(name);
+        Ok(Parameter { name: shown, bits, alignment: Some(align), ..Parameter::default() })
+    }
+
+    /// The name of a parameter that is no variable's.
+    fn shown(&self, name: &str) -> String {
+        let mut shown = word(name);
+        while self.module.words.contains(&shown) {
+            shown.push('_');
+        }
+        shown
+    }
+
+    /// The size in bits of a parameter in memory, and its alignment.
+    fn size(&self, ty: &Ty) -> Option<(u16, u32)> {
+        let types = &self.module.types;
+        let (bytes, (_, align)) = ty.stride(types).zip(ty.layout(types))?;
+        Some((u16::try_from(bytes.checked_mul(8)?).ok()?, u32::try_from(align).ok()?))
     }
 
     /// Registers for the parts of a parameter, each of which is read by itself.

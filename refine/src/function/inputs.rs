@@ -177,8 +177,10 @@ fn fitted(
 /// Gives each memory elements of the width of the narrowest access.
 fn elements(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     for (index, memory) in setup.memory.iter_mut().enumerate() {
-        let uses = scans.iter().flat_map(|scan| &scan.uses);
-        let widths = uses.filter(|one| one.place.memory == index).map(|one| one.place.bytes);
+        let places = scans.iter().flat_map(|scan| {
+            scan.uses.iter().map(|one| one.place).chain(scan.private.keys().copied())
+        });
+        let widths = places.filter(|place| place.memory == index).map(|place| place.bytes);
         let element = widths.min().unwrap_or(memory.element).min(8);
         memory.divide(element);
     }
@@ -202,6 +204,15 @@ fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
         if one.plain && !given && !decides(place) && memory.space == Space::Global {
             memory.set_initial(place.offset, place.bytes, distinct(number, one.float));
         }
+    }
+    let private = scans.iter().flat_map(|scan| &scan.private);
+    let private: BTreeMap<ByteRange, Option<u16>> = private
+        .filter(|(place, _)| setup.arguments.contains(&Argument::Pointer(place.memory)))
+        .map(|(place, float)| (*place, *float))
+        .collect();
+    for (number, (place, float)) in (0..).zip(private) {
+        let value = distinct(number, float);
+        setup.memory[place.memory].set_initial(place.offset, place.bytes, value);
     }
     for (place, values) in wanted(scans) {
         let memory = &mut setup.memory[place.memory];
@@ -415,7 +426,8 @@ fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
         });
         let argument = match pointer {
             Some(space) => {
-                let space = if space == Space::Shared { space } else { Space::Global };
+                let own = matches!(space, Space::Shared | Space::Local);
+                let space = if own { space } else { Space::Global };
                 pointed(&mut setup, space, unique(&parameter.name, &mut taken))
             }
             None => Argument::Integer(integer(index, parameter.bits)),

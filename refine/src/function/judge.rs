@@ -14,7 +14,7 @@ use model::strength::{AccessOrder, Strength};
 use model::value::Value;
 
 use super::ask::RefinementCase;
-use super::bind::{Setup, bind};
+use super::bind::{Argument, Setup, bind};
 use super::blind::{all_near, blind};
 use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
@@ -369,7 +369,10 @@ fn case<'a>(
     }
     let mut shown = BTreeSet::new();
     let own = locations[locations.len() - OWN..].iter().map(|location| location.place);
-    for place in all().map(|one| one.place).chain(own) {
+    // Local memory that a parameter points to belongs to the caller.
+    let callers = |place: &&ByteRange| setup.arguments.contains(&Argument::Pointer(place.memory));
+    let private = scans.iter().flat_map(|scan| scan.private.keys()).filter(callers).copied();
+    for place in all().map(|one| one.place).chain(own).chain(private) {
         let element = setup.memory[place.memory].element;
         for offset in (place.offset..place.offset + place.bytes).step_by(element as usize) {
             shown.insert((place.memory, offset - offset % element, element));
@@ -457,6 +460,8 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
     part
 }
 
+/// Whether an instruction may preserve some bytes of what it writes, whoever writes them.
 fn exchanges(thread: &Thread, line: usize) -> bool {
-    matches!(&thread.lines[line].instruction, Instruction::Atomic(one) if one.op == AtomicOp::Cas)
+    let Instruction::Atomic(one) = &thread.lines[line].instruction else { return false };
+    matches!(one.op, AtomicOp::Cas | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor)
 }

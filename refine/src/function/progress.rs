@@ -1,6 +1,7 @@
 //! Properties that outcomes do not show: accesses that are observable by themselves, and loops that wait.
 //!
-//! Reading R75: both sides have the same number of volatile accesses in the same order. A loop that a strong
+//! Reading R75: both sides have the same number of volatile accesses in the same order. Those of a vector may be split
+//! or joined, since one access has all its elements. A loop that a strong
 //! load ends must be a loop with a strong load of the same place.
 
 use std::collections::BTreeSet;
@@ -41,7 +42,13 @@ pub(super) fn compare(
         .filter(|one| volatile(one.line))
         .map(|one| one.place)
         .collect();
-    if let Some(why) = lost(scans, &places, case) {
+    let element = |line: usize| {
+        let row = bounds[0].rows.get(line).copied().flatten();
+        row.is_some_and(|row| source.rows[row].element)
+    };
+    let vectors = scans[0].paths.iter().flatten().filter(|one| element(one.line));
+    let vectors: BTreeSet<(usize, u32)> = vectors.flat_map(|one| bytes(one.place)).collect();
+    if let Some(why) = lost(scans, (&places, &vectors), case) {
         all.push(Finding::new(Verdict::Weaker, format!("progress: {why}")));
     }
     let waits = waits(bounds[0].thread(), &scans[0]);
@@ -63,16 +70,36 @@ pub(super) fn compare(
     Ok(all)
 }
 
-/// The finding for volatile accesses that differ.
+/// The bytes of a place: the memory, and an offset.
+fn bytes(place: ByteRange) -> impl Iterator<Item = (usize, u32)> {
+    (place.offset..place.end()).map(move |byte| (place.memory, byte))
+}
+
+/// The finding for volatile accesses that differ: those of `places`. Accesses to `vectors` are compared by bytes.
 fn lost(
     scans: &[ThreadScan; 2],
-    places: &BTreeSet<ByteRange>,
+    (places, vectors): (&BTreeSet<ByteRange>, &BTreeSet<(usize, u32)>),
     case: &RefinementCase<'_>,
 ) -> Option<String> {
-    let strong = |one: &&PathAccess| one.strong && places.contains(&one.place);
+    let split = |place: ByteRange| bytes(place).all(|byte| vectors.contains(&byte));
+    let strong =
+        |one: &&PathAccess| one.strong && (places.contains(&one.place) || split(one.place));
+    let parts = |one: &PathAccess| {
+        let (place, writes) = (one.place, one.writes);
+        let bytes = if split(place) { place.bytes } else { 1 };
+        (0..bytes).map(move |at| {
+            let byte = ByteRange { offset: place.offset + at, bytes: 1, ..place };
+            (if bytes > 1 { byte } else { place }, writes)
+        })
+    };
     let sequences = |scan: &ThreadScan| -> BTreeSet<Vec<(ByteRange, bool)>> {
         let of = |path: &Vec<PathAccess>| {
-            path.iter().filter(strong).map(|one| (one.place, one.writes)).collect()
+            let mut all: Vec<_> = path.iter().filter(strong).flat_map(parts).collect();
+            // The parts of a vector have no order.
+            for run in all.chunk_by_mut(|a, b| a.1 == b.1 && split(a.0) && split(b.0)) {
+                run.sort_unstable();
+            }
+            all
         };
         scan.paths.iter().map(of).collect()
     };

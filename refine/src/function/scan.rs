@@ -1,6 +1,6 @@
 //! The accesses of a thread and their order, whatever other threads do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use execution::event::{EventKind, PathEvent, Resource, Tags};
 use execution::path::{Assumption, Path, PathEnd, PrivateAccess};
@@ -67,6 +67,8 @@ pub struct MemoryUse {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadScan {
     pub uses: Vec<MemoryUse>,
+    /// Accesses to local memory, with the bits of the floats there.
+    pub private: BTreeMap<ByteRange, Option<u16>>,
     /// Pairs of indices of `uses`: on some path the first is accessed before the second.
     pub ordered: BTreeSet<(usize, usize)>,
     /// What the comparisons of the thread depend on.
@@ -268,14 +270,18 @@ impl ThreadScan {
         let mut accessed = Vec::new();
         for ScannedAccess { line, kind, tags, bytes, computed, epoch } in accesses(path) {
             let object = &unfolded.layout.virtuals[usize::from(bytes.object)];
-            if !matches!(object.space, Space::Global | Space::Shared) {
-                continue;
-            }
             let place = ByteRange {
                 memory: usize::from(object.variable.0),
                 offset: bytes.start,
                 bytes: bytes.length,
             };
+            if object.space == Space::Local {
+                let float = self.private.entry(place).or_default();
+                *float = float.or(floats[usize::from(line)]);
+            }
+            if !matches!(object.space, Space::Global | Space::Shared) {
+                continue;
+            }
             let index = self.uses.iter().position(|one| one.place == place).unwrap_or_else(|| {
                 self.uses.push(MemoryUse {
                     place,
