@@ -497,43 +497,105 @@ fn shared_variables_are_told_apart_by_their_places() {
 /// The elements of a vector are accesses of their own, of 8, 16 or 64 bits.
 #[test]
 fn a_listing_has_the_elements_of_the_vectors_of_its_source() {
+    let cases: [(&str, &str, &str, &[&str], &str); 3] = [
+        (
+            ".v2.b16 {h1, h2}",
+            ".v2.b16 [d1+8], {h2, h1}",
+            "",
+            &["PRMT R4, R4, 0x1032, RZ"],
+            "PRMT R4, R4, 0x3210, RZ",
+        ),
+        (
+            ".v2.u8 {r1, r2}",
+            ".v2.u8 [d1+8], {r2, r1}",
+            ".U16",
+            &["PRMT R4, R4, 0x3201, RZ"],
+            "PRMT R4, R4, 0x3210, RZ",
+        ),
+        (
+            ".v2.u64 {d2, d3}",
+            ".v2.u64 [d1+16], {d3, d2}",
+            ".128",
+            &["MOV R8, R4", "MOV R9, R5", "MOV R4, R6", "MOV R5, R7", "MOV R6, R8", "MOV R7, R9"],
+            "MOV R7, R8",
+        ),
+    ];
+    for (loaded, stored, size, moves, bug) in cases {
+        let source = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry f(.param .u64 .ptr .global p)\n{{\n\
+             .reg .b16 h<3>; .reg .b32 r<3>; .reg .b64 d<4>;\nld.param.u64 d1, [p];\n\
+             ld.global{loaded}, [d1];\nst.global{stored};\nret;\n}}\n"
+        );
+        let to = if size == ".128" { "0x10" } else { "0x8" };
+        let verdict = |moves: &[&str]| {
+            let mut all = vec![
+                "LDC.64 R2, c[0x0][0x210]".to_owned(),
+                "ULDC.64 UR4, c[0x0][0x208]".to_owned(),
+                format!("LDG.E{size} R4, desc[UR4][R2.64]"),
+            ];
+            all.extend(moves.iter().copied().map(str::to_owned));
+            all.push(format!("STG.E{size} desc[UR4][R2.64+{to}], R4"));
+            all.push("EXIT".to_owned());
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            of_listing(&source, &all).finding
+        };
+        let said = verdict(moves);
+        assert_eq!(said.verdict, Verdict::Preserved, "{loaded}: {said:?}");
+        let [rest @ .., _] = moves else { panic!("there are moves") };
+        let said = verdict(&[rest, &[bug]].concat());
+        assert_eq!(said.verdict, Verdict::WrongValue, "{loaded}: {said:?}");
+    }
+}
+
+/// A product of matrices is the same function on both sides, and so is the load of a matrix.
+#[test]
+fn products_of_matrices_are_compared() {
     let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
         .visible .entry f(.param .u64 .ptr .global p)\n{\n\
-        .reg .b16 h<5>; .reg .b32 r<5>; .reg .b64 d<4>;\nld.param.u64 d1, [p];\n\
-        ld.global.v4.b16 {h1, h2, h3, h4}, [d1];\nld.global.v4.u8 {r1, r2, r3, r4}, [d1+8];\n\
-        ld.global.v2.u64 {d2, d3}, [d1+16];\nbar.sync 0;\n\
-        st.global.v4.b16 [d1], {h3, h4, h1, h2};\nst.global.v4.u8 [d1+8], {r3, r4, r1, r2};\n\
-        st.global.v2.u64 [d1+16], {d3, d2};\nret;\n}\n";
+        .shared .align 16 .b8 tile[64];\n.reg .b32 a<4>, b<4>; .reg .f32 c<4>, d<4>;\n\
+        .reg .b64 q;\nld.param.u64 q, [p];\nld.global.b32 a0, [q];\n\
+        st.shared.b32 [tile], a0;\nst.shared.b32 [tile+20], a0;\nbar.sync 0;\n\
+        ldmatrix.sync.aligned.m8n8.x4.shared.b16 {a0, a1, a2, a3}, [tile];\n\
+        ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {b0, b1}, [tile+16];\n\
+        mov.f32 c0, 0f00000000; mov.f32 c1, c0; mov.f32 c2, c0; mov.f32 c3, c0;\n\
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {d0, d1, d2, d3}, {a0, a1, a2, a3}, \
+        {b0, b1}, {c0, c1, c2, c3};\nst.global.f32 [q+8], d0;\nst.global.f32 [q+12], d3;\nret;\n}\n";
     let right = [
         "LDC.64 R2, c[0x0][0x210]",
         "ULDC.64 UR4, c[0x0][0x208]",
-        "LDG.E.64 R4, desc[UR4][R2.64]",
-        "LDG.E R6, desc[UR4][R2.64+0x8]",
-        "LDG.E.128 R8, desc[UR4][R2.64+0x10]",
+        "LDG.E R8, desc[UR4][R2.64]",
+        "MOV R6, 0x400",
+        "STS [R6], R8",
+        "STS [R6+0x14], R8",
         "BAR.SYNC.DEFER_BLOCKING 0x0",
-        "PRMT R6, R6, 0x1032, RZ",
-        "MOV R12, R5",
-        "MOV R13, R4",
-        "MOV R16, R10",
-        "MOV R17, R11",
-        "MOV R18, R8",
-        "MOV R19, R9",
-        "STG.E.64 desc[UR4][R2.64], R12",
-        "STG.E desc[UR4][R2.64+0x8], R6",
-        "STG.E.128 desc[UR4][R2.64+0x10], R16",
+        "LDSM.16.M88.4 R8, [R6]",
+        "LDSM.16.MT88.2 R12, [R6+0x10]",
+        "HMMA.16816.F32 R8, R8, R12.reuse, RZ",
+        "STG.E desc[UR4][R2.64+0x8], R8",
+        "STG.E desc[UR4][R2.64+0xc], R11",
         "EXIT",
     ];
     let said = of_listing(source, &right).finding;
     assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
     for (from, to) in [
-        ("MOV R13, R4", "MOV R13, R5"),
-        ("PRMT R6, R6, 0x1032, RZ", "PRMT R6, R6, 0x3210, RZ"),
-        ("MOV R18, R8", "MOV R18, R9"),
+        ("LDSM.16.MT88.2 R12, [R6+0x10]", "LDSM.16.M88.2 R12, [R6+0x10]"),
+        ("LDSM.16.M88.4 R8, [R6]", "LDSM.16.M88.4 R8, [R6+0x10]"),
+        ("HMMA.16816.F32 R8, R8, R12.reuse, RZ", "HMMA.16816.F32 R8, R12, R8, RZ"),
+        ("HMMA.16816.F32 R8, R8, R12.reuse, RZ", "HMMA.16816.F32 R8, R8, R12, R8"),
+        ("STG.E desc[UR4][R2.64+0xc], R11", "STG.E desc[UR4][R2.64+0xc], R10"),
     ] {
         let wrong = right.map(|one| if one == from { to } else { one });
         let said = of_listing(source, &wrong).finding;
         assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
     }
+    // A product that is computed with others is not compared.
+    let other = right.map(|one| {
+        if one.starts_with("HMMA") { "HMMA.16816.F32.BF16 R8, R8, R12, RZ" } else { one }
+    });
+    let said = of_listing(source, &other).finding;
+    assert_eq!(said.verdict, Verdict::Unsupported, "{said:?}");
+    assert!(said.why.ends_with("which the source does not have"), "{}", said.why);
 }
 
 /// Each bug is found through a construct of its own: an operand of a fused sum, the half of a pair, a carry, the

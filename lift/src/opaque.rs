@@ -10,10 +10,13 @@ pub const OTHER_LANES: &str = "values of other lanes are a function of the opera
 pub const MATRICES: &str =
     "results of matrix operations are functions of the thread's own operands";
 
+/// The function that makes one number of up to three.
+pub const HASH: &str = "mma.hash";
+
 /// Hashes any number of operands with functions of three: `step` is given the operands of each function and
 /// returns its result. The first one has three operands, and each one after it the result before it and two more.
 /// `None` without operands.
-pub fn chained(operands: &[String], mut step: impl FnMut(&[String]) -> String) -> Option<String> {
+pub fn chained<T: Clone>(operands: &[T], mut step: impl FnMut(&[T]) -> T) -> Option<T> {
     let (first, rest) = operands.split_at(operands.len().min(3));
     if first.is_empty() {
         return None;

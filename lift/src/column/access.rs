@@ -52,7 +52,7 @@ pub(crate) fn size(instruction: &syntax::Instruction<'_>) -> Type {
 pub(crate) fn space(opcode: &str) -> SpaceQualifier {
     match opcode {
         "LD" | "ST" | "ATOM" | "RED" => SpaceQualifier::Generic,
-        "LDS" | "STS" | "ATOMS" | "REDS" => SpaceQualifier::SharedCta,
+        "LDS" | "STS" | "ATOMS" | "REDS" | "LDSM" => SpaceQualifier::SharedCta,
         "LDL" | "STL" => SpaceQualifier::Local,
         _ => SpaceQualifier::Global,
     }
@@ -160,7 +160,7 @@ impl ColumnReader<'_> {
     }
 
     /// Emits a load of as many elements of the type as there are destinations.
-    fn issue(
+    pub(super) fn issue(
         &mut self,
         instruction: &syntax::Instruction<'_>,
         (space, ty): (SpaceQualifier, Type),
@@ -221,7 +221,13 @@ impl ColumnReader<'_> {
     }
 
     /// The elements of a type that registers from this one on hold, which have so many bits together.
-    fn elements_of(&mut self, first: Register, bits: u16, ty: Type, at: ByteSpan) -> Vec<Operand> {
+    pub(super) fn elements_of(
+        &mut self,
+        first: Register,
+        bits: u16,
+        ty: Type,
+        at: ByteSpan,
+    ) -> Vec<Operand> {
         let each = |bit: u16| {
             let number = first.number.map(|number| number.saturating_add(bit / 32));
             let register = Register { number, ..first };
@@ -335,7 +341,7 @@ impl ColumnReader<'_> {
     }
 
     /// Writes a wide value to its registers.
-    fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &syntax::Operand<'_>) {
+    pub(super) fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
             let number = first.number.map(|number| number.saturating_add(index));
             let register = self.register(Register { number, ..first }, to.at);

@@ -155,6 +155,7 @@ impl ColumnReader<'_> {
             ("MATCH", _) => self.matched(instruction, to, rest),
             ("VOTE" | "VOTEU", _) => self.vote(instruction),
             ("SHFL", _) => self.shuffle(instruction),
+            ("HMMA" | "IMMA" | "DMMA", _) => self.matrix_product(instruction),
             ("FLO", [from]) => self.leading(instruction, to, from),
             ("POPC", [from]) if instruction.modifiers.is_empty() => {
                 self.simple(AluOp::Integer(IntegerOp::Popc), to, &[from])

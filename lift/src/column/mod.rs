@@ -15,6 +15,7 @@ mod float;
 mod half;
 mod integer;
 mod lane;
+pub(crate) mod matrix;
 mod order;
 
 use std::borrow::Cow;
@@ -94,8 +95,8 @@ pub fn read(
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,
 ) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
-    let written = cells.iter().filter_map(|cell| cell.instruction.as_ref()?.registers());
-    let written = written.flat_map(|registers| registers.writes).collect();
+    let written = cells.iter().filter_map(|cell| Some(written(cell.instruction.as_ref()?)));
+    let written = written.flatten().collect();
     let guard = None;
     let mut column = ColumnReader {
         draft,
@@ -125,6 +126,24 @@ pub fn read(
     let ColumnReader { draft, report, lowered, .. } = column;
     instruction::InstructionReader { draft, report, thread }.finish();
     (lowered, places)
+}
+
+/// The registers that an instruction may write. Of a matrix operation the roles of operands are not known.
+fn written(instruction: &syntax::Instruction<'_>) -> Vec<Register> {
+    if let Some(known) = instruction.registers() {
+        return known.writes.into_iter().collect();
+    }
+    let Some(first) = instruction.operands.first().and_then(syntax::Operand::register) else {
+        return Vec::new();
+    };
+    let ahead = |ahead| first.number.map(|number: u16| number.saturating_add(ahead));
+    (0..8).map(|index| Register { number: ahead(index), ..first }).collect()
+}
+
+/// Whether an instruction reads memory.
+pub fn loads(instruction: &syntax::Instruction<'_>) -> bool {
+    let name = instruction.opcode.text;
+    name == "LDSM" || matches!(class(name), Some(Class::Load | Class::Atomic))
 }
 
 /// An instruction as text. Operands of an unknown form are printed as written, with single blanks.
@@ -232,6 +251,7 @@ impl ColumnReader<'_> {
     ) -> SupportResult<usize> {
         match class(instruction.opcode.text) {
             _ if instruction.opcode.text == "QSPC" => self.query(instruction)?,
+            _ if instruction.opcode.text == "LDSM" => self.matrix_load(instruction)?,
             Some(Class::Load) => self.load(instruction)?,
             Some(Class::Store) => self.store(instruction)?,
             Some(Class::Atomic | Class::Reduction) => self.atomic(instruction)?,
@@ -261,7 +281,7 @@ impl ColumnReader<'_> {
                 self.acquire_wait();
             }
         }
-        let loads = matches!(class(instruction.opcode.text), Some(Class::Load | Class::Atomic));
+        let loads = loads(instruction);
         for annotation in &instruction.annotations {
             if let (AnnotationKind::Write(one), true) = (annotation.kind, loads) {
                 self.scoreboards |= 1 << one;

@@ -4,8 +4,9 @@ use model::memory::Space;
 
 use super::{ListedFunctionReader, TextResult, layout};
 use crate::column::constant;
+use crate::column::matrix::MatrixProduct;
 use crate::function::{EntryValue, FunctionVariable};
-use crate::opaque::{LONE_LANE, OTHER_LANES};
+use crate::opaque::{LONE_LANE, MATRICES, OTHER_LANES};
 use sass::listing::ListingLine;
 use sass::syntax::{Indexed, Instruction};
 
@@ -29,6 +30,16 @@ impl ListedFunctionReader<'_> {
         }
         if matches!(opcode, "VOTE" | "VOTEU" | "REDUX" | "MATCH" | "ELECT") {
             self.note(LONE_LANE);
+        }
+        if opcode == "LDSM" || opcode.ends_with("MMA") {
+            self.note(LONE_LANE);
+            self.note(MATRICES);
+        }
+        if let Some(product) = MatrixProduct::of(instruction)
+            && !self.signature.functions.contains(&product.function())
+        {
+            let name = product.name;
+            return Err(format!("`{name}`, which the source does not have"));
         }
         if opcode == "SHFL" {
             self.note(OTHER_LANES);

@@ -12,6 +12,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
+use model::isa::alu::{Alu, AluOp};
+use model::isa::opaque::OpaqueOp;
 
 use crate::builder::FunctionBuilder;
 use crate::column::{self, ColumnCell};
@@ -25,7 +27,7 @@ use sass::opcode::{Class, class};
 use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandKind, Value};
 use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
-use vectors::SourceAccesses;
+use vectors::AccessShapes;
 
 /// Properties of a function that its listing does not show, taken from the PTX module that it was compiled
 /// from.
@@ -33,16 +35,27 @@ use vectors::SourceAccesses;
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     pub variables: Vec<FunctionVariable>,
-    pub accesses: SourceAccesses,
+    pub accesses: AccessShapes,
+    /// Operations without a definition.
+    pub functions: BTreeSet<OpaqueOp>,
 }
 
 impl Signature {
     /// The signature of a PTX function.
     pub fn of(function: &Function) -> Signature {
+        let steps = function.rows.iter().flat_map(|row| &row.lines);
+        let functions = steps.filter_map(|step| {
+            let Alu { op: AluOp::Opaque(op), .. } = step.line.instruction.as_alu()? else {
+                return None;
+            };
+            Some(*op)
+        });
+        let functions = functions.collect();
         Signature {
             parameters: function.parameters.clone(),
             variables: function.variables.clone(),
-            accesses: SourceAccesses::of(function),
+            accesses: AccessShapes::of(function),
+            functions,
         }
     }
 }
@@ -250,11 +263,7 @@ impl ListedFunctionReader<'_> {
     /// Whether the instructions that follow wait for this one. The text does not show that.
     fn waits(&mut self, instruction: &Instruction<'_>) -> bool {
         let constant = matches!(instruction.opcode.text, "LDC" | "LDCU" | "ULDC");
-        let waits = match class(instruction.opcode.text) {
-            Some(Class::Load) => !constant,
-            Some(Class::Atomic) => true,
-            _ => false,
-        };
+        let waits = column::loads(instruction) && !constant;
         if waits {
             self.note(
                 "each loaded value is assumed to be available to the instructions that follow",

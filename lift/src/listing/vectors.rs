@@ -14,14 +14,14 @@ use sass::opcode::{Class, class};
 
 /// The accesses of a function, and its barriers.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SourceAccesses {
-    all: Vec<SourceAccess>,
+pub struct AccessShapes {
+    all: Vec<AccessShape>,
     barriers: usize,
 }
 
 /// A load or a store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct SourceAccess {
+struct AccessShape {
     stores: bool,
     space: SpaceQualifier,
     strong: bool,
@@ -33,10 +33,10 @@ struct SourceAccess {
     barriers: usize,
 }
 
-impl SourceAccess {
+impl AccessShape {
     /// Whether one may come from the other. A generic address may be found to be in a state space, and accesses
     /// of shared memory do not show whether they are strong.
-    fn resembles(self, other: SourceAccess) -> bool {
+    fn resembles(self, other: AccessShape) -> bool {
         let (mine, its) = (self.space.space(), other.space.space());
         let shared = self.space.is_shared() || other.space.is_shared();
         self.stores == other.stores
@@ -45,9 +45,9 @@ impl SourceAccess {
     }
 }
 
-impl SourceAccesses {
-    pub(super) fn of(function: &Function) -> SourceAccesses {
-        let mut found = SourceAccesses::default();
+impl AccessShapes {
+    pub(super) fn of(function: &Function) -> AccessShapes {
+        let mut found = AccessShapes::default();
         let steps = function.rows.iter().flat_map(|row| &row.lines);
         for instruction in steps.map(|step| &step.line.instruction) {
             found.barriers += usize::from(matches!(instruction, Instruction::Barrier(_)));
@@ -59,7 +59,7 @@ impl SourceAccesses {
             let Some(size) = u16::try_from(count).ok().and_then(|n| n.checked_mul(ty.bits)) else {
                 continue;
             };
-            found.all.push(SourceAccess {
+            found.all.push(AccessShape {
                 stores,
                 space: instruction.space(),
                 strong: instruction.scope().is_some(),
@@ -86,7 +86,7 @@ impl SourceAccesses {
             if constant || !stores && class(name) != Some(Class::Load) {
                 return None;
             }
-            let access = SourceAccess {
+            let access = AccessShape {
                 stores,
                 space: space(name),
                 strong: instruction.has("STRONG") || instruction.has("MMIO"),
@@ -100,13 +100,13 @@ impl SourceAccesses {
     }
 
     /// The width of the elements of an access. `in_parts`: barriers divide both sides alike.
-    fn element(&self, access: SourceAccess, in_parts: bool) -> Option<u16> {
-        let alike: Vec<&SourceAccess> =
+    fn element(&self, access: AccessShape, in_parts: bool) -> Option<u16> {
+        let alike: Vec<&AccessShape> =
             self.all.iter().filter(|one| one.resembles(access)).collect();
-        let here = |one: &&SourceAccess| in_parts && one.barriers == access.barriers;
-        let same = |one: &&SourceAccess| one.size == access.size;
-        let larger = |one: &&SourceAccess| one.size > access.size;
-        let groups: [Vec<&SourceAccess>; 3] = [
+        let here = |one: &&AccessShape| in_parts && one.barriers == access.barriers;
+        let same = |one: &&AccessShape| one.size == access.size;
+        let larger = |one: &&AccessShape| one.size > access.size;
+        let groups: [Vec<&AccessShape>; 3] = [
             alike.iter().copied().filter(|one| same(one) && here(one)).collect(),
             alike.iter().copied().filter(same).collect(),
             alike.iter().copied().filter(larger).collect(),

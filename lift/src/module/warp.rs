@@ -5,7 +5,7 @@
 
 use super::operand::elements;
 use super::{FunctionReader, ReadResult};
-use crate::opaque::{LONE_LANE, MATRICES, OTHER_LANES, chained};
+use crate::opaque::{HASH, LONE_LANE, MATRICES, OTHER_LANES, chained};
 
 /// The instructions with an approximated result.
 const APPROXIMATED: &[&str] = &["ex2", "lg2", "sin", "cos", "tanh", "rsqrt"];
@@ -196,7 +196,7 @@ impl FunctionReader<'_, '_> {
         let hash = chained(operands, |sources| {
             let mut all = vec![register.clone()];
             all.extend_from_slice(sources);
-            self.opaque(guard, "u64", "mma.hash", &all);
+            self.opaque(guard, "u64", HASH, &all);
             register.clone()
         });
         hash.ok_or_else(|| "it has no operands".into())

@@ -371,6 +371,10 @@ impl Instruction {
         }
     }
 
+    pub fn as_alu(&self) -> Option<&alu::Alu> {
+        if let Instruction::Alu(alu) = self { Some(alu) } else { None }
+    }
+
     pub fn as_atomic(&self) -> Option<&atom::Atomic> {
         if let Instruction::Atomic(atomic) = self { Some(atomic) } else { None }
     }
