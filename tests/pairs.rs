@@ -1,7 +1,8 @@
 //! Pairs of functions in `tests/pairs`, `X.from.ll` and `X.to.ptx` or `X.to.ll`: the target is right, and each mistake
 //! that its comments list is found.
 //!
-//! `VERDICT: OLD => NEW` in a comment of the target: with NEW instead of OLD, one function has this verdict.
+//! `VERDICT: OLD => NEW` in a comment of the target: with NEW instead of OLD, one function has this verdict. `\n` is the
+//! end of a line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,14 +37,14 @@ fn failures(paths: [&Path; 2], texts: [&str; 2]) -> Vec<(Verdict, String)> {
 }
 
 /// The mistakes of a target, and its text without them.
-fn mistakes(text: &str) -> (Vec<(&str, &str, &str)>, String) {
+fn mistakes(text: &str) -> (Vec<(&str, String, String)>, String) {
     let mut found = Vec::new();
     let mut rest = String::new();
     for line in text.lines() {
         if let Some(comment) = line.strip_prefix("// ").or(line.strip_prefix("; ")) {
             let mistake = comment.split_once(": ").and_then(|(verdict, change)| {
                 let (old, new) = change.split_once(" => ")?;
-                Some((verdict, old, new))
+                Some((verdict, old.replace("\\n", "\n"), new.replace("\\n", "\n")))
             });
             found.extend(mistake);
             // Lines keep their numbers.
@@ -74,9 +75,9 @@ fn targets_are_right_and_their_mistakes_are_found() {
         let judged = |after: &str| failures([&source, target], [&before, after]);
         assert_eq!(judged(&right), [], "{name}");
         for (verdict, old, new) in mistakes {
-            let count = right.matches(old).count();
+            let count = right.matches(&*old).count();
             assert_eq!(count, 1, "{name}: `{old}` occurs {count} times");
-            let found = judged(&right.replace(old, new));
+            let found = judged(&right.replace(&*old, &new));
             let verdicts: Vec<&str> = found.iter().map(|(verdict, _)| verdict.name()).collect();
             assert_eq!(verdicts, [verdict], "{name}: {old} => {new}: {found:?}");
         }

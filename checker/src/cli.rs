@@ -233,8 +233,8 @@ pub struct Lower {
     /// The source functions: LLVM IR (.ll) or PTX (.ptx)
     #[arg(long, value_name = "FILE", requires = "made")]
     pub from: Option<PathBuf>,
-    /// The compiled functions: LLVM IR (.ll), PTX (.ptx), or a listing of nvdisasm or cuobjdump
-    /// (.sass)
+    /// The compiled functions: LLVM IR (.ll), for a pass of `opt`, PTX (.ptx), or a listing of
+    /// nvdisasm or cuobjdump (.sass)
     #[arg(long, value_name = "FILE", requires = "from")]
     pub to: Option<PathBuf>,
     /// Compile the source with this `llc` for `--arch`, and judge the result; with `--to`, the result is

@@ -310,16 +310,18 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let scalar = access.ty.scalar;
         let (unsigned, _) = self.width(scalar)?;
+        let single = matches!(scalar, ScalarType::Float | ScalarType::Double);
         let ty = match (op, scalar) {
             (RmwOp::Max | RmwOp::Min, _) => unsigned.replace('u', "s"),
             (RmwOp::FAdd, ScalarType::Float) => "f32".to_owned(),
             (RmwOp::FAdd, ScalarType::Double) => "f64".to_owned(),
             _ => unsigned.to_owned(),
         };
+        let mut operand = self.one(&access.ty.any(), value)?;
         let name = match op {
             RmwOp::Xchg => "exch",
             RmwOp::Add | RmwOp::Sub => "add",
-            RmwOp::FAdd if matches!(scalar, ScalarType::Float | ScalarType::Double) => "add",
+            RmwOp::FAdd if single => "add",
             RmwOp::And => "and",
             RmwOp::Or => "or",
             RmwOp::Xor => "xor",
@@ -334,10 +336,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             | RmwOp::FMin
             | RmwOp::USubCond
             | RmwOp::USubSat => {
-                return self.no("this operation of an `atomicrmw` is not supported");
+                return self.in_loop(scalar, op, (at, strength), &operand, result);
             }
         };
-        let mut operand = self.one(&access.ty.any(), value)?;
         if op == RmwOp::Sub {
             let negated = self.temporary();
             let bits = self.container(scalar)?;
@@ -346,6 +347,70 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let old = self.result_or_none(result);
         self.row(format!("rmw.{name}{strength}.{ty} {old}, {at}, {operand}"));
+        Ok(())
+    }
+
+    /// An operation that the model's instructions do not have: a compare-exchange with its result, until one
+    /// succeeds. What the failed ones read orders nothing.
+    fn in_loop(
+        &mut self,
+        scalar: ScalarType,
+        op: RmwOp,
+        (at, strength): (&str, &str),
+        operand: &str,
+        result: Option<&'a str>,
+    ) -> LoweringResult<()> {
+        let (ty, _) = self.width(scalar)?;
+        let Some((order, scope)) = strength.trim_start_matches('.').split_once('.') else {
+            return self.no("this operation of an `atomicrmw` is not supported");
+        };
+        let part = result.and_then(|name| self.values.get(name)?.parts.first());
+        let old = part.map(|(_, cell)| cell.clone());
+        let old = old.unwrap_or_else(|| self.temporary());
+        self.row(format!("load.relaxed.{scope}.{ty} {old}, {at}"));
+        let again = self.fresh("again");
+        self.place(again.clone());
+        let new = self.temporary();
+        match op {
+            RmwOp::Nand => {
+                let both = self.temporary();
+                self.binary("and", scalar, (&both, &old, operand))?;
+                let ones = (u64::MAX >> (64 - scalar.bits())).to_string();
+                self.binary("xor", scalar, (&new, &both, &ones))?;
+            }
+            RmwOp::FAdd => self.float_binary("fadd", scalar, (&new, &old, operand))?,
+            RmwOp::FSub => self.float_binary("fsub", scalar, (&new, &old, operand))?,
+            RmwOp::FMax | RmwOp::FMin => {
+                let name = if op == RmwOp::FMax { "max" } else { "min" };
+                let ty = self.float_type(scalar)?;
+                self.row(format!("{name}.{ty} {new}, {old}, {operand}"));
+            }
+            RmwOp::USubCond | RmwOp::USubSat => {
+                let (less, difference) = (self.temporary(), self.temporary());
+                self.compare("ult", scalar, (&less, &old, operand))?;
+                self.binary("sub", scalar, (&difference, &old, operand))?;
+                let otherwise = if op == RmwOp::USubCond { &old } else { "0" };
+                self.select(scalar, (&new, otherwise, &difference), &less)?;
+            }
+            RmwOp::Xchg
+            | RmwOp::Add
+            | RmwOp::Sub
+            | RmwOp::And
+            | RmwOp::Or
+            | RmwOp::Xor
+            | RmwOp::Max
+            | RmwOp::Min
+            | RmwOp::UMax
+            | RmwOp::UMin
+            | RmwOp::UIncWrap
+            | RmwOp::UDecWrap => return self.no("this `atomicrmw` is one instruction"),
+        }
+        let (found, other) = (self.temporary(), self.temporary());
+        self.row(format!("cmpxchg.{order}.relaxed.{scope}.{ty} {found}, {at}, {old}, {new}"));
+        let bits = self.container(scalar)?;
+        self.row(format!("setp.ne.u{bits} {other}, {found}, {old}"));
+        self.row(format!("mov.b{bits} {old}, {found}"));
+        self.row(format!("@{other} bra {again}"));
         Ok(())
     }
 
