@@ -4,6 +4,7 @@ mod agree;
 mod barriers;
 mod broken;
 mod cli;
+mod contexts;
 mod cxx;
 #[cfg(unix)]
 mod docs;

@@ -3,7 +3,8 @@
 //! A judgement is a question in one context: both sides of it, and the comparison. Each kind is of one
 //! thread; every question is asked anew, so that nothing is remembered but what the program itself
 //! remembers between targets of one source. `--rows FILE.csv` judges a file of rows too, and
-//! `--generated N` the published mapping of C++ in N generated programs of each shape.
+//! `--generated N` the published mapping of C++ in N generated programs of each shape. `--contexts N` judges N pairs
+//! of a random context and a row, from `--seed S` on, and measures nothing else.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it finds")]
 
@@ -12,9 +13,11 @@ use std::time::{Duration, Instant};
 use model::scope::Scope;
 use refine::generated::{self, ProgramPattern};
 use refine::inclusion::Judge;
+use refine::random::{self, BorderTargets, RandomReport};
 use refine::row::prepare;
 use refine::row_question::{PreparedRow, RowQuestion};
 use refine::run::MachineAnswer;
+use refine::step::line;
 use refine::{Answer, Assumptions, JudgeSettings, Models, Refiner, Row, read, rows};
 
 /// So long each kind goes on at least.
@@ -107,9 +110,49 @@ fn measured(what: &str, questions: usize, mut once: impl FnMut() -> usize) {
     println!("{what:<42} {questions:>4} questions {each:>7} judgements {rate:>9.0} a second");
 }
 
+/// Random contexts for the rows between preserved and weaker. Prints what the lists of contexts miss.
+fn random_contexts(refiner: Refiner<'_>, seed: u64, pairs: usize) {
+    let start = Instant::now();
+    let border = BorderTargets::new(refiner, &Scope::ALL);
+    let report = random::judge(refiner, &border, seed, pairs);
+    let RandomReport { pairs, undefined, undecided, withdrawn, .. } = report;
+    println!(
+        "seed {seed}: {pairs} pairs, {undefined} without meaning in C++, {withdrawn} withdrawn, {undecided} undecided, {:.0} s",
+        start.elapsed().as_secs_f64()
+    );
+    let (confirmed, weaker) = (report.confirmed.len(), border.weaker.len());
+    println!("{confirmed} of {weaker} weaker targets confirmed");
+    for at in (0..weaker).filter(|at| !report.confirmed.contains_key(at)) {
+        let pair = &border.weaker[at];
+        println!("  not confirmed: {} became {}", pair.source, line(&pair.target));
+    }
+    println!(
+        "{} disagreements on {} preserved targets",
+        report.disagreements.len(),
+        border.preserved.len()
+    );
+    println!(
+        "in {} contexts the published mapping of the row adds an outcome itself",
+        report.mapping.len()
+    );
+    for found in report.disagreements.iter().chain(&report.mapping) {
+        println!("{}\n{}\n{}", found.row, found.forbidden, found.allowed);
+    }
+    assert!(report.disagreements.is_empty(), "the lists of contexts lack one");
+}
+
 fn main() {
     let models = Models::default();
     let refiner = Refiner { tearing: false, ..Refiner::new(&models) };
+    let number = |name: &str| {
+        let mut arguments = std::env::args().skip_while(|argument| argument != name);
+        arguments.nth(1).and_then(|number| number.parse::<usize>().ok())
+    };
+    if let Some(pairs) = number("--contexts") {
+        let seed = u64::try_from(number("--seed").unwrap_or(20)).expect("a number of 64 bits");
+        random_contexts(refiner, seed, pairs);
+        return;
+    }
     let new = || Judge::new(refiner);
     let contexts = |answer: &Answer| match answer {
         Answer::Included(tally) => tally.checked + tally.source_racy + tally.withdrawn,
@@ -139,10 +182,6 @@ fn main() {
         };
         from_ptx.iter().map(run).sum()
     });
-    let number = |name: &str| {
-        let mut arguments = std::env::args().skip_while(|argument| argument != name);
-        arguments.nth(1).and_then(|number| number.parse::<usize>().ok())
-    };
     if let Some(budget) = number("--generated") {
         for shape in ProgramPattern::ALL {
             let start = Instant::now();

@@ -246,7 +246,7 @@ pub fn shapes(family: ContextFamily) -> &'static [ContextShape] {
     &ALL[family as usize]
 }
 
-pub(super) fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
+pub(super) const fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
     Placement { gpu, cluster: Some(cluster), cta, warp: None, sm: None }
 }
 

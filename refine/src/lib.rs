@@ -29,6 +29,7 @@ pub mod piece;
 pub mod placed;
 pub mod program;
 pub mod ptx_items;
+pub mod random;
 pub mod refiner;
 pub mod row;
 pub mod row_question;
