@@ -91,3 +91,8 @@ define float @difference(ptr addrspace(1) %p, float %v) {
   %old = atomicrmw fsub ptr addrspace(1) %p, float %v syncscope("device") release
   ret float %old
 }
+
+define i32 @sequential(ptr addrspace(1) %p, i32 %v) {
+  %old = atomicrmw add ptr addrspace(1) %p, i32 %v seq_cst
+  ret i32 %old
+}

@@ -12,6 +12,8 @@
 ; weaker: %unused = load volatile i32, ptr addrspace(1) %p, align 4 => %unused = add i32 0, 0
 ; The store is deleted because another one follows, or the wrong one of the two is:
 ; wrong-value: store i32 2, ptr addrspace(1) %p, align 4 => store i32 1, ptr addrspace(1) %p, align 4
+; The order of an atomic of all is lost:
+; weaker: atomicrmw add ptr addrspace(1) %p, i32 %v seq_cst => atomicrmw add ptr addrspace(1) %p, i32 %v acq_rel
 ; The critical section has no beginning, or no end:
 ; weaker: syncscope("device") acquire monotonic ; lock => syncscope("device") monotonic monotonic
 ; weaker: store atomic i32 0, ptr addrspace(1) %lock syncscope("device") release, align 4 => store atomic i32 0, ptr addrspace(1) %lock syncscope("device") monotonic, align 4
@@ -135,4 +137,9 @@ start:
 end:
   %old = bitcast i32 %found to float
   ret float %old
+}
+
+define i32 @sequential(ptr addrspace(1) %p, i32 %v) {
+  %old = atomicrmw add ptr addrspace(1) %p, i32 %v seq_cst
+  ret i32 %old
 }

@@ -108,7 +108,9 @@ impl<'a> RefinementCase<'a> {
     /// The steps of a side for an operation of a context; `None` if the target has no such scope.
     fn steps(&self, step: Step, shared: bool, lowered: bool) -> Option<Vec<Step>> {
         let source = SourceId::of(self.source.language);
-        let steps = if lowered { source.to_ptx(step, None) } else { vec![step] };
+        // A pass over LLVM IR compiles the function alone, and its context remains C++.
+        let compiled = lowered && SourceId::of(self.target.language) != source;
+        let steps = if compiled { source.to_ptx(step, None) } else { vec![step] };
         let Language::Sass(sm) = self.function(lowered).language else { return Some(steps) };
         // A listing shows no waits, so they are assumed.
         let machine = MachineTarget::new(sm, shared, false);
