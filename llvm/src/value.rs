@@ -9,9 +9,6 @@ use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use text::cursor::short;
 
-/// The assumed size in bytes of a variable whose size is set when the kernel starts.
-const UNSIZED: u32 = 128;
-
 impl<'a> Translator<'a, '_> {
     /// The scalars of an operand.
     pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
@@ -266,17 +263,11 @@ impl<'a> Translator<'a, '_> {
         else {
             return self.no(format!("the type of `@{}` is not supported", short(name)));
         };
-        if bytes == 0 {
-            self.note(format!(
-                "`@{}` has no size, and is assumed to have {UNSIZED} bytes",
-                short(name)
-            ));
-        }
-        let bytes = if bytes == 0 { UNSIZED } else { bytes };
         self.variable(FunctionVariable {
             name: held.clone(),
             space,
             bytes,
+            grows: bytes == 0,
             ..FunctionVariable::default()
         });
         let register = self.register(name);

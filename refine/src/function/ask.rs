@@ -1,5 +1,6 @@
 //! Puts a function and its lowering in a context, with one setup, and compares their outcomes.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use lift::function::{Function, HERE, Language, Refused};
@@ -9,11 +10,11 @@ use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, Th
 use model::value::{Value, low_bits, low_bytes, low64};
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind};
-use super::inputs::as_float;
+use super::inputs::{as_float, scanned};
 use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation};
 use super::repair;
-use super::scan::{ByteRange, MemoryUse, closed};
+use super::scan::{ByteRange, MemoryUse, closed, written};
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -39,6 +40,7 @@ pub struct RefinementCase<'a> {
     /// Whether accesses may be torn.
     pub torn: bool,
     bound: BTreeMap<(bool, [Vec<String>; 2]), BoundFunction>,
+    written_by_both: OnceCell<Option<[Vec<ContestedBytes>; 2]>>,
 }
 
 impl<'a> RefinementCase<'a> {
@@ -67,15 +69,16 @@ impl<'a> RefinementCase<'a> {
             sizes_agree,
             torn,
             bound,
+            written_by_both: OnceCell::new(),
         }
     }
 
-    /// The bytes that several threads access in a context, and what partners write there; `None` if the function
-    /// runs twice, so that it may be all.
-    fn contested(&self, context: &Context) -> Option<Vec<ContestedBytes>> {
+    /// The bytes that several threads access in a context, and what partners write there; `None` if it may be all.
+    /// `lowered`: whether the function is the target, and not the source or its mapping.
+    fn contested(&self, context: &Context, lowered: bool) -> Option<Vec<ContestedBytes>> {
         let twins = context.judged_threads();
         if twins > 1 {
-            return None;
+            return self.written_by_both().map(|sides| sides[usize::from(lowered)].clone());
         }
         let mut written: BTreeMap<ByteRange, Vec<Value>> = BTreeMap::new();
         for op in context.threads[twins..].iter().flatten() {
@@ -99,6 +102,16 @@ impl<'a> RefinementCase<'a> {
             place.contested(Some(values))
         });
         Some(contested.collect())
+    }
+
+    /// For each side, the bytes that are written where two threads run the function; `None` if they are not known.
+    fn written_by_both(&self) -> Option<&[Vec<ContestedBytes>; 2]> {
+        let places = self.written_by_both.get_or_init(|| {
+            let sides = [self.source, self.target];
+            let places = scanned(&self.setup, sides, &self.refiner, written).ok()?;
+            Some(places.map(|places| places.iter().map(|place| place.contested(None)).collect()))
+        });
+        places.as_ref()
     }
 
     fn function(&self, lowered: bool) -> &'a Function {
@@ -253,7 +266,6 @@ impl<'a> RefinementCase<'a> {
             thread.placement = placement;
         }
         program.observed = self.observed(&program, context, result);
-        program.contested = self.contested(context);
         program.sizes_agree = self.sizes_agree;
         Some(program)
     }
@@ -264,7 +276,9 @@ impl<'a> RefinementCase<'a> {
         let function = mapped(self.source, &lower)?;
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;
-        self.around(bound.program, context, true, self.source.result.as_ref())
+        let mut program = self.around(bound.program, context, true, self.source.result.as_ref())?;
+        program.contested = self.contested(context, false);
+        Some(program)
     }
 
     /// The parts of an outcome: results, reads of the context, and memory.
@@ -349,7 +363,11 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
         let thread = bound.program.clone();
         let result = self.function(lowered).result.clone();
-        Ok(self.around(thread, context, lowered, result.as_ref()))
+        let mut program = self.around(thread, context, lowered, result.as_ref());
+        if let Some(program) = &mut program {
+            program.contested = self.contested(context, lowered);
+        }
+        Ok(program)
     }
 
     /// An outcome that the published mapping of the source adds too says nothing about the target: reading R81.

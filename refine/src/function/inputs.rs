@@ -7,6 +7,7 @@ use lift::function::{EntryValue, Function, Refused};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
+use model::program::Program;
 use model::value::{Value, low64};
 
 use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
@@ -542,6 +543,16 @@ fn scans(
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
 ) -> Result<[ThreadScan; 2], (&'static str, ScanError)> {
+    scanned(setup, sides, refiner, scan)
+}
+
+/// Scans both sides in a setup.
+pub(super) fn scanned<T>(
+    setup: &Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+    scan: impl Fn(&Program, ScanOptions<'_>) -> Result<T, ScanError>,
+) -> Result<[T; 2], (&'static str, ScanError)> {
     let bound_side = |side: usize| {
         bind(setup, sides[side], &Default::default())
             .map_err(|Refused { line, why }| (SIDES[side], ScanError::Fault { line, why }))

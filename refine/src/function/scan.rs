@@ -173,16 +173,35 @@ pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, S
 
 /// The same where only strong accesses can return what other threads write.
 fn scan_strong(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
-    let mut program = Program { contested: Some(Vec::new()), ..program.clone() };
+    let (scan, _) = settled(program, options, |one| !one.plain)?;
+    Ok(ThreadScan { only_strong: true, ..scan })
+}
+
+/// The bytes that are written where several threads run the program, and those that overlap them. A value that is
+/// read is one that a thread wrote before it, so that bytes which no thread writes keep theirs.
+pub fn written(program: &Program, options: ScanOptions<'_>) -> Result<Vec<ByteRange>, ScanError> {
+    settled(program, options, |one| one.writes).map(|(_, places)| places)
+}
+
+/// The accesses of a program where only the accesses for which `shared` holds, and those that overlap them, can
+/// return what other threads write, and their places.
+fn settled(
+    program: &Program,
+    options: ScanOptions<'_>,
+    shared: impl Fn(&MemoryUse) -> bool,
+) -> Result<(ThreadScan, Vec<ByteRange>), ScanError> {
+    let mut places: Vec<ByteRange> = Vec::new();
     loop {
+        let contested = places.iter().map(|place| place.contested(None)).collect();
+        let program = Program { contested: Some(contested), ..program.clone() };
         let scan = scan_as_given(&program, options)?;
-        let strong = scan.uses.iter().filter(|one| !one.plain).map(|one| one.place);
-        let contested = closed(strong.collect(), &scan.uses).into_iter();
-        let contested: Vec<ContestedBytes> = contested.map(|place| place.contested(None)).collect();
-        if program.contested.as_ref() == Some(&contested) {
-            return Ok(ThreadScan { only_strong: true, ..scan });
+        let known = places.len();
+        let more = scan.uses.iter().filter(|one| shared(one)).map(|one| one.place);
+        places.extend(more.filter(|place| !places.contains(place)).collect::<Vec<_>>());
+        places = closed(places, &scan.uses);
+        if places.len() == known {
+            return Ok((scan, places));
         }
-        program.contested = Some(contested);
     }
 }
 
