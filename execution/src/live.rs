@@ -1,6 +1,8 @@
 //! The registers that are live at a loop head, and whether iterations without an effect can be omitted from
 //! the loops of a program.
 
+use fixedbitset::FixedBitSet;
+
 use crate::event::Mask;
 use crate::expr::ExprId;
 use model::isa::Instruction;
@@ -8,13 +10,12 @@ use model::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
 pub struct Liveness {
-    /// For each line: whether each register is live before it. Empty without loops.
-    before: Vec<Vec<bool>>,
+    /// For each line, the registers that are live before it. Empty without loops.
+    before: Vec<FixedBitSet>,
     /// The targets of backward jumps.
     heads: Vec<usize>,
-    /// Whether leaving out an iteration can hide nothing that makes the program undefined: no race
-    /// between accesses of different sizes, no load of data that must be read-only.
-    harmless: bool,
+    /// Whether no race between accesses of different sizes makes the program undefined.
+    sizes_agree: bool,
 }
 
 impl Liveness {
@@ -22,11 +23,10 @@ impl Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() {
-            return Liveness { before: Vec::new(), heads, harmless: false };
+            return Liveness { before: Vec::new(), heads, sizes_agree: false };
         }
-        let sizes = program.sizes_agree || uniform_sizes(program);
-        let harmless = sizes && !loads_read_only_data(thread);
-        Liveness { before: before(program, id), heads, harmless }
+        let sizes_agree = program.sizes_agree || uniform_sizes(program);
+        Liveness { before: before(program, id), heads, sizes_agree }
     }
 
     pub fn loops(&self) -> bool {
@@ -37,9 +37,9 @@ impl Liveness {
         self.heads.contains(&line)
     }
 
-    /// Whether an iteration may be left out where what it comes back with is covered.
-    pub fn is_harmless(&self) -> bool {
-        self.harmless
+    /// Whether leaving out accesses hides no race between accesses of different sizes.
+    pub fn sizes_agree(&self) -> bool {
+        self.sizes_agree
     }
 
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
@@ -50,21 +50,21 @@ impl Liveness {
         earlier: (&[ExprId], &[Mask]),
         later: (&[ExprId], &[Mask]),
     ) -> bool {
-        self.before[head].iter().enumerate().all(|(register, &live)| {
+        self.before[head].ones().all(|register| {
             let more = earlier.1[register] & !later.1[register];
-            !live || earlier.0[register] == later.0[register] && more == 0
+            earlier.0[register] == later.0[register] && more == 0
         })
     }
 }
 
 /// The registers that some instruction from each line on, or the end, looks at.
-pub fn before(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
+pub fn before(program: &Program, id: ThreadId) -> Vec<FixedBitSet> {
     let thread = &program.threads[usize::from(id.0)];
-    let mut at_end = vec![false; thread.registers.len()];
+    let mut at_end = FixedBitSet::with_capacity(thread.registers.len());
     for observed in &program.observed {
         match *observed {
             Observed::Register { thread: of, register } if of == id => {
-                at_end[usize::from(register.0)] = true;
+                at_end.insert(register.0.into());
             }
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
@@ -72,15 +72,15 @@ pub fn before(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     solve(thread, &at_end)
 }
 
-fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
+fn solve(thread: &Thread, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
     let count = thread.lines.len();
-    let mut before = vec![vec![false; at_end.len()]; count + 1];
-    before[count] = at_end.to_vec();
+    let mut before = vec![FixedBitSet::with_capacity(at_end.len()); count + 1];
+    before[count].clone_from(at_end);
     loop {
         let mut changed = false;
         for at in (0..count).rev() {
             let line = &thread.lines[at];
-            let mut needed = vec![false; at_end.len()];
+            let mut needed = FixedBitSet::with_capacity(at_end.len());
             let (falls_through, jumps) = match &line.instruction {
                 Instruction::Branch(branch) => {
                     (line.guard.is_some() || branch.condition.is_some(), Some(branch.target))
@@ -97,21 +97,21 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
                 | Instruction::Unsupported(_) => (true, None),
             };
             if falls_through {
-                merge(&mut needed, &before[at + 1]);
+                needed.union_with(&before[at + 1]);
             }
             if let Some(target) = jumps {
-                merge(&mut needed, &before[target.min(count)]);
+                needed.union_with(&before[target.min(count)]);
             }
             if line.guard.is_none() {
                 for register in line.instruction.destinations() {
-                    needed[usize::from(register.0)] = false;
+                    needed.remove(register.0.into());
                 }
             }
             for register in line.instruction.sources() {
-                needed[usize::from(register.0)] = true;
+                needed.insert(register.0.into());
             }
             if let Some(guard) = line.guard {
-                needed[usize::from(guard.predicate.0)] = true;
+                needed.insert(guard.predicate.0.into());
             }
             if needed != before[at] {
                 before[at] = needed;
@@ -124,12 +124,6 @@ fn solve(thread: &Thread, at_end: &[bool]) -> Vec<Vec<bool>> {
     }
 }
 
-fn merge(into: &mut [bool], from: &[bool]) {
-    for (into, from) in into.iter_mut().zip(from) {
-        *into |= from;
-    }
-}
-
 /// Whether all accesses of the program have one size: then no two of them overlap partially.
 fn uniform_sizes(program: &Program) -> bool {
     let lines = program.threads.iter().flat_map(|thread| &thread.lines);
@@ -138,8 +132,4 @@ fn uniform_sizes(program: &Program) -> bool {
         Some(first) => sizes.all(|size| size == first),
         None => true,
     }
-}
-
-fn loads_read_only_data(thread: &Thread) -> bool {
-    thread.lines.iter().any(|line| line.instruction.loads_read_only_data())
 }

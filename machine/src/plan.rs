@@ -1,5 +1,7 @@
 //! Static properties of a thread's code.
 
+use fixedbitset::FixedBitSet;
+
 use super::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
 use super::{Cell, MemoryPlace};
 use execution::layout::Layout;
@@ -77,7 +79,7 @@ pub(super) struct ThreadCode {
     /// The same without the line itself.
     pub(super) after: Vec<Future>,
     /// By line, and one more: registers whose value matters.
-    pub(super) live: Vec<Vec<bool>>,
+    pub(super) live: Vec<FixedBitSet>,
     /// Whether some branch goes back.
     pub(super) loops: bool,
 }

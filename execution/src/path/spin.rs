@@ -31,7 +31,7 @@ impl Walk<'_> {
                 spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
                 self.finish(spinning, end);
                 // Where an iteration may make the program undefined, its repetitions count too.
-                if self.live.is_harmless() && self.is_agreed(state, from) {
+                if self.is_harmless(state, from) && self.is_agreed(state, from) {
                     let state = std::mem::replace(state, PathState::empty());
                     self.changed(&state, &kept, target);
                     return Next::Stop;
@@ -72,6 +72,14 @@ impl Walk<'_> {
                 self.finish(other, PathEnd::Cut);
             }
         }
+    }
+
+    /// Whether the accesses from this event on hide nothing that makes the program undefined if they are left out: no
+    /// race between accesses of different sizes, no load of data that must be read-only.
+    fn is_harmless(&self, state: &PathState, from: usize) -> bool {
+        let lines = &self.program.threads[usize::from(self.thread.0)].lines;
+        let read_only = |line: u16| lines[usize::from(line)].instruction.loads_read_only_data();
+        self.live.sizes_agree() && !state.events[from..].iter().any(|event| read_only(event.line))
     }
 
     /// Whether nobody races with the writes of the path from this event on.
