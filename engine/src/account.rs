@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_limit_stays_reached() {
-        let mut account = Budget::new(&Limits { bound: 2, deadline: None, memory: 100 });
+        let mut account = Budget::new(&Limits { memory: 100, ..Limits::unlimited(2) });
         assert!(account.hold(100) && account.step());
         assert!(!account.hold(1));
         account.release(101);

@@ -62,7 +62,7 @@ impl Engine for Enumerate {
         let air = Air::of(program, model.conventions);
         let account = Budget::new(limits);
         let mut job = EnumerationJob { model, grows, account, air: &air, seen, visit };
-        let result = structures::search(&unfolded, &mut job);
+        let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
     }

@@ -160,7 +160,7 @@ impl<'a> Task<'a> {
     /// What a search that begins now has.
     pub fn limits(&self) -> Limits {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
-        Limits { bound: self.bound, deadline, memory: self.memory }
+        Limits { bound: self.bound, deadline, memory: self.memory, unending: true }
     }
 }
 

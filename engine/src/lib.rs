@@ -48,6 +48,8 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// How many bytes may be held for one program.
     pub memory: usize,
+    /// Whether executions that never finish are searched, too. They have no outcome.
+    pub unending: bool,
 }
 
 /// What one test may take in each engine, where the command line does not say it.
@@ -55,7 +57,7 @@ pub const MEMORY: usize = 1 << 30;
 
 impl Limits {
     pub fn unlimited(bound: u32) -> Limits {
-        Limits { bound, deadline: None, memory: usize::MAX }
+        Limits { bound, deadline: None, memory: usize::MAX, unending: true }
     }
 
     /// The limit that this number of bytes for a program's paths reaches, if any.

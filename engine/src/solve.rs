@@ -72,7 +72,7 @@ impl Engine for Solve {
         let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
         let mut job = SolverJob { model, limits, air: &air, visited: &mut visited, seen, visit };
-        let result = structures::search(&unfolded, &mut job);
+        let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
     }

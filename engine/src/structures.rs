@@ -3,7 +3,7 @@
 use execution::unfold::{Unfolded, Unfolding};
 use model::bits::{BitRow, Wide};
 
-use super::{ExecutionFacts, Limit};
+use super::{ExecutionFacts, Limit, Limits};
 
 /// Why a search ends early.
 pub enum Stop {
@@ -35,10 +35,14 @@ pub trait OutcomeSearch: Structures {
     fn seen(&mut self) -> &mut ExecutionFacts;
 }
 
-/// Visits all structures, and those with loops that are never left as long as it matters whether
-/// they have an execution.
-pub fn search(unfolded: &Unfolded<'_>, job: &mut impl OutcomeSearch) -> Result<(), Limit> {
-    if !each_structure(unfolded, job)? {
+/// Visits all structures, and, if the limits say so, those with loops that are never left as long as it matters
+/// whether they have an execution.
+pub fn search(
+    unfolded: &Unfolded<'_>,
+    limits: &Limits,
+    job: &mut impl OutcomeSearch,
+) -> Result<(), Limit> {
+    if !each_structure(unfolded, job)? || !limits.unending {
         return Ok(());
     }
     let mut limit = None;

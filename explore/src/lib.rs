@@ -46,7 +46,11 @@ impl ExploreLimits {
     }
 
     fn account(&self) -> Budget {
-        let limits = engine::Limits { bound: 0, deadline: self.deadline, memory: self.memory };
+        let limits = engine::Limits {
+            deadline: self.deadline,
+            memory: self.memory,
+            ..engine::Limits::unlimited(0)
+        };
         Budget::new(&limits)
     }
 }

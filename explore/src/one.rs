@@ -331,9 +331,9 @@ fn refutation(test: &Test, question: &ExploreQuestion<'_>, values: &[Value]) -> 
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
     let limits = engine::Limits {
-        bound: question.bound,
         deadline: Some(Instant::now() + PATIENCE),
         memory: question.limits.memory,
+        ..engine::Limits::unlimited(question.bound)
     };
     let mut told = Vec::new();
     explain::refute(test, question.model, values, &limits, &mut told)

@@ -199,7 +199,11 @@ fn engines(bytes: &[u8]) -> Result<(), String> {
     };
     let mut all = Vec::new();
     for engine in ENGINES {
-        let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
+        let limits = Limits {
+            deadline: Some(Instant::now() + TIME),
+            memory: 16 << 20,
+            ..Limits::unlimited(2)
+        };
         let (mut seen, mut outcomes) = (ExecutionFacts::default(), BTreeSet::new());
         let visit = &mut |outcome: &[_], _: &dyn Fn() -> _| {
             outcomes.insert(outcome.to_vec());
@@ -245,7 +249,8 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
         }
     }
     // An explanation ends too.
-    let limits = Limits { bound: 2, deadline: Some(Instant::now() + TIME), memory: 16 << 20 };
+    let limits =
+        Limits { deadline: Some(Instant::now() + TIME), memory: 16 << 20, ..Limits::unlimited(2) };
     let outcome = vec![0; test.program.observed.len()];
     engine::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
         .map_err(|error| error.to_string())

@@ -96,6 +96,7 @@ pub fn explain(
         bound: options.bound,
         deadline: options.timeout.map(|timeout| Instant::now() + timeout),
         memory: options.memory,
+        unending: true,
     };
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();
