@@ -150,6 +150,8 @@ pub(crate) struct ContextSearch {
     limit: Option<LimitText>,
     /// The number of contexts so far.
     contexts: usize,
+    /// If given, contexts that reach the time limit are postponed: their indices are added.
+    pub(crate) postponed: Option<Vec<usize>>,
 }
 
 impl ContextSearch {
@@ -163,6 +165,7 @@ impl ContextSearch {
     ) -> Result<Option<(Refutation, usize)>, R::Error> {
         let mut tally = Tally::default();
         self.contexts += contexts.len();
+        let mut postponed: Vec<usize> = Vec::new();
         for torn in [false, true].into_iter().filter(|torn| may_tear || !torn) {
             case.set_torn(torn);
             // The tally is that of the last pass.
@@ -177,6 +180,11 @@ impl ContextSearch {
                     ContextResult::Nothing => tally.checked += 1,
                     ContextResult::SourceUndefined => tally.source_racy += 1,
                     ContextResult::Withdrawn => tally.withdrawn += 1,
+                    ContextResult::Undecided(why)
+                        if self.postponed.is_some() && why == Limit::Time.text() =>
+                    {
+                        postponed.push(at);
+                    }
                     ContextResult::Undecided(why) => self.limit = self.limit.or(Some(why)),
                     ContextResult::TargetUndefined(why) => {
                         self.undefined.get_or_insert_with(|| (why, case.words(context)));
@@ -194,6 +202,12 @@ impl ContextSearch {
         }
         case.set_torn(false);
         self.tally.add(tally);
+        if let Some(all) = &mut self.postponed {
+            postponed.sort_unstable();
+            postponed.dedup();
+            self.contexts -= postponed.len();
+            all.append(&mut postponed);
+        }
         Ok(None)
     }
 

@@ -3,6 +3,7 @@
 //! Reading R90 chooses the arguments. Accesses are not matched (reading R91).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
@@ -32,6 +33,9 @@ const MOST: usize = 200_000;
 
 /// The number of contexts of one choice of inputs that are tried at a time.
 const TURN: usize = 64;
+
+/// A context is postponed after this part of the time of a program.
+const SHARE: u32 = 32;
 
 /// The finding for an error in one of the two sides.
 pub(super) fn refused(side: &str, refused: &Refused) -> Box<Finding> {
@@ -152,26 +156,8 @@ fn judged(
         return Ok(found);
     }
     let mut search = ContextSearch::default();
-    let most = cases.iter().map(|(.., all)| all.len()).max().unwrap_or(0);
-    // Each choice of inputs in turn, so that none waits for all contexts of another.
-    let (turns, count) = ((0..most).step_by(TURN), cases.len());
-    for (from, index) in turns.flat_map(|from| (0..count).map(move |index| (from, index))) {
-        let (case, scans, all) = &mut cases[index];
-        let turn = &all[from.min(all.len())..(from + TURN).min(all.len())];
-        // A weak access wider than a byte may be torn in the target but not in the source.
-        let may_tear = refiner.tearing && may_tear(scans);
-        let found = search.judge(case, turn, may_tear).map_err(|why| refused("context", &why))?;
-        let Some((refutation, at)) = found else { continue };
-        let (mut finding, line) = located(refutation, target);
-        if finding.by == Some(Refuter::Contract) {
-            case.set_torn(false);
-            let first: Vec<&Context> = std::iter::once(&turn[at]).chain(&*all).collect();
-            if let Some(run) = run::run(case, &first).map_err(|why| refused("context", &why))? {
-                finding.by = Some(Refuter::ContractAndMachine);
-                finding.run = Some(run.to_string());
-            }
-        }
-        return Ok((finding, line));
+    if let Some(found) = refuted(cases, &mut search)? {
+        return Ok(found);
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), None));
@@ -201,6 +187,62 @@ fn judged(
     finding.notes.splice(0..0, late);
     finding.notes.dedup();
     Ok((finding, None))
+}
+
+/// Judges all contexts. Returns the first refutation without a race, if there is one.
+fn refuted(
+    cases: &mut [JudgedSetup<'_>],
+    search: &mut ContextSearch,
+) -> JudgeResult<Option<LocatedFinding>> {
+    let most = cases.iter().map(|(.., all)| all.len()).max().unwrap_or(0);
+    // Each choice of inputs in turn, so that none waits for all contexts of another.
+    let (turns, count) = ((0..most).step_by(TURN), cases.len());
+    let mut postponed = Vec::new();
+    for (from, index) in turns.flat_map(|from| (0..count).map(move |index| (from, index))) {
+        let (case, scans, all) = &mut cases[index];
+        let turn = from.min(all.len())..(from + TURN).min(all.len());
+        let time = case.refiner.patience.time;
+        case.refiner.patience.time = time / SHARE;
+        search.postponed = Some(Vec::new());
+        let found = refuted_in((case, scans, all), turn, search)?;
+        case.refiner.patience.time = time;
+        if found.is_some() {
+            return Ok(found);
+        }
+        let late = search.postponed.take().unwrap_or_default();
+        postponed.extend(late.into_iter().map(|at| (index, from + at)));
+    }
+    for (index, at) in postponed {
+        let (case, scans, all) = &mut cases[index];
+        let found = refuted_in((case, scans, all), at..at + 1, search)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+/// Judges some of the contexts of a choice of inputs.
+fn refuted_in(
+    (case, scans, all): (&mut RefinementCase<'_>, &[ThreadScan; 2], &[Context]),
+    turn: Range<usize>,
+    search: &mut ContextSearch,
+) -> JudgeResult<Option<LocatedFinding>> {
+    // A weak access wider than a byte may be torn in the target but not in the source.
+    let may_tear = case.refiner.tearing && may_tear(scans);
+    let turn = &all[turn];
+    let found = search.judge(case, turn, may_tear).map_err(|why| refused("context", &why))?;
+    let Some((refutation, at)) = found else { return Ok(None) };
+    let (mut finding, line) = located(refutation, case.target);
+    if finding.by == Some(Refuter::Contract) {
+        case.set_torn(false);
+        let first: Vec<&Context> = std::iter::once(&turn[at]).chain(all).collect();
+        if let Some(run) = run::run(case, &first).map_err(|why| refused("context", &why))? {
+            finding.by = Some(Refuter::ContractAndMachine);
+            finding.run = Some(run.to_string());
+        }
+    }
+    Ok(Some((finding, line)))
 }
 
 /// The maximum number of notes on code that no context reaches.
