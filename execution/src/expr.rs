@@ -142,6 +142,28 @@ impl Exprs {
         needed.map(|(index, _)| self::id(index)).collect()
     }
 
+    /// A value by itself: its parts, operands before what is computed of them, with positions for their ids and
+    /// numbers for the reads in the order of their parts, and those reads. Equal values of different paths are equal.
+    pub fn standalone(&self, id: ExprId) -> (Vec<Expr>, Vec<u16>) {
+        let parts = self.parts(id);
+        let mut reads: Vec<u16> = Vec::new();
+        let at = |part: ExprId| self::id(parts.binary_search(&part).expect("an operand is a part"));
+        let standalone = parts.iter().map(|&part| match self.get(part) {
+            Expr::Read(read) => {
+                let number = reads.len();
+                reads.push(read);
+                Expr::Read(u16::try_from(number).expect("a path has few reads"))
+            }
+            Expr::Alu { op, ty, a, b, c } => Expr::Alu { op, ty, a: at(a), b: at(b), c: at(c) },
+            Expr::Atomic { op, ty, old, operand } => {
+                Expr::Atomic { op, ty, old: at(old), operand: at(operand) }
+            }
+            Expr::Extend { ty, of } => Expr::Extend { ty, of: at(of) },
+            leaf @ (Expr::Const(_) | Expr::Reduced(_)) => leaf,
+        });
+        (standalone.collect(), reads)
+    }
+
     /// What an atomic other than `cas` writes; the old value itself where it leaves each as it is.
     pub fn atomic(&mut self, op: AtomicOp, ty: Type, old: ExprId, operand: ExprId) -> ExprId {
         let nothing = |value: Value| {

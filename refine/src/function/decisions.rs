@@ -1,6 +1,6 @@
 //! The comparisons of a thread, and the values of memory with which each holds and fails.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use execution::expr::{Expr, ExprId};
 use execution::path::{Assumption, Path};
@@ -79,6 +79,8 @@ impl DecisionScan {
         let mut found = DecisionScan::default();
         // For each comparison and place: whether it holds with each word.
         let mut signatures: BTreeSet<(ByteRange, Vec<bool>)> = BTreeSet::new();
+        // Many paths have a comparison in common.
+        let mut known = HashSet::new();
         for path in unfolded.paths[0].iter().take(PATHS).take_while(|_| !is_over()) {
             for decision in &path.decisions {
                 let seen = found.seen.entry(decision.line.into()).or_default();
@@ -93,6 +95,11 @@ impl DecisionScan {
                     *seen = [true, true];
                     continue;
                 };
+                let (parts, reads) = path.exprs.standalone(*expr);
+                let read: Vec<ByteRange> = reads.iter().map(|read| sources[read]).collect();
+                if !known.insert((decision.line, same, parts, read)) {
+                    continue;
+                }
                 let mut compare = |place: ByteRange, of: &dyn Fn(u16, ByteRange) -> bool| {
                     let held: Vec<bool> = dictionary
                         .iter()
