@@ -247,7 +247,9 @@ fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
         plain_label.1 += usize::from(miscompiled == (name == "weaker"));
     }
     assert!(judged > 30_000, "only {judged} rows");
-    assert!(wrong.keys().all(|(label, _)| *label != "MISCOMPILE-WEAK"), "{wrong:?}");
+    let exact =
+        |(label, name): &(&str, &str)| *label != "MISCOMPILE-WEAK" && *name != "wrong-value";
+    assert!(wrong.keys().all(exact), "{wrong:?}");
     let count: usize = wrong.values().sum();
     assert!(count * 100 <= judged, "{count} of {judged}: {wrong:?}");
     // Without the reasons the two agree on less.

@@ -4,6 +4,7 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type};
 use model::scope::Scope;
 
+use super::operand::AccessOperands;
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// A PTX access, or a machine access as its promise.
@@ -21,9 +22,8 @@ pub struct TargetAccess {
     /// The register or name in brackets.
     pub base: String,
     pub offset: i64,
-    /// The register that it writes, and the value that it stores.
-    pub defines: String,
-    pub stores: String,
+    /// The register that it writes, and its other operands.
+    pub operands: AccessOperands,
     /// Whether it accesses memory that no thread writes: `.nc`, `ldu`, `.proxy::readonly`.
     pub read_only: bool,
     /// For a loop around a compare-exchange: whether it began with a weak load.

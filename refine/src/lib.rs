@@ -24,6 +24,7 @@ pub mod judgement;
 pub mod language;
 pub mod llvm_items;
 pub mod mapping;
+pub mod operand;
 pub mod pair;
 pub mod piece;
 pub mod placed;

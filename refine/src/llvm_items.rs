@@ -5,6 +5,7 @@ use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 
+use super::operand::AccessOperands;
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
 /// The memory that a pointer leads to, by the address-space numbers of NVPTX.
@@ -65,6 +66,8 @@ pub struct SourceAccess {
     pub read_only: bool,
     /// Whether the pointer is an argument of a kernel, which points to global memory.
     pub argument: bool,
+    /// Whether it has a name for what it returns.
+    pub result: bool,
 }
 
 /// A thread of LLVM IR.
@@ -72,6 +75,8 @@ pub struct SourceAccess {
 pub struct SourceThread {
     pub steps: Vec<Step>,
     pub accesses: Vec<SourceAccess>,
+    /// Of each access.
+    pub operands: Vec<AccessOperands>,
     /// Whether some operation synchronizes only with its own thread.
     pub alone: bool,
     pub notes: Vec<String>,
@@ -81,13 +86,22 @@ pub struct SourceThread {
 pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> {
     let mut source = SourceThread::default();
     let mut pointer = None;
+    // Registers whose values the row computes.
+    let mut computed: Vec<&str> = Vec::new();
     for instruction in instructions {
         match &instruction.operation {
             Operation::Access(access) => {
                 if *pointer.get_or_insert(access.pointer) != access.pointer {
                     return Err("accesses through two pointers, which may alias".to_owned());
                 }
-                source.access(access)?;
+                source.access(access, instruction.result.is_some())?;
+                let value = |value: &&str| {
+                    if computed.contains(value) { String::new() } else { (*value).to_owned() }
+                };
+                source.operands.push(AccessOperands {
+                    defines: instruction.result.unwrap_or("").to_owned(),
+                    values: access.values.iter().map(value).collect(),
+                });
             }
             Operation::Fence { order, scope } => source.fence(*order, scope),
             Operation::Barrier(barrier) => source.steps.push(match barrier {
@@ -96,7 +110,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> 
                 BarrierCall::ClusterArriveRelaxed => Step::ClusterArrive { relaxed: true },
                 BarrierCall::ClusterWait => Step::ClusterWait,
             }),
-            Operation::Pure => {}
+            Operation::Pure => computed.extend(instruction.result),
             Operation::Unsupported(what) => return Err(format!("`{what}` is not supported")),
         }
     }
@@ -147,7 +161,7 @@ impl SourceThread {
         }
     }
 
-    fn access(&mut self, access: &Access<'_>) -> Result<(), String> {
+    fn access(&mut self, access: &Access<'_>, result: bool) -> Result<(), String> {
         let space = PointerSpace::numbered(access.space)
             .ok_or_else(|| format!("address space {} does not exist in NVPTX", access.space))?;
         let bytes = access
@@ -173,7 +187,8 @@ impl SourceThread {
         let act = match access.kind {
             MemoryOp::Load => AccessKind::Load,
             MemoryOp::Store => AccessKind::Store,
-            MemoryOp::Rmw(_) => AccessKind::Swap,
+            MemoryOp::Rmw(_) if result => AccessKind::Swap,
+            MemoryOp::Rmw(_) => AccessKind::Overwrite,
             MemoryOp::CmpXchg { failure, .. } => AccessKind::CompareExchange(Some(match failure {
                 llvm::AtomicOrdering::Acquire => Failure::Acquire,
                 llvm::AtomicOrdering::SeqCst => Failure::SeqCst,
@@ -193,6 +208,7 @@ impl SourceThread {
             atomic: access.order.is_some(),
             read_only: access.promises_read_only(),
             argument: access.argument.is_some(),
+            result,
         });
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Pairs the accesses of source and target by their place (reading R71), compares their values, and forms the
 //! remaining question.
 
-use llvm::MemoryOp;
+use llvm::{MemoryOp, RmwOp};
 use machine::form::Family;
 use model::scope::Scope;
 
@@ -10,8 +10,9 @@ use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
 use super::language::CXX;
 use super::llvm_items::{PointerSpace, SourceAccess, SourceThread};
+use super::operand::{self, OperandPair};
 use super::program::Width;
-use super::row::{Assumptions, LoweredRow, RowResult, limited};
+use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
 use super::row_question::{PreparedRow, RowQuestion};
 use super::step::{AccessKind, AccessOrder, Step};
 use super::value;
@@ -45,6 +46,7 @@ pub fn compared(
         return Err(Box::new(Finding::new(Verdict::WrongValue, why)));
     }
     limited(done.len())?;
+    results(source, &done, &mut notes)?;
     let mut part_of_word = false;
     for (access, target) in source.accesses.iter().zip(&done) {
         let agreed = value::compare(access, target).map_err(|why| {
@@ -54,18 +56,14 @@ pub fn compared(
         part_of_word |= agreed.part_of_word;
         notes.extend(agreed.notes.into_iter().map(str::to_owned));
     }
+    operands(source, &done, &notes)?;
     for (access, target) in source.accesses.iter().zip(&done) {
         single(access, target)?;
         if target.read_only {
             read_only(access, target, &mut notes)?;
         }
     }
-    let target = steps(&items, |done, index| match (source.accesses[index].kind, done.act) {
-        (MemoryOp::Rmw(_), AccessKind::CompareExchange(_)) => AccessKind::Swap,
-        (MemoryOp::Store, _) if done.act != AccessKind::Store => AccessKind::Overwrite,
-        (MemoryOp::Load, AccessKind::CompareExchange(_)) => AccessKind::Probe,
-        (_, act) => act,
-    });
+    let target = target_steps(source, &items);
     let code = machine.clone().and_then(|code| code.matched(&target));
     let clusters = Family::of_or_before(arch.sm).has_clusters();
     let shared = source.accesses.iter().any(|access| access.space == PointerSpace::Shared);
@@ -98,6 +96,70 @@ pub fn compared(
     })))
 }
 
+/// Compares what the accesses write and expect.
+fn operands(source: &SourceThread, done: &[&TargetAccess], notes: &[String]) -> RowResult<()> {
+    let operands = source.operands.iter().zip(source.accesses.iter().zip(done));
+    let operands = operands.filter(|(_, (_, target))| target.looped.is_none());
+    let operands: Vec<OperandPair<'_>> = operands
+        .map(|(operands, (access, target))| OperandPair {
+            source: operands,
+            target: &target.operands,
+            text: &target.text,
+            bits: 8 * access.bytes,
+            negated: matches!(access.kind, MemoryOp::Rmw(RmwOp::Sub)),
+        })
+        .collect();
+    if let Some(why) = operand::difference(&operands, false) {
+        let finding = Finding::new(Verdict::WrongValue, why);
+        return Err(Box::new(Finding { notes: notes.to_vec(), ..finding }));
+    }
+    Ok(())
+}
+
+/// Checks that what the source has a name for is returned, and notes what is assumed of atomics.
+fn results(
+    source: &SourceThread,
+    done: &[&TargetAccess],
+    notes: &mut Vec<String>,
+) -> RowResult<()> {
+    for (access, target) in source.accesses.iter().zip(done) {
+        if access.result && matches!(target.act, AccessKind::Overwrite | AccessKind::Reduce) {
+            let why =
+                format!("`{}` returns no value, and the source has a name for it", target.text);
+            return Err(found(Verdict::WrongValue, why));
+        }
+    }
+    let generic = |(access, target): (&SourceAccess, &&TargetAccess)| {
+        matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. })
+            && access.space == PointerSpace::Generic
+            && !access.argument
+            && target.op.is_some()
+    };
+    if source.accesses.iter().zip(done).any(generic) {
+        notes.push(
+            "the address is assumed not to be in local memory, where PTX has no atomics (reading R105)".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// The target's steps, of the kinds of the source's accesses.
+fn target_steps(source: &SourceThread, items: &[TargetItem]) -> Vec<Step> {
+    steps(items, |done, index| match (source.accesses[index].kind, done.act) {
+        (MemoryOp::Rmw(_), AccessKind::CompareExchange(_)) if source.accesses[index].result => {
+            AccessKind::Swap
+        }
+        (MemoryOp::Rmw(_), AccessKind::CompareExchange(_) | AccessKind::Swap)
+            if !source.accesses[index].result =>
+        {
+            AccessKind::Overwrite
+        }
+        (MemoryOp::Store, _) if done.act != AccessKind::Store => AccessKind::Overwrite,
+        (MemoryOp::Load, AccessKind::CompareExchange(_)) => AccessKind::Probe,
+        (_, act) => act,
+    })
+}
+
 /// Removes a store of the loaded value to another address: it is the kernel's use of the value.
 fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<String>) {
     if !source.accesses.iter().any(|access| access.argument) {
@@ -106,7 +168,7 @@ fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<
     let defined: Vec<(String, String)> = items
         .iter()
         .filter_map(|item| match item {
-            TargetItem::Access(done) => Some((done.defines.clone(), done.base.clone())),
+            TargetItem::Access(done) => Some((done.operands.defines.clone(), done.base.clone())),
             TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => None,
         })
         .collect();
@@ -114,7 +176,9 @@ fn hand_out(source: &SourceThread, items: &mut Vec<TargetItem>, notes: &mut Vec<
         TargetItem::Access(done) => {
             done.act == AccessKind::Store
                 && done.order == AccessOrder::Weak
-                && defined.iter().any(|(value, base)| *value == done.stores && *base != done.base)
+                && defined.iter().any(|(value, base)| {
+                    done.operands.values == [value.as_str()] && *base != done.base
+                })
         }
         TargetItem::Step(_) | TargetItem::Label(_) | TargetItem::Branch { .. } => false,
     };
@@ -240,7 +304,7 @@ fn private(
     }
     if source.accesses.iter().any(|access| access.volatile || access.atomic) {
         notes.push(
-            "order and number of accesses are not compared where no other thread can observe them"
+            "order and number of accesses are not compared where no other thread can observe them (reading R105)"
                 .to_owned(),
         );
     }
@@ -278,12 +342,12 @@ fn read_only(
     }
     if access.read_only {
         notes.push(
-            "the source promises that this memory is not written while the kernel runs".to_owned(),
+            "the source promises that this memory is not written while the kernel runs (reading R12)".to_owned(),
         );
         return Ok(());
     }
     let why = format!(
-        "`{}` requires memory that is never written, which the source does not promise",
+        "`{}` requires memory that is never written, whatever is acquired before it (reading R12), which the source does not promise",
         target.text
     );
     Err(Box::new(Finding::new(Verdict::Outside, why)))

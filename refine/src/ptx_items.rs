@@ -1,11 +1,14 @@
 //! An excerpt of PTX as items. A loop around a compare-exchange becomes one atomic.
 
+use std::collections::BTreeSet;
+
 use model::isa::atom::AtomicOp;
 use model::scope::Scope;
 use ptx::shape::Opcode;
 use ptx::{FunctionPiece, ParsedInstruction, PrintedOperand};
 
 use super::item::{TargetAccess, TargetItem};
+use super::operand::AccessOperands;
 use super::step::{AccessKind, AccessOrder, Step};
 
 /// The reason why an excerpt has no steps.
@@ -23,10 +26,24 @@ const PURE: &[&str] = &[
 /// Reads the pieces as items. Each loop becomes one item.
 pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<TargetItem>, UncoveredInstruction> {
     let mut items = Vec::new();
+    // Registers whose values the row computes. What they hold is not compared.
+    let mut computed: BTreeSet<String> = BTreeSet::new();
     for piece in pieces {
         match piece {
             FunctionPiece::Label(name) => items.push(TargetItem::Label((*name).to_owned())),
-            FunctionPiece::Memory(single) => items.push(memory(single)?),
+            FunctionPiece::Memory(single) => {
+                let mut item = memory(single)?;
+                if let TargetItem::Access(done) = &mut item {
+                    done.operands.values.retain_mut(|value| {
+                        if computed.contains(value) {
+                            value.clear();
+                        }
+                        true
+                    });
+                    computed.remove(&done.operands.defines);
+                }
+                items.push(item);
+            }
             FunctionPiece::Other { opcode: "bra", text, guarded } => {
                 let to = text.split_whitespace().last().unwrap_or("").to_owned();
                 items.push(TargetItem::Branch { to, guarded: *guarded });
@@ -39,7 +56,12 @@ pub fn items(pieces: &[FunctionPiece<'_>]) -> Result<Vec<TargetItem>, UncoveredI
                     "it calls a function that is not defined here".to_owned(),
                 ));
             }
-            FunctionPiece::Other { opcode, .. } if PURE.contains(opcode) => {}
+            FunctionPiece::Other { opcode, text, .. } if PURE.contains(opcode) => {
+                let operands = text.split_once(char::is_whitespace).map_or("", |(_, rest)| rest);
+                let results = operands.split(',').next().unwrap_or("");
+                let results = results.split('|').map(|one| one.trim().trim_end_matches(';'));
+                computed.extend(results.map(str::to_owned));
+            }
             FunctionPiece::Other { text, .. } => {
                 return Err(UncoveredInstruction(format!("`{text}` is not supported")));
             }
@@ -107,8 +129,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
         space: q.space(),
         base,
         offset,
-        defines: String::new(),
-        stores: String::new(),
+        operands: AccessOperands::default(),
         read_only: false,
         looped: None,
     };
@@ -119,7 +140,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
             done.read_only = single.opcode == Opcode::Ldu || order.is_of_read_only_data();
             done.order = order.into();
             done.scope = order.scope().unwrap_or(Scope::Sys);
-            done.defines = operand(0);
+            done.operands.defines = operand(0);
         }
         Opcode::St => {
             let order =
@@ -127,7 +148,7 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
             done.act = AccessKind::Store;
             done.order = order.into();
             done.scope = order.scope().unwrap_or(Scope::Sys);
-            done.stores = operand(1);
+            done.operands.values = vec![operand(1)];
         }
         Opcode::Atom | Opcode::Red | Opcode::Fence | Opcode::Membar => {
             let (op, order, scope) =
@@ -141,8 +162,11 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
             } else {
                 AccessKind::Swap
             };
-            done.defines = if reduction { String::new() } else { operand(0) };
-            if done.defines == "_" && done.act == AccessKind::Swap {
+            let first = if reduction { 1 } else { 2 };
+            let count = if op == AtomicOp::Cas { 2 } else { 1 };
+            done.operands.values = (first..first + count).map(operand).collect();
+            done.operands.defines = if reduction { String::new() } else { operand(0) };
+            if done.operands.defines == "_" && done.act == AccessKind::Swap {
                 done.act = AccessKind::Overwrite;
             }
         }

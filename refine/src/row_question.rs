@@ -35,6 +35,7 @@ impl RowQuestion {
         let mut unconfirmed = None;
         let answer = judge.judge(&self.question);
         let convention = self.convention(&answer, judge);
+        let reduction = self.reduction(&answer, judge);
         let mut finding = match answer {
             Answer::Refuted(refutation) => {
                 let (source, target) = (line(&self.question.source), line(&self.question.target));
@@ -66,11 +67,36 @@ impl RowQuestion {
         finding.notes.splice(0..0, self.notes.iter().cloned());
         finding.notes.extend(unconfirmed);
         finding.notes.extend(convention);
+        finding.notes.extend(reduction);
         let weak = |step: &Step| matches!(step, Step::Access { order: AccessOrder::Weak, .. });
         if self.unordered && self.question.target.iter().any(weak) {
             finding.notes.push("`unordered` became weak".to_owned());
         }
         finding
+    }
+
+    /// Whether a refutation needs that `red` does not count as a read for an acquire: reading R11.
+    fn reduction(&self, answer: &Answer, judge: &mut Judge<'_>) -> Option<String> {
+        let Answer::Refuted(_) = answer else { return None };
+        let reads = |step: &Step| match *step {
+            Step::Access { act: AccessKind::Reduce, at, order, scope } => {
+                Step::Access { act: AccessKind::Overwrite, at, order, scope }
+            }
+            Step::Access { .. }
+            | Step::Fence { .. }
+            | Step::Barrier
+            | Step::ClusterArrive { .. }
+            | Step::ClusterWait
+            | Step::Guard => *step,
+        };
+        let target: Vec<Step> = self.question.target.iter().map(reads).collect();
+        if target == self.question.target {
+            return None;
+        }
+        let question = Question { target, ..self.question.clone() };
+        matches!(judge.judge(&question), Answer::Included(_)).then(|| {
+            "`red` does not acquire for a fence after it. With `atom` no outcome is added (reading R11)".to_owned()
+        })
     }
 
     /// What the answer needs of the lowering of other code: `st.weak` for an `unordered` store and `fence.sc;
@@ -97,7 +123,7 @@ impl RowQuestion {
             }
             Answer::Included(_)
                 if orders(source, |act, order| {
-                    act.shows() && act.writes() && order == AccessOrder::SeqCst
+                    act != AccessKind::Store && act.writes() && order == AccessOrder::SeqCst
                 }) =>
             {
                 let context = judge.added_by(&self.question, mapping::weak_unordered())?;

@@ -1,6 +1,8 @@
 //! Compares PTX with the output of an assembler or an optimizer: pairs the accesses, then forms a question.
 //! The source has the axioms as they are (reading R78).
 
+use std::collections::BTreeSet;
+
 use machine::form::Family;
 use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};
@@ -10,6 +12,7 @@ use super::context::PartnerScope;
 use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
 use super::language::PTX;
+use super::operand::{self, OperandPair};
 use super::program::Width;
 use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
 use super::row_question::{PreparedRow, RowQuestion};
@@ -56,9 +59,14 @@ pub fn compared(
         let why = format!("`{}` and `{}` are at two addresses", wanted[0].text, other.text);
         return Err(found(Verdict::Unsupported, why));
     }
+    if let Some(other) = wanted.iter().find(|access| access.offset != wanted[0].offset) {
+        let why = format!("`{}` and `{}` are at two addresses", wanted[0].text, other.text);
+        return Err(found(Verdict::Unsupported, why));
+    }
     limited(wanted.len())?;
     let mut notes = Vec::new();
     let mut part_of_word = false;
+    operands(&wanted, &done)?;
     for (&source, &target) in wanted.iter().zip(&done) {
         part_of_word |= compare(source, target, &mut notes)?;
     }
@@ -162,13 +170,58 @@ fn read_only_load(wanted: &[&TargetAccess], access: &TargetAccess) -> RowResult<
             "the source loads memory that is never written, so any load of it is correct",
         );
         finding.notes.push(
-            "the source promises that this memory is not written while the kernel runs".to_owned(),
+            "the source promises that this memory is not written while the kernel runs (reading R12)"
+                .to_owned(),
         );
         return Ok(PreparedRow::Found(Box::new(finding)));
     }
-    let why =
-        format!("`{}` requires memory that is never written; the source does not", access.text);
+    let why = format!(
+        "`{}` requires memory that is never written, whatever is acquired before it (reading R12); the source does not",
+        access.text
+    );
     Err(found(Verdict::Outside, why))
+}
+
+/// Compares addresses and operands, where the target shows them. If it uses a name of the source, it kept all of
+/// them.
+fn operands(wanted: &[&TargetAccess], done: &[&TargetAccess]) -> RowResult<()> {
+    let shown = |access: &&&TargetAccess| !access.base.is_empty();
+    let first = done.iter().find(shown);
+    let elsewhere = first.and_then(|first| {
+        let mut others = done.iter().filter(shown);
+        others.find(|other| (&other.base, other.offset) != (&first.base, first.offset))
+    });
+    if let (Some(first), Some(other)) = (first, elsewhere) {
+        let why = format!("`{}` is at another address than `{}`", other.text, first.text);
+        return Err(found(Verdict::WrongValue, why));
+    }
+    let names = |all: &[&TargetAccess]| -> BTreeSet<String> {
+        let used =
+            all.iter().flat_map(|access| [&access.base].into_iter().chain(&access.operands.values));
+        used.filter(|name| name.contains(char::is_alphabetic)).cloned().collect()
+    };
+    let kept = !names(wanted).is_disjoint(&names(done));
+    let moved = |(from, to): &(&&TargetAccess, &&TargetAccess)| {
+        kept && !to.base.is_empty() && (&from.base, from.offset) != (&to.base, to.offset)
+    };
+    if let Some((from, to)) = wanted.iter().zip(done).find(moved) {
+        let why = format!("another address: `{}` became `{}`", from.text, to.text);
+        return Err(found(Verdict::WrongValue, why));
+    }
+    let pairs = wanted.iter().zip(done).filter(|(_, to)| to.looped.is_none());
+    let pairs: Vec<OperandPair<'_>> = pairs
+        .map(|(from, to)| OperandPair {
+            source: &from.operands,
+            target: &to.operands,
+            text: &to.text,
+            bits: 8 * from.bytes,
+            negated: false,
+        })
+        .collect();
+    match operand::difference(&pairs, kept) {
+        Some(why) => Err(found(Verdict::WrongValue, why)),
+        None => Ok(()),
+    }
 }
 
 /// Whether a part of a word is exchanged, or the difference between the accesses.

@@ -8,6 +8,7 @@ use sass::form;
 use sass::promise::{self, OrderingWord};
 
 use super::item::TargetAccess;
+use super::operand::AccessOperands;
 use super::ptx_items::UncoveredInstruction;
 use super::step::{AccessKind, AccessOrder};
 
@@ -238,8 +239,7 @@ fn done(name: &str, level: AccessLevel) -> Result<TargetAccess, UncoveredInstruc
         space,
         base: String::new(),
         offset: 0,
-        defines: String::new(),
-        stores: String::new(),
+        operands: AccessOperands::default(),
         read_only: level == AccessLevel::ReadOnly && space != SpaceQualifier::Const,
         looped: has("SPIN").then_some(true),
     })
