@@ -53,9 +53,14 @@ pub(crate) trait Refinement<'a> {
     where
         'a: 'p,
     {
-        let language = if lowered { PTX } else { self.language() };
+        let language = if lowered { self.target_language() } else { self.language() };
         let model = self.refiner().model(language, self.torn());
         EngineRun { model, program, masks: self.masks(program) }
+    }
+
+    /// The language whose model the target has.
+    fn target_language(&self) -> SourceId {
+        PTX
     }
 
     /// Whether the target adds an outcome in a context.
@@ -70,8 +75,16 @@ pub(crate) trait Refinement<'a> {
         let source = self.engine_run(source, false);
         match self.refiner().allowed(&source) {
             Ok(allowed) => {
-                let target = self.engine_run(target, true);
-                self.refiner().compare(&allowed, Some(&source), &target)
+                let run = self.engine_run(target, true);
+                let found = self.refiner().compare(&allowed, Some(&source), &run);
+                if !matches!(found, ContextResult::TargetUndefined(_))
+                    || self.target_language() == PTX
+                {
+                    return found;
+                }
+                // A pass over LLVM IR may load in a race if it ignores the value. PTX defines what is loaded.
+                let model = self.refiner().model(PTX, self.torn());
+                self.refiner().compare(&allowed, Some(&source), &EngineRun { model, ..run })
             }
             Err(why) => ContextResult::Undecided(why),
         }

@@ -272,6 +272,10 @@ impl<'a> RefinementCase<'a> {
 
     /// The source by its published mapping, in a context of the target; `None` if there is no such mapping.
     fn mapped(&self, context: &Context) -> Option<Program> {
+        // A pass over LLVM IR compiles nothing.
+        if self.target.language == Language::Cxx {
+            return None;
+        }
         let lower = |step: Step, shared: bool| self.steps(step, shared, true);
         let function = mapped(self.source, &lower)?;
         let frame = self.frame(context, true)?;
@@ -349,6 +353,10 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
 
     fn language(&self) -> SourceId {
         SourceId::of(self.source.language)
+    }
+
+    fn target_language(&self) -> SourceId {
+        SourceId::of(self.target.language)
     }
 
     fn set_torn(&mut self, torn: bool) {
