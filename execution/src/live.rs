@@ -10,7 +10,7 @@ use model::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
 pub struct Liveness {
-    /// For each line, the registers that are live before it. Empty without loops.
+    /// For each line, the registers that are live before it. Empty where nobody asks.
     before: Vec<FixedBitSet>,
     /// The targets of backward jumps.
     heads: Vec<usize>,
@@ -22,7 +22,7 @@ impl Liveness {
     pub fn new(program: &Program, id: ThreadId) -> Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
-        if heads.is_empty() {
+        if heads.is_empty() && !program.omits_covered {
             return Liveness { before: Vec::new(), heads, sizes_agree: false };
         }
         let sizes_agree = program.sizes_agree || uniform_sizes(program);
@@ -30,7 +30,12 @@ impl Liveness {
     }
 
     pub fn loops(&self) -> bool {
-        !self.before.is_empty()
+        !self.heads.is_empty()
+    }
+
+    /// The registers that are live before a line.
+    pub fn at(&self, line: usize) -> impl Iterator<Item = usize> + '_ {
+        self.before[line].ones()
     }
 
     pub fn is_head(&self, line: usize) -> bool {

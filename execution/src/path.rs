@@ -3,8 +3,11 @@
 //! A path fixes the direction of each branch, the success of each `cas`, every address and every
 //! barrier id. Its assumptions are recorded as checks on the values that its reads return.
 
+use std::collections::BTreeSet;
+
 mod address;
 mod barrier;
+mod covered;
 mod memory;
 mod possible;
 mod private;
@@ -14,6 +17,7 @@ mod state;
 
 use self::address::AddressUse;
 use self::barrier::cluster_barrier;
+use self::covered::Arrivals;
 pub use self::private::PrivateAccess;
 use self::state::{LoopHead, PathState, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
@@ -26,7 +30,7 @@ use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
-use model::program::{InitialValue, Program, ThreadId};
+use model::program::{InitialValue, Program, Thread, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -101,6 +105,8 @@ pub enum PathEnd {
         /// The line that jumps back.
         line: u16,
     },
+    /// What follows is left out, as another path has its outcomes: [`Program::omits_covered`].
+    Covered,
     /// The thread waits at a barrier that never completes.
     Waits {
         line: u16,
@@ -220,6 +226,8 @@ pub fn paths(
         agreed,
         pending: Vec::new(),
         done: Vec::new(),
+        joins: joins(program, source),
+        arrivals: Arrivals::default(),
     };
     let mut exprs = Exprs::default();
     let registers = source
@@ -249,7 +257,7 @@ pub fn paths(
         passed_over: false,
     });
     let (mut held, mut known) = (0, 0);
-    while let Some(state) = walk.pending.pop() {
+    while let Some(state) = walk.next() {
         walk.run(state)?;
         if walk.done.len() + walk.pending.len() > MAX_PATHS {
             return Err(PathLimit::Paths);
@@ -301,6 +309,18 @@ struct Walk<'a> {
     agreed: &'a [Option<RaceFreeVariable>],
     pending: Vec<PathState>,
     done: Vec<Path>,
+    /// The lines at which paths meet, if longer ones are left out there.
+    joins: BTreeSet<usize>,
+    arrivals: Arrivals,
+}
+
+/// The lines at which paths meet; none if all paths are wanted.
+fn joins(program: &Program, thread: &Thread) -> BTreeSet<usize> {
+    if !program.omits_covered {
+        return BTreeSet::new();
+    }
+    let branches = thread.lines.iter().filter_map(|line| line.instruction.as_branch());
+    branches.map(|branch| branch.target).chain([thread.lines.len()]).collect()
 }
 
 /// What becomes of a state after one instruction.
@@ -311,9 +331,30 @@ enum Next {
 }
 
 impl Walk<'_> {
+    /// The state to go on from: the last fork, or, if longer paths are left out, a state with the fewest events.
+    fn next(&mut self) -> Option<PathState> {
+        if self.joins.is_empty() {
+            return self.pending.pop();
+        }
+        let all = self.pending.iter().enumerate();
+        let (first, _) = all.min_by_key(|(_, state)| (state.events.len(), state.step))?;
+        Some(self.pending.swap_remove(first))
+    }
+
     fn run(&mut self, mut state: PathState) -> Result<(), PathLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
         loop {
+            if self.joins.contains(&state.pc.min(lines)) {
+                let shorter = |other: &PathState| other.events.len() < state.events.len();
+                if self.pending.iter().any(shorter) {
+                    self.pending.push(state);
+                    return Ok(());
+                }
+                if self.is_covered(&state) {
+                    self.finish(state, PathEnd::Covered);
+                    return Ok(());
+                }
+            }
             if state.pc >= lines {
                 self.finish(state, PathEnd::Finished);
                 return Ok(());

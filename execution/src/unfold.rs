@@ -48,6 +48,8 @@ pub struct Unfolded<'p> {
     pub layout: Layout,
     /// For each thread, the paths that come to an end.
     pub paths: Vec<Vec<Path>>,
+    /// For each thread, the beginnings of paths that are left out: [`Program::omits_covered`].
+    pub covered: Vec<Vec<Path>>,
     /// For each thread, the paths that end in a loop which may never be left.
     spinning: Vec<Vec<Path>>,
     /// Whether some path was cut at the loop bound: outcomes may be missing.
@@ -79,6 +81,7 @@ impl<'p> Unfolded<'p> {
         let agreed = if asked { agreed(program, &layout) } else { Vec::new() };
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
+        let mut covered = Vec::with_capacity(program.threads.len());
         let (mut bound_reached, mut held) = (false, 0);
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
@@ -96,12 +99,12 @@ impl<'p> Unfolded<'p> {
             let before = list.len();
             list.retain(|path| path.end != PathEnd::Cut);
             bound_reached |= list.len() != before;
-            let (spins, others): (Vec<Path>, Vec<Path>) =
-                list.into_iter().partition(|path| matches!(path.end, PathEnd::Spins { .. }));
-            paths.push(others);
-            spinning.push(spins);
+            let spins = |path: &mut Path| matches!(path.end, PathEnd::Spins { .. });
+            spinning.push(list.extract_if(.., spins).collect());
+            covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
+            paths.push(list);
         }
-        Ok(Unfolded { program, layout, paths, spinning, bound_reached, held, ends })
+        Ok(Unfolded { program, layout, paths, covered, spinning, bound_reached, held, ends })
     }
 
     /// How many combinations of paths there are.
@@ -345,7 +348,7 @@ impl<'u> Unfolding<'u> {
         let stuck = threads.filter_map(|(thread, path)| {
             let thread = ThreadId(thread);
             match path.end {
-                PathEnd::Finished | PathEnd::Cut | PathEnd::Fault { .. } => None,
+                PathEnd::Finished | PathEnd::Cut | PathEnd::Covered | PathEnd::Fault { .. } => None,
                 PathEnd::Waits { line } => Some(Stuck { thread, line, why: Stays::Waits }),
                 PathEnd::Spins { from, line } => {
                     let mut last = path.events[usize::from(from)..].iter();
@@ -371,6 +374,7 @@ impl<'u> Unfolding<'u> {
                 PathEnd::Spins { from, .. } => index >= usize::from(from),
                 PathEnd::Finished
                 | PathEnd::Cut
+                | PathEnd::Covered
                 | PathEnd::Waits { .. }
                 | PathEnd::Fault { .. } => false,
             }
@@ -383,9 +387,11 @@ impl<'u> Unfolding<'u> {
             PathEnd::Fault { reason, line } => {
                 Some((ThreadId(u8::try_from(thread).expect("few threads")), line, reason))
             }
-            PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {
-                None
-            }
+            PathEnd::Finished
+            | PathEnd::Cut
+            | PathEnd::Covered
+            | PathEnd::Waits { .. }
+            | PathEnd::Spins { .. } => None,
         });
         faults.or_else(|| self.diverged.map(|(thread, line)| (thread, line, DIVERGED)))
     }

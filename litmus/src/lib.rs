@@ -214,6 +214,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         constants: tail.constants,
         contested: None,
         sizes_agree: false,
+        omits_covered: false,
     };
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));

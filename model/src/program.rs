@@ -41,6 +41,9 @@ pub struct Program {
     pub contested: Option<Vec<ContestedBytes>>,
     /// Whether accesses of different sizes are known not to overlap, so that none of their races is undefined.
     pub sizes_agree: bool,
+    /// Whether paths are left out whose outcomes others have, as they only read the same bytes more often. A line may
+    /// be on no path then.
+    pub omits_covered: bool,
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.

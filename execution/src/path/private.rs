@@ -19,10 +19,10 @@ use model::value::{little_endian, low_bits};
 #[derive(Clone, Debug)]
 pub(super) struct PrivateWrite {
     /// Physical bytes.
-    bytes: Extent,
+    pub(super) bytes: Extent,
     /// Its bits above the bytes are 0.
-    value: ExprId,
-    taint: Mask,
+    pub(super) value: ExprId,
+    pub(super) taint: Mask,
 }
 
 /// An access to private bytes, in program order.

@@ -14,7 +14,7 @@ use super::inputs::{as_float, scanned};
 use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation};
 use super::repair;
-use super::scan::{ByteRange, MemoryUse, closed, written};
+use super::scan::{ByteRange, MemoryUse, closed, common, written};
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -267,6 +267,7 @@ impl<'a> RefinementCase<'a> {
         }
         program.observed = self.observed(&program, context, result);
         program.sizes_agree = self.sizes_agree;
+        program.omits_covered = true;
         Some(program)
     }
 
@@ -281,7 +282,8 @@ impl<'a> RefinementCase<'a> {
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;
         let mut program = self.around(bound.program, context, true, self.source.result.as_ref())?;
-        program.contested = self.contested(context, false);
+        let contested = self.contested(context, false);
+        program.contested = Some(contested.unwrap_or_else(|| common(&program)));
         Some(program)
     }
 
@@ -373,22 +375,27 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         let result = self.function(lowered).result.clone();
         let mut program = self.around(thread, context, lowered, result.as_ref());
         if let Some(program) = &mut program {
-            program.contested = self.contested(context, lowered);
+            let contested = self.contested(context, lowered);
+            program.contested = Some(contested.unwrap_or_else(|| common(program)));
         }
         Ok(program)
     }
 
-    /// An outcome that the published mapping of the source adds too says nothing about the target: reading R81.
+    /// An outcome that the published mapping of the source adds too, or where it is undefined, says nothing about the
+    /// target: reading R81.
     fn ask(&mut self, context: &Context) -> Result<ContextResult, Refused> {
         let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
         let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
         let found = self.compare(&source, &target);
-        if !matches!(found, ContextResult::Extra { .. }) {
+        let differs = |found: &ContextResult| {
+            matches!(found, ContextResult::Extra { .. } | ContextResult::TargetUndefined(_))
+        };
+        if !differs(&found) {
             return Ok(found);
         }
         if let Some(mapped) = self.mapped(context)
             && mapped.threads[0].lines != target.threads[0].lines
-            && matches!(self.compare(&source, &mapped), ContextResult::Extra { .. })
+            && differs(&self.compare(&source, &mapped))
         {
             return Ok(ContextResult::Withdrawn);
         }

@@ -81,7 +81,8 @@ impl DecisionScan {
         let mut signatures: BTreeSet<(ByteRange, Vec<bool>)> = BTreeSet::new();
         // Many paths have a comparison in common.
         let mut known = HashSet::new();
-        for path in unfolded.paths[0].iter().take(PATHS).take_while(|_| !is_over()) {
+        let paths = unfolded.paths[0].iter().chain(&unfolded.covered[0]);
+        for path in paths.take(PATHS).take_while(|_| !is_over()) {
             for decision in &path.decisions {
                 let seen = found.seen.entry(decision.line.into()).or_default();
                 let check = decision.check.map(|check| &path.checks[usize::from(check)]);

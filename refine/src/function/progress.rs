@@ -104,7 +104,7 @@ fn lost(
         scan.paths.iter().map(of).collect()
     };
     let (ours, theirs) = (sequences(&scans[0]), sequences(&scans[1]));
-    if scans.iter().any(|scan| scan.bound_reached) || ours == theirs {
+    if scans.iter().any(|scan| scan.bound_reached || scan.omits_paths) || ours == theirs {
         return None;
     }
     let only = ours.difference(&theirs).next().or_else(|| theirs.difference(&ours).next())?;

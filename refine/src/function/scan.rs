@@ -8,7 +8,7 @@ use execution::unfold::{UnfoldLimit, Unfolded};
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Line, Reg, TypeKind};
-use model::memory::{Extent, Space, VariableId};
+use model::memory::{Extent, Space, Variable, VariableId};
 use model::program::{ContestedBytes, Program};
 use model::rel::Conventions;
 use model::value::Value;
@@ -83,7 +83,9 @@ pub struct ThreadScan {
     computes_addresses: bool,
     /// Whether only strong accesses were assumed to return what other threads write.
     only_strong: bool,
-    /// The accesses on each path to the end of the thread.
+    /// Whether paths that only ask more often are left out, as there are too many.
+    pub omits_paths: bool,
+    /// The accesses on each path to the end of the thread, or to where the rest is left out.
     pub paths: Vec<Vec<PathAccess>>,
 }
 
@@ -133,6 +135,9 @@ pub enum ScanError {
 /// The reason where the time is over.
 pub const TOO_LONG: &str = "it takes too long";
 
+/// The reason where the thread has too many paths.
+const TOO_MANY: &str = "it has too many paths";
+
 /// How threads are scanned.
 #[derive(Clone, Copy)]
 pub struct ScanOptions<'a> {
@@ -148,6 +153,7 @@ pub struct ScanOptions<'a> {
 
 /// Lists the accesses of the only thread of a program.
 pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
+    let program = &Program { contested: Some(common(program)), ..program.clone() };
     let first = match scan_as_given(program, options) {
         Err(ScanError::Events) => scan_strong(program, options)?,
         found => found?,
@@ -169,6 +175,17 @@ pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, S
     let program = Program { contested: Some(contested.collect()), ..program.clone() };
     let second = scan_as_given(&program, options)?;
     Ok(ThreadScan { decisions: first.decisions, computes_addresses: true, ..second })
+}
+
+/// All memory that several threads can access.
+pub fn common(program: &Program) -> Vec<ContestedBytes> {
+    let common = |variable: &Variable| matches!(variable.space, Space::Global | Space::Shared);
+    let variables = (0u16..).map(VariableId).zip(&program.variables);
+    let whole = |(id, variable): (VariableId, &Variable)| {
+        let length = u32::try_from(variable.initial.len()).expect("memory is small");
+        ContestedBytes { variable: id, start: 0, length, values: None }
+    };
+    variables.filter(|(_, variable)| common(variable)).map(whole).collect()
 }
 
 /// The same where only strong accesses can return what other threads write.
@@ -220,6 +237,16 @@ pub fn closed(mut places: Vec<ByteRange>, uses: &[MemoryUse]) -> Vec<ByteRange> 
 }
 
 fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
+    match scan_paths(program, options) {
+        Err(ScanError::Limit(TOO_MANY)) => {
+            let program = Program { omits_covered: true, ..program.clone() };
+            scan_paths(&program, options)
+        }
+        found => found,
+    }
+}
+
+fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
     // Whether an execution is undefined is asked of the programs in contexts.
     let program = &Program { sizes_agree: true, ..program.clone() };
     let ends = |_| (options.is_over)().then_some(UnfoldLimit::Time);
@@ -227,7 +254,7 @@ fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadSc
         .map_err(|limit| {
             ScanError::Limit(match limit {
                 UnfoldLimit::Events => return ScanError::Events,
-                UnfoldLimit::Paths => "it has too many paths",
+                UnfoldLimit::Paths => TOO_MANY,
                 UnfoldLimit::Steps => "it has too many instructions",
                 UnfoldLimit::Barriers
                 | UnfoldLimit::Time
@@ -235,12 +262,16 @@ fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadSc
                 | UnfoldLimit::Interrupted => TOO_LONG,
             })
         })?;
-    let mut scan = ThreadScan { bound_reached: unfolded.bound_reached, ..ThreadScan::default() };
+    let mut scan = ThreadScan {
+        bound_reached: unfolded.bound_reached,
+        omits_paths: program.omits_covered,
+        ..ThreadScan::default()
+    };
     let paths = &unfolded.paths[0];
     let floats = floats(program);
     let mut fault = None;
     let mut barriers: BTreeSet<Vec<Step>> = BTreeSet::new();
-    for path in paths {
+    for path in paths.iter().chain(&unfolded.covered[0]) {
         match path.end {
             PathEnd::Fault { reason: "an address outside every declared location", line } => {
                 return Err(ScanError::Outside { line: line.into() });
@@ -249,11 +280,17 @@ fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadSc
                 let why = reason.to_owned();
                 fault.get_or_insert(ScanError::Fault { line: line.into(), why });
             }
-            PathEnd::Finished | PathEnd::Cut | PathEnd::Waits { .. } | PathEnd::Spins { .. } => {}
+            PathEnd::Finished
+            | PathEnd::Cut
+            | PathEnd::Covered
+            | PathEnd::Waits { .. }
+            | PathEnd::Spins { .. } => {}
         }
         let address = |check: &Assumption| matches!(check, Assumption::Equals(..));
         scan.computes_addresses |= path.checks.iter().any(address);
-        barriers.insert(path.events.iter().filter_map(meeting).collect());
+        if path.end != PathEnd::Covered {
+            barriers.insert(path.events.iter().filter_map(meeting).collect());
+        }
         scan.path(path, (options.promised, &floats), &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
@@ -337,7 +374,7 @@ impl ThreadScan {
                 seen.push(index);
             }
         }
-        if path.end == PathEnd::Finished {
+        if matches!(path.end, PathEnd::Finished | PathEnd::Covered) {
             self.paths.push(accessed);
         }
     }
