@@ -37,10 +37,15 @@ impl OpaqueOp {
             LG2 => lg2(value & low_bits(32)),
             RSQRT => rsqrt(value & low_bits(32)),
             SIN => OpaqueOp::SIN_OF_TURN.depends_on(Type::F32, &[turn(value)]),
+            OpaqueOp::ORIGINS => origins(sources),
             COS => OpaqueOp::COS_OF_TURN.depends_on(Type::F32, &[turn(value)]),
             _ => self.depends_on(ty, sources),
         }
     }
+
+    /// What a result is computed from, whatever computes it: the same for a product and a sum as for both at once,
+    /// and in each order.
+    pub const ORIGINS: OpaqueOp = OpaqueOp::named("origins");
 
     /// The sine and the cosine of a part of a turn.
     pub const SIN_OF_TURN: OpaqueOp = OpaqueOp::named("sin of a turn");
@@ -173,6 +178,27 @@ fn without_sign_extension(value: Value) -> Value {
     narrowed(narrowed(value, 64), 32)
 }
 
+/// A set in the low 13 bits of 16, which a float of each width has. The bits above them tell it from other values.
+const SET: Value = 0xa000;
+const ELEMENTS: u64 = 13;
+
+/// The union of the values: an element for each that is no set; 0 is empty, as code adds zeros.
+fn origins(values: &[Value]) -> Value {
+    let elements = low_bits(13);
+    let of = |value: Value| match value {
+        0 => 0,
+        _ if value & !elements == SET => value & elements,
+        _ => {
+            let value = without_sign_extension(value);
+            1 << (mixed(crate::value::low64(value ^ value >> 64)) % ELEMENTS)
+        }
+    };
+    match values.iter().fold(0, |all, &value| all | of(value)) {
+        0 => 0,
+        all => SET | all,
+    }
+}
+
 /// The last steps of `splitmix64`: each bit of the result depends on each bit of the word.
 fn mixed(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -220,6 +246,18 @@ mod tests {
         assert_eq!((shuffle(0), shuffle(32)), (777, 777));
         assert_ne!(shuffle(1), shuffle(2));
         assert_eq!(OpaqueOp::named("redux.add.s32").apply(Type::U32, &[9]), 9);
+    }
+
+    #[test]
+    fn origins_do_not_depend_on_how_they_are_grouped() {
+        let of = |sources: &[Value]| OpaqueOp::ORIGINS.apply(Type::F32, sources);
+        let bits = |number: f32| Value::from(number.to_bits());
+        let [a, b, c] = [2.0, 3.0, 102.0].map(bits);
+        assert_eq!(of(&[of(&[a, b]), c]), of(&[a, b, c]));
+        assert_eq!(of(&[of(&[a, c]), b]), of(&[c, b, a]));
+        assert_ne!(of(&[a, b]), of(&[a, c]));
+        assert_eq!(of(&[of(&[a]), 0]), of(&[a]));
+        assert_eq!(of(&[0]), 0);
     }
 
     #[test]

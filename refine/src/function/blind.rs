@@ -1,11 +1,13 @@
 //! A function in which operations on floats, and those without a definition, all have one result.
 //!
 //! Compilers contract, reorder and approximate them, and so may compute other values than their source by right.
-//! Where the values of a function and its lowering differ, both are compared again without them.
+//! Where the values of a function and its lowering differ, both are compared again with what the results are computed
+//! from, and then without them.
 
 use lift::function::Function;
 use model::isa::alu::{Alu, AluOp};
-use model::isa::float::{self, Rounding};
+use model::isa::float::{self, FloatOp, Rounding};
+use model::isa::opaque::OpaqueOp;
 use model::isa::{Instruction, Operand, Type, TypeKind};
 use model::value::{Value, low_bits, low64};
 
@@ -31,8 +33,17 @@ fn is_approximate(alu: &Alu) -> bool {
     }
 }
 
-/// The function with 1 as the result of each such operation; `None` if it has none.
-pub(super) fn blind(function: &Function) -> Option<Function> {
+/// What takes the place of such an operation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Replacement {
+    /// The values that the result is computed from: a value that is lost or stale still shows.
+    Origins,
+    /// The number 1.
+    One,
+}
+
+/// The function with the replacement of each such operation; `None` if it has none. A comparison holds.
+pub(super) fn blind(function: &Function, by: Replacement) -> Option<Function> {
     let mut function = function.clone();
     let mut found = false;
     for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {
@@ -40,7 +51,20 @@ pub(super) fn blind(function: &Function) -> Option<Function> {
             && is_approximate(alu)
         {
             found = true;
-            (alu.op, alu.sources) = (AluOp::Mov, vec![Operand::Imm(1)]);
+            let compares = matches!(
+                alu.op,
+                AluOp::Setp(_) | AluOp::Float(FloatOp::Compare { .. } | FloatOp::Unordered)
+            );
+            if by == Replacement::One || compares {
+                (alu.op, alu.sources) = (AluOp::Mov, vec![Operand::Imm(1)]);
+                continue;
+            }
+            alu.op = AluOp::Opaque(OpaqueOp::ORIGINS);
+            for source in &mut alu.sources {
+                if let Operand::Imm(value) = source {
+                    *value = 0;
+                }
+            }
         }
     }
     found.then_some(function)

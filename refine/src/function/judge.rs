@@ -16,7 +16,7 @@ use model::value::Value;
 
 use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
-use super::blind::{all_near, blind};
+use super::blind::{Replacement, all_near, blind};
 use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
@@ -51,28 +51,55 @@ pub fn judge(
     target: &Function,
     refiner: Refiner<'_>,
 ) -> (Finding, Option<usize>) {
-    let (finding, at) = located_finding(source, target, refiner.within_time());
+    let (finding, at) = compared(source, target, refiner.within_time());
     (with_notes(finding, [source, target]), at)
 }
 
-fn located_finding(source: &Function, target: &Function, refiner: Refiner<'_>) -> LocatedFinding {
-    let judged = || {
-        signatures(source, target)?;
-        let Cases { mut cases, one_sided } = cases(source, target, refiner)?;
-        let (finding, at) = judged(&mut cases, &one_sided)?;
-        if finding.verdict == Verdict::WrongValue
-            && let (Some(source), Some(target)) = (blind(source), blind(target))
-            && cases.iter_mut().all(|(case, ..)| is_rounded(case))
-        {
-            let (mut without, at) = located_finding(&source, &target, refiner);
-            if without.verdict != Verdict::WrongValue {
+/// Compares a function and its lowering; without rounded results if only these differ.
+fn compared(source: &Function, target: &Function, refiner: Refiner<'_>) -> LocatedFinding {
+    let (finding, at, rounded) = match judged_with_rounding(source, target, refiner) {
+        Ok(found) => found,
+        Err(finding) => return (*finding, None),
+    };
+    if rounded {
+        for by in [Replacement::Origins, Replacement::One] {
+            let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else {
+                continue;
+            };
+            let (mut without, at) = match judged_with_rounding(&source, &target, refiner) {
+                Ok((finding, at, _)) => (finding, at),
+                Err(finding) => (*finding, None),
+            };
+            if !is_alarm(&without) {
                 without.notes.push(NOT_COMPARED.to_owned());
-                return Ok((without, at));
+                // An order that matters for the results only has no effect here.
+                if by == Replacement::One && without.sufficient.take().is_some() {
+                    without.verdict = Verdict::Preserved;
+                }
+                return (without, at);
             }
         }
-        Ok((finding, at))
-    };
-    judged().unwrap_or_else(|finding: Box<Finding>| (*finding, None))
+    }
+    (finding, at)
+}
+
+/// Whether the finding may be due to rounding. A race may carry a rounded value to where both sides differ by more.
+fn is_alarm(finding: &Finding) -> bool {
+    finding.verdict == Verdict::WrongValue || finding.verdict == Verdict::Weaker && finding.racy
+}
+
+/// The finding, the line of the target at fault, and whether rounding may be all that differs.
+fn judged_with_rounding(
+    source: &Function,
+    target: &Function,
+    refiner: Refiner<'_>,
+) -> JudgeResult<(Finding, Option<usize>, bool)> {
+    signatures(source, target)?;
+    let Cases { mut cases, one_sided } = cases(source, target, refiner)?;
+    let (finding, at) = judged(&mut cases, &one_sided)?;
+    let rounded =
+        is_alarm(&finding) && (finding.racy || cases.iter_mut().all(|(case, ..)| is_rounded(case)));
+    Ok((finding, at, rounded))
 }
 
 /// Whether, without other threads, all that differs are floats close to each other.
