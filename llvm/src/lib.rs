@@ -270,7 +270,7 @@ mod tests {
             %wide = load i256, ptr %p\n  \
             %low = trunc i256 %wide to i32\n  \
             call void @unknown(i32 %n)\n  \
-            %a = atomicrmw nand ptr %p, i32 %low seq_cst\n  \
+            %a = atomicrmw add ptr %p, i128 1 seq_cst\n  \
             %c = icmp eq i32 %n, 0\n  \
             br i1 %c, label %then, label %end\n\
             then:\n  \
@@ -290,7 +290,7 @@ mod tests {
                 (5, "a parameter with `byref` is not supported"),
                 (7, "values of type i256 are not supported"),
                 (9, "a call of `@unknown`, which this module does not define"),
-                (10, "this operation of an `atomicrmw` is not supported"),
+                (10, "values of type i128 are not supported"),
             ]
         );
     }

@@ -43,7 +43,7 @@ pub(crate) fn test(function: &Function) -> String {
         }
     }
     for variable in &function.variables {
-        let count = variable.bytes.div_ceil(8);
+        let count = if variable.grows { 32 } else { variable.bytes.div_ceil(8) };
         let space = declared(variable.space);
         writeln!(text, "{space} .u64 {}[{count}];", variable.name).expect("it can be written");
     }

@@ -138,6 +138,10 @@ fn a_line_in_a_function_is_read_as_a_line_by_itself() {
         {
             continue;
         }
+        // A `cmpxchg` in a loop takes the place of an operation that PTX does not have.
+        if function.rows.iter().any(|row| !row.labels.is_empty()) {
+            continue;
+        }
         let wanted: Vec<_> = lines.iter().flat_map(|line| wanted(&line.operation)).collect();
         let opcodes = ["load", "store", "rmw", "cmpxchg", "fence"];
         let found: Vec<_> = function

@@ -48,7 +48,7 @@ fn what_is_not_covered_is_named_with_its_line() {
             "a store of `undef` is not supported",
         ),
         ("  store volatile i24 1, ptr %p", "an access of type i24 is not supported"),
-        ("  %v = atomicrmw nand ptr %p, i32 1 seq_cst", "this operation of an `atomicrmw`"),
+        ("  %v = atomicrmw add ptr %p, i128 1 seq_cst", "i128"),
         ("  %v = load { i32, i32 }, ptr %p", "`{ i32, i32 }` is not supported"),
         ("  %v = load i32, ptr inttoptr (i64 8 to ptr)", "the constant `inttoptr`"),
         ("  %v = load i32, ptr null", "an address that is a number is not supported"),
