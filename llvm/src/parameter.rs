@@ -58,7 +58,11 @@ impl<'a> Translator<'a, '_> {
             points_to = Some(self.space(space)?);
         }
         let types = &self.module.types;
-        let Some(places) = parameter.ty.places(types) else {
+        let is_short = matches!(parameter.ty, Ty::Ptr(space) if types.is_short(space));
+        // A part of an aggregate in memory has as many bytes as its scalar.
+        let places =
+            if is_short { Some(vec![(ScalarType::Ptr, 0)]) } else { parameter.ty.places(types) };
+        let Some(places) = places else {
             return self.no("a parameter of this type is not supported");
         };
         let no_alias = parameter.attributes.contains(&"noalias");
@@ -68,8 +72,7 @@ impl<'a> Translator<'a, '_> {
         let parts = if let ([(scalar, _)], false) = (&places[..], parameter.ty.is_aggregate(types))
         {
             self.container(*scalar)?;
-            let short = matches!(parameter.ty, Ty::Ptr(space) if types.is_short(space));
-            read.bits = if short { 32 } else { scalar_bits(*scalar) };
+            read.bits = if is_short { 32 } else { scalar_bits(*scalar) };
             self.entry(&register, EntryValue::Parameter(index));
             vec![(*scalar, register)]
         } else {
