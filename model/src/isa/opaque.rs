@@ -29,8 +29,15 @@ impl OpaqueOp {
     pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
         let value = sources[0];
         let lane = sources.get(1).copied().unwrap_or(value) & 31;
-        if SHUFFLES.contains(&self) && lane == 0 || REDUCTIONS.contains(&self) {
+        let shuffles = SHUFFLES.contains(&self);
+        if shuffles && lane == 0 || REDUCTIONS.contains(&self) {
             return value & low_bits(ty.bits);
+        }
+        if shuffles {
+            let value = value & low_bits(32);
+            let mut sources = sources.to_vec();
+            sources[0] = if is_small(value) { value } else { upper(value) };
+            return alike(value, self.depends_on(ty, &sources));
         }
         match self {
             EX2 => ex2(value & low_bits(32)),
@@ -70,6 +77,31 @@ impl OpaqueOp {
         } else {
             number & low_bits(ty.bits)
         }
+    }
+}
+
+/// Whether 32 bits are a small integer rather than a float or two halves.
+fn is_small(value: Value) -> bool {
+    matches!(value, ..0x400 | 0xffff_fc00..)
+}
+
+/// A float without its last digits, in which it differs between code that rounds it more often and less often. One
+/// half remains as it is.
+fn upper(value: Value) -> Value {
+    if value >> 16 == 0 { value } else { value >> 16 << 16 }
+}
+
+/// What a register of another lane contains: a number of the kind that this lane's value is. Beside a float, a small
+/// integer is so near to 0 that their sum does not show it.
+fn alike(value: Value, number: Value) -> Value {
+    // A half between 2 and 4, and the upper part of a float between 2 and 512, both with few digits, so that sums and
+    // products of some of them are exact.
+    let half = 0x4000 + ((number & 0x3f) << 4);
+    match (value >> 16, value & low_bits(16)) {
+        _ if is_small(value) => number,
+        (0, _) => half,
+        (_, low) if low != 0 && low.trailing_zeros() >= 6 => half << 16 | 0x4000,
+        _ => half << 16,
     }
 }
 
@@ -267,6 +299,28 @@ mod tests {
         assert_eq!(of(-5), of(0xffff_fffb));
         assert_eq!(of(-5), of(0xffff_ffff_ffff_fffb));
         assert_ne!(of(-5), of(0x7fff_fffb));
+    }
+
+    #[test]
+    fn a_shuffled_value_counts_beside_the_own_one() {
+        let other = |value: u32| {
+            let value = OpaqueOp::named("shfl.up.b32").apply(Type::U32, &[value.into(), 1, 0]);
+            u32::try_from(value).expect("32 bits")
+        };
+        for own in [2.0_f32, 0.3, -7.5] {
+            let sum = own + f32::from_bits(other(own.to_bits()));
+            assert!((sum - own).abs() > 1.0, "{own} {sum}");
+        }
+        let counts = |half: u32| (0x4000..0x6000).contains(&half);
+        let pair = other(0x4200_4400);
+        assert!(counts(pair >> 16) && counts(pair & 0xffff), "{pair:x}");
+        assert!(counts(other(0x4200)));
+        let third = (1.0_f32 / 3.0).to_bits();
+        assert_eq!(other(third), other(third + 1));
+        assert_ne!(other(third), other(third + (1 << 18)));
+        for small in [0, 51, 0xffff_fffb] {
+            assert!((1..1022).contains(&other(small)), "{small}");
+        }
     }
 
     #[test]
