@@ -36,7 +36,7 @@ fn module(body: &str) -> String {
     )
 }
 
-fn said(source: &str, target: &str) -> PairReport {
+pub(crate) fn said(source: &str, target: &str) -> PairReport {
     let read = |text: &str| {
         let (module, diagnostics) = ::ptx::read("m.ptx", text.as_bytes());
         assert_eq!(diagnostics, [], "{text}");
@@ -440,11 +440,13 @@ fn what_the_published_mapping_adds_is_withdrawn() {
     assert_eq!(of_listing(source, &wrong).finding.verdict, Verdict::WrongValue);
 }
 
-/// Judges the only function of a PTX module and a listing of these instructions.
-fn of_listing(source: &str, instructions: &[&str]) -> PairReport {
+/// Judges the only function of a PTX module and a listing of these instructions for its target.
+pub(crate) fn of_listing(source: &str, instructions: &[&str]) -> PairReport {
     let (module, _) = ::ptx::read("f.ptx", source.as_bytes());
+    let sm = source.split_once(".target sm_").and_then(|(_, rest)| rest.split_once('\n'));
+    let sm = sm.expect("a target").0.to_owned();
     let source = lift::module::functions(&module.expect("a module"));
-    let mut text = ".headerflags @\"EF_CUDA_SM90\"\n.section .text.f,\"ax\"\nf:\n".to_owned();
+    let mut text = format!(".headerflags @\"EF_CUDA_SM{sm}\"\n.section .text.f,\"ax\"\nf:\n");
     for (index, one) in instructions.iter().enumerate() {
         if one.ends_with(':') {
             writeln!(text, "{one}").expect("a string takes it");

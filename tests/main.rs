@@ -6,6 +6,7 @@ mod broken;
 mod cli;
 mod contexts;
 mod cxx;
+mod defects;
 #[cfg(unix)]
 mod docs;
 mod document;

@@ -7,7 +7,7 @@ use lift::function::{Function, HERE, Language, Refused};
 use model::isa::{Address, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
 use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
-use model::value::{Value, low_bits, low_bytes, low64};
+use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind};
 use super::inputs::{as_float, scanned};
@@ -179,7 +179,7 @@ impl<'a> RefinementCase<'a> {
         let MeetingLocation { place, float, .. } = &self.locations[at];
         match float.filter(|_| (FRESH..FRESH + 100).contains(&value)) {
             _ if self.torn => spread(value, 8 * place.bytes),
-            Some(bits) => as_float(value, bits) & low64(low_bytes(place.bytes)),
+            Some(bits) => as_float(value, bits, place.bytes),
             None => value,
         }
     }

@@ -78,22 +78,28 @@ pub(super) fn all_near(ours: &[Value], theirs: &[Value]) -> bool {
     ours.iter().zip(theirs).all(|(&ours, &theirs)| ours == theirs || is_near(ours, theirs))
 }
 
+/// The magnitude of floats below which a value is rather an integer, whose bits mean so small a float.
+const LEAST: f64 = 1e-9;
+
 /// Whether two values are close as a double, as singles, as halves or as `.bf16`.
 fn is_near(ours: Value, theirs: Value) -> bool {
-    let close = |a: f64, b: f64| {
-        a.is_normal() && b.is_normal() && (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
+    let close = |a: Option<f64>, b: Option<f64>| {
+        a.zip(b).is_some_and(|(a, b)| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()))
     };
-    let double = |value: Value| f64::from_bits(low64(value));
+    let float = |of: f64| (of.is_normal() && of.abs() >= LEAST).then_some(of);
+    let double = |value: Value| float(f64::from_bits(low64(value)));
     let single = |value: Value| {
         let bits = u32::try_from(value & low_bits(32)).expect("32 bits are left");
-        f64::from(f32::from_bits(bits))
+        float(f32::from_bits(bits).into())
     };
     let half = |value: Value| {
         let ty = |bits| Type { kind: TypeKind::Float, bits };
-        double(float::convert(ty(64), ty(16), Rounding::Nearest, value & low_bits(16)))
+        let is_normal = !matches!(value & 0x7c00, 0 | 0x7c00);
+        let wide = || float::convert(ty(64), ty(16), Rounding::Nearest, value & low_bits(16));
+        is_normal.then(wide).and_then(double)
     };
     let brain = |value: Value| single((value & low_bits(16)) << 16);
-    let parts = |bits: u16, number: &dyn Fn(Value) -> f64| {
+    let parts = |bits: u16, number: &dyn Fn(Value) -> Option<f64>| {
         (0..128 / bits).all(|part| {
             let [a, b] = [ours, theirs].map(|value| value >> (part * bits) & low_bits(bits));
             a == b || close(number(a), number(b))
@@ -118,5 +124,7 @@ mod tests {
         // Two halves: 1 and 2, and 1 and the next number after 2.
         assert!(is_near(0x4000_3c00, 0x4001_3c00));
         assert!(!is_near(0x4000_3c00, 0x3c00_4000));
+        // One `bf16`, 4 and 6, and two integers: as floats of 32 bits they would be close to each other.
+        assert!(!is_near(0x4080, 0x40c0) && !is_near(1000, 1001));
     }
 }

@@ -6,11 +6,12 @@ use execution::expr::{Expr, ExprId};
 use execution::path::{Assumption, Path};
 use execution::unfold::Unfolded;
 use model::isa::alu::AluOp;
-use model::isa::{Instruction, Operand};
+use model::isa::{Instruction, Operand, TypeKind};
 use model::memory::Space;
 use model::program::{InitialValue, Program};
 use model::value::{Value, little_endian, low_bytes, low64};
 
+use super::inputs::as_float;
 use super::scan::{ByteRange, ScanOptions};
 
 /// The maximum number of values of a dictionary, of a place, and of paths that are looked at.
@@ -29,7 +30,14 @@ pub struct DecisionScan {
 }
 
 /// Values that decide comparisons of these programs: their constants, arguments and masks, and their neighbours.
-pub fn dictionary(programs: [&Program; 2]) -> Vec<u64> {
+/// `with_floats`: also 2 as a float, where the programs compare floats, whose constants are words like any other.
+pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
+    let lines = programs.iter().flat_map(|program| &program.threads).flat_map(|one| &one.lines);
+    let compares = |instruction: &Instruction| {
+        matches!(instruction, Instruction::Alu(alu) if alu.ty.kind == TypeKind::Float
+            && matches!(alu.op, AluOp::Setp(_) | AluOp::Float(_)))
+    };
+    let with_floats = with_floats && lines.map(|line| &line.instruction).any(compares);
     let mut constants: BTreeSet<u64> = BTreeSet::new();
     let mut shifts: BTreeSet<u32> = BTreeSet::new();
     for thread in programs.iter().flat_map(|program| &program.threads) {
@@ -52,6 +60,9 @@ pub fn dictionary(programs: [&Program; 2]) -> Vec<u64> {
         }
     }
     let mut all = vec![0, 1];
+    if with_floats {
+        all.extend([16, 32, 64].map(|bits| as_float(2, bits, u32::from(bits) / 8)));
+    }
     // Small numbers are likelier to be compared with than addresses.
     all.extend(constants.iter().copied());
     all.extend(constants.iter().flat_map(|value| [value.wrapping_add(1), value.wrapping_sub(1)]));

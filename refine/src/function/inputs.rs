@@ -8,7 +8,7 @@ use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
 use model::program::Program;
-use model::value::{Value, low64};
+use model::value::{Value, low_bytes, low64};
 
 use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
 use super::decisions::dictionary;
@@ -78,6 +78,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     let (mut setup, mut first) = fitted(&base(source, target)?, sides, refiner)?;
     let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
+    let empty = setup.clone();
     let mut filled = setup.clone();
     fill(&mut filled, &first);
     // A number that the function takes for an address or a count may lead it astray.
@@ -95,10 +96,19 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         if tried > TRIED || !always && coverage.is_complete() {
             break;
         }
-        let Ok(scans) = scans(&other) else { continue };
-        if coverage.add(&scans) || always {
-            chosen.push((other, scans));
+        let scanned = match scans(&other) {
+            // With these arguments it may access more memory than with the first ones.
+            Err((_, ScanError::Outside { .. })) => refitted(&empty, &other, sides, *refiner),
+            scanned => scanned.ok().map(|scanned| (other, scanned)),
+        };
+        let Some((other, scanned)) = scanned else { continue };
+        if !coverage.add(&scanned) && !always {
+            continue;
         }
+        // More places of the same memory have numbers of their own, too.
+        let new = accessed(&scanned).any(|place| !accessed(&chosen[0].1).any(|one| one == place));
+        let fitted = if new { refitted(&empty, &other, sides, *refiner) } else { None };
+        chosen.push(fitted.unwrap_or((other, scanned)));
     }
     let mut setups: Vec<Setup> = Vec::new();
     for (setup, scans) in &chosen {
@@ -127,6 +137,30 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
     Ok(Inputs { setups: kept, one_sided: coverage.one_sided() })
+}
+
+/// The places that either side accesses.
+fn accessed(scans: &[ThreadScan; 2]) -> impl Iterator<Item = ByteRange> {
+    scans.iter().flat_map(|scan| scan.uses.iter().map(|one| one.place))
+}
+
+/// The first choice with the arguments and special registers of another one, and memory that fits them. The bound on
+/// loops remains.
+fn refitted(
+    empty: &Setup,
+    other: &Setup,
+    sides: [&Function; 2],
+    mut refiner: Refiner<'_>,
+) -> Option<ScannedSetup> {
+    let (arguments, special) = (other.arguments.clone(), other.special.clone());
+    let bound = refiner.bound;
+    let changed = Setup { arguments, special, ..empty.clone() };
+    let (mut setup, scanned) = fitted(&changed, sides, &mut refiner).ok()?;
+    elements(&mut setup, &scanned);
+    fill(&mut setup, &scanned);
+    refiner.bound = bound;
+    let scanned = scans(&setup, sides, &refiner).ok()?;
+    Some((setup, scanned))
 }
 
 /// The smallest memory that both sides stay inside, and what they do there.
@@ -202,8 +236,8 @@ fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     for (number, (place, one)) in (0..).zip(&uses) {
         let memory = &mut setup.memory[place.memory];
         let given = memory.initial_of(place.offset, place.bytes) != 0;
-        if one.plain && !given && !decides(place) && memory.space == Space::Global {
-            memory.set_initial(place.offset, place.bytes, distinct(number, one.float));
+        if one.plain && !given && !decides(place) {
+            memory.set_initial(place.offset, place.bytes, distinct(number, one.float, place.bytes));
         }
     }
     let private = scans.iter().flat_map(|scan| &scan.private);
@@ -212,7 +246,7 @@ fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
         .map(|(place, float)| (*place, *float))
         .collect();
     for (number, (place, float)) in (0..).zip(private) {
-        let value = distinct(number, float);
+        let value = distinct(number, float, place.bytes);
         setup.memory[place.memory].set_initial(place.offset, place.bytes, value);
     }
     for (place, values) in wanted(scans) {
@@ -224,17 +258,19 @@ fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
 }
 
 /// A number for each place; floats of so many bits in all parts of the place.
-fn distinct(number: u64, float: Option<u16>) -> u64 {
+fn distinct(number: u64, float: Option<u16>, bytes: u32) -> u64 {
     let Some(bits) = float else { return 51 + number };
-    as_float(2 + number, bits)
+    as_float(2 + number, bits, bytes)
 }
 
-/// A whole number as a float, in each part of 64 bits.
-pub(super) fn as_float(number: u64, bits: u16) -> u64 {
+/// A whole number as a float, in each part of a place. A narrower place has the upper part of the float: that of 32
+/// bits is a `bf16`.
+pub(super) fn as_float(number: u64, bits: u16, bytes: u32) -> u64 {
     let ty = Type { kind: TypeKind::Float, bits };
     let of = float::convert(ty, Type::U64, Rounding::Nearest, number.into());
     let parts = (0..64 / u32::from(bits)).map(|part| of << (part * u32::from(bits)));
-    low64(parts.fold(0, |all: Value, part| all | part))
+    let all = low64(parts.fold(0, |all: Value, part| all | part));
+    all >> u32::from(bits).saturating_sub(8 * bytes) & low64(low_bytes(bytes))
 }
 
 /// The values that decide the comparisons of both sides, by place.
@@ -299,7 +335,7 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
     let nothing = Default::default();
     let programs = sides.map(|side| bind(setup, side, &nothing));
     let [Ok(source), Ok(target)] = programs else { return all };
-    let words = dictionary([&source.program, &target.program]);
+    let words = dictionary([&source.program, &target.program], false);
     let special: BTreeSet<&String> = sides
         .iter()
         .flat_map(|side| &side.initial)
@@ -558,7 +594,7 @@ pub(super) fn scanned<T>(
             .map_err(|Refused { line, why }| (SIDES[side], ScanError::Fault { line, why }))
     };
     let threads = [bound_side(0)?, bound_side(1)?];
-    let dictionary = dictionary([&threads[0].program, &threads[1].program]);
+    let dictionary = dictionary([&threads[0].program, &threads[1].program], true);
     let one = |side: usize| {
         let (function, thread) = (sides[side], &threads[side]);
         let promised = |line: usize| {

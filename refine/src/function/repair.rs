@@ -26,8 +26,9 @@ pub(super) fn missing(
             all.extend(changed.map(|changed| (line, changed, added(now, stronger))));
         }
     }
-    // A change with fewer words is smaller.
-    all.sort_by_key(|(_, _, added)| added.split(' ').count());
+    // A change with fewer words is smaller. A wait that a listing does not show is no place for one.
+    let waits = |line: &usize| target.threads[0].lines[*line].text.starts_with("NOP");
+    all.sort_by_key(|(line, _, added)| (waits(line), added.split(' ').count()));
     for (line, instruction, added) in all {
         let mut mended = target.clone();
         for thread in 0..context.judged_threads() {
