@@ -2,7 +2,7 @@
 
 use refine::verdict::Verdict;
 
-use crate::functions::{of_listing, said};
+use crate::functions::{kernel, of_listing, said};
 
 /// A kernel, code that a compiler made of it, what is said of that code, and the changes with which it is right.
 struct Defect {
@@ -182,4 +182,47 @@ fn every_value_counts() {
         let wrong = said(&source, &module(&body.replacen(old, new, 1))).finding;
         assert_eq!(wrong.verdict, Verdict::WrongValue, "{old} => {new}: {wrong:?}");
     }
+}
+
+/// A value that is rounded otherwise is no order: in a race, it may come from another thread. What the result is
+/// computed from is still compared.
+#[test]
+fn a_race_may_carry_a_rounded_value() {
+    let quotient = |load: &str, first: &str| {
+        let divided = match first {
+            "" => "div.rn.f32 %f3, %f2, %f1;".to_owned(),
+            first => format!("rcp.rn.f32 %f4, %f1; mul.rn.f32 %f3, {first}, %f4;"),
+        };
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 x, .param .u64 y)\n{{\n\
+             .reg .b32 %r; .reg .f32 %f<5>; .reg .b64 %x, %y;\n\
+             ld.param.u64 %x, [x];\nld.param.u64 %y, [y];\n{load}.gpu.b32 %r, [%y+4];\n\
+             ld.global.f32 %f1, [%x];\nld.global.f32 %f2, [%x+4];\n{divided}\n\
+             st.global.f32 [%y], %f3;\nst.global.b32 [%y+8], %r;\nret;\n}}\n"
+        )
+    };
+    let source = quotient("ld.acquire", "");
+    let kept = said(&source, &quotient("ld.acquire", "%f2")).finding;
+    assert_eq!(kept.verdict, Verdict::Preserved, "{}", kept.why);
+    assert!(kept.notes.iter().any(|note| note.contains("are not compared")), "{:?}", kept.notes);
+    let other = said(&source, &quotient("ld.acquire", "%f1")).finding;
+    assert_eq!(other.verdict, Verdict::WrongValue, "{}", other.why);
+    let relaxed = said(&source, &quotient("ld.relaxed", "%f2")).finding;
+    assert_eq!(relaxed.verdict, Verdict::Weaker, "{}", relaxed.why);
+}
+
+/// The iterations of a loop with a barrier are cut, and what the contexts with it need is needed.
+#[test]
+fn a_loop_that_is_cut_gives_no_advice() {
+    let waits = |load: &str| {
+        kernel(&format!(
+            "L: bar.sync 0; {load}.gpu.u32 %r1, [%y]; setp.eq.u32 %p, %r1, 0; @%p bra L; \
+             ld.global.u32 %r2, [%x]; st.global.u32 [%y+4], %r2"
+        ))
+    };
+    let kept = said(&waits("ld.acquire"), &waits("ld.acquire")).finding;
+    assert_eq!((kept.verdict, kept.sufficient), (Verdict::Preserved, None), "{}", kept.why);
+    let relaxed = said(&waits("ld.acquire"), &waits("ld.relaxed")).finding;
+    assert_eq!(relaxed.verdict, Verdict::Weaker, "{}", relaxed.why);
 }

@@ -62,7 +62,7 @@ impl Drop for Place {
 
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md"), PathBuf::from("CONTRIBUTING.md")];
-    for folder in ["docs", "examples", "examples/llvm-ci"] {
+    for folder in ["docs", "examples", "examples/llvm-ci", "examples/triton"] {
         for entry in fs::read_dir(suite::root().join(folder)).expect("the folder is there") {
             let name = entry.expect("the folder can be read").file_name();
             if name.to_string_lossy().ends_with(".md") {

@@ -191,36 +191,8 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
     assert!(tested >= 30, "only {tested} tests");
 }
 
-/// A value that is rounded otherwise is no order: in a race, it may come from another thread. What the result is
-/// computed from is still compared.
-#[test]
-fn a_race_may_carry_a_rounded_value() {
-    let quotient = |load: &str, first: &str| {
-        let divided = match first {
-            "" => "div.rn.f32 %f3, %f2, %f1;".to_owned(),
-            first => format!("rcp.rn.f32 %f4, %f1; mul.rn.f32 %f3, {first}, %f4;"),
-        };
-        format!(
-            ".version 8.7\n.target sm_90\n.address_size 64\n\
-             .visible .entry k(.param .u64 x, .param .u64 y)\n{{\n\
-             .reg .b32 %r; .reg .f32 %f<5>; .reg .b64 %x, %y;\n\
-             ld.param.u64 %x, [x];\nld.param.u64 %y, [y];\n{load}.gpu.b32 %r, [%y+4];\n\
-             ld.global.f32 %f1, [%x];\nld.global.f32 %f2, [%x+4];\n{divided}\n\
-             st.global.f32 [%y], %f3;\nst.global.b32 [%y+8], %r;\nret;\n}}\n"
-        )
-    };
-    let source = quotient("ld.acquire", "");
-    let kept = said(&source, &quotient("ld.acquire", "%f2")).finding;
-    assert_eq!(kept.verdict, Verdict::Preserved, "{}", kept.why);
-    assert!(kept.notes.iter().any(|note| note.contains("are not compared")), "{:?}", kept.notes);
-    let other = said(&source, &quotient("ld.acquire", "%f1")).finding;
-    assert_eq!(other.verdict, Verdict::WrongValue, "{}", other.why);
-    let relaxed = said(&source, &quotient("ld.relaxed", "%f2")).finding;
-    assert_eq!(relaxed.verdict, Verdict::Weaker, "{}", relaxed.why);
-}
-
 /// A kernel of these instructions with pointers `%x` and `%y` and integers `%n` and `%m`.
-fn kernel(body: &str) -> String {
+pub(crate) fn kernel(body: &str) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n\
          .visible .entry k(.param .u64 x, .param .u64 y, .param .u32 n, .param .u32 m)\n{{\n\
