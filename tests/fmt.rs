@@ -167,6 +167,14 @@ fn said(output: &Output) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
+/// What no form has is kept as it is written.
+#[test]
+fn a_colon_in_an_operand_is_no_label() {
+    let text = "SASS a\nArch=sm_90\n{\n}\n P0@cta 0 ;\n here: MOV R1, 0:x1f ;\nexists (P0:R1=0)\n";
+    let formatted = format("colon", text.as_bytes()).expect("it can be formatted");
+    assert!(formatted.contains(" here: MOV R1, 0:x1f ;\n"), "{formatted}");
+}
+
 #[test]
 fn files_are_formatted_in_place() {
     let folder = folder("place");

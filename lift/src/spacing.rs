@@ -57,9 +57,6 @@ fn listed(text: &str, before: &[Token]) -> bool {
     near.find(|word| matches!(*word, "{" | "}")) == Some("{") && near.next() == Some("=")
 }
 
-/// Whether a space is printed between two tokens.
-pub type SpacingRule = fn(TokenPair<'_>) -> bool;
-
 /// Tokens as text, without the comments between them.
 pub fn text(text: &str, tokens: &[Token], rule: impl Fn(TokenPair<'_>) -> bool) -> String {
     let whole = |(first, last): (&Token, &Token)| first.at.to(last.at);
@@ -88,6 +85,13 @@ pub fn cell(pair: TokenPair<'_>) -> bool {
         _ if pair.either(&["|"]) => false,
         _ => pair.apart,
     }
+}
+
+/// The same for a token at this position. The colon of a label is the second token; another one is a part of an
+/// operand, such as `0:x1f`, which is kept as it is written where no form has it.
+pub fn cell_token(at: usize, pair: TokenPair<'_>) -> bool {
+    let label = if pair.before == ":" { at == 2 } else { at == 1 };
+    if pair.either(&[":"]) && !label { pair.apart } else { cell(pair) }
 }
 
 /// `.global .u32 x=1 @home gpu 0`, `int a[2]={1,2}`.

@@ -10,7 +10,7 @@ use text::report::{ByteSpan, Diagnostics};
 use crate::frame::{self, FrameBody};
 use crate::print::{PrintedRow, TestText};
 use crate::{Diagnostic, parse};
-use lift::spacing::{self, SpacingRule, TokenPair};
+use lift::spacing::{self, TokenPair};
 
 /// Why a file cannot be formatted.
 #[derive(Debug)]
@@ -254,11 +254,14 @@ fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRo
         let Some(last) = row.cells.last() else { continue };
         let first = row.cells[0].rest().first().map_or(row.cells[0].end(), |first| first.at);
         let start = before_row(text, (end, first.start), &mut rows, &mut behind);
-        let rule: SpacingRule = if index == 0 { spacing::placement } else { spacing::cell };
+        let rule = |at: usize, pair: TokenPair<'_>| match index {
+            0 => spacing::placement(pair),
+            _ => spacing::cell_token(at, pair),
+        };
         let (mut late, mut cells, mut from) = (Vec::new(), Vec::new(), start);
         for cell in &row.cells {
             let place = (from, cell.end().start);
-            cells.push(inline(text, cell.rest(), place, |_, pair| rule(pair), &mut late));
+            cells.push(inline(text, cell.rest(), place, rule, &mut late));
             from = cell.end().end;
         }
         end = last.end().end;
