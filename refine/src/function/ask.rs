@@ -73,12 +73,19 @@ impl<'a> RefinementCase<'a> {
         }
     }
 
-    /// The bytes that several threads access in a context, and what partners write there; `None` if it may be all.
-    /// `lowered`: whether the function is the target, and not the source or its mapping.
-    fn contested(&self, context: &Context, lowered: bool) -> Option<Vec<ContestedBytes>> {
+    /// The bytes that several threads of a context access, and what partners write there. `lowered`: whether the
+    /// function is the target, and not the source or its mapping.
+    fn contested(
+        &self,
+        program: &Program,
+        context: &Context,
+        lowered: bool,
+    ) -> Vec<ContestedBytes> {
         let twins = context.judged_threads();
         if twins > 1 {
-            return self.written_by_both().map(|sides| sides[usize::from(lowered)].clone());
+            let sides = self.written_by_both();
+            return sides
+                .map_or_else(|| common(program), |sides| sides[usize::from(lowered)].clone());
         }
         let mut written: BTreeMap<ByteRange, Vec<Value>> = BTreeMap::new();
         for op in context.threads[twins..].iter().flatten() {
@@ -101,7 +108,7 @@ impl<'a> RefinementCase<'a> {
             let values = written.get(&place).cloned().unwrap_or_default();
             place.contested(Some(values))
         });
-        Some(contested.collect())
+        contested.collect()
     }
 
     /// For each side, the bytes that are written where two threads run the function; `None` if they are not known.
@@ -282,8 +289,7 @@ impl<'a> RefinementCase<'a> {
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;
         let mut program = self.around(bound.program, context, true, self.source.result.as_ref())?;
-        let contested = self.contested(context, false);
-        program.contested = Some(contested.unwrap_or_else(|| common(&program)));
+        program.contested = Some(self.contested(&program, context, false));
         Some(program)
     }
 
@@ -375,8 +381,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         let result = self.function(lowered).result.clone();
         let mut program = self.around(thread, context, lowered, result.as_ref());
         if let Some(program) = &mut program {
-            let contested = self.contested(context, lowered);
-            program.contested = Some(contested.unwrap_or_else(|| common(program)));
+            program.contested = Some(self.contested(program, context, lowered));
         }
         Ok(program)
     }

@@ -51,55 +51,47 @@ pub fn judge(
     target: &Function,
     refiner: Refiner<'_>,
 ) -> (Finding, Option<usize>) {
-    let (finding, at) = compared(source, target, refiner.within_time());
+    let (finding, at) = compared(source, target, refiner.within_time()).unwrap_or_else(stopped);
     (with_notes(finding, [source, target]), at)
 }
 
 /// Compares a function and its lowering; without rounded results if only these differ.
-fn compared(source: &Function, target: &Function, refiner: Refiner<'_>) -> LocatedFinding {
-    let (finding, at, rounded) = match judged_with_rounding(source, target, refiner) {
-        Ok(found) => found,
-        Err(finding) => return (*finding, None),
-    };
-    if rounded {
-        for by in [Replacement::Origins, Replacement::One] {
-            let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else {
-                continue;
-            };
-            let (mut without, at) = match judged_with_rounding(&source, &target, refiner) {
-                Ok((finding, at, _)) => (finding, at),
-                Err(finding) => (*finding, None),
-            };
-            if !is_alarm(&without) {
-                without.notes.push(NOT_COMPARED.to_owned());
-                // An order that matters for the results only has no effect here.
-                if by == Replacement::One && without.sufficient.take().is_some() {
-                    without.verdict = Verdict::Preserved;
-                }
-                return (without, at);
+fn compared(
+    source: &Function,
+    target: &Function,
+    refiner: Refiner<'_>,
+) -> JudgeResult<LocatedFinding> {
+    let mut all = cases(source, target, refiner)?;
+    let (finding, at) = judged(&mut all)?;
+    if !is_alarm(&finding)
+        || !finding.racy && !all.cases.iter_mut().all(|(case, ..)| is_rounded(case))
+    {
+        return Ok((finding, at));
+    }
+    for by in [Replacement::Origins, Replacement::One] {
+        let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else { continue };
+        let without = cases(&source, &target, refiner).and_then(|mut all| judged(&mut all));
+        let (mut without, at) = without.unwrap_or_else(stopped);
+        if !is_alarm(&without) {
+            without.notes.push(NOT_COMPARED.to_owned());
+            // An order that matters for the results only has no effect here.
+            if by == Replacement::One && without.sufficient.take().is_some() {
+                without.verdict = Verdict::Preserved;
             }
+            return Ok((without, at));
         }
     }
-    (finding, at)
+    Ok((finding, at))
+}
+
+/// A finding that ended the comparison before any line was at fault.
+fn stopped(finding: Box<Finding>) -> LocatedFinding {
+    (*finding, None)
 }
 
 /// Whether the finding may be due to rounding. A race may carry a rounded value to where both sides differ by more.
 fn is_alarm(finding: &Finding) -> bool {
     finding.verdict == Verdict::WrongValue || finding.verdict == Verdict::Weaker && finding.racy
-}
-
-/// The finding, the line of the target at fault, and whether rounding may be all that differs.
-fn judged_with_rounding(
-    source: &Function,
-    target: &Function,
-    refiner: Refiner<'_>,
-) -> JudgeResult<(Finding, Option<usize>, bool)> {
-    signatures(source, target)?;
-    let Cases { mut cases, one_sided } = cases(source, target, refiner)?;
-    let (finding, at) = judged(&mut cases, &one_sided)?;
-    let rounded =
-        is_alarm(&finding) && (finding.racy || cases.iter_mut().all(|(case, ..)| is_rounded(case)));
-    Ok((finding, at, rounded))
 }
 
 /// Whether, without other threads, all that differs are floats close to each other.
@@ -148,6 +140,7 @@ fn cases<'a>(
     target: &'a Function,
     mut refiner: Refiner<'a>,
 ) -> JudgeResult<Cases<'a>> {
+    signatures(source, target)?;
     let sides = [source, target];
     let Inputs { setups, one_sided } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
@@ -164,10 +157,7 @@ fn cases<'a>(
     Ok(Cases { cases, one_sided })
 }
 
-fn judged(
-    cases: &mut [JudgedSetup<'_>],
-    one_sided: &[Vec<(usize, bool)>; 2],
-) -> JudgeResult<LocatedFinding> {
+fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFinding> {
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
     };
