@@ -250,6 +250,12 @@ impl Register {
             Some(Register { file, number: Some(number) })
         })
     }
+
+    /// The register this many places after it. Each one after `RZ` is `RZ`.
+    #[must_use]
+    pub fn ahead(self, places: u16) -> Register {
+        Register { number: self.number.map(|number| number.saturating_add(places)), ..self }
+    }
 }
 
 impl fmt::Display for Register {

@@ -192,8 +192,8 @@ impl ColumnReader<'_> {
 
     /// The register at a distance after another one.
     fn ahead(&mut self, first: Register, ahead: u16, at: ByteSpan) -> Option<Reg> {
-        let number = Some(first.number?.saturating_add(ahead));
-        Some(self.register(Register { number, ..first }, at))
+        first.number?;
+        Some(self.register(first.ahead(ahead), at))
     }
 
     /// `STG.E.ENL2.256 [R2.64], R4, R8`: 32 bytes, the lower half from the first registers.
@@ -229,8 +229,7 @@ impl ColumnReader<'_> {
         at: ByteSpan,
     ) -> Vec<Operand> {
         let each = |bit: u16| {
-            let number = first.number.map(|number| number.saturating_add(bit / 32));
-            let register = Register { number, ..first };
+            let register = first.ahead(bit / 32);
             match ty.bits {
                 64.. => self.pair(register, at),
                 32.. => self.read(register, at),
@@ -287,9 +286,7 @@ impl ColumnReader<'_> {
     /// Reading R97: a load from a sparse page reads no memory and returns zeros.
     fn nothing(&mut self, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
-            let number = first.number.map(|number| number.saturating_add(index));
-            if number.is_some() {
-                let register = self.register(Register { number, ..first }, to.at);
+            if let Some(register) = self.ahead(first, index, to.at) {
                 self.alu(AluOp::Mov, Type::U32, register, &[Operand::Imm(0)]);
             }
         }
@@ -322,9 +319,7 @@ impl ColumnReader<'_> {
         }
         let elements: Vec<Reg> = destinations.into_iter().flatten().collect();
         for (ahead, of_register) in (0..).zip(elements.chunks(usize::from(32 / bits.min(32)))) {
-            let number =
-                first.number.map(|number| number.saturating_add(ahead * bits.div_ceil(32)));
-            let register = Register { number, ..first };
+            let register = first.ahead(ahead * bits.div_ceil(32));
             if let (64.., [whole]) = (bits, of_register) {
                 self.cut(*whole, register, each, to);
                 continue;
@@ -343,8 +338,7 @@ impl ColumnReader<'_> {
     /// Writes a wide value to its registers.
     pub(super) fn cut(&mut self, whole: Reg, first: Register, ty: Type, to: &syntax::Operand<'_>) {
         for index in 0..ty.bits.div_ceil(32) {
-            let number = first.number.map(|number| number.saturating_add(index));
-            let register = self.register(Register { number, ..first }, to.at);
+            let register = self.register(first.ahead(index), to.at);
             let bit = u8::try_from(32 * index).expect("at most 96");
             self.alu(AluOp::Extract(bit), Type::U32, register, &[Operand::Reg(whole)]);
         }
@@ -358,15 +352,11 @@ impl ColumnReader<'_> {
         let Some(first) = operand.register() else {
             return unsupported("a wide value that is not a register");
         };
-        let half = |column: &mut Self, ahead: u16| {
-            let number = first.number.map(|number| number.saturating_add(ahead));
-            column.pair(Register { number, ..first }, operand.at)
-        };
-        let low = half(self, 0);
+        let low = self.pair(first, operand.at);
         if ty.bits == 64 {
             return Ok(low);
         }
-        let high = half(self, 2);
+        let high = self.pair(first.ahead(2), operand.at);
         Ok(self.computed(AluOp::Concat(64), B128, &[low, high]))
     }
 
@@ -402,11 +392,6 @@ impl ColumnReader<'_> {
                 space_at: operand.at,
             });
         }
-    }
-
-    fn read_piece(&mut self, first: Register, ahead: u16, at: ByteSpan) -> Operand {
-        let number = first.number.map(|number| number.saturating_add(ahead));
-        self.read(Register { number, ..first }, at)
     }
 
     pub(super) fn store(&mut self, instruction: &syntax::Instruction<'_>) -> SupportResult<()> {
@@ -467,7 +452,7 @@ impl ColumnReader<'_> {
             for one in values {
                 all.push(if elements > 1 {
                     let first = one.register().ok_or("a vector that is not in registers")?;
-                    self.read_piece(first, element, one.at)
+                    self.read(first.ahead(element), one.at)
                 } else {
                     self.joined(one, ty)?
                 });

@@ -151,8 +151,7 @@ impl ColumnReader<'_> {
 
     /// The variable whose address a register holds throughout the execution.
     fn fixed(&mut self, base: Register, wide: bool) -> Option<VariableId> {
-        let high = Register { number: base.number.map(|number| number.saturating_add(1)), ..base };
-        if self.written.contains(&base) || wide && self.written.contains(&high) {
+        if self.written.contains(&base) || wide && self.written.contains(&base.ahead(1)) {
             return None;
         }
         let here = self.thread;
@@ -161,7 +160,7 @@ impl ColumnReader<'_> {
             let register = thread.known_register(&name.to_string())?;
             thread.registers[usize::from(register.0)].initial
         };
-        if wide && initial(high).is_some() {
+        if wide && initial(base.ahead(1)).is_some() {
             return None;
         }
         match initial(base)? {

@@ -86,10 +86,9 @@ impl ColumnReader<'_> {
         }
         let wide = instruction.opcode.text == "CS2R" && !instruction.has("32");
         if let (true, Some(first)) = (wide, to.register())
-            && let Some(number) = first.number
+            && first.number.is_some()
         {
-            let high = syntax::Register { number: Some(number + 1), ..first };
-            let high = self.register(high, to.at);
+            let high = self.register(first.ahead(1), to.at);
             self.alu(AluOp::Mov, Type::U32, high, &[Operand::Imm(0)]);
         }
         Ok(())
@@ -108,7 +107,9 @@ impl ColumnReader<'_> {
         }
         let ty = size(instruction);
         let Some(first) = to.register() else { return unsupported("no register to load") };
-        let Some(number) = first.number else { return Ok(true) };
+        if first.number.is_none() {
+            return Ok(true);
+        }
         let words = ty.bits.div_ceil(32);
         let mut values = Vec::new();
         for word in 0..words {
@@ -122,8 +123,7 @@ impl ColumnReader<'_> {
         }
         // All are read before one is written: the first may be the index of another.
         for (word, value) in (0..words).zip(values) {
-            let number = Some(number.saturating_add(word));
-            let register = self.register(syntax::Register { number, ..first }, to.at);
+            let register = self.register(first.ahead(word), to.at);
             let narrow = Type { bits: ty.bits.min(32), ..ty };
             self.alu(AluOp::Mov, narrow, register, &[value]);
             if narrow.kind == TypeKind::Signed {

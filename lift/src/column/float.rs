@@ -254,7 +254,7 @@ impl ColumnReader<'_> {
             else {
                 return unsupported("a part of a register");
             };
-            let mut halves = [self.read(*first, operand.at), self.read_next(*first, 1, operand.at)];
+            let mut halves = [self.read(*first, operand.at), self.read(first.ahead(1), operand.at)];
             for half in &mut halves {
                 *half = self.signed_float(*half, value, F32)?;
             }

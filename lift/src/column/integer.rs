@@ -18,7 +18,7 @@ impl ColumnReader<'_> {
             return Operand::Imm(0);
         }
         let low = self.read(first, at);
-        let high = self.read_next(first, 1, at);
+        let high = self.read(first.ahead(1), at);
         self.computed(AluOp::Concat(32), Type::U64, &[low, high])
     }
 
@@ -47,12 +47,13 @@ impl ColumnReader<'_> {
     /// Writes a 64-bit value to a register and the next one.
     pub(super) fn halves(&mut self, to: &syntax::Operand<'_>, value: Operand) -> SupportResult<()> {
         let Some(first) = to.register() else { return unsupported("no register to write") };
-        let Some(number) = first.number else { return Ok(()) };
+        if first.number.is_none() {
+            return Ok(());
+        }
         let whole = self.hidden(64);
         self.alu(AluOp::Mov, Type::U64, whole, &[value]);
         for (ahead, bit) in [(0, 0), (1, 32)] {
-            let number = Some(number.saturating_add(ahead));
-            let register = self.register(Register { number, ..first }, to.at);
+            let register = self.register(first.ahead(ahead), to.at);
             self.alu(AluOp::Extract(bit), Type::U32, register, &[Operand::Reg(whole)]);
         }
         Ok(())

@@ -120,9 +120,7 @@ impl ColumnReader<'_> {
         }
         for index in 0..bits / ty.bits {
             let op = AluOp::Opaque(OpaqueOp::named(&format!("{name}.d{index}")));
-            let ahead = index * ty.bits / 32;
-            let number = first.number.map(|number| number.saturating_add(ahead));
-            let register = Register { number, ..first };
+            let register = first.ahead(index * ty.bits / 32);
             if ty.bits == 64 {
                 let whole = self.hidden(64);
                 self.alu(op, ty, whole, &[hash]);

@@ -136,8 +136,7 @@ fn written(instruction: &syntax::Instruction<'_>) -> Vec<Register> {
     let Some(first) = instruction.operands.first().and_then(syntax::Operand::register) else {
         return Vec::new();
     };
-    let ahead = |ahead| first.number.map(|number: u16| number.saturating_add(ahead));
-    (0..8).map(|index| Register { number: ahead(index), ..first }).collect()
+    (0..8).map(|index| first.ahead(index)).collect()
 }
 
 /// Whether an instruction reads memory.
@@ -348,12 +347,6 @@ impl ColumnReader<'_> {
                 | RegisterFile::Scoreboard,
             ) => Operand::Imm(0),
         }
-    }
-
-    /// The value of the register at a distance after another one.
-    fn read_next(&mut self, register: Register, ahead: u16, at: ByteSpan) -> Operand {
-        let number = register.number.map(|number| number.saturating_add(ahead));
-        self.read(Register { number, ..register }, at)
     }
 
     /// The destination register; `None` for `RZ` and `PT`.
