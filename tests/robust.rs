@@ -340,10 +340,31 @@ fn an_interrupted_run_says_what_it_has_done() {
     fs::copy(suite::root().join(HOLDS), folder.join("a.litmus")).expect("it is copied");
     let large = folder.join("b.litmus");
     fs::write(&large, too_large("atomics")).expect("it can be written");
-    for arguments in
-        [&["check", "-v", "--engine=enumerate"][..], &["explore", "--states=1000000000"]]
-    {
-        let mut command = causeway(&[arguments, &["-j2", "--memory=8GiB", text(&folder)]].concat());
+    let module = folder.join("c.ptx");
+    fs::write(&module, short_and_long()).expect("it can be written");
+    let module = text(&module);
+    for (arguments, paths, said, of) in [
+        (
+            &["check", "-v", "--engine=enumerate"][..],
+            &[text(&folder)][..],
+            "1 test: 1 ok",
+            "2 files",
+        ),
+        (&["explore", "--states=1000000000"], &[text(&folder)], "MP on", "2 files"),
+        (
+            &["lower", "--timeout=1000", "--from"],
+            &[module, "--to", module],
+            "1 function: ",
+            "2 functions",
+        ),
+        (
+            &["lower", "--timeout=1000", "--format=sarif", "--from"],
+            &[module, "--to", module],
+            "\"exitCode\": 0",
+            "2 functions",
+        ),
+    ] {
+        let mut command = causeway(&[arguments, paths, &["-j2", "--memory=8GiB"]].concat());
         let mut child = command.spawn().expect("the program starts");
         std::thread::sleep(Duration::from_secs(2));
         let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
@@ -357,12 +378,32 @@ fn an_interrupted_run_says_what_it_has_done() {
         let (out, err) = (output.stdout, output.stderr);
         let (out, err) = (String::from_utf8_lossy(&out), String::from_utf8_lossy(&err));
         assert_eq!(output.status.code(), Some(130), "{arguments:?}: {out}{err}");
-        assert!(
-            out.contains(if arguments[0] == "check" { "1 test: 1 ok" } else { "MP on" }),
-            "{out}"
-        );
-        assert!(err.contains("interrupted: 1 of 2 files are judged"), "{err}");
+        assert!(out.contains(said), "{out}");
+        assert!(err.contains(&format!("interrupted: 1 of {of} are judged")), "{err}");
     }
+}
+
+/// A module with a function that is judged at once, and one that takes minutes.
+#[cfg(unix)]
+fn short_and_long() -> String {
+    let kernel = |name: &str, accesses: usize| {
+        let access = |at: usize| {
+            format!(
+                "ld.relaxed.gpu.global.u32 %r{0}, [%rd1+{1}];\n\
+                 st.relaxed.gpu.global.u32 [%rd1+{2}], %r{0};\n",
+                at % 8,
+                4 * at,
+                4 * at + 400
+            )
+        };
+        let body: String = (0..accesses).map(access).collect();
+        format!(
+            ".visible .entry {name}(.param .u64 x)\n{{\n.reg .b32 %r<8>; .reg .b64 %rd<2>;\n\
+             ld.param.u64 %rd1, [x];\n{body}ret;\n}}\n"
+        )
+    };
+    let header = ".version 8.7\n.target sm_90\n.address_size 64\n";
+    [header.to_owned(), kernel("short", 1), kernel("long", 14)].concat()
 }
 
 #[cfg(unix)]

@@ -157,6 +157,31 @@ fn colour_is_for_terminals_and_for_whom_asks() {
     assert!(!at_terminal(&[("TERM", "dumb")]));
 }
 
+/// Progress is for people: on standard error, and only if that is a terminal.
+#[cfg(unix)]
+#[test]
+fn progress_is_shown_at_terminals_only() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no `script`, which makes a terminal");
+        return;
+    }
+    let files = "lower --from tests/lower/modules.ptx --to tests/lower/modules.made.ptx";
+    let at_terminal = |more: &str| {
+        let causeway = env!("CARGO_BIN_EXE_causeway");
+        let script = format!("script -qec \"'{causeway}' {files} {more}\" /dev/null");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(suite::root()).stdin(Stdio::null());
+        command.env("TERM", "xterm").env("NO_COLOR", "1");
+        text(&command.output().expect("there is a shell").stdout)
+    };
+    // Only standard error is the terminal.
+    assert!(at_terminal(">/dev/null").contains(" functions "), "{}", at_terminal(">/dev/null"));
+    assert_eq!(at_terminal("-q >/dev/null"), "");
+    assert_eq!(at_terminal(">/dev/null 2>/dev/null"), "");
+    // Only standard output is.
+    assert!(!at_terminal("2>/dev/null").contains('\u{1b}'));
+}
+
 /// What is printed and cannot be written is no success, whatever it is and whyever it cannot.
 #[test]
 fn an_output_that_cannot_be_written_is_no_success() {

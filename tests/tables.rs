@@ -27,6 +27,7 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
         racy: false,
         baseline: &baseline,
         min_coverage: None,
+        quiet: false,
     });
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);

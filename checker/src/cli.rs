@@ -84,7 +84,8 @@ pub enum Command {
     /// Check whether a compiler preserved the memory model of its source
     ///
     /// Exit codes: 0 every row is preserved or stronger; 1 one is weaker, of a wrong value or invalid; 2
-    /// the file could not be read; 4 some result is outside, unsupported or undecided, and none is worse.
+    /// the file could not be read; 4 some result is outside, unsupported or undecided, and none is worse; 130
+    /// the run was interrupted, and its results so far are printed.
     Lower(Lower),
     /// Run litmus tests on the machine: caches and queues instead of axioms
     Explore(Explore),
@@ -263,6 +264,9 @@ pub struct Lower {
     pub bound: u32,
     #[command(flatten)]
     pub limits: LimitArgs,
+    /// The time limit of the run. Functions that it does not reach are undecided [default: none]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["rows", "table"])]
+    pub total_timeout: Option<Duration>,
     /// Accept the findings in this file, the output of `--format json`: only new ones fail
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
@@ -281,6 +285,10 @@ pub struct Lower {
     /// Assume that sub-word atomics are accessed only by the same compare-exchange loop
     #[arg(long)]
     pub cas_only: bool,
+    /// Show only what fails as `weaker`, `wrong-value` or `invalid`, and the summary, and no progress. The other
+    /// formats are not affected
+    #[arg(short, long)]
+    pub quiet: bool,
     /// The number of queries to judge in parallel [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,

@@ -195,7 +195,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
             let (exit, seconds) = (summary.exit(), summary.seconds);
             report.end(&CommandRun { command: "check", exit, seconds }, out)?;
             out.flush()?;
-            return interrupted(summary.total(), files.len(), err);
+            return interrupted((summary.total(), files.len()), "files", err);
         };
         summary.add(&item);
         complain(item.unread().as_ref(), report.as_ref(), out, err)?;
@@ -209,10 +209,14 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(summary.exit())
 }
 
-/// Prints how many files an interrupted run has judged.
-pub(crate) fn interrupted(done: usize, of: usize, err: &mut dyn Write) -> io::Result<()> {
+/// Prints how many files or functions an interrupted run has judged.
+pub(crate) fn interrupted(
+    (done, of): (usize, usize),
+    what: &str,
+    err: &mut dyn Write,
+) -> io::Result<()> {
     if interrupt::raised() {
-        writeln!(err, "interrupted: {done} of {of} files are judged")?;
+        writeln!(err, "interrupted: {done} of {of} {what} are judged")?;
     }
     Ok(())
 }
@@ -272,12 +276,16 @@ fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io
             tearing: !command.no_tearing,
             bound: command.bound,
             patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
+            deadline: command.total_timeout.map(|time| Instant::now() + time),
             ..refine::Refiner::new(&models)
         },
         assumptions: refine::Assumptions { cas_only: command.cas_only },
         jobs: command.jobs.map_or(cores, usize::from),
     };
-    lower::command(command, &setting, &progress, out, err)
+    let bar = |count: usize, what: &str| {
+        if command.quiet { ProgressBar::hidden() } else { progress(count, what) }
+    };
+    lower::command(command, &setting, &bar, out, err)
 }
 
 fn explore_command(

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY};
+use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY, interrupt};
 use model::cxx::{self, ReleaseSequence};
 use model::program::Program;
 use model::rel::{Axiom, Model};
@@ -65,7 +65,7 @@ pub struct Refiner<'a> {
     pub bound: u32,
     /// The limits of one program: reading R94.
     pub patience: Patience,
-    /// The time at which the question that the program belongs to is given up.
+    /// The time at which the run is given up, or the question that the program belongs to.
     pub deadline: Option<Instant>,
 }
 
@@ -140,14 +140,16 @@ impl<'a> Refiner<'a> {
         Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience, deadline: None }
     }
 
-    /// The same for one question, which is given up when the time is over.
+    /// The same for one question, which is given up when its time or that of the run is over.
     pub(crate) fn within_time(self) -> Refiner<'a> {
-        Refiner { deadline: Some(Instant::now() + self.patience.time), ..self }
+        let end = Instant::now() + self.patience.time;
+        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
+        Refiner { deadline: Some(end), ..self }
     }
 
     /// Whether the question is to be given up.
     pub(crate) fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        interrupt::raised() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The model of a language.

@@ -74,7 +74,7 @@ pub fn command(
             let (exit, seconds) = (summary.exit(), summary.seconds);
             report.end(&CommandRun { command: "explore", exit, seconds }, out)?;
             out.flush()?;
-            return run::interrupted(done, files.len(), err);
+            return run::interrupted((done, files.len()), "files", err);
         };
         done += 1;
         let item = ExploredFile { path: files[index].clone(), outcome };

@@ -67,7 +67,7 @@ impl<'a> FunctionsReport<'a> {
 
     /// Reports what waited, and the numbers of all.
     pub(crate) fn end(
-        mut self,
+        &mut self,
         reporter: &mut Reporter<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
@@ -83,7 +83,8 @@ impl<'a> FunctionsReport<'a> {
         let functions = if all.len() == 1 { "function" } else { "functions" };
         let mut lines = vec![format!("{} {functions}: {counts}{old}", all.len())];
         // One reason stands above already.
-        if all.len() > judged + 1 {
+        let above = usize::from(!reporter.hides_unjudged());
+        if all.len() > judged + above {
             let percent = 100 * judged / all.len();
             lines.push(format!("{judged} judged ({percent} %); not judged, by reason:"));
             let reasons = reasons(all.iter().map(|said| &said.finding)).into_iter();

@@ -14,6 +14,7 @@ use engine::exit::Exit;
 use engine::parallel::in_order;
 use indicatif::ProgressBar;
 use lift::function::Functions;
+use refine::function::FunctionPair;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
 
@@ -23,6 +24,7 @@ use self::report::{Baseline, ReportOptions, Reporter};
 use crate::cli::Lower;
 use crate::input;
 use crate::report::finding::{UnreadInput, UnreadReason};
+use crate::run;
 
 /// A progress bar at a terminal.
 struct Bar(ProgressBar);
@@ -60,7 +62,8 @@ pub fn command(
     };
     let (format, racy, baseline) = (command.format, command.racy, &baseline);
     let min_coverage = command.min_coverage;
-    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline, min_coverage });
+    let quiet = command.quiet;
+    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline, min_coverage, quiet });
     let how = JudgeOptions { command, setting, bar };
     match (&command.table, &command.rows, &command.from, &command.to) {
         (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,
@@ -165,20 +168,37 @@ fn of_functions(
         let why = UnreadReason::Unreadable(&why);
         return reporter.unread(&UnreadInput { path: from, why }, (out, err));
     }
-    let bar = (how.bar)(pairs.len(), "functions");
-    let mut report = FunctionsReport::new(FilePair { source: from, target: to });
+    let report = FunctionsReport::new(FilePair { source: from, target: to });
+    of_pairs((&pairs, "functions"), report, how, reporter, (out, err))
+}
+
+/// Judges pairs of functions, each of which is reported as soon as it and those before it are judged.
+fn of_pairs(
+    (pairs, what): (&[FunctionPair], &'static str),
+    mut report: FunctionsReport<'_>,
+    how: &JudgeOptions<'_>,
+    reporter: &mut Reporter<'_>,
+    (out, err): Streams<'_>,
+) -> io::Result<()> {
+    let bar = (how.bar)(pairs.len(), what);
     let work = |index: usize| {
         let said = function::judge(&pairs[index], how.setting.refiner);
         bar.inc(1);
         said
     };
-    let shown = in_order(pairs.len(), how.setting.jobs, &work, &mut |result| match result {
-        Some((_, said)) => bar.suspend(|| report.add(said, reporter, out)),
-        None => Ok(()),
+    let mut done = 0;
+    let shown = in_order(pairs.len(), how.setting.jobs, &work, &mut |result| {
+        let Some((_, said)) = result else {
+            bar.finish_and_clear();
+            report.end(reporter, out)?;
+            reporter.finish(out)?;
+            return run::interrupted((done, pairs.len()), what, err);
+        };
+        done += 1;
+        bar.suspend(|| report.add(said, reporter, out))
     });
     bar.finish_and_clear();
-    shown?;
-    report.end(reporter, out)
+    shown
 }
 
 /// The architecture to compile threads for if the command line gives none.
@@ -229,20 +249,11 @@ fn of_tests(
         };
         pair.name = format!("{}{more} on sm_{arch}, {}", driven.name, driven.symbol);
         pair.test = Some(driven.test.clone());
-    }
-    let progress = Bar((how.bar)(pairs.len(), "threads"));
-    let mut said = function::judge_all(&pairs, how.setting.refiner, how.setting.jobs, &progress);
-    progress.end();
-    for said in &mut said {
-        let illegal = |driven: &drive::ThreadGroup| {
-            driven.illegal && said.name.ends_with(&format!(", {}", driven.symbol))
-        };
-        if threads.iter().any(illegal) {
+        if driven.illegal {
             let why = "the assembler emitted an instruction that the disassembler does not know";
-            said.finding = Finding::new(Verdict::Invalid, why);
+            pair.found = Some(Finding::new(Verdict::Invalid, why));
         }
     }
-    let mut report = FunctionsReport::new(FilePair { source: &module, target: &listing });
-    said.into_iter().try_for_each(|said| report.add(said, reporter, out))?;
-    report.end(reporter, out)
+    let report = FunctionsReport::new(FilePair { source: &module, target: &listing });
+    of_pairs((&pairs, "threads"), report, how, reporter, (out, err))
 }

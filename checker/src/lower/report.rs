@@ -114,6 +114,8 @@ pub struct ReportOptions<'a> {
     pub baseline: &'a Baseline,
     /// The percentage of functions that have to be judged; all of them if it is not given.
     pub min_coverage: Option<u8>,
+    /// Whether people see only what fails.
+    pub quiet: bool,
 }
 
 /// The exit code of a finding after the baseline and the command line are applied.
@@ -132,12 +134,13 @@ pub struct Reporter<'a> {
     exit: Exit,
     /// Whether enough is judged, so that the rest does not fail the run.
     covered: bool,
+    ended: bool,
 }
 
 impl<'a> Reporter<'a> {
     pub fn new(manner: ReportOptions<'a>) -> Reporter<'a> {
         let (report, start) = (manner.format.report(), Instant::now());
-        Reporter { manner, report, start, exit: Exit::AsExpected, covered: false }
+        Reporter { manner, report, start, exit: Exit::AsExpected, covered: false, ended: false }
     }
 
     /// Whether the result of a function depends on how many others are judged.
@@ -166,8 +169,18 @@ impl<'a> Reporter<'a> {
     }
 
     pub(super) fn one(&mut self, one: &dyn Reportable, out: &mut dyn Write) -> io::Result<()> {
-        self.exit = self.exit.max(one.case().exit);
-        self.report.one(one, out)
+        let exit = one.case().exit;
+        self.exit = self.exit.max(exit);
+        if self.hides_unjudged() && exit < Exit::Differs {
+            Ok(())
+        } else {
+            self.report.one(one, out)
+        }
+    }
+
+    /// Whether what is not judged occurs only in the summary.
+    pub(super) fn hides_unjudged(&self) -> bool {
+        self.manner.quiet && self.manner.format == ReportFormat::Text
     }
 
     /// An input that is not judged. Its errors go to standard error in every format, since a line of JSON is a
@@ -199,11 +212,19 @@ impl<'a> Reporter<'a> {
         self.report.sum(&TextLine(line), out)
     }
 
+    /// Prints the end of the report, unless it is printed. An interrupted run does so before its threads end.
+    pub(super) fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if !std::mem::replace(&mut self.ended, true) {
+            let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
+            self.report.end(&CommandRun { command: "lower", exit, seconds }, out)?;
+        }
+        out.flush()
+    }
+
     /// Ends the report. The worst result determines the exit code.
     pub fn end(mut self, out: &mut dyn Write) -> io::Result<Exit> {
-        let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
-        self.report.end(&CommandRun { command: "lower", exit, seconds }, out)?;
-        Ok(exit)
+        self.finish(out)?;
+        Ok(self.exit)
     }
 }
 

@@ -22,10 +22,8 @@ mod weaken;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::parallel;
 use lift::function::{Function, Functions, Refusals};
 
-use crate::Progress;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, RefusedPart, Verdict};
 
@@ -36,6 +34,8 @@ pub struct FunctionPair {
     pub test: Option<PathBuf>,
     pub source: Option<Result<Function, Refusals>>,
     pub target: Option<Result<Function, Refusals>>,
+    /// What is known already, in place of a judgement.
+    pub found: Option<Finding>,
 }
 
 /// The result for a pair.
@@ -63,15 +63,18 @@ pub fn paired(source: Functions, target: Functions) -> Vec<FunctionPair> {
         .into_iter()
         .map(|(name, function)| {
             let target = theirs.remove(&name);
-            FunctionPair { name, test: None, source: Some(function), target }
+            FunctionPair { name, test: None, source: Some(function), target, found: None }
         })
         .collect();
     all.extend(order.into_iter().filter_map(|name| {
         let target = theirs.remove(&name)?;
-        Some(FunctionPair { name, test: None, source: None, target: Some(target) })
+        Some(FunctionPair { name, test: None, source: None, target: Some(target), found: None })
     }));
     all
 }
+
+/// The reason of a function that is not judged because the others took all of the time.
+const NOT_REACHED: &str = "not judged: the run's time is used up";
 
 /// Judges one pair.
 pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
@@ -85,11 +88,15 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
             Err(refused) => refused.first().line,
         })
     };
-    let (finding, at) = match (&pair.source, &pair.target) {
-        (None, _) => absent("source"),
-        (_, None) => absent("target"),
-        (Some(Err(_)), _) | (_, Some(Err(_))) => (refused(pair), None),
-        (Some(Ok(source)), Some(Ok(target))) => {
+    let (finding, at) = match (&pair.found, &pair.source, &pair.target) {
+        (Some(found), ..) => (found.clone(), None),
+        (None, None, _) => absent("source"),
+        (None, _, None) => absent("target"),
+        (None, Some(Err(_)), _) | (None, _, Some(Err(_))) => (refused(pair), None),
+        (None, Some(Ok(_)), Some(Ok(_))) if refiner.is_over() => {
+            (Finding::new(Verdict::Undecided, NOT_REACHED), None)
+        }
+        (None, Some(Ok(source)), Some(Ok(target))) => {
             let sides = (parts::in_parts(source, target), parts::in_parts(target, source));
             judge::judge(&sides.0, &sides.1, refiner)
         }
@@ -120,19 +127,4 @@ fn refused(pair: &FunctionPair) -> Finding {
         format!("line {} of the {}: {}", first.line, first.side, first.why)
     });
     Finding { refused, ..Finding::new(Verdict::Unsupported, why) }
-}
-
-/// Judges all pairs on `jobs` threads. The reports are in the order of the pairs.
-pub fn judge_all(
-    pairs: &[FunctionPair],
-    refiner: Refiner<'_>,
-    jobs: usize,
-    progress: &dyn Progress,
-) -> Vec<PairReport> {
-    let work = |(): &mut (), index: usize| {
-        let said = judge(&pairs[index], refiner);
-        progress.done();
-        said
-    };
-    parallel::all(pairs.len(), jobs, &|| (), &work)
 }
