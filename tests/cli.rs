@@ -54,11 +54,8 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ),
     ("lower-functions-quiet", &["lower", "--from", MESSAGE, "--to", MADE, "--quiet"]),
     ("lower-few-quiet", &["lower", "--rows", "tests/lower/few.csv", "-q"]),
-    (
-        "lower-functions-out-of-time",
-        &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--total-timeout=0.000001"],
-    ),
-    ("lower-rows-total-timeout", &["lower", "--rows", "tests/lower/few.csv", "--total-timeout=1"]),
+    ("lower-late", &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--total-timeout=1e-6"]),
+    ("lower-late-rows", &["lower", "--rows", "tests/lower/few.csv", "--total-timeout=1"]),
     ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
     ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
     ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
