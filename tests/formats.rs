@@ -13,6 +13,10 @@ use crate::suite;
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
+const LINES: &str = "tests/lower/lines.ll";
+const LINES_MADE: &str = "tests/lower/lines.ptx";
+const KERNEL: &str = "tests/lower/lines.kernel.ptx";
+const LISTING: &str = "tests/lower/lines.sass";
 const KNOWN: &str = "tests/lower/message.known.json";
 const LEAKY: &str = "tests/cli/leaky.table";
 
@@ -29,6 +33,14 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "lower-functions-known-sarif",
         &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN, "--format=sarif"],
     ),
+    ("lower-functions-quiet", &["lower", "--from", MESSAGE, "--to", MADE, "--quiet"]),
+    ("lower-few-quiet", &["lower", "--rows", "tests/lower/few.csv", "-q"]),
+    ("lower-late", &["lower", "--from", LINES, "--to", LINES_MADE, "--total-timeout=1e-6"]),
+    ("lower-late-rows", &["lower", "--rows", "tests/lower/few.csv", "--total-timeout=1"]),
+    ("lower-lines", &["lower", "--from", LINES, "--to", LINES_MADE]),
+    ("lower-lines-sarif", &["lower", "--from", LINES, "--to", LINES_MADE, "--format=sarif"]),
+    ("lower-lines-github", &["lower", "--from", LINES, "--to", LINES_MADE, "--format=github"]),
+    ("lower-lines-listing", &["lower", "--from", KERNEL, "--to", LISTING, "--format=github"]),
     ("lower-rows-junit", &["lower", "--rows", "tests/lower/few.csv", "--format=junit"]),
     ("lower-rows-sarif", &["lower", "--rows", "tests/lower/few.csv", "--format=sarif"]),
     ("lower-rows-github", &["lower", "--rows", "tests/lower/few.csv", "--format=github"]),
@@ -80,6 +92,8 @@ const RUNS: &[&[&str]] = &[
     &["lower", "--rows", "tests/lower/absent.csv"],
     &["lower", "--from", MESSAGE, "--to", MADE],
     &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN],
+    &["lower", "--from", LINES, "--to", LINES_MADE],
+    &["lower", "--from", KERNEL, "--to", LISTING],
     &["lower", "--from", MESSAGE, "--to", "tests/lower/absent.ptx"],
     &["lower", "--from", "tests/llvm/wrong.ll", "--to", "tests/ptx/broken.ptx"],
     &["lower", "--table", LEAKY, "tests/cli", "tests/cli/absent.litmus"],
@@ -194,6 +208,10 @@ fn sarif(text: &str, code: i32) -> Vec<Value> {
         let places = result["locations"].as_array().expect("a list");
         let related = result["relatedLocations"].as_array();
         assert_eq!(places.len(), 1, "{result}");
+        for place in related.into_iter().flatten() {
+            let text = place["message"]["text"].as_str();
+            assert!(text.is_some_and(|text| !text.is_empty()), "what is it? {place}");
+        }
         for place in places.iter().chain(related.into_iter().flatten()) {
             let place = &place["physicalLocation"];
             let uri = place["artifactLocation"]["uri"].as_str().expect("text");

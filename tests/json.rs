@@ -55,6 +55,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         &[
             &["lower", "--rows", "tests/lower/few.csv"],
             &["lower", "--from", "tests/lower/message.ptx", "--to", "tests/lower/message.made.ptx"],
+            &["lower", "--from", "tests/lower/lines.ll", "--to", "tests/lower/lines.ptx"],
             &["lower", "--from", "tests/lower/modules.ptx", "--to", "tests/lower/modules.made.ptx"],
             &["lower", "--table", "tests/cli/leaky.table", "tests/cli"],
         ],

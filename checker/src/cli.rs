@@ -276,6 +276,9 @@ pub struct Lower {
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
     pub format: ReportFormat,
+    /// Whether the target is deleted at the end.
+    #[arg(skip)]
+    pub discards_target: bool,
     /// Assume that accesses to aligned scalars are never torn
     #[arg(long)]
     pub no_tearing: bool,

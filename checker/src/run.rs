@@ -1,7 +1,7 @@
 //! Runs each command.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -209,6 +209,14 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(summary.exit())
 }
 
+/// The path of a file below the current folder, from there.
+pub(crate) fn below(path: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let path = if path.is_absolute() { path.strip_prefix(here).ok()? } else { path };
+    let inside = path.components().all(|part| !matches!(part, Component::ParentDir));
+    inside.then(|| path.to_string_lossy().into_owned())
+}
+
 /// Prints how many files or functions an interrupted run has judged.
 pub(crate) fn interrupted(
     (done, of): (usize, usize),
@@ -233,7 +241,11 @@ fn lower_command(
     let name = format!("causeway-{}-{stem}.ptx", std::process::id());
     let made = command.to.clone().unwrap_or_else(|| std::env::temp_dir().join(name));
     let exit = match compile(llc, from, &made, command.arch.unwrap_or(LLC_ARCH)) {
-        Ok(()) => lowered(&cli::Lower { to: Some(made.clone()), ..command.clone() }, out, err),
+        Ok(()) => {
+            let discards_target = command.to.is_none();
+            let to = Some(made.clone());
+            lowered(&cli::Lower { to, discards_target, ..command.clone() }, out, err)
+        }
         Err(why) => {
             writeln!(err, "error: {}: {why}", input::shown(from))?;
             Ok(Exit::BadInput)

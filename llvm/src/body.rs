@@ -274,7 +274,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `, !dbg !5` up to the end.
-    fn metadata(&mut self) -> LineResult<'a, ()> {
+    pub(super) fn metadata(&mut self) -> LineResult<'a, ()> {
         while self.text_at(0) == "," && self.text_at(1).starts_with('!') {
             self.next += 2;
             self.node()?;

@@ -20,6 +20,7 @@ mod lex;
 mod memory;
 mod module;
 mod operand;
+mod origin;
 mod parameter;
 mod parse;
 mod parts;
@@ -27,6 +28,7 @@ mod step;
 mod ty;
 mod value;
 
+pub use origin::origins;
 pub use ty::{ScalarType, Type};
 
 use lift::function::Functions;
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_no_access_are_known() {
-        let text = "%a = add nsw i32 %x, 1\nfence syncscope(\"block\") seq_cst ; all\n\
+        let text = "%a = add nsw i32 %x, 1\nfence syncscope(\"block\") seq_cst, !dbg !7 ; all\n\
             call void @llvm.nvvm.barrier0()\n\
             tail call void @llvm.nvvm.barrier.cluster.arrive.relaxed.aligned()\n\
             call void @f(ptr %p)\n%c = icmp eq i32 %a, 0\n";

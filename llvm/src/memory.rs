@@ -278,7 +278,7 @@ impl<'a> Parser<'a, '_> {
             AtomicOrdering::SeqCst,
         ];
         let order = self.order("a fence", &orders)?;
-        self.end()?;
+        self.metadata()?;
         Ok(Operation::Fence { order, scope })
     }
 }

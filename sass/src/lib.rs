@@ -10,6 +10,7 @@ pub mod lower;
 pub mod lowering;
 mod modifier;
 pub mod opcode;
+pub mod origin;
 pub mod parse;
 mod print;
 pub mod promise;

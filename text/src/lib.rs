@@ -7,6 +7,7 @@
 pub mod cursor;
 pub mod diagnostic;
 pub mod lex;
+pub mod origin;
 pub mod report;
 
 pub use diagnostic::Diagnostic;

@@ -6,6 +6,7 @@ use std::path::Path;
 use lift::function::{Function, Functions, Refusals};
 use lift::listing::Signature;
 use text::Diagnostic;
+use text::origin::Origins;
 
 use crate::input;
 use crate::kind::FileKind;
@@ -35,9 +36,15 @@ pub struct ListingSource<'a> {
     pub arch: Option<u16>,
 }
 
+/// The functions of a file, and the lines of the program that it was made from.
+pub struct FunctionsFile {
+    pub functions: Functions,
+    pub origins: Origins,
+}
+
 /// Reads the functions of a file. The extension determines its kind; for standard input, the beginning of the
 /// text does.
-pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, FunctionsError> {
+pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFile, FunctionsError> {
     let shown = path.display().to_string();
     let ending = path.extension().and_then(|ending| ending.to_str());
     let kind = match ending {
@@ -57,15 +64,18 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
         let none = |_| FunctionsError::Path(io::Error::other("not valid UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
-    match kind {
+    let (functions, origins) = match kind {
         Some(FileKind::Llvm) => {
-            llvm::functions(&shown, utf8()?).map_err(FunctionsError::Diagnostics)
+            let text = utf8()?;
+            (llvm::functions(&shown, text), llvm::origins(text))
         }
         Some(FileKind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
-                Some(module) if diagnostics.is_empty() => Ok(lift::module::functions(&module)),
-                _ => Err(FunctionsError::Diagnostics(diagnostics)),
+                Some(module) if diagnostics.is_empty() => {
+                    (Ok(lift::module::functions(&module)), ptx::origins(utf8()?))
+                }
+                _ => (Err(diagnostics), Origins::default()),
             }
         }
         Some(FileKind::Sass) => {
@@ -74,8 +84,9 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
                 Some(Signature::of(function))
             };
-            lift::listing::functions(&shown, utf8()?, listing.arch, &signature)
-                .map_err(FunctionsError::Diagnostics)
+            let text = utf8()?;
+            let functions = lift::listing::functions(&shown, text, listing.arch, &signature);
+            (functions, sass::origin::origins(text))
         }
         Some(_) | None => {
             // Kinds that other commands read, or that no command reads.
@@ -85,7 +96,9 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<Functions, F
                 Some(kind) => kind.refused(),
                 None => "unknown file type: expected .ll, .ptx or .sass".into(),
             };
-            Err(FunctionsError::Path(io::Error::other(why)))
+            return Err(FunctionsError::Path(io::Error::other(why)));
         }
-    }
+    };
+    let functions = functions.map_err(FunctionsError::Diagnostics)?;
+    Ok(FunctionsFile { functions, origins })
 }

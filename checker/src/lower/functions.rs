@@ -5,23 +5,49 @@ use std::path::Path;
 
 use refine::function::PairReport;
 use refine::verdict::{RefusedPart, Verdict};
+use text::origin::{Origin, Origins};
 
 use super::report::{
-    LowerObject, OfFunction, Reporter, Weighed, case, counted, is_judged, reasons,
+    LowerObject, OfFunction, OfOrigin, Reporter, Weighed, case, counted, is_judged, reasons,
 };
+use crate::input;
 use crate::report::Reportable;
-use crate::report::finding::{FilePosition, ReportCase};
+use crate::report::finding::{FilePosition, Related, ReportCase};
+use crate::run;
 
 /// The files of the source functions and of the target functions.
-#[derive(Clone, Copy)]
 pub(crate) struct FilePair<'a> {
     pub source: &'a Path,
     pub target: &'a Path,
+    /// The lines of the programs that both were made from.
+    pub origins: [Origins; 2],
+    /// Whether the target exists after the run.
+    pub kept: bool,
+}
+
+impl FilePair<'_> {
+    /// The lines of the program that lines of the source and of the target were made from. A file below the current
+    /// folder has its path from there, as reports have it.
+    fn origins(&self, said: &PairReport) -> [Option<Origin>; 2] {
+        let of = |origins: &Origins, line: Option<usize>| {
+            let Origin { file, line } = origins.of(line?)?;
+            let shown = run::below(Path::new(file)).unwrap_or_else(|| file.clone());
+            Some(Origin { file: shown, line: *line })
+        };
+        let [source, target] = &self.origins;
+        [of(source, said.source_line), of(target, said.target_line)]
+    }
+
+    /// Whether people find the target where the run says: it is no temporary file, nor standard input.
+    fn is_target_found(&self) -> bool {
+        self.kept && !input::is_standard(self.target) && run::below(self.target).is_some()
+    }
 }
 
 struct ReportedPair<'a> {
     said: &'a PairReport,
-    files: FilePair<'a>,
+    files: &'a FilePair<'a>,
+    origins: [Option<Origin>; 2],
     weighed: Weighed,
 }
 
@@ -62,7 +88,8 @@ impl<'a> FunctionsReport<'a> {
     ) -> io::Result<()> {
         let weighed = reporter.weighed(&said.name, &said.finding);
         self.old += usize::from(weighed.known);
-        reporter.one(&ReportedPair { said, files: self.files, weighed }, out)
+        let origins = self.files.origins(said);
+        reporter.one(&ReportedPair { said, files: &self.files, origins, weighed }, out)
     }
 
     /// Reports what waited, and the numbers of all.
@@ -96,18 +123,34 @@ impl<'a> FunctionsReport<'a> {
 
 impl Reportable for ReportedPair<'_> {
     fn case(&self) -> ReportCase {
-        let PairReport { name, test, source_line, target_line, finding } = self.said;
+        let PairReport { name, test, source_line, target_line, about_target, finding } = self.said;
         let place = |path: &Path, line| FilePosition::line(path.to_string_lossy(), line);
-        // Annotations refer to the source, where people look. A module that was generated for the assembler is
-        // deleted after the run.
-        let (source, target) = match test {
-            Some(test) => (place(test, None), None),
-            None => (
-                place(self.files.source, *source_line),
-                Some(place(self.files.target, *target_line)),
-            ),
+        let source = match test {
+            // A module that was generated for the assembler is deleted after the run.
+            Some(test) => place(test, None),
+            None => place(self.files.source, *source_line),
         };
-        case(finding, self.weighed, name.clone(), source, target)
+        let file = source.file.clone();
+        let target = self.files.kept.then(|| place(self.files.target, *target_line));
+        let related = |place, text: &str| Related { place, text: text.to_owned() };
+        let (at, mut others) = match target {
+            Some(target) if *about_target && self.files.is_target_found() => {
+                let source = source_line.map(|_| related(source, "source"));
+                (target, source.into_iter().collect::<Vec<_>>())
+            }
+            target => (source, target.into_iter().map(|at| related(at, "target")).collect()),
+        };
+        let [source, target] = &self.origins;
+        let origins = if source == target {
+            vec![(source, "made from")]
+        } else {
+            vec![(source, "the source was made from"), (target, "the target was made from")]
+        };
+        others.extend(origins.into_iter().filter_map(|(origin, text)| {
+            let Origin { file, line } = origin.as_ref()?;
+            Some(related(FilePosition::line(&**file, Some(*line)), text))
+        }));
+        ReportCase { file, ..case(finding, self.weighed, name.clone(), at, others) }
     }
 
     fn details(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -117,8 +160,19 @@ impl Reportable for ReportedPair<'_> {
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let PairReport { name, source_line, target_line, finding, .. } = self.said;
         let (source_line, target_line) = (*source_line, *target_line);
+        let [source_origin, target_origin] = self.origins.each_ref().map(|origin| {
+            origin.as_ref().map(|Origin { file, line }| OfOrigin { file, line: *line })
+        });
         let known = self.weighed.known;
-        let object = OfFunction { function: name, source_line, target_line, known, finding };
+        let object = OfFunction {
+            function: name,
+            source_line,
+            target_line,
+            source_origin,
+            target_origin,
+            known,
+            finding,
+        };
         LowerObject::Function(object).write(out)
     }
 
@@ -127,10 +181,10 @@ impl Reportable for ReportedPair<'_> {
         let racy = if finding.racy { " where it races" } else { "" };
         let known = if self.weighed.known { " (known)" } else { "" };
         writeln!(out, "{name}: {}{racy}{known}: {}", finding.verdict.name(), finding.why)?;
-        let ends = (at(self.files.source, *source_line), at(self.files.target, *target_line));
         if !matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger) {
-            writeln!(out, "  source: {}", ends.0)?;
-            writeln!(out, "  target: {}", ends.1)?;
+            let [source, target] = &self.origins;
+            writeln!(out, "  source: {}", at(self.files.source, *source_line, source.as_ref()))?;
+            writeln!(out, "  target: {}", at(self.files.target, *target_line, target.as_ref()))?;
         }
         for more in also_refused(&finding.refused) {
             writeln!(out, "  also: {more}")?;
@@ -194,6 +248,9 @@ fn also_refused(parts: &[RefusedPart]) -> Vec<String> {
     shown.collect()
 }
 
-fn at(path: &Path, line: Option<usize>) -> String {
-    line.map_or_else(|| path.display().to_string(), |line| format!("{}:{line}", path.display()))
+/// A line of a file, and the one that it was made from.
+fn at(path: &Path, line: Option<usize>, origin: Option<&Origin>) -> String {
+    let line = line.map_or(String::new(), |line| format!(":{line}"));
+    let origin = origin.map_or(String::new(), |Origin { file, line }| format!(" ({file}:{line})"));
+    format!("{}{line}{origin}", path.display())
 }

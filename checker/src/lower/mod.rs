@@ -17,6 +17,7 @@ use lift::function::Functions;
 use refine::function::FunctionPair;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
+use text::origin::Origins;
 
 use self::files::ListingSource;
 use self::functions::{FilePair, FunctionsReport};
@@ -150,11 +151,14 @@ fn of_functions(
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
-    let mut sides: Vec<Functions> = Vec::new();
+    let (mut sides, mut origins): (Vec<Functions>, Vec<Origins>) = Default::default();
     for path in [from, to] {
         let source = sides.first().map_or(&[][..], Vec::as_slice);
         match files::functions(path, ListingSource { source, arch: how.command.arch }) {
-            Ok(functions) => sides.push(functions),
+            Ok(read) => {
+                sides.push(read.functions);
+                origins.push(read.origins);
+            }
             Err(unread) => {
                 reporter
                     .unread(&UnreadInput { path, why: unread.why() }, (&mut *out, &mut *err))?;
@@ -162,13 +166,15 @@ fn of_functions(
         }
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
+    let Ok(origins) = <[_; 2]>::try_from(origins) else { return Ok(()) };
     let pairs = function::paired(source, target);
     if pairs.is_empty() {
         let why = io::Error::other("no function with a body in it, nor in the target");
         let why = UnreadReason::Unreadable(&why);
         return reporter.unread(&UnreadInput { path: from, why }, (out, err));
     }
-    let report = FunctionsReport::new(FilePair { source: from, target: to });
+    let kept = !how.command.discards_target;
+    let report = FunctionsReport::new(FilePair { source: from, target: to, origins, kept });
     of_pairs((&pairs, "functions"), report, how, reporter, (out, err))
 }
 
@@ -254,6 +260,8 @@ fn of_tests(
             pair.found = Some(Finding::new(Verdict::Invalid, why));
         }
     }
-    let report = FunctionsReport::new(FilePair { source: &module, target: &listing });
+    let origins = Default::default();
+    let files = FilePair { source: &module, target: &listing, origins, kept: false };
+    let report = FunctionsReport::new(files);
     of_pairs((&pairs, "threads"), report, how, reporter, (out, err))
 }

@@ -35,10 +35,22 @@ pub(crate) struct OfFunction<'a> {
     pub(crate) source_line: Option<usize>,
     /// Where the fault is, or the function begins.
     pub(crate) target_line: Option<usize>,
+    /// The lines of the program that these were made from.
+    pub(crate) source_origin: Option<OfOrigin<'a>>,
+    pub(crate) target_origin: Option<OfOrigin<'a>>,
     /// Whether the baseline has it.
     pub(crate) known: bool,
     #[serde(flatten)]
     pub(crate) finding: &'a Finding,
+}
+
+/// A line that debugging information names.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Origin")]
+pub(crate) struct OfOrigin<'a> {
+    pub(crate) file: &'a str,
+    /// From 1.
+    pub(crate) line: usize,
 }
 
 /// With `--rows`: a row of the file.
@@ -270,14 +282,13 @@ fn rule(verdict: Verdict) -> ReportRule {
     ReportRule { id: verdict.name(), text, section: None }
 }
 
-/// The case that every format prints for a finding: its subject, its position, and the position of the target
-/// if that differs.
+/// The case that every format prints for a finding: its subject, its position, and further positions.
 pub(super) fn case(
     finding: &Finding,
     weighed: Weighed,
     subject: String,
     place: FilePosition,
-    target: Option<FilePosition>,
+    related: Vec<Related>,
 ) -> ReportCase {
     let passes = matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger);
     let level = match weighed.exit {
@@ -304,10 +315,9 @@ pub(super) fn case(
     let by = finding.by.map(|by| ("by", by.name().into()));
     let axioms = (!finding.axioms.is_empty()).then(|| ("axioms", finding.axioms.clone().into()));
     let said = own.clone().map(|(name, text)| (name, Value::from(text)));
-    let related = target.map(|place| Related { place, text: "target".to_owned() });
     let file = place.file.clone();
     let found = finding::ReportFinding {
-        related: related.into_iter().collect(),
+        related,
         remarks: own.chain(notes).collect(),
         facts: facts.into_iter().chain(said).chain(by).chain(axioms).collect(),
         known: weighed.known,

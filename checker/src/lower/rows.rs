@@ -43,7 +43,7 @@ pub(crate) fn report(
 impl Reportable for ReportedRow<'_> {
     fn case(&self) -> ReportCase {
         let place = FilePosition::line(self.path.to_string_lossy(), self.line);
-        case(self.finding, self.weighed, format!("row {}", self.row), place, None)
+        case(self.finding, self.weighed, format!("row {}", self.row), place, Vec::new())
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {

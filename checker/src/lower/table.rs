@@ -125,7 +125,7 @@ impl Reportable for ReportedTableRow<'_> {
             Some(_) => FilePosition::line(self.path.to_string_lossy(), self.line),
             None => FilePosition::file(self.row),
         };
-        case(self.finding, self.weighed, self.row.to_owned(), place, None)
+        case(self.finding, self.weighed, self.row.to_owned(), place, Vec::new())
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -17,6 +17,7 @@ use model::value::Value;
 use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
 use super::blind::{Replacement, all_near, blind};
+use super::fault::{self, FaultLines};
 use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
@@ -45,12 +46,8 @@ pub(super) fn refused(side: &str, refused: &Refused) -> Box<Finding> {
 
 pub(super) const SIDES: [&str; 2] = ["source", "target"];
 
-/// Judges a lowering of a function. Returns the finding, and the line of the target at fault, if any.
-pub fn judge(
-    source: &Function,
-    target: &Function,
-    refiner: Refiner<'_>,
-) -> (Finding, Option<usize>) {
+/// Judges a lowering of a function. Returns the finding, and the lines at fault, if any.
+pub fn judge(source: &Function, target: &Function, refiner: Refiner<'_>) -> LocatedFinding {
     let (finding, at) = compared(source, target, refiner.within_time()).unwrap_or_else(stopped);
     (with_notes(finding, [source, target]), at)
 }
@@ -86,7 +83,7 @@ fn compared(
 
 /// A finding that ended the comparison before any line was at fault.
 fn stopped(finding: Box<Finding>) -> LocatedFinding {
-    (*finding, None)
+    (*finding, FaultLines::default())
 }
 
 /// Whether the finding may be due to rounding. A race may carry a rounded value to where both sides differ by more.
@@ -120,8 +117,8 @@ fn with_notes(mut finding: Finding, [source, target]: [&Function; 2]) -> Finding
     finding
 }
 
-/// A finding, and the line of the target at fault.
-type LocatedFinding = (Finding, Option<usize>);
+/// A finding, and the instruction at fault.
+type LocatedFinding = (Finding, FaultLines);
 
 /// A setup, the accesses of both sides in it, and its contexts.
 type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
@@ -161,7 +158,8 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
     };
-    let (target, refiner) = (first.target, first.refiner);
+    let refiner = first.refiner;
+    let nowhere = FaultLines::default();
     let mut late = Vec::new();
     for (case, scans, _) in &*cases {
         if let Some(found) = invented(case, scans) {
@@ -177,15 +175,18 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
         return Ok(found);
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
-        return Ok((late.swap_remove(finding), None));
+        return Ok((late.swap_remove(finding), nowhere));
     }
     let tally = match search.answer() {
-        Answer::Refuted(racy) => return Ok(located(*racy, target)),
+        Answer::Refuted(racy) => {
+            let (case, scans, _) = &cases[0];
+            return Ok(located(*racy, case, scans));
+        }
         Answer::Undefined { why, context } => {
-            return Ok((judgement::undefined(&why, context), None));
+            return Ok((judgement::undefined(&why, context), nowhere));
         }
         Answer::Undecided { why, done, of } => {
-            return Ok((judgement::undecided(why, done, of), None));
+            return Ok((judgement::undecided(why, done, of), nowhere));
         }
         Answer::Included(tally) => tally,
     };
@@ -203,7 +204,7 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
     let late = late.into_iter().flat_map(|finding| finding.notes);
     finding.notes.splice(0..0, late);
     finding.notes.dedup();
-    Ok((finding, None))
+    Ok((finding, nowhere))
 }
 
 /// Judges all contexts. Returns the first refutation without a race, if there is one.
@@ -250,7 +251,7 @@ fn refuted_in(
     let turn = &all[turn];
     let found = search.judge(case, turn, may_tear).map_err(|why| refused("context", &why))?;
     let Some((refutation, at)) = found else { return Ok(None) };
-    let (mut finding, line) = located(refutation, case.target);
+    let (mut finding, line) = located(refutation, case, scans);
     if finding.by == Some(Refuter::Contract) {
         case.set_torn(false);
         let first: Vec<&Context> = std::iter::once(&turn[at]).chain(all).collect();
@@ -292,28 +293,37 @@ fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec
 /// A value that the target computes without other threads and the source does not, in any setup. This is not
 /// a question of order.
 fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
-    for (case, _, all) in cases {
+    for (case, scans, all) in cases {
         let alone = all.iter().filter(|context| context.is_alone()).map(std::slice::from_ref);
         for context in alone {
             let found = ContextSearch::default()
                 .judge(case, context, false)
                 .map_err(|why| refused("context", &why))?;
             if let Some((refutation, _)) = found {
-                return Ok(Some(located(refutation, case.target)));
+                let (finding, mut lines) = located(refutation, case, scans);
+                if finding.verdict == Verdict::WrongValue {
+                    let line = fault::writer(case, scans, &context[0]);
+                    lines = FaultLines::of(case, scans, line);
+                }
+                return Ok(Some((finding, lines)));
             }
         }
     }
     Ok(None)
 }
 
-/// The finding for an outcome that the target adds, and the line at fault.
-fn located(refutation: Refutation, target: &Function) -> LocatedFinding {
+/// The finding for an outcome that the target adds, and the instruction at fault.
+fn located(
+    refutation: Refutation,
+    case: &RefinementCase<'_>,
+    scans: &[ThreadScan; 2],
+) -> LocatedFinding {
     let (line, missing) = refutation.missing.clone().unzip();
     let target_text =
         missing.map_or("the target".to_owned(), |missing| format!("{missing}: the target"));
-    let listing = matches!(target.language, Language::Sass(_));
+    let listing = matches!(case.target.language, Language::Sass(_));
     let by = if listing { Refuter::Contract } else { Refuter::Axioms };
-    (refutation.finding(&target_text, by), line)
+    (refutation.finding(&target_text, by), FaultLines::of(case, scans, line))
 }
 
 /// The parts of the target that can be removed, in all setups. Listings are skipped: a weaker promise need
@@ -502,7 +512,8 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
                 of == memory && (place.offset..place.offset + place.bytes).contains(&byte)
             })
         };
-        let line = Some(bound.line(case.target, first.line));
+        let line = bound.line(case.target, first.line);
+        let lines = FaultLines { target: Some(line), source: None };
         // The target may exchange a whole word and preserve the bytes around the source's, if it is correct.
         // No function is judged under that assumption.
         if writes.all(|one| exchanges(bound.thread(), one.line) && within(one.place)) {
@@ -510,12 +521,12 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
             let why = format!(
                 "the target exchanges {bytes} bytes of `{name}` for an operation on a part of them"
             );
-            part.get_or_insert((Finding::new(Verdict::Outside, why), line));
+            part.get_or_insert((Finding::new(Verdict::Outside, why), lines));
             continue;
         }
         let why =
             format!("the target writes byte {byte} of `{name}`, which the source never writes");
-        return Some((Finding::new(Verdict::WrongValue, why), line));
+        return Some((Finding::new(Verdict::WrongValue, why), lines));
     }
     part
 }

@@ -8,6 +8,7 @@ pub mod ask;
 pub mod bind;
 mod blind;
 pub mod decisions;
+pub mod fault;
 mod inputs;
 pub mod judge;
 mod mapped;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 
 use lift::function::{Function, Functions, Refusals};
 
+use self::fault::FaultLines;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, RefusedPart, Verdict};
 
@@ -44,10 +46,13 @@ pub struct PairReport {
     pub name: String,
     /// The litmus test from which the function was made, if any.
     pub test: Option<PathBuf>,
-    /// The first line of the function in the source, and the line in the target of the fault, or of the
-    /// function.
+    /// The lines of the instruction at fault, as far as they are known, or of what cannot be read; otherwise the
+    /// first lines of the function.
     pub source_line: Option<usize>,
     pub target_line: Option<usize>,
+    /// Whether the finding is about the line in the target: the instruction at fault, what cannot be read, or a function
+    /// that the source does not have.
+    pub about_target: bool,
     pub finding: Finding,
 }
 
@@ -80,8 +85,9 @@ const NOT_REACHED: &str = "not judged: the run's time is used up";
 pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
     let absent = |side: &str| {
         let why = format!("the {side} has no function of this name");
-        (Finding::new(Verdict::Unsupported, why), None)
+        (Finding::new(Verdict::Unsupported, why), FaultLines::default())
     };
+    let nowhere = FaultLines::default();
     let line = |side: &Option<Result<Function, Refusals>>| {
         side.as_ref().map(|side| match side {
             Ok(function) => function.line,
@@ -89,12 +95,12 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
         })
     };
     let (finding, at) = match (&pair.found, &pair.source, &pair.target) {
-        (Some(found), ..) => (found.clone(), None),
+        (Some(found), ..) => (found.clone(), nowhere),
         (None, None, _) => absent("source"),
         (None, _, None) => absent("target"),
-        (None, Some(Err(_)), _) | (None, _, Some(Err(_))) => (refused(pair), None),
+        (None, Some(Err(_)), _) | (None, _, Some(Err(_))) => (refused(pair), nowhere),
         (None, Some(Ok(_)), Some(Ok(_))) if refiner.is_over() => {
-            (Finding::new(Verdict::Undecided, NOT_REACHED), None)
+            (Finding::new(Verdict::Undecided, NOT_REACHED), nowhere)
         }
         (None, Some(Ok(source)), Some(Ok(target))) => {
             let sides = (parts::in_parts(source, target), parts::in_parts(target, source));
@@ -104,8 +110,11 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
     PairReport {
         name: pair.name.clone(),
         test: pair.test.clone(),
-        source_line: line(&pair.source),
-        target_line: at.or(line(&pair.target)),
+        source_line: at.source.or(line(&pair.source)),
+        target_line: at.target.or(line(&pair.target)),
+        about_target: at.target.is_some()
+            || pair.source.is_none()
+            || matches!((&pair.source, &pair.target), (Some(Ok(_)), Some(Err(_)))),
         finding,
     }
 }

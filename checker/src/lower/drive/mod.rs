@@ -129,10 +129,11 @@ pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, Stri
     let text = text.map_err(|said| format!("{}: {said}", tools.nvdisasm.display()))?;
     write(&files.listing, &text)?;
     let made = ListingSource { source: &source, arch: Some(tools.arch) };
-    let mut target = files::functions(&files.listing, made).map_err(|unread| match unread {
+    let target = files::functions(&files.listing, made).map_err(|unread| match unread {
         FunctionsError::Path(error) => format!("{}: {error}", files.listing.display()),
         FunctionsError::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
     })?;
+    let mut target = target.functions;
     for driven in all.iter() {
         if let Some(why) = &driven.refused {
             let refused = || Err(Refused { line: 1, why: why.clone() }.into());
