@@ -16,10 +16,11 @@ mod spin;
 mod state;
 
 use self::address::AddressUse;
+pub use self::address::NOWHERE;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::PrivateAccess;
-use self::state::{LoopHead, PathState, proxy_tag, scope_tag};
+use self::state::{LoopHead, PathState, Pending, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
@@ -216,6 +217,7 @@ pub fn paths(
 ) -> Result<Vec<Path>, PathLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, thread);
+    let joins = joins(program, source);
     let mut walk = Walk {
         program,
         layout,
@@ -224,9 +226,9 @@ pub fn paths(
         bound,
         live,
         agreed,
-        pending: Vec::new(),
+        pending: Pending::new(!joins.is_empty()),
         done: Vec::new(),
-        joins: joins(program, source),
+        joins,
         arrivals: Arrivals::default(),
     };
     let mut exprs = Exprs::default();
@@ -257,7 +259,7 @@ pub fn paths(
         passed_over: false,
     });
     let (mut held, mut known) = (0, 0);
-    while let Some(state) = walk.next() {
+    while let Some(state) = walk.pending.pop() {
         walk.run(state)?;
         if walk.done.len() + walk.pending.len() > MAX_PATHS {
             return Err(PathLimit::Paths);
@@ -307,7 +309,8 @@ struct Walk<'a> {
     live: Liveness,
     /// For each variable, what its accesses agree on; nothing where no loop asks.
     agreed: &'a [Option<RaceFreeVariable>],
-    pending: Vec<PathState>,
+    /// Where longer paths are left out, the shorter ones are first.
+    pending: Pending,
     done: Vec<Path>,
     /// The lines at which paths meet, if longer ones are left out there.
     joins: BTreeSet<usize>,
@@ -331,22 +334,11 @@ enum Next {
 }
 
 impl Walk<'_> {
-    /// The state to go on from: the last fork, or, if longer paths are left out, a state with the fewest events.
-    fn next(&mut self) -> Option<PathState> {
-        if self.joins.is_empty() {
-            return self.pending.pop();
-        }
-        let all = self.pending.iter().enumerate();
-        let (first, _) = all.min_by_key(|(_, state)| (state.events.len(), state.step))?;
-        Some(self.pending.swap_remove(first))
-    }
-
     fn run(&mut self, mut state: PathState) -> Result<(), PathLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
         loop {
             if self.joins.contains(&state.pc.min(lines)) {
-                let shorter = |other: &PathState| other.events.len() < state.events.len();
-                if self.pending.iter().any(shorter) {
+                if self.pending.has_fewer(state.events.len()) {
                     self.pending.push(state);
                     return Ok(());
                 }

@@ -1,5 +1,7 @@
 //! The state of a path during symbolic execution.
 
+use std::collections::BTreeMap;
+
 use super::private::{PrivateAccess, PrivateWrite};
 use super::{Assumption, Decision};
 use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
@@ -31,6 +33,46 @@ pub(super) struct PathState {
     pub(super) heads: Vec<LoopHead>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,
+}
+
+/// The states from which paths go on.
+pub(super) struct Pending {
+    /// Whether a state with the fewest events is next, and not the last one.
+    shortest_first: bool,
+    all: BTreeMap<(usize, u16, usize), PathState>,
+    count: usize,
+}
+
+impl Pending {
+    pub(super) fn new(shortest_first: bool) -> Pending {
+        Pending { shortest_first, all: BTreeMap::new(), count: 0 }
+    }
+
+    pub(super) fn push(&mut self, state: PathState) {
+        let (events, step) =
+            if self.shortest_first { (state.events.len(), state.step) } else { (0, 0) };
+        self.all.insert((events, step, self.count), state);
+        self.count += 1;
+    }
+
+    pub(super) fn pop(&mut self) -> Option<PathState> {
+        let next = if self.shortest_first { self.all.pop_first() } else { self.all.pop_last() };
+        next.map(|(_, state)| state)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The last of them in their order.
+    pub(super) fn last(&self) -> Option<&PathState> {
+        self.all.last_key_value().map(|(_, state)| state)
+    }
+
+    /// Whether one has fewer events, where these are next.
+    pub(super) fn has_fewer(&self, events: usize) -> bool {
+        self.all.first_key_value().is_some_and(|((fewest, ..), _)| *fewest < events)
+    }
 }
 
 /// A state at the head of a loop.
