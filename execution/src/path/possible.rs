@@ -79,29 +79,47 @@ impl Walk<'_> {
         Some(all)
     }
 
-    /// All values that a read can return.
+    /// All values that a read can return. Parts of it may be from different writes.
     fn returned(&self, state: &PathState, read: u16, depth: u32) -> Option<BTreeSet<Value>> {
         let bytes = state.events[usize::from(read)].access?.pa;
         let location = &self.layout.locations[usize::from(bytes.object)];
         let initial = &location.initial[bytes.start as usize..bytes.end() as usize];
-        let mut all = BTreeSet::from([little_endian(initial)]);
+        let mut written = vec![(bytes, BTreeSet::from([little_endian(initial)]))];
         for of in self.program.contested.as_ref()? {
             let (start, length) = (of.start, of.length);
             let there = Extent { object: bytes.object, start, length };
             if of.variable == location.variable && there.overlaps(bytes) {
-                let values = of.values.as_ref().filter(|all| all.is_empty() || there == bytes)?;
-                all.extend(values.iter().map(|value| value & low_bytes(length)));
+                written.push((there, of.values.as_ref()?.iter().copied().collect()));
             }
         }
         for event in &state.events[..usize::from(read)] {
             let there = event.access.map(|access| access.pa);
             let Some(there) = there.filter(|there| there.overlaps(bytes)) else { continue };
-            if event.kind != EventKind::Write {
-                continue;
+            if event.kind == EventKind::Write {
+                written.push((there, self.values(state, event.value?, depth - 1)?));
             }
-            let value = event.value.filter(|_| there == bytes)?;
-            let values = self.values(state, value, depth - 1)?;
-            all.extend(values.into_iter().map(|value| value & low_bytes(bytes.length)));
+        }
+        // A write of other bytes has an edge inside these.
+        let edges = written.iter().flat_map(|(there, _)| [there.start, there.end()]);
+        let edges: BTreeSet<u32> = edges.map(|edge| edge.clamp(bytes.start, bytes.end())).collect();
+        let edges: Vec<u32> = edges.into_iter().collect();
+        let mut all = BTreeSet::from([0]);
+        for part in edges.windows(2) {
+            let (start, length) = (part[0], part[1] - part[0]);
+            let to = 8 * (start - bytes.start);
+            let covers = |there: &Extent| there.start <= start && start < there.end();
+            let parts: BTreeSet<Value> = written
+                .iter()
+                .filter(|(there, _)| covers(there))
+                .flat_map(|(there, values)| {
+                    let from = 8 * (start - there.start);
+                    values.iter().map(move |value| (value >> from & low_bytes(length)) << to)
+                })
+                .collect();
+            if all.len() * parts.len() > MOST {
+                return None;
+            }
+            all = all.iter().flat_map(|low| parts.iter().map(move |part| low | part)).collect();
         }
         Some(all)
     }
