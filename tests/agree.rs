@@ -374,6 +374,53 @@ fn an_address_that_is_computed_where_paths_meet_is_kept() {
     }
 }
 
+/// An address is read whole, of which a half is written.
+const HALF_OF_AN_ADDRESS: &str = r"PTX half-of-an-address
+{ uint32_t x[64]; uint64_t y=0; uint32_t z=0; uint64_t 0:r1=x; }
+P0@cta 0,cluster 0,gpu 0      | P1@cta 1,cluster 0,gpu 0   ;
+ ld.acquire.gpu.u32 r0, [z]    | st.weak.u32 [y], 8         ;
+ setp.eq.u32 p0, r0, 0         | st.release.gpu.u32 [z], 1  ;
+ @p0 bra end                   |                            ;
+ ld.weak.u64 r2, [y]           |                            ;
+ add.u64 r2, r2, r1            |                            ;
+ st.weak.u32 [r2], 5           |                            ;
+ end:                          |                            ;
+locations [0:r0; x[0]; x[1]; x[2];]
+exists (0:r0=1)
+";
+
+/// With the values of the half, only the addresses are tried that there can be.
+#[test]
+fn an_address_that_is_written_in_parts_has_few_values() {
+    let test = litmus::parse("", HALF_OF_AN_ADDRESS.as_bytes()).expect("a test");
+    let named = |name: &str| {
+        let at = test.program.variables.iter().position(|variable| variable.name == name);
+        VariableId(u16::try_from(at.expect("a variable")).expect("few variables"))
+    };
+    let bytes = |name: &str, length: u32, values: &[Value]| ContestedBytes {
+        variable: named(name),
+        start: 0,
+        length,
+        values: Some(values.to_vec()),
+    };
+    let mut less = test.clone();
+    less.program.contested =
+        Some(vec![bytes("y", 8, &[]), bytes("y", 4, &[8]), bytes("z", 4, &[1])]);
+    let mut model = ptx::model();
+    model.conventions.tearing = false;
+    let paths = [&test, &less].map(|test| {
+        let all = Unfolded::new(&test.program, model.conventions, BOUND);
+        all.expect("few paths").paths[0].len()
+    });
+    // It ends, or accesses one of two places, or none.
+    assert!(paths[0] > 64 && paths[1] == 4, "{paths:?}");
+    for engine in ENGINES {
+        let [all, less] = [&test, &less].map(|test| ask(*engine, &model, test));
+        let (all, less) = (all.expect("an answer"), less.expect("an answer"));
+        assert_eq!(difference(("all", &all), ("less", &less)), None);
+    }
+}
+
 #[test]
 fn a_read_that_races_is_not_left_out() {
     let mut test = litmus::parse("", READS_BETWEEN.as_bytes()).expect("a test");

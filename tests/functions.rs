@@ -133,6 +133,40 @@ fn what_is_undefined_in_the_source_is_not_compared() {
     assert_eq!(verdict(element, odd), Verdict::Preserved);
 }
 
+/// Addresses that are computed from what is read, in memory of thousands of places: those are tried that there can be.
+#[test]
+fn addresses_that_are_read_are_tried_in_large_memory() {
+    let kernel = |body: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u64 q)\n{{\n\
+             .reg .b32 %r<5>; .reg .b64 %rd<9>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n{body}\nret;\n}}\n"
+        )
+    };
+    let scatter = |first: &str, second: &str| {
+        kernel(&format!(
+            "ld.global.u64 %rd3, [%rd1]; ld.global.u64 %rd4, [%rd1+8];\n\
+             shl.b64 %rd5, %rd3, 2; add.s64 %rd5, %rd2, %rd5;\n\
+             shl.b64 %rd6, %rd4, 2; add.s64 %rd6, %rd2, %rd6;\n\
+             st.global.u32 [%rd2+2000], 3; st.global.u32 [%rd5], {first}; st.global.u32 [%rd6], {second};"
+        ))
+    };
+    let verdict = |source: &str, target: &str| said(source, target).finding.verdict;
+    assert_eq!(verdict(&scatter("1", "2"), &scatter("1", "2")), Verdict::Preserved);
+    assert_eq!(verdict(&scatter("1", "2"), &scatter("2", "1")), Verdict::WrongValue);
+    // An index beyond the memory that suffices for all other accesses.
+    let shuffled = |lane: u32| {
+        kernel(&format!(
+            "ld.global.u32 %r1, [%rd1];\n\
+             shfl.sync.idx.b32 %r2, %r1, {lane}, 31, -1;\n\
+             mul.wide.u32 %rd3, %r2, 4; add.s64 %rd4, %rd2, %rd3; st.global.u32 [%rd4], 9;"
+        ))
+    };
+    assert_eq!(verdict(&shuffled(1), &shuffled(1)), Verdict::Preserved);
+    assert_eq!(verdict(&shuffled(1), &shuffled(2)), Verdict::WrongValue);
+}
+
 /// What stands behind a loop is compared, if need be with a larger bound, or not decided.
 #[test]
 fn what_stands_behind_a_loop_is_compared_or_not_decided() {

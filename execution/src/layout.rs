@@ -310,8 +310,14 @@ impl Layout {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
     }
 
-    /// Every number that `thread` can access `length` bytes by, naturally aligned, in the space.
-    pub fn addresses(&self, thread: ThreadId, space: SpaceQualifier, length: u32) -> Vec<u64> {
+    /// The numbers that `thread` can access `length` bytes by, naturally aligned, in the space: `most` of each variable.
+    pub fn addresses(
+        &self,
+        thread: ThreadId,
+        space: SpaceQualifier,
+        length: u32,
+        most: u32,
+    ) -> Vec<u64> {
         let mut all = Vec::new();
         let objects = self.virtuals.iter();
         for object in objects.filter(|o| self.reaches(thread, o) && self.names(thread, space, o)) {
@@ -319,7 +325,8 @@ impl Layout {
             let forms =
                 if space == SpaceQualifier::Generic || bases[0] == bases[1] { 1 } else { 2 };
             for base in &bases[..forms] {
-                all.extend((0..object.extent / length).map(|i| base + u64::from(i * length)));
+                let count = (object.extent / length).min(most);
+                all.extend((0..count).map(|i| base + u64::from(i * length)));
             }
         }
         all

@@ -215,6 +215,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         contested: None,
         sizes_agree: false,
         omits_covered: false,
+        few_addresses: false,
     };
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));

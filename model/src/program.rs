@@ -44,6 +44,9 @@ pub struct Program {
     /// Whether paths are left out whose outcomes others have, as they only read the same bytes more often. A line may
     /// be on no path then.
     pub omits_covered: bool,
+    /// Whether an address that may be any is only the first one of each variable. Other accesses are then those of
+    /// some paths, not of all.
+    pub few_addresses: bool,
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.

@@ -15,6 +15,9 @@ use model::isa::{Address, Operand, SpaceQualifier, Type};
 use model::memory::{Extent, Space};
 use model::value::{Value, low64};
 
+/// The fault where a computed address is none of those that there are.
+pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
+
 /// What an instruction does at its address, as far as that decides where it may be.
 pub(super) struct AddressUse {
     pub(super) space: SpaceQualifier,
@@ -81,21 +84,17 @@ impl Walk<'_> {
         let value = if let Some(value) = state.known(sum) {
             value
         } else {
-            let all: Vec<Value> = match self.possible(state, sum) {
-                Some(values) => {
-                    let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
-                    values.into_iter().filter(is_there).collect()
-                }
-                None => self
-                    .layout
-                    .addresses(self.thread, of.space, of.length())
-                    .into_iter()
-                    .map(Value::from)
-                    .collect(),
+            let all: Vec<Value> = if let Some(values) = self.possible(state, sum) {
+                let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
+                values.into_iter().filter(is_there).collect()
+            } else {
+                let most = if self.program.few_addresses { 1 } else { u32::MAX };
+                let all = self.layout.addresses(self.thread, of.space, of.length(), most);
+                all.into_iter().map(Value::from).collect()
             };
             let mut elsewhere = state.clone();
             elsewhere.checks.push(Assumption::NoneOf(sum, all.clone()));
-            self.fault(elsewhere, "an address outside every declared location, or misaligned");
+            self.fault(elsewhere, NOWHERE);
             let (&first, rest) = all.split_first()?;
             for &other in rest {
                 // The fork repeats the instruction; the check answers for the address then.

@@ -82,6 +82,18 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
 }
 
 impl DecisionScan {
+    /// Both: what another scan of the thread saw, and the values of the places that only that one has.
+    pub(super) fn with(mut self, other: &DecisionScan) -> DecisionScan {
+        for (line, seen) in &other.seen {
+            let known = self.seen.entry(*line).or_default();
+            *known = [known[0] | seen[0], known[1] | seen[1]];
+        }
+        for (place, values) in &other.wanted {
+            self.wanted.entry(*place).or_insert_with(|| values.clone());
+        }
+        self
+    }
+
     pub(super) fn new(
         program: &Program,
         unfolded: &Unfolded<'_>,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use execution::event::{EventKind, PathEvent, Resource, Tags};
-use execution::path::{Assumption, Path, PathEnd, PrivateAccess};
+use execution::path::{Assumption, NOWHERE, Path, PathEnd, PrivateAccess};
 use execution::unfold::{UnfoldLimit, Unfolded};
 use model::given::Tag;
 use model::isa::alu::AluOp;
@@ -154,7 +154,9 @@ pub struct ScanOptions<'a> {
 /// Lists the accesses of the only thread of a program.
 pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
     let program = &Program { contested: Some(common(program)), ..program.clone() };
-    let first = match scan_as_given(program, options) {
+    // Where anything may be read, an address that is computed from it may be any, and many of them have too many paths.
+    let few = Program { few_addresses: true, ..program.clone() };
+    let first = match scan_as_given(&few, options) {
         Err(ScanError::Events) => scan_strong(program, options)?,
         found => found?,
     };
@@ -174,7 +176,8 @@ pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, S
     });
     let program = Program { contested: Some(contested.collect()), ..program.clone() };
     let second = scan_as_given(&program, options)?;
-    Ok(ThreadScan { decisions: first.decisions, computes_addresses: true, ..second })
+    let decisions = first.decisions.with(&second.decisions);
+    Ok(ThreadScan { decisions, computes_addresses: true, ..second })
 }
 
 /// All memory that several threads can access.
@@ -294,6 +297,12 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
         scan.path(path, (options.promised, &floats), &unfolded);
     }
     if let Some(fault) = fault.filter(|_| paths.iter().all(|path| path.end != PathEnd::Finished)) {
+        // What the memory begins with may be an index beyond it.
+        if let ScanError::Fault { line, why } = &fault
+            && why == NOWHERE
+        {
+            return Err(ScanError::Outside { line: *line });
+        }
         return Err(fault);
     }
     // In this case nothing after the loop could be compared.
