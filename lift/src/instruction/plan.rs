@@ -1,8 +1,6 @@
 //! Instructions of PTX that are several operations of the model.
 
 use model::isa::alu::{Alu, AluOp};
-use model::isa::float::FloatOp;
-use model::isa::integer::IntegerOp;
 use model::isa::{Instruction, Operand, Reg, Type, TypeKind};
 
 use super::InstructionReader;
@@ -40,36 +38,9 @@ pub(super) fn bits(bits: u16) -> Type {
     Type { kind: TypeKind::Bits, bits }
 }
 
-/// The width of the result of an operation.
-fn width(op: AluOp, ty: Type) -> u16 {
-    match op {
-        AluOp::Setp(_) | AluOp::Float(FloatOp::Compare { .. } | FloatOp::Unordered) => 1,
-        AluOp::Convert(to, _) => to.bits,
-        AluOp::Float(FloatOp::ToBf16(_)) => 16,
-        AluOp::Integer(IntegerOp::Popc | IntegerOp::Clz | IntegerOp::Bfind { .. }) => 32,
-        AluOp::Mov
-        | AluOp::Add
-        | AluOp::Sub
-        | AluOp::Mul
-        | AluOp::And
-        | AluOp::Or
-        | AluOp::Xor
-        | AluOp::Shl
-        | AluOp::Shr
-        | AluOp::Selp
-        | AluOp::Extract(_)
-        | AluOp::Concat(_)
-        | AluOp::Halves(_)
-        | AluOp::Flush
-        | AluOp::Float(_)
-        | AluOp::Integer(_)
-        | AluOp::Opaque(_) => ty.bits,
-    }
-}
-
 impl Operations {
     pub(super) fn step(&mut self, op: AluOp, ty: Type, sources: &[PlannedValue]) -> PlannedValue {
-        self.wide(width(op, ty), op, ty, sources)
+        self.wide(op.result(ty).bits, op, ty, sources)
     }
 
     /// An operation whose result is kept with more bits than its type has.

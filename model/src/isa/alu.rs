@@ -107,7 +107,46 @@ pub fn extend(ty: Type, value: Value) -> Value {
     }
 }
 
+/// What the result of an operation is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AluResult {
+    pub bits: u16,
+    /// Whether it says that a comparison holds.
+    pub compares: bool,
+    /// Whether it is a float, is computed from floats, or has no definition.
+    pub approximate: bool,
+}
+
 impl AluOp {
+    /// What the result of the operation with a type is.
+    pub fn result(self, ty: Type) -> AluResult {
+        let float = ty.kind == TypeKind::Float;
+        let (bits, compares, approximate) = match self {
+            AluOp::Setp(_) => (1, true, float),
+            AluOp::Float(FloatOp::Compare { .. } | FloatOp::Unordered) => (1, true, true),
+            AluOp::Convert(to, _) => (to.bits, false, true),
+            AluOp::Float(FloatOp::ToBf16(_)) => (16, false, true),
+            AluOp::Float(_) | AluOp::Opaque(_) | AluOp::Halves(_) | AluOp::Flush => {
+                (ty.bits, false, true)
+            }
+            AluOp::Integer(IntegerOp::Popc | IntegerOp::Clz | IntegerOp::Bfind { .. }) => {
+                (32, false, false)
+            }
+            AluOp::Add | AluOp::Sub | AluOp::Mul => (ty.bits, false, float),
+            AluOp::Mov
+            | AluOp::And
+            | AluOp::Or
+            | AluOp::Xor
+            | AluOp::Shl
+            | AluOp::Shr
+            | AluOp::Selp
+            | AluOp::Extract(_)
+            | AluOp::Concat(_)
+            | AluOp::Integer(_) => (ty.bits, false, false),
+        };
+        AluResult { bits, compares, approximate }
+    }
+
     /// The result, sign- or zero-extended. `sources` has as many values as the instruction has
     /// operands.
     pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
@@ -182,6 +221,23 @@ mod tests {
     fn a_signed_result_is_sign_extended() {
         assert_eq!(AluOp::Sub.apply(S32, &[0, 1]), Value::MAX);
         assert_eq!(AluOp::Sub.apply(Type::U32, &[0, 1]), 0xffff_ffff);
+    }
+
+    #[test]
+    fn a_result_has_a_width_and_may_be_approximate() {
+        let float = Type { kind: TypeKind::Float, bits: 32 };
+        let said = |op: AluOp, ty: Type| {
+            let AluResult { bits, compares, approximate } = op.result(ty);
+            (bits, compares, approximate)
+        };
+        assert_eq!(said(AluOp::Add, Type::U64), (64, false, false));
+        assert_eq!(said(AluOp::Add, float), (32, false, true));
+        assert_eq!(said(AluOp::Selp, float), (32, false, false));
+        assert_eq!(said(AluOp::Setp(Comparison::Lt), Type::U32), (1, true, false));
+        assert_eq!(said(AluOp::Setp(Comparison::Lt), float), (1, true, true));
+        assert_eq!(said(AluOp::Float(FloatOp::Unordered), float), (1, true, true));
+        assert_eq!(said(AluOp::Convert(Type::U64, Rounding::Zero), float), (64, false, true));
+        assert_eq!(said(AluOp::Integer(IntegerOp::Popc), Type::U64), (32, false, false));
     }
 
     #[test]

@@ -5,35 +5,13 @@
 //! from, and then without them.
 
 use lift::function::Function;
-use model::isa::alu::{Alu, AluOp};
-use model::isa::float::{self, FloatOp, Rounding};
+use model::isa::alu::AluOp;
+use model::isa::float::{self, Rounding};
 use model::isa::opaque::OpaqueOp;
 use model::isa::{Instruction, Operand, Type, TypeKind};
 use model::value::{Value, low_bits, low64};
 
-/// Whether a result is a float, is computed from floats, or has no definition.
-fn is_approximate(alu: &Alu) -> bool {
-    match alu.op {
-        AluOp::Float(_)
-        | AluOp::Opaque(_)
-        | AluOp::Convert(..)
-        | AluOp::Halves(_)
-        | AluOp::Flush => true,
-        AluOp::Add | AluOp::Sub | AluOp::Mul | AluOp::Setp(_) => alu.ty.kind == TypeKind::Float,
-        AluOp::Mov
-        | AluOp::And
-        | AluOp::Or
-        | AluOp::Xor
-        | AluOp::Shl
-        | AluOp::Shr
-        | AluOp::Selp
-        | AluOp::Extract(_)
-        | AluOp::Concat(_)
-        | AluOp::Integer(_) => false,
-    }
-}
-
-/// What takes the place of such an operation.
+/// What takes the place of an operation whose result is approximate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Replacement {
     /// The values that the result is computed from: a value that is lost or stale still shows.
@@ -48,14 +26,10 @@ pub(super) fn blind(function: &Function, by: Replacement) -> Option<Function> {
     let mut found = false;
     for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {
         if let Instruction::Alu(alu) = &mut step.line.instruction
-            && is_approximate(alu)
+            && alu.op.result(alu.ty).approximate
         {
             found = true;
-            let compares = matches!(
-                alu.op,
-                AluOp::Setp(_) | AluOp::Float(FloatOp::Compare { .. } | FloatOp::Unordered)
-            );
-            if by == Replacement::One || compares {
+            if by == Replacement::One || alu.op.result(alu.ty).compares {
                 (alu.op, alu.sources) = (AluOp::Mov, vec![Operand::Imm(1)]);
                 continue;
             }
