@@ -490,6 +490,18 @@ fn a_listing_is_judged_by_its_promises_and_by_the_machine() {
     assert!(said.finding.why.contains("lacks `.GPU`"), "{}", said.finding.why);
 }
 
+/// Asserts that a listing preserves its source, and that each listing with one other instruction has another value.
+fn finds_bugs<const N: usize>(source: &str, right: [&str; N], bugs: &[(&str, &str)]) {
+    let said = of_listing(source, &right).finding;
+    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
+    for &(from, to) in bugs {
+        assert!(right.contains(&from), "{from}");
+        let wrong = right.map(|one| if one == from { to } else { one });
+        let said = of_listing(source, &wrong).finding;
+        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
+    }
+}
+
 /// Each variable has the place that `ptxas` gives it: those of a function that other modules see are first.
 #[test]
 fn shared_variables_are_told_apart_by_their_places() {
@@ -517,17 +529,12 @@ fn shared_variables_are_told_apart_by_their_places() {
         "STG.E desc[UR4][R2.64+0x4], R9",
         "EXIT",
     ];
-    let said = of_listing(source, &right).finding;
-    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
-    for (from, to) in [
+    let bugs = [
         ("STS [0x410], R8", "STS [0x40c], R8"),
         ("STS [0x410], R8", "STS [0x420], R8"),
         ("LDS R9, [0x410]", "LDS R9, [0x408]"),
-    ] {
-        let wrong = right.map(|one| if one == from { to } else { one });
-        let said = of_listing(source, &wrong).finding;
-        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
-    }
+    ];
+    finds_bugs(source, right, &bugs);
 }
 
 /// The elements of a vector are accesses of their own, of 8, 16 or 64 bits.
@@ -612,19 +619,14 @@ fn products_of_matrices_are_compared() {
         "STG.E desc[UR4][R2.64+0xc], R11",
         "EXIT",
     ];
-    let said = of_listing(source, &right).finding;
-    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
-    for (from, to) in [
+    let bugs = [
         ("LDSM.16.MT88.2 R12, [R6+0x10]", "LDSM.16.M88.2 R12, [R6+0x10]"),
         ("LDSM.16.M88.4 R8, [R6]", "LDSM.16.M88.4 R8, [R6+0x10]"),
         ("HMMA.16816.F32 R8, R8, R12.reuse, RZ", "HMMA.16816.F32 R8, R12, R8, RZ"),
         ("HMMA.16816.F32 R8, R8, R12.reuse, RZ", "HMMA.16816.F32 R8, R8, R12, R8"),
         ("STG.E desc[UR4][R2.64+0xc], R11", "STG.E desc[UR4][R2.64+0xc], R10"),
-    ] {
-        let wrong = right.map(|one| if one == from { to } else { one });
-        let said = of_listing(source, &wrong).finding;
-        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
-    }
+    ];
+    finds_bugs(source, right, &bugs);
     // A product that is computed with others is not compared.
     let other = right.map(|one| {
         if one.starts_with("HMMA") { "HMMA.16816.F32.BF16 R8, R8, R12, RZ" } else { one }
@@ -683,9 +685,6 @@ fn what_a_listing_computes_is_compared() {
         "STG.E.64 desc[UR4][R4.64+0x8], R14",
         "EXIT",
     ];
-    let verdict = |target: &[&str]| of_listing(source, target).finding;
-    let said = verdict(&right);
-    assert_eq!(said.verdict, Verdict::Preserved, "{said:?}");
     let bugs = [
         ("FFMA R9, R8, 3, 1", "FFMA R9, R8, 1, 3"),
         ("FFMA R9, R8, 3, 1", "FFMA R9, -R8, 3, 1"),
@@ -694,9 +693,5 @@ fn what_a_listing_computes_is_compared() {
         ("@P0 BRA `(.L_x_1)", "@!P0 BRA `(.L_x_1)"),
         ("IADD3.X R15, R13, R11, RZ, P0, !PT", "IADD3.X R15, R13, R11, RZ, !PT, !PT"),
     ];
-    for (from, to) in bugs {
-        let wrong = right.map(|one| if one == from { to } else { one });
-        let said = verdict(&wrong);
-        assert_eq!(said.verdict, Verdict::WrongValue, "{to}: {said:?}");
-    }
+    finds_bugs(source, right, &bugs);
 }

@@ -75,7 +75,9 @@ impl Coverage {
 /// Chooses the inputs. The bound on loops is raised if no execution of a loop ends before.
 pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeResult<Inputs> {
     let [source, target] = sides;
-    let (mut setup, mut first) = fitted(&base(source, target)?, sides, refiner)?;
+    let FittedSetup { mut setup, scans: mut first, bound } =
+        fitted(&base(source, target)?, sides, *refiner)?;
+    refiner.bound = bound;
     let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
     let empty = setup.clone();
@@ -150,37 +152,42 @@ fn refitted(
     empty: &Setup,
     other: &Setup,
     sides: [&Function; 2],
-    mut refiner: Refiner<'_>,
+    refiner: Refiner<'_>,
 ) -> Option<ScannedSetup> {
     let (arguments, special) = (other.arguments.clone(), other.special.clone());
-    let bound = refiner.bound;
     let changed = Setup { arguments, special, ..empty.clone() };
-    let (mut setup, scanned) = fitted(&changed, sides, &mut refiner).ok()?;
-    elements(&mut setup, &scanned);
-    fill(&mut setup, &scanned);
-    refiner.bound = bound;
+    let FittedSetup { mut setup, scans: first, .. } = fitted(&changed, sides, refiner).ok()?;
+    elements(&mut setup, &first);
+    fill(&mut setup, &first);
     let scanned = scans(&setup, sides, &refiner).ok()?;
     Some((setup, scanned))
 }
 
-/// The smallest memory that both sides stay inside, and what they do there.
+/// The smallest memory that both sides stay inside, what they do there, and how often they execute a loop so that some
+/// execution ends.
+struct FittedSetup {
+    setup: Setup,
+    scans: [ThreadScan; 2],
+    bound: u32,
+}
+
 fn fitted(
     base: &Setup,
     sides: [&Function; 2],
-    refiner: &mut Refiner<'_>,
-) -> JudgeResult<ScannedSetup> {
+    mut refiner: Refiner<'_>,
+) -> JudgeResult<FittedSetup> {
     for size in SIZES {
         let mut setup = base.clone();
         for memory in setup.memory.iter_mut().filter(|memory| memory.grows) {
             memory.count = size / memory.element;
         }
-        let mut scanned = scans(&setup, sides, refiner);
+        let mut scanned = scans(&setup, sides, &refiner);
         while matches!(scanned, Err((_, ScanError::Cut))) && refiner.bound < ROUNDS {
             refiner.bound = (2 * refiner.bound).clamp(1, ROUNDS);
-            scanned = scans(&setup, sides, refiner);
+            scanned = scans(&setup, sides, &refiner);
         }
         match scanned {
-            Ok(scans) => return Ok((setup, scans)),
+            Ok(scans) => return Ok(FittedSetup { setup, scans, bound: refiner.bound }),
             Err((side, ScanError::Outside { line })) if size == SIZES[SIZES.len() - 1] => {
                 let why = format!(
                     "line {line} of the {side}: the address is not that of a parameter or a variable"
