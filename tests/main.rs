@@ -3,6 +3,7 @@
 mod agree;
 mod barriers;
 mod broken;
+mod cited;
 mod cli;
 mod contexts;
 mod cxx;

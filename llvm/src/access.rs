@@ -4,7 +4,7 @@ use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
-use super::{Access, AtomicOrdering, MemoryOp, Operation, RmwOp};
+use super::{Access, AtomicOrdering, MemoryOp, NOT_LOCAL, Operation, RmwOp};
 use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
@@ -137,6 +137,11 @@ impl<'a, 'm> Translator<'a, 'm> {
             matches!(self.root(pointer), Root::Alloca(_)) || matches!(access.space, 4 | 5);
         if private && matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. }) {
             return self.no("an atomic operation on local or constant memory is not supported");
+        }
+        // The parameters of a kernel are no addresses of local memory.
+        let atomic = matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. });
+        if atomic && access.space == 0 && !self.definition.kernel {
+            self.note(NOT_LOCAL.to_owned());
         }
         if access.kind == MemoryOp::Store && access.space == 4 {
             return self.no("a store to constant memory is not supported");

@@ -159,6 +159,9 @@ pub struct Instruction<'a> {
     pub operation: Operation<'a>,
 }
 
+/// What is assumed of an atomic operation through a generic pointer.
+pub const NOT_LOCAL: &str = "the address of an atomic is assumed not to be in local memory, where PTX has no atomics (reading R105)";
+
 /// Reads instructions, or returns all errors in them. `path` is used in messages.
 pub fn read<'a>(path: &str, text: &'a str) -> Result<Vec<Instruction<'a>>, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();

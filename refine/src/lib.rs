@@ -12,6 +12,7 @@
 //! [`Refiner`]. A [`verdict::Finding`] states the meaning of an [`Answer`]. [`language`] has everything that
 //! depends on the source's language.
 
+mod cited;
 pub mod code;
 pub mod context;
 pub mod contract;

@@ -5,6 +5,7 @@ use llvm::{MemoryOp, RmwOp};
 use machine::form::Family;
 use model::scope::Scope;
 
+use super::cited;
 use super::context::PartnerScope;
 use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
@@ -136,9 +137,7 @@ fn results(
             && target.op.is_some()
     };
     if source.accesses.iter().zip(done).any(generic) {
-        notes.push(
-            "the address is assumed not to be in local memory, where PTX has no atomics (reading R105)".to_owned(),
-        );
+        notes.push(llvm::NOT_LOCAL.to_owned());
     }
     Ok(())
 }
@@ -341,14 +340,8 @@ fn read_only(
         return Err(Box::new(Finding { context: Some(context), ..finding }));
     }
     if access.read_only {
-        notes.push(
-            "the source promises that this memory is not written while the kernel runs (reading R12)".to_owned(),
-        );
+        notes.push(cited::promised("this memory"));
         return Ok(());
     }
-    let why = format!(
-        "`{}` requires memory that is never written, whatever is acquired before it (reading R12), which the source does not promise",
-        target.text
-    );
-    Err(Box::new(Finding::new(Verdict::Outside, why)))
+    Err(Box::new(Finding::new(Verdict::Outside, cited::unpromised(&target.text))))
 }

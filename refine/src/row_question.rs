@@ -1,5 +1,6 @@
 //! A question of a row, and the finding that follows from its answer.
 
+use super::cited;
 use super::code::MachineCode;
 use super::inclusion::{Judge, Question};
 use super::judgement::{self, Answer, Tally};
@@ -94,9 +95,7 @@ impl RowQuestion {
             return None;
         }
         let question = Question { target, ..self.question.clone() };
-        matches!(judge.judge(&question), Answer::Included(_)).then(|| {
-            "`red` does not acquire for a fence after it. With `atom` no outcome is added (reading R11)".to_owned()
-        })
+        matches!(judge.judge(&question), Answer::Included(_)).then(|| cited::reduction(""))
     }
 
     /// What the answer needs of the lowering of other code: `st.weak` for an `unordered` store and `fence.sc;

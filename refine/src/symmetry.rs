@@ -8,6 +8,7 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
 
+use super::cited;
 use super::context::PartnerScope;
 use super::inclusion::{MachineTarget, Question, widest};
 use super::item::{TargetAccess, TargetItem, steps};
@@ -169,17 +170,10 @@ fn read_only_load(wanted: &[&TargetAccess], access: &TargetAccess) -> RowResult<
             Verdict::Preserved,
             "the source loads memory that is never written, so any load of it is correct",
         );
-        finding.notes.push(
-            "the source promises that this memory is not written while the kernel runs (reading R12)"
-                .to_owned(),
-        );
+        finding.notes.push(cited::promised("this memory"));
         return Ok(PreparedRow::Found(Box::new(finding)));
     }
-    let why = format!(
-        "`{}` requires memory that is never written, whatever is acquired before it (reading R12); the source does not",
-        access.text
-    );
-    Err(found(Verdict::Outside, why))
+    Err(found(Verdict::Outside, cited::unpromised(&access.text)))
 }
 
 /// Compares addresses and operands, where the target shows them. If it uses a name of the source, it kept all of

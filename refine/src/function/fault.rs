@@ -88,6 +88,28 @@ fn acts(
     Some(acts)
 }
 
+/// A load of the target of memory that must not be written, without such a promise of the source: its line, and its
+/// text.
+pub(super) fn unpromised(
+    case: &RefinementCase<'_>,
+    scans: &[ThreadScan; 2],
+) -> Option<(usize, String)> {
+    let acts = acts(case, case.target, &scans[1])?;
+    let promised = |place: ByteRange| {
+        let mut promised = scans[0].uses.iter().filter(|one| one.promised || one.constant);
+        promised.any(|one| one.place.overlaps(place))
+    };
+    let loads =
+        case.target.rows.iter().filter(|row| {
+            row.lines.iter().any(|step| step.line.instruction.loads_read_only_data())
+        });
+    let mut loads = loads.filter(|row| match acts.get(&row.line) {
+        Some(Act::Access { places, .. }) => places.iter().any(|place| !promised(*place)),
+        Some(Act::Fence) | None => false,
+    });
+    loads.next().map(|row| (row.line, row.text.clone()))
+}
+
 /// The line of the target's only instruction that writes what it alone leaves differently in memory. `None` if there
 /// are several, or what differs is no memory.
 pub(super) fn writer(

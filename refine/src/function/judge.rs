@@ -23,10 +23,11 @@ use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
+use crate::cited;
 use crate::context::Context;
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
 use crate::language::SourceId;
-use crate::refiner::Refiner;
+use crate::refiner::{ContextResult, Refiner};
 use crate::verdict::{Finding, Refuter, Verdict};
 
 /// The maximum number of contexts of a function. The largest functions have some thousands.
@@ -59,7 +60,8 @@ fn compared(
     refiner: Refiner<'_>,
 ) -> JudgeResult<LocatedFinding> {
     let mut all = cases(source, target, refiner)?;
-    let (finding, at) = judged(&mut all)?;
+    let (mut finding, at) = judged(&mut all)?;
+    finding.notes.extend(promised(&all.cases));
     if !is_alarm(&finding)
         || !finding.racy && !all.cases.iter_mut().all(|(case, ..)| is_rounded(case))
     {
@@ -183,7 +185,16 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
             return Ok(located(*racy, case, scans));
         }
         Answer::Undefined { why, context } => {
-            return Ok((judgement::undefined(&why, context), nowhere));
+            let (case, scans, _) = &cases[0];
+            // Reading R12, and R35 for `ldu`.
+            let load = why.ends_with("-read-of-written-data");
+            let load = load.then(|| fault::unpromised(case, scans)).flatten();
+            let Some((line, text)) = load else {
+                return Ok((judgement::undefined(&why, context), nowhere));
+            };
+            let why = format!("line {line}: {}", cited::unpromised(&text));
+            let finding = Finding { context: Some(context), ..Finding::new(Verdict::Outside, why) };
+            return Ok((finding, FaultLines::of(case, scans, Some(line))));
         }
         Answer::Undecided { why, done, of } => {
             return Ok((judgement::undecided(why, done, of), nowhere));
@@ -252,6 +263,7 @@ fn refuted_in(
     let found = search.judge(case, turn, may_tear).map_err(|why| refused("context", &why))?;
     let Some((refutation, at)) = found else { return Ok(None) };
     let (mut finding, line) = located(refutation, case, scans);
+    finding.notes.extend(reduction(case, &turn[at]));
     if finding.by == Some(Refuter::Contract) {
         case.set_torn(false);
         let first: Vec<&Context> = std::iter::once(&turn[at]).chain(all).collect();
@@ -261,6 +273,32 @@ fn refuted_in(
         }
     }
     Ok(Some((finding, line)))
+}
+
+/// A note if the outcome of a context needs that `red` does not count as a read for an acquire: reading R11.
+fn reduction(case: &mut RefinementCase<'_>, context: &Context) -> Option<String> {
+    let source = case.program(context, false).ok()??;
+    let mut target = case.program(context, true).ok()??;
+    let threads = &mut target.threads[..context.judged_threads()];
+    let mut any = false;
+    for line in threads.iter_mut().flat_map(|thread| &mut thread.lines) {
+        if let Instruction::Atomic(atomic) = &mut line.instruction {
+            any |= std::mem::take(&mut atomic.reduction);
+        }
+    }
+    let found = any.then(|| case.compare(&source, &target));
+    (found == Some(ContextResult::Nothing)).then(|| cited::reduction(" in this context"))
+}
+
+/// A note on the memory that no thread of a context writes, as the source promises, or because its loads require that:
+/// reading R12.
+fn promised(cases: &[JudgedSetup<'_>]) -> Option<String> {
+    let (case, scans, _) = cases.first()?;
+    let uses = scans[0].uses.iter().filter(|one| one.promised || one.constant);
+    let names: BTreeSet<&str> =
+        uses.map(|one| case.setup.memory[one.place.memory].name.as_str()).collect();
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| cited::promised(&names.join(" and ")))
 }
 
 /// The maximum number of notes on code that no context reaches.
