@@ -10,16 +10,10 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 use crate::formats::{self, formats};
-use crate::{fmt, suite};
+use crate::{fmt, lower, suite};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
-const MODULES: &str = "tests/lower/modules.ptx";
-const MODULES_MADE: &str = "tests/lower/modules.made.ptx";
-const COMPILED: &str = "tests/lower/compiled.ll";
-const COMPILED_MADE: &str = "tests/lower/compiled.ptx";
-const KNOWN: &str = "tests/lower/message.known.json";
-const LEAKY: &str = "tests/cli/leaky.table";
 
 /// Forbidden by reading R13 alone.
 const FAKE: &str = "litmus/suite/no-thin-air-axiom/LB+fake+fake.litmus";
@@ -36,25 +30,6 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-model", &["model", "--help"]),
     ("help-lint", &["lint", "--help"]),
     ("help-lower", &["lower", "--help"]),
-    ("lower-few", &["lower", "--rows", "tests/lower/few.csv"]),
-    ("lower-json", &["lower", "--rows", "tests/lower/few.csv", "--format=json"]),
-    ("lower-no-column", &["lower", "--rows", "tests/lower/no-column.csv"]),
-    ("lower-short-row", &["lower", "--rows", "tests/lower/short-row.csv"]),
-    ("lower-no-rows", &["lower", "--rows", "tests/lower/no-rows.csv"]),
-    ("lower-no-file", &["lower", "--rows", "tests/lower/none.csv"]),
-    ("lower-functions", &["lower", "--from", MESSAGE, "--to", MADE]),
-    ("lower-functions-json", &["lower", "--from", MESSAGE, "--to", MADE, "--format=json"]),
-    ("lower-table", &["lower", "--table", LEAKY, "tests/cli"]),
-    ("lower-table-json", &["lower", "--table", LEAKY, "tests/cli", "--format=json"]),
-    ("lower-functions-known", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN]),
-    ("lower-functions-compiled", &["lower", "--from", COMPILED, "--to", COMPILED_MADE]),
-    (
-        "lower-functions-covered",
-        &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--min-coverage=60"],
-    ),
-    ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
-    ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
-    ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
     ("check-cxx", &["check", "--engine=enumerate", "-v", "litmus/cxx/SB+seq_cst.litmus"]),
     ("model-cxx", &["model", "--model", "cxx"]),
     ("explore-cxx", &["explore", "litmus/cxx/SB+seq_cst.litmus"]),
@@ -420,6 +395,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lint-strict", &["lint", "--strict", "tests/ptx/broken.ptx"]),
     ("lint-json", &["lint", "--format=json", "tests/ptx"]),
     ("lint-fine", &["lint", "tests/ptx/fine.ptx"]),
+    ("lint-too-new", &["lint", "--ptx-isa=99.9", "tests/ptx/fine.ptx"]),
     ("lint-for-another-target", &["lint", "--ptx-isa=7.8", "--target=sm_90", "tests/ptx/fine.ptx"]),
     ("explore-runs", &["explore", "--runs", "--stats", "tests/cli/holds.litmus"]),
     ("explore-check", &["explore", "--check", "--arch=all", "--stats", "tests/cli/fails.litmus"]),
@@ -574,7 +550,8 @@ fn what_users_see_is_as_recorded() {
     let update = std::env::var_os("UPDATE").is_some();
     let mut wrong = String::new();
     let mut names = BTreeSet::new();
-    for &(name, arguments) in SNAPSHOTS.iter().chain(formats::SNAPSHOTS).chain(fmt::SNAPSHOTS) {
+    let all = SNAPSHOTS.iter().chain(lower::SNAPSHOTS).chain(formats::SNAPSHOTS);
+    for &(name, arguments) in all.chain(fmt::SNAPSHOTS) {
         assert!(names.insert(format!("{name}.txt")), "two snapshots are called {name}");
         let now = shown(arguments);
         let file = folder.join(format!("{name}.txt"));

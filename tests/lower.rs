@@ -25,6 +25,54 @@ use refine::{
 use crate::fmt::formatted;
 use crate::suite;
 
+const FEW: &str = "tests/lower/few.csv";
+const MESSAGE: &str = "tests/lower/message.ptx";
+const MADE: &str = "tests/lower/message.made.ptx";
+const MODULES: &str = "tests/lower/modules.ptx";
+const MODULES_MADE: &str = "tests/lower/modules.made.ptx";
+const COMPILED: &str = "tests/lower/compiled.ll";
+const COMPILED_MADE: &str = "tests/lower/compiled.ptx";
+const KNOWN: &str = "tests/lower/message.known.json";
+const LINES: &str = "tests/lower/lines.ll";
+const LINES_MADE: &str = "tests/lower/lines.ptx";
+const KERNEL: &str = "tests/lower/lines.kernel.ll";
+const LISTING: &str = "tests/lower/lines.sass";
+const TWICE: &str = "tests/lower/twice.ptx";
+const LEAKY: &str = "tests/cli/leaky.table";
+
+/// Snapshots as those of `cli`.
+pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("lower-few", &["lower", "--rows", FEW]),
+    ("lower-json", &["lower", "--rows", FEW, "--format=json"]),
+    ("lower-no-column", &["lower", "--rows", "tests/lower/no-column.csv"]),
+    ("lower-short-row", &["lower", "--rows", "tests/lower/short-row.csv"]),
+    ("lower-no-rows", &["lower", "--rows", "tests/lower/no-rows.csv"]),
+    ("lower-no-file", &["lower", "--rows", "tests/lower/none.csv"]),
+    ("lower-functions", &["lower", "--from", MESSAGE, "--to", MADE]),
+    ("lower-functions-json", &["lower", "--from", MESSAGE, "--to", MADE, "--format=json"]),
+    ("lower-table", &["lower", "--table", LEAKY, "tests/cli"]),
+    ("lower-table-json", &["lower", "--table", LEAKY, "tests/cli", "--format=json"]),
+    ("lower-functions-known", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", KNOWN]),
+    ("lower-functions-compiled", &["lower", "--from", COMPILED, "--to", COMPILED_MADE]),
+    (
+        "lower-functions-covered",
+        &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--min-coverage=60"],
+    ),
+    ("lower-functions-modules", &["lower", "--from", MODULES, "--to", MODULES_MADE]),
+    ("lower-functions-none", &["lower", "--from", MESSAGE, "--to", "tests/lower/rows.csv"]),
+    ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
+    ("lower-functions-quiet", &["lower", "--from", MESSAGE, "--to", MADE, "--quiet"]),
+    ("lower-few-quiet", &["lower", "--rows", FEW, "-q"]),
+    ("lower-late", &["lower", "--from", LINES, "--to", LINES_MADE, "--total-timeout=1e-6"]),
+    ("lower-late-rows", &["lower", "--rows", FEW, "--total-timeout=1"]),
+    ("lower-lines", &["lower", "--from", LINES, "--to", LINES_MADE]),
+    ("lower-llvm-listing", &["lower", "--from", KERNEL, "--to", LISTING]),
+    ("lower-wrong-pair", &["lower", "--from", LINES_MADE, "--to", LINES]),
+    ("lower-wrong-source", &["lower", "--from", LISTING, "--to", LINES_MADE]),
+    ("lower-twice", &["lower", "--from", TWICE, "--to", MADE]),
+    ("lower-cas-only", &["lower", "--from", COMPILED, "--to", COMPILED_MADE, "--cas-only"]),
+];
+
 fn findings(text: &str, assumptions: Assumptions, tearing: bool) -> (RowTable, Vec<Finding>) {
     let table = read(text).expect("the rows are well formed");
     let findings = judged_with(&table, assumptions, tearing);

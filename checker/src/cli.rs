@@ -285,8 +285,8 @@ pub struct Lower {
     /// Also fail on a refutation that requires a race of weak accesses in a PTX source
     #[arg(long)]
     pub racy: bool,
-    /// Assume that sub-word atomics are accessed only by the same compare-exchange loop
-    #[arg(long)]
+    /// Assume that sub-word atomics of rows are accessed only by the same compare-exchange loop
+    #[arg(long, conflicts_with_all = ["from", "ptxas"])]
     pub cas_only: bool,
     /// Show only what fails as `weaker`, `wrong-value` or `invalid`, and the summary, and no progress. The other
     /// formats are not affected
@@ -525,7 +525,12 @@ fn machine(text: &str) -> Result<u16, String> {
 }
 
 fn ptx_isa(text: &str) -> Result<PtxIsa, String> {
-    PtxIsa::parse(text).ok_or_else(|| "expected a version of PTX, such as 8.8".to_owned())
+    let isa = PtxIsa::parse(text);
+    let isa = isa.ok_or_else(|| "expected a version of PTX, such as 8.8".to_owned())?;
+    if isa > PtxIsa::NEWEST {
+        return Err(format!("the newest known version of PTX is {}", PtxIsa::NEWEST));
+    }
+    Ok(isa)
 }
 
 fn target(text: &str) -> Result<Target, String> {

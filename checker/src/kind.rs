@@ -70,6 +70,11 @@ impl FileKind {
         }
     }
 
+    /// A description of the kind.
+    pub fn name(self) -> &'static str {
+        self.told().0
+    }
+
     /// The error of a command that reads another kind.
     pub fn refused(self) -> String {
         let (is, reader) = self.told();

@@ -10,7 +10,7 @@ pub struct MachineArgs {
     /// Put all CTAs of a GPU on one SM
     #[arg(long)]
     pub one_sm: bool,
-    /// Where global memory is: a GPU's number, or `host` [default: the first thread's GPU]
+    /// Where global memory is: a GPU's number, also of one without threads, or `host` [default: the first thread's GPU]
     #[arg(long, value_name = "GPU|host", value_parser = home)]
     pub home: Option<Home>,
     /// Execute an `acq_rel` atomic as three instructions instead of one unit

@@ -1,5 +1,6 @@
 //! Reads files with functions: LLVM IR, PTX and listings.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub enum FunctionsError {
     /// The file does not exist or has an unsupported kind.
     Path(io::Error),
     Diagnostics(Vec<Diagnostic>),
+    /// A line and what is wrong with it.
+    Line(usize, String),
 }
 
 impl FunctionsError {
@@ -24,6 +27,7 @@ impl FunctionsError {
         match self {
             FunctionsError::Path(error) => UnreadReason::Unreadable(error),
             FunctionsError::Diagnostics(diagnostics) => UnreadReason::Rejected(diagnostics),
+            FunctionsError::Line(line, why) => UnreadReason::Line(*line, why),
         }
     }
 }
@@ -38,6 +42,7 @@ pub struct ListingSource<'a> {
 
 /// The functions of a file, and the lines of the program that it was made from.
 pub struct FunctionsFile {
+    pub kind: FileKind,
     pub functions: Functions,
     pub origins: Origins,
 }
@@ -64,21 +69,21 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFil
         let none = |_| FunctionsError::Path(io::Error::other("not valid UTF-8"));
         std::str::from_utf8(&text).map_err(none)
     };
-    let (functions, origins) = match kind {
-        Some(FileKind::Llvm) => {
+    let (kind, functions, origins) = match kind {
+        Some(kind @ FileKind::Llvm) => {
             let text = utf8()?;
-            (llvm::functions(&shown, text), llvm::origins(text))
+            (kind, llvm::functions(&shown, text), llvm::origins(text))
         }
-        Some(FileKind::Ptx) => {
+        Some(kind @ FileKind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
                 Some(module) if diagnostics.is_empty() => {
-                    (Ok(lift::module::functions(&module)), ptx::origins(utf8()?))
+                    (kind, Ok(lift::module::functions(&module)), ptx::origins(utf8()?))
                 }
-                _ => (Err(diagnostics), Origins::default()),
+                _ => (kind, Err(diagnostics), Origins::default()),
             }
         }
-        Some(FileKind::Sass) => {
+        Some(kind @ FileKind::Sass) => {
             let signature = |name: &str| {
                 let mut source = listing.source.iter();
                 let function = source.find(|(known, _)| known == name)?.1.as_ref().ok()?;
@@ -86,7 +91,7 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFil
             };
             let text = utf8()?;
             let functions = lift::listing::functions(&shown, text, listing.arch, &signature);
-            (functions, sass::origin::origins(text))
+            (kind, functions, sass::origin::origins(text))
         }
         Some(_) | None => {
             // Kinds that other commands read, or that no command reads.
@@ -100,5 +105,22 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFil
         }
     };
     let functions = functions.map_err(FunctionsError::Diagnostics)?;
-    Ok(FunctionsFile { functions, origins })
+    named_once(&functions)?;
+    Ok(FunctionsFile { kind, functions, origins })
+}
+
+/// Refuses a file in which a name does not say which function is meant, such as a listing for two architectures.
+fn named_once(functions: &Functions) -> Result<(), FunctionsError> {
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for (name, function) in functions {
+        let line = match function {
+            Ok(function) => function.line,
+            Err(refused) => refused.first().line,
+        };
+        if let Some(first) = lines.insert(name, line) {
+            let why = format!("a second function `{name}`; the first one is at line {first}");
+            return Err(FunctionsError::Line(line, why));
+        }
+    }
+    Ok(())
 }

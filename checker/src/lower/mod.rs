@@ -13,17 +13,16 @@ use std::path::{Path, PathBuf};
 use engine::exit::Exit;
 use engine::parallel::in_order;
 use indicatif::ProgressBar;
-use lift::function::Functions;
 use refine::function::FunctionPair;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
-use text::origin::Origins;
 
 use self::files::ListingSource;
 use self::functions::{FilePair, FunctionsReport};
 use self::report::{Baseline, ReportOptions, Reporter};
 use crate::cli::Lower;
 use crate::input;
+use crate::kind::FileKind;
 use crate::report::finding::{UnreadInput, UnreadReason};
 use crate::run;
 
@@ -151,13 +150,14 @@ fn of_functions(
     reporter: &mut Reporter<'_>,
     (out, err): Streams<'_>,
 ) -> io::Result<()> {
-    let (mut sides, mut origins): (Vec<Functions>, Vec<Origins>) = Default::default();
+    let (mut sides, mut origins, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
     for path in [from, to] {
-        let source = sides.first().map_or(&[][..], Vec::as_slice);
+        let source: &[_] = sides.first().map_or(&[], Vec::as_slice);
         match files::functions(path, ListingSource { source, arch: how.command.arch }) {
             Ok(read) => {
                 sides.push(read.functions);
                 origins.push(read.origins);
+                kinds.push(read.kind);
             }
             Err(unread) => {
                 reporter
@@ -167,6 +167,19 @@ fn of_functions(
     }
     let Ok([source, target]) = <[_; 2]>::try_from(sides) else { return Ok(()) };
     let Ok(origins) = <[_; 2]>::try_from(origins) else { return Ok(()) };
+    // A compiler goes this way only.
+    let lowers =
+        matches!(kinds[..], [FileKind::Llvm, _] | [FileKind::Ptx, FileKind::Ptx | FileKind::Sass]);
+    if !lowers {
+        let [of, into] = [kinds[0], kinds[1]].map(FileKind::name);
+        let why = io::Error::other(format!("{into} as the lowering of {of} is not supported"));
+        let why = UnreadReason::Unreadable(&why);
+        reporter.unread(&UnreadInput { path: to, why }, (out, &mut *err))?;
+        return writeln!(
+            err,
+            "help: LLVM IR becomes LLVM IR, PTX or SASS, and PTX becomes PTX or SASS"
+        );
+    }
     let pairs = function::paired(source, target);
     if pairs.is_empty() {
         let why = io::Error::other("no function with a body in it, nor in the target");

@@ -131,6 +131,7 @@ pub fn compile(all: &mut [ThreadGroup], tools: &Tools<'_>) -> Result<Sides, Stri
     let made = ListingSource { source: &source, arch: Some(tools.arch) };
     let target = files::functions(&files.listing, made).map_err(|unread| match unread {
         FunctionsError::Path(error) => format!("{}: {error}", files.listing.display()),
+        FunctionsError::Line(line, why) => format!("{}:{line}: {why}", files.listing.display()),
         FunctionsError::Diagnostics(all) => all.first().map_or(String::new(), ToString::to_string),
     })?;
     let mut target = target.functions;
