@@ -31,6 +31,8 @@ mod value;
 pub use origin::origins;
 pub use ty::{ScalarType, Type};
 
+use std::collections::BTreeSet;
+
 use lift::function::Functions;
 use text::diagnostic::Diagnostic;
 use text::report::{Diagnostics, LineIndex};
@@ -177,11 +179,15 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let lines = LineIndex::of(text);
     // A line that cannot be read defines no value. Uses of that value are not reported.
     let bodies = function::bodies(&module, text, &mut report);
+    let names: BTreeSet<&str> = module.functions.iter().map(|one| one.name).collect();
     let mut functions = Functions::new();
     for definition in &module.functions {
         if bodies.contains_key(definition.name) {
             let made = function::translate((&module, &bodies), definition, &lines, &mut report);
-            functions.push((definition.symbol(), made));
+            let symbol = definition.symbol();
+            let taken = symbol != definition.name && names.contains(symbol.as_str());
+            // `llc` gives another symbol to a function that would have the one of another function.
+            functions.push((if taken { definition.name.to_owned() } else { symbol }, made));
         }
     }
     if report.count() > 0 { Err(report.finish(path, text)) } else { Ok(functions) }
@@ -265,6 +271,21 @@ mod tests {
         assert_eq!(codes("%r = load i32, ptr %p acquire\nfence"), ["llvm-atomic", "syntax"]);
         assert_eq!(codes("%r = load i32, ptr %p, align 3"), ["llvm-align"]);
         assert_eq!(codes("%r = load i0, ptr %p"), ["llvm-type"]);
+    }
+
+    #[test]
+    fn a_function_is_defined_once() {
+        let body = "{\n  ret void\n}\n";
+        let text = format!("define void @f() {body}define void @g() {body}define void @f() {body}");
+        let errors = functions("r", &text).expect_err("it is defined twice");
+        let all: Vec<_> = errors.iter().map(|one| (one.code, one.span.line)).collect();
+        assert_eq!(all, [("llvm-define", 7)]);
+        // Two names that would be the same symbol are not the same function.
+        let text =
+            format!("define internal void @a.b() {body}define internal void @\"a_$_b\"() {body}");
+        let functions = functions("r", &text).expect("the names differ");
+        let names: Vec<&str> = functions.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["a.b", "a_$_b"]);
     }
 
     #[test]

@@ -188,6 +188,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
             parser.report.error("llvm-module", at, format!("`{}` is not supported", short(what)));
         }
     }
+    defined_once(&mut module, report);
     for name in module.globals.keys() {
         let word = function::word(name);
         if !module.words.insert(word.clone()) {
@@ -199,6 +200,19 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
         function.kernel |= module.kernels.contains(function.name);
     }
     module
+}
+
+/// Reports further definitions of a function, and removes them.
+fn defined_once(module: &mut Module<'_>, report: &mut Diagnostics) {
+    let mut names = BTreeSet::new();
+    module.functions.retain(|FunctionDefinition { name, at, .. }| {
+        let first = names.insert(*name);
+        if !first {
+            let message = format!("a second definition of `@{}`", short(name));
+            report.error("llvm-define", *at, message);
+        }
+        first
+    });
 }
 
 impl<'a> FunctionDefinition<'a> {

@@ -105,7 +105,10 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFil
         }
     };
     let functions = functions.map_err(FunctionsError::Diagnostics)?;
-    named_once(&functions)?;
+    // The reader of LLVM IR has looked.
+    if kind != FileKind::Llvm {
+        named_once(&functions)?;
+    }
     Ok(FunctionsFile { kind, functions, origins })
 }
 
