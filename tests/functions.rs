@@ -19,7 +19,7 @@ use crate::fmt::formatted;
 use crate::suite;
 
 /// A function of these instructions on `x` and `y`, which returns `%r1`, and `%r2` and `%r3` as one.
-fn module(body: &str) -> String {
+pub(crate) fn module(body: &str) -> String {
     let body: Vec<String> = body
         .split(';')
         .filter(|one| !one.trim().is_empty())

@@ -13,6 +13,7 @@ mod docs;
 mod document;
 mod drive;
 mod fmt;
+mod follows;
 mod formats;
 mod functions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

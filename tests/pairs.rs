@@ -14,7 +14,7 @@ use refine::verdict::Verdict;
 use crate::functions::judge_pair;
 use crate::suite;
 
-fn functions(path: &Path, text: &str) -> Functions {
+pub(crate) fn functions(path: &Path, text: &str) -> Functions {
     let shown = path.display().to_string();
     if path.extension().is_some_and(|ending| ending == "ll") {
         return llvm::functions(&shown, text).unwrap_or_else(|errors| panic!("{}", errors[0]));
@@ -37,7 +37,7 @@ fn failures(paths: [&Path; 2], texts: [&str; 2]) -> Vec<(Verdict, String)> {
 }
 
 /// The mistakes of a target, and its text without them.
-fn mistakes(text: &str) -> (Vec<(&str, String, String)>, String) {
+pub(crate) fn mistakes(text: &str) -> (Vec<(&str, String, String)>, String) {
     let mut found = Vec::new();
     let mut rest = String::new();
     for line in text.lines() {

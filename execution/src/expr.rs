@@ -211,6 +211,9 @@ impl Exprs {
             let taken = if predicate == 0 { b } else { a };
             return self.extend(ty, taken);
         }
+        if let Some((op, of)) = self.part(op, ty, a) {
+            return self.alu(op, ty, &[of]);
+        }
         if let Some(left) = self.undone(op, ty, a, b, sources.len()) {
             return self.alu(AluOp::Mov, ty, &[left]);
         }
@@ -219,6 +222,25 @@ impl Exprs {
             return self.constant(value);
         }
         self.intern(Expr::Alu { op, ty, a, b, c })
+    }
+
+    /// For a part of two values side by side: the one of them that has it, and the operation that takes it from there.
+    fn part(&self, op: AluOp, ty: Type, a: ExprId) -> Option<(AluOp, ExprId)> {
+        let from = if let AluOp::Extract(from) = op {
+            from
+        } else if op == AluOp::Mov && ty.kind != TypeKind::Float {
+            0
+        } else {
+            return None;
+        };
+        let Expr::Alu { op: AluOp::Concat(at), a: low, b: high, .. } = self.get(a) else {
+            return None;
+        };
+        if u16::from(from) + ty.bits <= u16::from(at) {
+            return Some((op, low));
+        }
+        let from = from.checked_sub(at)?;
+        Some((if from == 0 { AluOp::Mov } else { AluOp::Extract(from) }, high))
     }
 
     /// What an operation takes back: `x` of `x + y - y`, `x - y + y`, `x ^ y ^ y`.
@@ -549,6 +571,23 @@ mod tests {
         let sum = exprs.alu(AluOp::Add, Type::U32, &[read, read]);
         assert_eq!(exprs.eval(sum, &mut |_| Some(21)), Some(42));
         assert_eq!(exprs.eval(sum, &mut |_| None), None);
+    }
+
+    #[test]
+    fn a_part_of_two_values_side_by_side_is_that_of_one_of_them() {
+        let mut exprs = Exprs::default();
+        let (low, high) = (exprs.intern(Expr::Read(0)), exprs.intern(Expr::Read(1)));
+        let both = exprs.alu(AluOp::Concat(16), Type::U32, &[low, high]);
+        let half = Type { kind: TypeKind::Bits, bits: 16 };
+        for (op, of) in [(AluOp::Mov, 0), (AluOp::Extract(0), 0), (AluOp::Extract(16), 1)] {
+            let part = exprs.alu(op, half, &[both]);
+            let mut leaves = Vec::new();
+            exprs.leaves(part, &mut |leaf| leaves.push(leaf));
+            assert_eq!(leaves, [Expr::Read(of)]);
+            assert_eq!(exprs.eval(part, &mut |_| Some(0x1234)), Some(0x1234));
+        }
+        let across = exprs.alu(AluOp::Extract(8), half, &[both]);
+        assert_eq!(exprs.eval(across, &mut |_| Some(0x1234)), Some(0x3412));
     }
 
     #[test]

@@ -142,9 +142,13 @@ impl<'a> Refiner<'a> {
 
     /// The same for one question, which is given up when its time or that of the run is over.
     pub(crate) fn within_time(self) -> Refiner<'a> {
-        let end = Instant::now() + self.patience.time;
-        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
-        Refiner { deadline: Some(end), ..self }
+        self.within(1)
+    }
+
+    /// The same with a part of the time of a program for what follows.
+    pub(crate) fn within(self, share: u32) -> Refiner<'a> {
+        let end = Instant::now() + self.patience.time / share;
+        Refiner { deadline: Some(self.deadline.map_or(end, |deadline| deadline.min(end))), ..self }
     }
 
     /// Whether the question is to be given up.

@@ -4,17 +4,19 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use lift::function::{Function, HERE, Language, Refused};
-use model::isa::{Address, Operand, Reg, Type};
+use model::isa::{Address, Instruction, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
 use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
+use model::strength::{AccessOrder, Strength};
 use model::value::{Value, low_bits};
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind};
+use super::follows::{FollowedProgram, FollowedPrograms};
 use super::inputs::{as_float, scanned};
 use super::mapped::mapped;
-use super::partner::{FRESH, MeetingLocation};
+use super::partner::{FRESH, MeetingLocation, alone};
 use super::repair;
-use super::scan::{ByteRange, MemoryUse, closed, common, written};
+use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common, written};
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -278,19 +280,90 @@ impl<'a> RefinementCase<'a> {
         Some(program)
     }
 
-    /// The source by its published mapping, in a context of the target; `None` if there is no such mapping.
-    fn mapped(&self, context: &Context) -> Option<Program> {
+    /// The source by its published mapping; `None` if there is none.
+    fn by_mapping(&self) -> Option<Function> {
         // A pass over LLVM IR compiles nothing.
         if self.target.language == Language::Cxx {
             return None;
         }
-        let lower = |step: Step, shared: bool| self.steps(step, shared, true);
-        let function = mapped(self.source, &lower)?;
+        mapped(self.source, &|step, shared| self.steps(step, shared, true))
+    }
+
+    /// The same in a context of the target.
+    fn mapped(&self, context: &Context) -> Option<Program> {
+        let function = self.by_mapping()?;
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;
         let mut program = self.around(bound.program, context, true, self.source.result.as_ref())?;
         program.contested = Some(self.contested(&program, context, false));
         Some(program)
+    }
+
+    /// The target and what it may follow, each by itself where other threads may access all memory; `None` if the target
+    /// has no program.
+    pub(super) fn followed(&self, scans: &[ThreadScan; 2]) -> Option<FollowedPrograms> {
+        let alone = alone(self.locations.len());
+        let by_itself = |function: &Function, lowered: bool| {
+            let bound = bind(&self.setup, function, &Default::default()).ok()?;
+            let program = self.around(bound.program, &alone, lowered, function.result.as_ref())?;
+            // An address that depends on what is read leads anywhere if anything may be read, so what contexts write
+            // is given then.
+            let computed = scans.iter().any(|scan| scan.computes_addresses);
+            let contested = if computed { self.written_by_contexts() } else { common(&program) };
+            let contested = Some(contested);
+            Some((
+                Program { contested, sizes_agree: true, omits_covered: false, ..program },
+                bound.rows,
+            ))
+        };
+        let listing = matches!(self.target.language, Language::Sass(_));
+        let weak = |instruction: &Instruction| {
+            Strength::of(instruction).is_some_and(|of| of.order == AccessOrder::Weak)
+        };
+        // A listing promises of an access to shared memory that it is strong, whatever its source is.
+        let plain = |instruction: &Instruction| {
+            weak(instruction) || listing && instruction.space().is_shared()
+        };
+        let same = self.language() == self.target_language();
+        let own = |function| {
+            by_itself(function, false).map(|(program, _)| FollowedProgram::new(program, &weak))
+        };
+        let mapped = self.by_mapping().and_then(|function| {
+            let (program, rows) = by_itself(&function, true)?;
+            let of_row = |row: usize| self.source.rows[row].lines.iter();
+            let plain = rows.iter().map(|row| {
+                row.is_some_and(|row| of_row(row).any(|step| weak(&step.line.instruction)))
+            });
+            Some(FollowedProgram { plain: plain.collect(), program })
+        });
+        let (target, _) = by_itself(self.target, true)?;
+        Some(FollowedPrograms {
+            source: if same { own(self.source) } else { None },
+            mapped,
+            target: FollowedProgram::new(target, &plain),
+        })
+    }
+
+    /// All places of both sides, with what contexts write there.
+    fn written_by_contexts(&self) -> Vec<ContestedBytes> {
+        let places = closed(self.uses.iter().map(|one| one.place).collect(), &self.uses);
+        let values = |place: ByteRange| {
+            let at = (0..self.locations.len()).filter(move |at| self.locations[*at].place == place);
+            at.flat_map(|at| self.values(at)).collect()
+        };
+        places.into_iter().map(|place| place.contested(Some(values(place)))).collect()
+    }
+
+    /// The values that contexts write to a place.
+    pub(super) fn values(&self, at: usize) -> Vec<Value> {
+        let fresh = (FRESH..FRESH + 4).map(|value| self.value(at, value));
+        let all = self.locations[at].wanted.iter().copied().chain(fresh);
+        all.map(Value::from).collect()
+    }
+
+    /// Whether a target that drops a dependency of the source's mapping may be at fault.
+    pub(super) fn compares_dependencies(&self) -> bool {
+        self.language().syntactic_axiom().is_none()
     }
 
     /// The parts of an outcome: results, reads of the context, and memory.

@@ -18,6 +18,7 @@ use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
 use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
+use super::follows::follows;
 use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
@@ -32,6 +33,15 @@ use crate::verdict::{Finding, Refuter, Verdict};
 
 /// The maximum number of contexts of a function. The largest functions have some thousands.
 const MOST: usize = 200_000;
+
+/// Of more contexts than `MANY`, about `CONFIRMING` are tried if the target follows the mapping; fewer if they take
+/// more than this part of the time of a program.
+const MANY: usize = 2_000;
+const CONFIRMING: usize = 256;
+const CONFIRMING_SHARE: u32 = 8;
+
+/// The part of the time of a program that it may take to find out whether the target follows the mapping.
+const FOLLOWING_SHARE: u32 = 4;
 
 /// The number of contexts of one choice of inputs that are tried at a time.
 const TURN: usize = 64;
@@ -172,14 +182,21 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
     if let Some(found) = wrong_value(cases)? {
         return Ok(found);
     }
+    let followed = followed(cases, refiner.within(FOLLOWING_SHARE));
+    let all = number(cases);
+    if followed {
+        confirm(cases);
+    }
     let mut search = ContextSearch::default();
-    if let Some(found) = refuted(cases, &mut search)? {
+    if let Some(found) = refuted(cases, &mut search, followed)? {
         return Ok(found);
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), nowhere));
     }
-    let tally = match search.answer() {
+    let (so_far, tried) = (search.tally, number(cases));
+    let (tally, tried) = match search.answer() {
+        Answer::Undecided { done, .. } if followed => (so_far, done),
         Answer::Refuted(racy) => {
             let (case, scans, _) = &cases[0];
             return Ok(located(*racy, case, scans));
@@ -199,17 +216,30 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
         Answer::Undecided { why, done, of } => {
             return Ok((judgement::undecided(why, done, of), nowhere));
         }
-        Answer::Included(tally) => tally,
+        Answer::Included(tally) => (tally, tried),
     };
     let more = match cases.len() {
         1 => String::new(),
         setups => format!("; {setups} choices of arguments and memory"),
     };
-    let more = format!("{more}; loops up to {} times", refiner.bound);
+    let mut more = format!("{more}; loops up to {} times", refiner.bound);
+    let untried = all - tried;
+    if untried > 0 {
+        more = format!(
+            "{more}; {untried} more contexts are not tried, as the target makes the accesses of its source or of the \
+             published mapping (reading R106)"
+        );
+    }
     let unseen = unseen(cases, one_sided);
     // Code that no context reaches may need what the others do not.
-    let sufficient =
-        if unseen.is_empty() { less(cases).map_err(|why| refused("context", &why))? } else { None };
+    let sufficient = if unseen.is_empty() && untried == 0 {
+        for (case, ..) in &mut *cases {
+            case.refiner = refiner;
+        }
+        less(cases).map_err(|why| refused("context", &why))?
+    } else {
+        None
+    };
     let mut finding = judgement::included(tally, &more, sufficient);
     finding.notes.extend(unseen);
     let late = late.into_iter().flat_map(|finding| finding.notes);
@@ -218,10 +248,36 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
     Ok((finding, nowhere))
 }
 
+/// Whether the target follows its source or the mapping for all choices of inputs.
+pub fn follows_in_all(source: &Function, target: &Function, refiner: Refiner<'_>) -> bool {
+    let refiner = refiner.within_time();
+    cases(source, target, refiner).is_ok_and(|all| followed(&all.cases, refiner))
+}
+
+fn followed(cases: &[JudgedSetup<'_>], refiner: Refiner<'_>) -> bool {
+    cases.iter().all(|(case, scans, _)| follows(case, scans, &refiner))
+}
+
+/// The number of contexts of all choices of inputs.
+fn number(cases: &[JudgedSetup<'_>]) -> usize {
+    cases.iter().map(|(.., all)| all.len()).sum()
+}
+
+/// Limits the contexts of a target that follows the mapping, which no context refutes, and the time for them.
+fn confirm(cases: &mut [JudgedSetup<'_>]) {
+    let all = number(cases);
+    let most = if all > MANY { (CONFIRMING / cases.len().max(1)).max(1) } else { MANY };
+    for (case, _, all) in cases {
+        all.truncate(most);
+        case.refiner = case.refiner.within(CONFIRMING_SHARE);
+    }
+}
+
 /// Judges all contexts. Returns the first refutation without a race, if there is one.
 fn refuted(
     cases: &mut [JudgedSetup<'_>],
     search: &mut ContextSearch,
+    followed: bool,
 ) -> JudgeResult<Option<LocatedFinding>> {
     let most = cases.iter().map(|(.., all)| all.len()).max().unwrap_or(0);
     // Each choice of inputs in turn, so that none waits for all contexts of another.
@@ -241,7 +297,7 @@ fn refuted(
         let late = search.postponed.take().unwrap_or_default();
         postponed.extend(late.into_iter().map(|at| (index, from + at)));
     }
-    for (index, at) in postponed {
+    for (index, at) in postponed.into_iter().filter(|_| !followed) {
         let (case, scans, all) = &mut cases[index];
         let found = refuted_in((case, scans, all), at..at + 1, search)?;
         if found.is_some() {

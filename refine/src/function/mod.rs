@@ -9,6 +9,7 @@ pub mod bind;
 mod blind;
 pub mod decisions;
 pub mod fault;
+mod follows;
 mod inputs;
 pub mod judge;
 mod mapped;
@@ -117,6 +118,14 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
             || matches!((&pair.source, &pair.target), (Some(Ok(_)), Some(Err(_)))),
         finding,
     }
+}
+
+/// Whether each path of the target makes the accesses of its source, or of the source's published mapping: then no
+/// context refutes it (reading R106).
+pub fn follows(pair: &FunctionPair, refiner: Refiner<'_>) -> bool {
+    let (Some(Ok(source)), Some(Ok(target))) = (&pair.source, &pair.target) else { return false };
+    let (source, target) = (parts::in_parts(source, target), parts::in_parts(target, source));
+    judge::follows_in_all(&source, &target, refiner)
 }
 
 /// The finding for sides of which at least one cannot be read.

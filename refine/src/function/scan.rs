@@ -80,7 +80,7 @@ pub struct ThreadScan {
     /// Whether a loop was cut.
     pub bound_reached: bool,
     /// Whether an address depends on what is read.
-    computes_addresses: bool,
+    pub computes_addresses: bool,
     /// Whether only strong accesses were assumed to return what other threads write.
     only_strong: bool,
     /// Whether paths that only ask more often are left out, as there are too many.

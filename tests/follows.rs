@@ -1,0 +1,143 @@
+//! Targets whose paths make the accesses of the source or of its mapping (reading R106): none is refuted by a context.
+
+use std::fs;
+use std::time::Duration;
+
+use engine::MEMORY;
+use refine::csv;
+use refine::function::{FunctionPair, follows, paired};
+use refine::{Models, Patience, Refiner};
+
+use crate::functions::{judge_pair, kernel, module};
+use crate::pairs::functions;
+use crate::suite;
+
+fn pair(source: &str, target: &str) -> FunctionPair {
+    let read = |text: &str| functions("m.ptx".as_ref(), text);
+    paired(read(source), read(target)).remove(0)
+}
+
+fn is_followed(pair: &FunctionPair) -> bool {
+    let models = Models::default();
+    let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
+    follows(pair, Refiner { tearing: false, patience, ..Refiner::new(&models) })
+}
+
+/// Whether contexts refute the target.
+fn is_alarm(verdict: &str) -> bool {
+    matches!(verdict, "weaker" | "racy" | "wrong-value")
+}
+
+#[test]
+fn what_contexts_refute_does_not_follow() {
+    let (mut followed, mut passed) = (0, 0);
+    for (table, text) in
+        [("transformations", module as fn(&str) -> String), ("comparisons", kernel)]
+    {
+        let path = suite::root().join(format!("tests/lower/{table}.csv"));
+        let records = csv::records(&fs::read_to_string(path).expect("it is there"))
+            .expect("it is well formed");
+        for (_, record) in &records[1..] {
+            let [what, source, target, verdict] = &record[..] else { panic!("{record:?}") };
+            let follows = is_followed(&pair(&text(source), &text(target)));
+            assert!(!follows || !is_alarm(verdict), "{what}: {verdict}");
+            if ["preserved", "stronger"].contains(&&**verdict) {
+                followed += usize::from(follows);
+                passed += 1;
+            }
+        }
+    }
+    // Most of the tables change the order of strong accesses, which needs contexts.
+    assert!(3 * followed > passed, "only {followed} of {passed} follow");
+}
+
+/// Which kernels follow another one, and why not.
+#[test]
+fn order_strength_values_and_dependencies_are_compared() {
+    let source = "st.global.u32 [%x], %n; ld.global.u32 %r1, [%y+8]; st.global.u32 [%y], %r1; \
+        st.release.gpu.global.u32 [%x+4], 1; ld.relaxed.gpu.global.u32 %r2, [%x+8]; \
+        st.global.u32 [%y+4], %r2";
+    for (old, new, expected) in [
+        ("", "", true),
+        // Weak accesses to different bytes have no order, and reads of values that nobody uses no effect.
+        (
+            "ld.global.u32 %r1, [%y+8]; st.global.u32 [%y], %r1; ",
+            "ld.global.u32 %r1, [%y+8]; ld.global.u32 %r4, [%x+4]; st.global.u32 [%y], %r1; ",
+            true,
+        ),
+        (
+            "st.global.u32 [%x], %n; ld.global.u32 %r1, [%y+8];",
+            "ld.global.u32 %r1, [%y+8]; st.global.u32 [%x], %n;",
+            true,
+        ),
+        ("st.release", "fence.acq_rel.gpu; st.release", true),
+        ("st.release.gpu", "st.release.sys", true),
+        ("ld.relaxed", "ld.acquire", true),
+        (
+            "st.global.u32 [%y], %r1; st.release.gpu.global.u32 [%x+4], 1;",
+            "st.release.gpu.global.u32 [%x+4], 1; st.global.u32 [%y], %r1;",
+            false,
+        ),
+        ("st.release", "st.relaxed", false),
+        ("st.release.gpu", "st.release.cta", false),
+        ("[%x], %n", "[%x], %m", false),
+        ("[%x+8]", "[%x+4]", false),
+        ("[%y+4], %r2", "[%y+4], %r1", false),
+        ("st.global.u32 [%x], %n; ", "", false),
+        ("st.global.u32 [%x], %n; ", "st.global.u32 [%x], %n; st.global.u32 [%x], %n; ", false),
+    ] {
+        let target = source.replace(old, new);
+        assert_eq!(old.is_empty(), target == source, "{old}");
+        assert_eq!(
+            is_followed(&pair(&kernel(source), &kernel(&target))),
+            expected,
+            "{old} => {new}"
+        );
+    }
+}
+
+/// Each change of one word of a kernel that contexts refute makes the kernel another one.
+#[test]
+fn a_mutant_that_follows_is_not_refuted() {
+    let kernels = [
+        "L: atom.acquire.gpu.global.cas.b32 %r1, [%x], 0, 1; setp.ne.u32 %p, %r1, 0; @%p bra L; \
+         ld.global.u32 %r2, [%y]; add.u32 %r2, %r2, %n; st.global.u32 [%y], %r2; \
+         st.release.gpu.global.u32 [%x], 0",
+        "st.global.u32 [%y], %n; fence.acq_rel.gpu; atom.relaxed.gpu.global.add.u32 %r1, [%x], 1; \
+         fence.acq_rel.gpu; setp.eq.u32 %p, %r1, %m; @%p ld.global.u32 %r2, [%y+4]; \
+         @%p st.global.u32 [%y+8], %r2",
+    ];
+    let words = [
+        ("acquire", "relaxed"),
+        ("release", "relaxed"),
+        ("acq_rel", "sc"),
+        (".gpu", ".cta"),
+        ("fence.acq_rel.gpu; ", ""),
+        ("setp.ne", "setp.eq"),
+        ("setp.eq", "setp.ne"),
+        (" 0, 1", " 1, 0"),
+        ("%n", "%m"),
+        ("%r2", "%r1"),
+        ("+4]", "+8]"),
+        ("[%y", "[%x"),
+        ("u32", "s32"),
+        ("@%p ", ""),
+        ("1;", "2;"),
+    ];
+    let (mut refuted, mut followed) = (0, 0);
+    for source in kernels {
+        for (old, new) in words {
+            for (at, _) in source.match_indices(old) {
+                let target = [&source[..at], new, &source[at + old.len()..]].concat();
+                let pair = pair(&kernel(source), &kernel(&target));
+                let verdict = judge_pair(&pair).finding.verdict.name();
+                let follows = is_followed(&pair);
+                assert!(!follows || !is_alarm(verdict), "{target}: {verdict}");
+                refuted += u32::from(is_alarm(verdict));
+                followed += u32::from(follows);
+            }
+        }
+    }
+    assert!(refuted >= 20, "only {refuted} mutants are refuted");
+    assert!(followed >= 3, "only {followed} mutants follow");
+}
