@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use engine::judge::{Task, Verdict, judge};
-use lift::function::{EntryValue, Function};
+use lift::function::{EntryValue, Function, ReturnedWord};
 use model::cxx::{self, ReleaseSequence};
 
 use crate::suite;
@@ -38,10 +38,10 @@ fn alone(function: &Function, value: u64) -> String {
     }
     lines.extend(["}".to_owned(), "P0@cta 0,gpu 0;".to_owned()]);
     lines.extend(function.rows.iter().map(|row| format!("{};", row.cell())));
-    let (result, bits) = function.result.as_ref().expect("it returns something");
-    // Above these bits a register may hold anything.
-    let mask = if *bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-    lines.push(format!("and.b64 shown, {result}, {mask};"));
+    let [word] = &function.result[..] else { panic!("{} returns one word", function.name) };
+    // Outside of these bits a register may hold anything.
+    let ReturnedWord { register, mask } = word;
+    lines.push(format!("and.b64 shown, {register}, {mask};"));
     lines.push(format!("forall (P0:shown={value})"));
     lines.join("\n") + "\n"
 }

@@ -39,10 +39,19 @@ pub struct Function {
     pub rows: Vec<FunctionLine>,
     /// The initial values of registers. The function uses no initial value of any other register.
     pub initial: Vec<(String, EntryValue)>,
-    /// The register that it returns, and the number of bits.
-    pub result: Option<(String, u16)>,
+    /// What it returns, in words of 64 bits; the last one may be shorter.
+    pub result: Vec<ReturnedWord>,
     /// Assumptions of the reader.
     pub notes: Vec<String>,
+}
+
+/// A word of a returned value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReturnedWord {
+    /// The register that holds it at the end.
+    pub register: String,
+    /// Its bits that have a value: neither padding, nor undefined.
+    pub mask: u64,
 }
 
 /// A parameter, in the order of the signature.
@@ -67,8 +76,8 @@ pub struct FunctionVariable {
     pub name: String,
     pub space: Space,
     pub bytes: u32,
-    /// Whether its declaration gives no size, as that of dynamic shared memory: it is as large as the function
-    /// needs.
+    /// Whether its declaration gives no size, as that of dynamic shared memory, or is not its definition: it is as
+    /// large as the function needs.
     pub grows: bool,
     /// Its initial bytes; the rest is 0.
     pub initial: Vec<u8>,
@@ -180,8 +189,9 @@ pub type Functions = Vec<(String, Result<Function, Refusals>)>;
 /// Whether a name is reserved for contexts: no register and no label of a function has it.
 pub fn is_reserved(name: &str) -> bool {
     let of_frame = ["before", "behind"].iter().find_map(|prefix| name.strip_prefix(prefix));
-    let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
-    name == END || of_frame.is_some_and(|rest| number(rest) || matches!(rest, "p" | "end"))
+    let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
+    let number = |rest: &str| digits(rest.strip_prefix('w').unwrap_or(rest));
+    name == END || of_frame.is_some_and(|rest| number(rest) || matches!(rest, "p" | "end" | "low"))
 }
 
 /// The label after a function in a context.

@@ -1,5 +1,6 @@
 //! Memory operations: accesses, fences, local variables.
 
+use super::bits::WIDEST;
 use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
@@ -8,6 +9,10 @@ use super::{Access, AtomicOrdering, MemoryOp, NOT_LOCAL, Operation, RmwOp};
 use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use text::cursor::short;
+
+/// The note of a function with volatile vectors.
+const SIZES: &str = "a volatile vector promises nothing about the sizes of its accesses: contexts that tell these \
+     apart are not compared";
 
 /// The maximum number of elements of a local variable.
 const MOST: u64 = 1 << 16;
@@ -158,6 +163,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             );
         }
         let volatile = access.volatile && !private;
+        if volatile && access.ty.lanes.is_some() {
+            self.note(SIZES.to_owned());
+        }
+        let halves = access.ty.scalar.bits() == WIDEST && access.order.is_none();
         let done = self.builder.len();
         match access.kind {
             MemoryOp::Load => self.load(access, &at, &strength, result)?,
@@ -171,7 +180,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         self.builder.mark_accesses(done, |row| {
             row.volatile = volatile;
-            row.element = access.ty.lanes.is_some();
+            row.element = access.ty.lanes.is_some() || halves;
             row.read_only = read_only;
         });
         Ok(())
@@ -184,6 +193,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             16 => ("u16", 2),
             32 => ("u32", 4),
             64 => ("u64", 8),
+            128 => ("b128", 16),
             _ => return self.no(format!("an access of type {scalar} is not supported")),
         })
     }
@@ -224,6 +234,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             // The bits above those of the type are 0 in memory.
             let whole = self.packed(&words)?;
             if scalar.bits() == 1 {
+                // Its byte is 0 or 1, or the value is not defined.
+                let other = self.made_by("setp.gt.u32", &[&whole, "1"]);
+                self.undefined_if(&other);
                 self.row(format!("setp.ne.u32 {part}, {whole}, 0"));
             } else {
                 self.mov(scalar, part, &whole)?;
@@ -248,12 +261,21 @@ impl<'a, 'm> Translator<'a, 'm> {
         if matches!(bits, 1 | 8 | 16 | 32 | 64) {
             return Ok(vec![self.width(scalar)?]);
         }
-        if bits > 64 || !strength.is_empty() || access.ty.lanes.is_some() {
+        self.container(scalar)?;
+        if bits == WIDEST {
+            // PTX accesses both halves as a vector, except for atomic accesses.
+            let whole = access.order.is_some();
+            return Ok(if whole { vec![self.width(scalar)?] } else { vec![("u64", 8); 2] });
+        }
+        if !strength.is_empty() || access.ty.lanes.is_some() {
             return self.no(format!("an access of type {} is not supported", access.ty));
         }
         let bytes = i64::from(bits.div_ceil(8));
         let sizes = [("u64", 8), ("u32", 4), ("u16", 2), ("u8", 1)];
-        Ok(sizes.into_iter().filter(|(_, size)| bytes & size != 0).collect())
+        let first = if bytes > 8 { Some(sizes[0]) } else { None };
+        let rest = bytes - first.map_or(0, |(_, size)| size);
+        let rest = sizes.into_iter().filter(|(_, size)| rest & size != 0);
+        Ok(first.into_iter().chain(rest).collect())
     }
 
     fn store(
@@ -275,11 +297,16 @@ impl<'a, 'm> Translator<'a, 'm> {
                 cell = self.number_of(&cell);
             }
             let mut offset = 0;
+            // Of 128 bits in pieces, each piece is in one half.
+            let halves = pieces.len() > 1 && scalar.bits() > 64;
+            let parts = if halves { self.halves(scalar, &cell) } else { (cell, String::new()) };
             for (ty, bytes) in &pieces {
-                let mut word = cell.clone();
-                if offset > 0 {
-                    word =
-                        self.made_by(&format!("shr.u{wide}"), &[&cell, &(8 * offset).to_string()]);
+                let (half, from) =
+                    if halves && offset >= 8 { (&parts.1, 8) } else { (&parts.0, 0) };
+                let mut word = half.clone();
+                if offset > from {
+                    let by = (8 * (offset - from)).to_string();
+                    word = self.made_by(&format!("shr.u{wide}"), &[half, &by]);
                 }
                 if pieces.len() > 1 && *bytes < i64::from(wide) / 8 {
                     // A number must fit into the type of its store.
@@ -315,6 +342,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let scalar = access.ty.scalar;
         let (unsigned, _) = self.width(scalar)?;
+        let of_bits = matches!(op, RmwOp::Xchg | RmwOp::And | RmwOp::Or | RmwOp::Xor);
+        if scalar.bits() == WIDEST && !of_bits {
+            return self.no(format!("this `atomicrmw` of {scalar} is not supported"));
+        }
         let single = matches!(scalar, ScalarType::Float | ScalarType::Double);
         let ty = match (op, scalar) {
             (RmwOp::Max | RmwOp::Min, _) => unsigned.replace('u', "s"),
@@ -445,8 +476,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let old = parts.first().map_or("_".to_owned(), |part| part.1.clone());
         self.row(format!("cmpxchg{strength}.{ty} {old}, {at}, {expected}, {value}"));
         if let Some((_, success)) = parts.get(1) {
-            let bits = self.container(scalar)?;
-            self.row(format!("setp.eq.u{bits} {success}, {old}, {expected}"));
+            self.compare("eq", scalar, (success, &old, &expected))?;
         }
         Ok(())
     }

@@ -7,6 +7,9 @@ use super::value::UNDEFINED;
 /// A scalar of a value, and its register or number.
 pub(super) type ScalarPart = (ScalarType, CellText);
 
+/// The width in bits of the widest register.
+pub(super) const WIDEST: u32 = 128;
+
 /// The width in bits of a register that holds so many bits.
 fn register_bits(bits: u32) -> u32 {
     if bits <= 32 { 32 } else { 64 }
@@ -16,41 +19,118 @@ fn total(parts: &[ScalarPart]) -> u32 {
     parts.iter().map(|(scalar, _)| scalar.bits()).sum()
 }
 
+/// Parts one after the other, each with its lowest bit.
+fn in_sequence(parts: &[ScalarPart]) -> Vec<(ScalarPart, u32)> {
+    let mut at = 0;
+    let place = |part: &ScalarPart| {
+        at += part.0.bits();
+        (part.clone(), at - part.0.bits())
+    };
+    parts.iter().map(place).collect()
+}
+
 impl Translator<'_, '_> {
     /// One register with all parts, the first one in the lowest bits.
     pub(super) fn packed(&mut self, parts: &[ScalarPart]) -> LoweringResult<CellText> {
         let width = total(parts);
-        if width > 64 {
+        if width > WIDEST {
             return self.no(format!("a value of {width} bits in one register is not supported"));
         }
-        let wide = register_bits(width);
+        if parts.iter().any(|(_, cell)| cell == UNDEFINED) {
+            return self.no("`undef` is not supported");
+        }
+        if let ([(_, cell)], 65..) = (parts, width) {
+            return Ok(cell.clone());
+        }
+        if width > 64 {
+            let (low, high) = self.packed_halves(parts)?;
+            return Ok(self.made_of((&low, &high)));
+        }
+        Ok(self.packed_at(&in_sequence(parts), register_bits(width)))
+    }
+
+    /// The same for more than 64 bits: two registers of 64 bits.
+    fn packed_halves(&mut self, parts: &[ScalarPart]) -> LoweringResult<(CellText, CellText)> {
+        let mut low = 0;
+        let count = parts.iter().take_while(|part| {
+            low += part.0.bits();
+            low <= 64
+        });
+        let (low, high) = parts.split_at(count.count());
+        if total(low) != 64 {
+            return self.no("this cast of a vector is not supported");
+        }
+        Ok((self.packed_at(&in_sequence(low), 64), self.packed_at(&in_sequence(high), 64)))
+    }
+
+    /// One register of `wide` bits with parts, each with its lowest bit in it. The other bits are 0.
+    pub(super) fn packed_at(&mut self, parts: &[(ScalarPart, u32)], wide: u32) -> CellText {
         let mut sum: Option<CellText> = None;
-        let mut at = 0;
-        for (scalar, cell) in parts {
-            if cell == UNDEFINED {
-                return self.no("`undef` is not supported");
-            }
+        for ((scalar, cell), at) in parts {
             let mut cell = if scalar.bits() == 1 { self.number_of(cell) } else { cell.clone() };
             if wide == 64 && scalar.bits() <= 32 {
                 cell = self.made_by("cvt.u64.u32", &[&cell]);
             }
-            if at > 0 {
+            if *at > 0 {
                 cell = self.made_by(&format!("shl.b{wide}"), &[&cell, &at.to_string()]);
             }
             sum = Some(match sum {
                 None => cell,
                 Some(low) => self.made_by(&format!("or.b{wide}"), &[&low, &cell]),
             });
-            at += scalar.bits();
         }
-        Ok(sum.unwrap_or_else(|| "0".to_owned()))
+        sum.unwrap_or_else(|| "0".to_owned())
+    }
+
+    /// The low and the high 64 bits of a value. A value of at most 64 bits is its low half.
+    pub(super) fn halves(&mut self, scalar: ScalarType, cell: &str) -> (CellText, CellText) {
+        if scalar.bits() <= 64 {
+            return (cell.to_owned(), "0".to_owned());
+        }
+        let (low, high) = (self.temporary(), self.temporary());
+        self.row(format!("mov.b128 {{{low}, {high}}}, {cell}"));
+        (low, high)
+    }
+
+    /// A register of 128 bits with these halves.
+    pub(super) fn made_of(&mut self, (low, high): (&str, &str)) -> CellText {
+        let whole = self.temporary();
+        self.put((low, high), &whole);
+        whole
+    }
+
+    /// Assigns two halves to a register of 128 bits.
+    pub(super) fn put(&mut self, (low, high): (&str, &str), to: &str) {
+        // Both halves are registers.
+        let [low, high] = [low, high].map(|half| match half.parse::<u64>() {
+            Ok(_) => self.made_by("mov.b64", &[half]),
+            Err(_) => half.to_owned(),
+        });
+        self.row(format!("mov.b128 {to}, {{{low}, {high}}}"));
     }
 
     /// Assigns the bits of a register to parts, the lowest bits to the first one.
     pub(super) fn unpacked(&mut self, from: &str, to: &[ScalarPart]) -> LoweringResult<()> {
         let width = total(to);
-        if width > 64 {
+        if width > WIDEST {
             return self.no(format!("a value of {width} bits in one register is not supported"));
+        }
+        if let ([(scalar, to)], 65..) = (to, width) {
+            return self.mov(*scalar, to, from);
+        }
+        if width > 64 {
+            let (low, high) = self.halves(ScalarType::Int(width), from);
+            let mut bits = 0;
+            let first = to.iter().take_while(|part| {
+                bits += part.0.bits();
+                bits <= 64
+            });
+            let (first, second) = to.split_at(first.count());
+            if total(first) != 64 {
+                return self.no("this cast of a vector is not supported");
+            }
+            self.unpacked(&low, first)?;
+            return self.unpacked(&high, second);
         }
         let wide = register_bits(width);
         let mut at = 0;

@@ -380,7 +380,10 @@ impl<'a> Parser<'a, '_> {
 
     /// Parses a call. The arguments are parsed only if the callee is given by name.
     fn called(&mut self) -> LineResult<'a, InstructionKind<'a>> {
+        let from = self.next;
         self.flags();
+        let mut flags = self.tokens[from..self.next].iter().map(|token| token.at.of(self.text));
+        let approximates = flags.any(|flag| matches!(flag, "afn" | "fast"));
         while !self.at_type() {
             if self.text_at(0).is_empty() {
                 self.expected("whom to call").help("call void @llvm.nvvm.barrier0()");
@@ -399,8 +402,14 @@ impl<'a> Parser<'a, '_> {
             return Ok(InstructionKind::Unsupported("call"));
         }
         let callee = self.name()?;
+        // The approximation may take subnormal numbers for 0.
+        if approximates && callee.starts_with("llvm.sqrt.") {
+            return Err(LineError::Uncovered("llvm.sqrt afn"));
+        }
         let arguments = self.arguments()?;
-        Ok(InstructionKind::Call { result, callee, arguments })
+        let rest = self.tokens.get(self.next..).unwrap_or_default();
+        let invariant = rest.iter().any(|token| token.at.of(self.text) == "!invariant.load");
+        Ok(InstructionKind::Call { result, callee, arguments, invariant })
     }
 
     /// The arguments of a call, without metadata.

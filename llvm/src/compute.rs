@@ -1,6 +1,6 @@
 //! Instructions that compute on registers only.
 
-use super::bits::ScalarPart;
+use super::bits::{ScalarPart, WIDEST};
 use super::function::{CellText, LoweringResult, Root, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
@@ -31,7 +31,13 @@ impl<'a, 'm> Translator<'a, 'm> {
             let held = instruction.result.and_then(|name| this.values.get(name));
             held.map_or(Vec::new(), |held| held.parts.clone())
         };
-        if let InstructionKind::Call { callee, arguments, .. } = step {
+        if let InstructionKind::Call { callee, arguments, invariant, .. } = step {
+            if callee.starts_with("llvm.masked.load.") {
+                return self.masked_load(arguments, *invariant, instruction.result);
+            }
+            if callee.starts_with("llvm.masked.store.") {
+                return self.masked_store(arguments);
+            }
             let result = to(self);
             return self.call(callee, arguments, &result);
         }
@@ -116,6 +122,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         match self.container(scalar)? {
             1 => self.row(format!("mov.pred {to}, {from}")),
+            WIDEST if from.parse::<u64>().is_ok() => {
+                self.put((from, "0"), to);
+                return Ok(());
+            }
             bits => self.row(format!("mov.b{bits} {to}, {from}")),
         };
         Ok(())
@@ -146,7 +156,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// Zero-extends a value in its register.
     pub(super) fn mask(&mut self, scalar: ScalarType, cell: &str) {
         let bits = scalar.bits();
-        if !matches!(bits, 32 | 64) {
+        if bits > 64 {
+            self.wide_mask(scalar, cell);
+        } else if !matches!(bits, 32 | 64) {
             let width = if bits < 32 { 32 } else { 64 };
             self.row(format!("and.b{width} {cell}, {cell}, {}", ones(bits)));
         }
@@ -155,6 +167,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// A value in a wider register, sign-extended.
     pub(super) fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
         let width = self.container(scalar)?.max(32);
+        if width == WIDEST {
+            return Ok(self.wide_signed(scalar, cell));
+        }
         let (bits, from) = match scalar.bits() {
             1 => (1, self.number_of(cell)),
             bits => (bits, cell.to_owned()),
@@ -196,6 +211,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 _ => self.no(uncovered()),
             };
+        }
+        if width == WIDEST {
+            return self.wide_binary(op, scalar, (to, a, b));
         }
         let power = b.parse::<u64>().ok().filter(|b| b.is_power_of_two());
         match (op, power) {
@@ -272,6 +290,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         };
         let width = self.container(scalar)?.max(32);
+        if width == WIDEST {
+            return self.wide_compare((name, signed), scalar, (to, a, b));
+        }
         let (a, b) = if signed {
             (self.signed(scalar, a)?, self.signed(scalar, b)?)
         } else if scalar.bits() == 1 {
@@ -301,6 +322,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 self.row(format!("and.pred {no}, {not}, {b}"));
                 self.row(format!("or.pred {to}, {yes}, {no}"));
             }
+            WIDEST => self.wide_select(scalar, (to, a, b), condition),
             width => {
                 self.row(format!("selp.b{width} {to}, {a}, {b}, {condition}"));
             }
@@ -417,7 +439,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         Ok(())
     }
 
-    fn cast(
+    pub(super) fn cast(
         &mut self,
         op: &str,
         (old, from): (ScalarType, &str),
@@ -434,6 +456,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             {
                 self.mov(new, to, from)
             }
+            _ if narrow == WIDEST || wide == WIDEST => self.wide_cast(op, (old, from), (new, to)),
             "trunc" | "ptrtoint" | "ptrtoaddr" if bits.1 < bits.0 => {
                 if wide == 1 {
                     let low = self.temporary();
@@ -499,6 +522,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             let Some([scalar @ ScalarType::Int(_)]) = parts.as_deref() else {
                 return self.no("an index that is not an integer is not supported");
             };
+            if scalar.bits() > 64 {
+                return self.no("an index of more than 64 bits is not supported");
+            }
             let cell = self.cell(&index)?;
             let mut wide = self.signed(*scalar, &cell)?;
             if scalar.bits() <= 32 {

@@ -7,6 +7,7 @@ use super::operand::Value;
 use super::step::{Block, InstructionKind, Terminator, Typed};
 use super::ty::{ScalarType, Ty};
 use super::value::UNDEFINED;
+use lift::function::ReturnedWord;
 use text::cursor::short;
 
 /// An assignment to a register on the edge between two blocks.
@@ -15,6 +16,9 @@ struct PhiMove {
     from: CellText,
     scalar: ScalarType,
 }
+
+/// The largest size of a returned value in bytes.
+const MOST_RETURNED: u64 = 1024;
 
 /// The note of a function with an undefined value in a phi.
 const UNDEFINED_PHI: &str = "an undefined value of a phi is the earlier value of its register";
@@ -185,25 +189,72 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.returns_to_call(value, last);
         }
         if let Some(value) = value {
-            let (scalars, bits) = self.register_type(&value.0, "a result")?;
             self.kept_inside(&value.1)?;
-            let cells = self.cells(&value.0, &value.1)?;
-            let parts: Vec<_> = scalars.into_iter().zip(cells).collect();
-            let from = match &parts[..] {
-                [(scalar, cell)] if scalar.bits() > 1 => cell.clone(),
-                _ => self.packed(&parts)?,
-            };
-            let name = match &self.result {
-                Some((name, _)) => name.clone(),
-                None => self.register("result"),
-            };
-            self.mov(ScalarType::Int(if bits > 32 { 64 } else { 32 }), &name, &from)?;
-            self.result = Some((name, bits));
+            let (words, wide) = self.words(value)?;
+            if self.result.is_empty() {
+                for (_, mask) in &words {
+                    let register = self.register("result");
+                    self.result.push(ReturnedWord { register, mask: *mask });
+                }
+            }
+            for (index, (from, mask)) in words.into_iter().enumerate() {
+                let held = &mut self.result[index];
+                // What one path leaves undefined is not compared.
+                held.mask &= mask;
+                let to = held.register.clone();
+                self.row(format!("mov.b{wide} {to}, {from}"));
+            }
         }
         if !last {
             self.row("ret");
         }
         Ok(())
+    }
+
+    /// A returned value in words of 64 bits, as it is in memory, the bits of each that have a value, and the width of
+    /// their registers.
+    fn words(&mut self, (ty, value): &Typed<'a>) -> LoweringResult<(Vec<(CellText, u64)>, u32)> {
+        let cells = self.cells(ty, value)?;
+        let types = &self.module.types;
+        let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
+        let scalars = ty.parts(types).unwrap_or_default();
+        let places = match scalars[..] {
+            [scalar] => {
+                self.container(scalar)?;
+                Some(vec![(scalar, 0)])
+            }
+            _ => ty.places(types),
+        };
+        let bytes = ty.stride(types).filter(|bytes| *bytes <= MOST_RETURNED);
+        let (Some(places), Some(bytes)) = (places, bytes) else {
+            return self.no("a result of this type is not supported");
+        };
+        let wide = if bytes > 4 || short { 64 } else { 32 };
+        let mut words = Vec::new();
+        for begin in (0..bytes).step_by(8) {
+            let (mut parts, mut mask) = (Vec::new(), 0);
+            for ((scalar, offset), cell) in places.iter().zip(&cells) {
+                // A part has its place in one word, or begins one and has another.
+                let Some(more) = begin.checked_sub(offset - offset % 8) else { continue };
+                let all = if short { 32 } else { scalar.bits() };
+                let bits = all.saturating_sub(if more == 0 { 0 } else { 64 }).min(64);
+                if more > 8 || bits == 0 || cell == UNDEFINED {
+                    continue;
+                }
+                let at = u32::try_from(8 * (offset % 8)).unwrap_or(0);
+                if at + bits > 64 {
+                    return self.no("a result with parts that no register holds is not supported");
+                }
+                let (low, high) = self.halves(*scalar, cell);
+                let part = if more == 0 { low } else { high };
+                // A pointer of 32 bits is in a register of 64 bits.
+                let scalar = if all <= 64 { *scalar } else { ScalarType::Int(bits) };
+                parts.push(((scalar, part), at));
+                mask |= (u64::MAX >> (64 - bits)) << at;
+            }
+            words.push((self.packed_at(&parts, wide), mask));
+        }
+        Ok((words, wide))
     }
 
     /// Refuses a use that passes on the address of a local variable.

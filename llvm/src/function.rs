@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use model::memory::Space;
 
+use super::bits::WIDEST;
 use super::call;
 use super::inline::InlinedCall;
 use super::module::{FunctionDefinition, Module};
@@ -18,7 +19,7 @@ use lift::Dialect;
 use lift::builder::FunctionBuilder;
 use lift::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refusals, Refused,
-    is_reserved,
+    ReturnedWord, is_reserved,
 };
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, LineIndex};
@@ -74,7 +75,8 @@ pub(super) struct Translator<'a, 'm> {
     pending: Vec<String>,
     /// The position of the instruction that is being translated.
     pub(super) at: ByteSpan,
-    pub(super) result: Option<(String, u16)>,
+    /// The words of the returned value.
+    pub(super) result: Vec<ReturnedWord>,
     pub(super) builder: FunctionBuilder,
     notes: Vec<String>,
     /// The reasons for which the function is not judged.
@@ -158,7 +160,7 @@ pub(super) fn translate<'a>(
         labels: BTreeMap::new(),
         pending: Vec::new(),
         at: definition.at,
-        result: None,
+        result: Vec::new(),
         builder: FunctionBuilder::new(Dialect::Cxx),
         notes: Vec::new(),
         refused: Vec::new(),
@@ -519,6 +521,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             1 => Ok(1),
             2..=32 => Ok(32),
             33..=64 => Ok(64),
+            65..=WIDEST => Ok(WIDEST),
             _ => self.no(format!("values of type {scalar} are not supported")),
         }
     }

@@ -355,6 +355,11 @@ impl<'a> Translator<'a, '_> {
         if bits > 64 {
             return self.no(format!("`@{}` of {of} is not supported", text::cursor::short(callee)));
         }
+        if let ("ctlz" | "cttz", [a, "1"]) = (name, cells) {
+            let zero = self.temporary();
+            self.compare("eq", scalar, (&zero, a, "0"))?;
+            self.undefined_if(&zero);
+        }
         match (name, cells) {
             ("umax" | "umin" | "smax" | "smin", [a, b]) => self.chosen(name, scalar, (to, a, b)),
             ("abs", [a, ..]) => {

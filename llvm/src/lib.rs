@@ -17,6 +17,7 @@ mod function;
 mod inline;
 mod intrinsic;
 mod lex;
+mod masked;
 mod memory;
 mod module;
 mod operand;
@@ -27,6 +28,7 @@ mod parts;
 mod step;
 mod ty;
 mod value;
+mod wide;
 
 pub use origin::origins;
 pub use ty::{ScalarType, Type};
@@ -296,7 +298,7 @@ mod tests {
             %wide = load i256, ptr %p\n  \
             %low = trunc i256 %wide to i32\n  \
             call void @unknown(i32 %n)\n  \
-            %a = atomicrmw add ptr %p, i128 1 seq_cst\n  \
+            %a = atomicrmw add ptr %p, i256 1 seq_cst\n  \
             %c = icmp eq i32 %n, 0\n  \
             br i1 %c, label %then, label %end\n\
             then:\n  \
@@ -316,7 +318,7 @@ mod tests {
                 (5, "a parameter with `byref` is not supported"),
                 (7, "values of type i256 are not supported"),
                 (9, "a call of `@unknown`, which this module does not define"),
-                (10, "values of type i128 are not supported"),
+                (10, "values of type i256 are not supported"),
             ]
         );
     }

@@ -23,6 +23,8 @@ pub(super) struct Global<'a> {
     pub(super) initialized: bool,
     /// The string that it holds, as it is written.
     pub(super) text: Option<&'a str>,
+    /// Whether another module defines it, so that it may be larger than its type.
+    pub(super) external: bool,
     /// Its unsupported property, if any: an alias, or thread-local storage.
     pub(super) unusual: Option<&'static str>,
 }
@@ -166,6 +168,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
                         constant: false,
                         initialized: true,
                         text: None,
+                        external: false,
                         unusual,
                     };
                     parser.next = 0;
@@ -322,6 +325,7 @@ impl<'a> Parser<'a, '_> {
             constant: false,
             initialized: false,
             text: None,
+            external: false,
             unusual: None,
         };
         loop {
@@ -334,6 +338,7 @@ impl<'a> Parser<'a, '_> {
                     global.space = self.space()?;
                     continue;
                 }
+                "external" | "extern_weak" => global.external = true,
                 "thread_local" => global.unusual = Some("a thread-local variable"),
                 "alias" | "ifunc" => {
                     global.unusual = Some("an alias of a variable");

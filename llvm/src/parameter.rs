@@ -1,6 +1,7 @@
 //! Parameters of functions, each in one register for each of its parts, and the register of a result.
 
 use super::access::place;
+use super::bits::WIDEST;
 use super::function::{
     CellText, LoweredValue, LoweringResult, Translator, parameter_names, scalar_bits, word,
 };
@@ -10,14 +11,17 @@ use lift::function::{EntryValue, FunctionVariable, Parameter};
 use model::memory::Space;
 use text::cursor::short;
 
+/// The note of a function whose module has the layout of nvptx.
+const OF_NVPTX: &str = "the data layout has generic pointers of 32 bits: they are read with 64, as `llc` does for nvptx64";
+
 /// The maximum number of parts of a parameter with `byval`, each of which is copied.
 const MOST_PARTS: usize = 64;
 
 impl<'a> Translator<'a, '_> {
     pub(super) fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {
         let definition = self.definition;
-        if self.module.types.is_short(0) {
-            return self.no("generic pointers of 32 bits are not supported");
+        if self.module.types.of_nvptx {
+            self.note(OF_NVPTX.to_owned());
         }
         if definition.variadic {
             return self.no("`...` is not supported");
@@ -69,7 +73,9 @@ impl<'a> Translator<'a, '_> {
         let register = self.register(name);
         let shown = self.shown(name);
         let mut read = Parameter { name: shown, no_alias, points_to, ..Parameter::default() };
-        let parts = if let ([(scalar, _)], false) = (&places[..], parameter.ty.is_aggregate(types))
+        let aggregate = parameter.ty.is_aggregate(types);
+        let parts = if let ([(scalar, _)], false) = (&places[..], aggregate)
+            && scalar.bits() <= 64
         {
             self.container(*scalar)?;
             read.bits = if is_short { 32 } else { scalar_bits(*scalar) };
@@ -148,6 +154,17 @@ impl<'a> Translator<'a, '_> {
         let mut parts = Vec::new();
         for (number, (scalar, offset)) in places.iter().enumerate() {
             let register = self.register(&format!("{name}_{number}"));
+            if scalar.bits() == WIDEST {
+                let first = u32::try_from(*offset).unwrap_or(u32::MAX - 8);
+                let halves = [(first, "low"), (first + 8, "high")].map(|(offset, half)| {
+                    let register = self.register(&format!("{name}_{number}_{half}"));
+                    self.entry(&register, EntryValue::Piece { parameter, offset, bits: 64 });
+                    register
+                });
+                self.put((&halves[0], &halves[1]), &register);
+                parts.push((*scalar, register));
+                continue;
+            }
             let bits = match scalar.bits() {
                 1 => 8,
                 bits @ (8 | 16 | 32 | 64) => u16::try_from(bits).unwrap_or(64),
@@ -167,31 +184,5 @@ impl<'a> Translator<'a, '_> {
             }
         }
         Ok(parts)
-    }
-
-    /// The scalars of a parameter or a result, and its bits, if it has one register: a scalar, or a vector of at
-    /// most 64 bits.
-    pub(super) fn register_type(
-        &self,
-        ty: &Ty,
-        what: &str,
-    ) -> LoweringResult<(Vec<ScalarType>, u16)> {
-        let types = &self.module.types;
-        let Some(scalars) = ty.parts(types) else {
-            return self.no(format!("{what} of this type is not supported"));
-        };
-        if let [scalar] = scalars[..] {
-            self.container(scalar)?;
-            let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
-            return Ok((scalars, if short { 32 } else { scalar_bits(scalar) }));
-        }
-        let bits: u64 = scalars.iter().map(|scalar| u64::from(scalar.bits())).sum();
-        // Without padding, and in whole bytes.
-        let whole = ty.layout(types).is_some_and(|(bytes, _)| bytes * 8 == bits)
-            && scalars.iter().all(|scalar| scalar.bits().is_multiple_of(8));
-        if scalars.is_empty() || !whole || !matches!(bits, 16 | 32 | 64) {
-            return self.no(format!("{what} that is not a scalar is not supported"));
-        }
-        Ok((scalars, u16::try_from(bits).unwrap_or(64)))
     }
 }

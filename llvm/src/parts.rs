@@ -139,12 +139,18 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// Assigns values to the parts of a result. Some parts may have no value.
-    fn given(&mut self, result: Option<&'a str>, cells: &[CellText]) -> LoweringResult<()> {
+    pub(super) fn given(
+        &mut self,
+        result: Option<&'a str>,
+        cells: &[CellText],
+    ) -> LoweringResult<()> {
         let Some(name) = result else { return Ok(()) };
         let mut parts = self.values[name].parts.clone();
         for ((scalar, to), from) in parts.iter_mut().zip(cells) {
-            if from == UNDEFINED {
-                UNDEFINED.clone_into(to);
+            // A number stays one: a mask of constants is not a condition.
+            let number = scalar.bits() <= 64 && from.parse::<u64>().is_ok();
+            if from == UNDEFINED || number {
+                from.clone_into(to);
             } else {
                 self.mov(*scalar, to, from)?;
             }

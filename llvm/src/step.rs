@@ -54,6 +54,8 @@ pub(super) enum InstructionKind<'a> {
         result: Ty,
         callee: &'a str,
         arguments: Vec<Typed<'a>>,
+        /// Whether it has the metadata `!invariant.load`.
+        invariant: bool,
     },
     Assembly(InlineAssembly<'a>),
     /// `fneg`

@@ -111,8 +111,10 @@ pub(super) enum Ty {
 pub(super) struct Types<'a> {
     /// `None` for an opaque type.
     named: BTreeMap<&'a str, Option<Ty>>,
-    /// The address spaces whose pointers have 32 bits.
+    /// The address spaces whose pointers have 32 bits, except for the generic one.
     short: BTreeSet<u32>,
+    /// Whether the layout gives generic pointers 32 bits: it is that of nvptx, and not of nvptx64.
+    pub(super) of_nvptx: bool,
 }
 
 impl<'a> Types<'a> {
@@ -132,8 +134,10 @@ impl<'a> Types<'a> {
                 continue;
             };
             let space = if space.is_empty() { Ok(0) } else { space.parse() };
-            if let (Ok(space), Some("32")) = (space, rest.split(':').next()) {
-                self.short.insert(space);
+            match (space, rest.split(':').next()) {
+                (Ok(0), Some("32")) => self.of_nvptx = true,
+                (Ok(space), Some("32")) => drop(self.short.insert(space)),
+                _ => {}
             }
         }
     }
@@ -163,6 +167,11 @@ impl Ty {
             "ptr" => return None,
             _ => Ty::Scalar(ScalarType::named(name)?),
         })
+    }
+
+    /// The number of the address space of a pointer.
+    pub(super) fn address_space(&self) -> Option<u32> {
+        if let Ty::Ptr(space) = self { Some(*space) } else { None }
     }
 
     /// The number of elements of a vector.

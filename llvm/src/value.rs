@@ -7,6 +7,7 @@ use super::ty::{ScalarType, Ty};
 use lift::function::{EntryValue, FunctionVariable};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
+use model::memory::Space;
 use text::cursor::short;
 
 impl<'a> Translator<'a, '_> {
@@ -87,7 +88,10 @@ impl<'a> Translator<'a, '_> {
                 }
                 if scalars.len() > 1 {
                     return match *literal {
-                        "zeroinitializer" => Ok(vec!["0".to_owned(); scalars.len()]),
+                        "zeroinitializer" => scalars
+                            .into_iter()
+                            .map(|scalar| self.literal(scalar, literal))
+                            .collect(),
                         _ => self.no("a constant of this form is not supported"),
                     };
                 }
@@ -145,7 +149,13 @@ impl<'a> Translator<'a, '_> {
             _ => None,
         };
         if scalar.bits() > 64 {
-            return self.no(format!("values of type {scalar} are not supported"));
+            self.container(scalar)?;
+            let value = wide_integer(text, scalar.bits());
+            let Some(value) = value else {
+                return self.no(format!("the constant `{}` is not supported", short(text)));
+            };
+            let half = |value: u128| (value & u128::from(u64::MAX)).to_string();
+            return Ok(self.made_of((&half(value), &half(value >> 64))));
         }
         let Some(bits) = bits else {
             let message = format!("`{}` is not a value of type {scalar}", short(text));
@@ -267,7 +277,7 @@ impl<'a> Translator<'a, '_> {
             name: held.clone(),
             space,
             bytes,
-            grows: bytes == 0,
+            grows: bytes == 0 || global.external && space == Space::Global,
             ..FunctionVariable::default()
         });
         let register = self.register(name);
@@ -312,6 +322,18 @@ fn integer(text: &str, bits: u32) -> Option<u64> {
         return None;
     }
     u64::try_from(value.rem_euclid(most)).ok()
+}
+
+/// The same for 65 to 128 bits.
+fn wide_integer(text: &str, bits: u32) -> Option<u128> {
+    if text == "zeroinitializer" {
+        return Some(0);
+    }
+    let value = match text.strip_prefix('-') {
+        Some(_) => text.parse::<i128>().ok()?.cast_unsigned(),
+        None => text.parse().ok()?,
+    };
+    Some(value & (u128::MAX >> (128 - bits)))
 }
 
 /// `1.5e+00`, or the bits of a double.

@@ -58,6 +58,8 @@ pub struct MemoryDeclaration<'a> {
     pub alignment: u32,
     /// Whether other modules see it: `.visible`, `.weak`, `.extern`, `.common`.
     pub linked: bool,
+    /// Whether another module defines it: `.extern`.
+    pub external: bool,
     /// How many bytes of the file are before its name.
     pub at: u32,
     /// Its initial value as written.
@@ -182,6 +184,7 @@ impl<'a> Module<'a> {
             array: of.array,
             alignment: of.alignment,
             linked: of.linked,
+            external: of.external,
             at: of.name.start,
             value: of.value.map(|at| at.of(self.text)),
             points_to: of.points_to,

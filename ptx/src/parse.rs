@@ -314,6 +314,9 @@ impl<'a, 'r> Parser<'a, 'r> {
                 array,
                 alignment: what.alignment(),
                 linked: self.linkage.is_some(),
+                external: self
+                    .linkage
+                    .is_some_and(|linkage| linkage.of(self.lexer.text) == ".extern"),
                 value,
                 points_to,
             });

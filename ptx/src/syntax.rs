@@ -66,6 +66,8 @@ pub(crate) struct VariableDeclaration {
     pub(crate) alignment: u32,
     /// Whether other modules see it.
     pub(crate) linked: bool,
+    /// Whether another module defines it.
+    pub(crate) external: bool,
     /// The place of its value.
     pub(crate) value: Option<ByteSpan>,
     /// Of a parameter: where it points to.

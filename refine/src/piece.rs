@@ -37,7 +37,7 @@ pub struct StepOperands {
     /// The name of the register, if the step sets one.
     pub register: String,
     /// The value to write, and the value that a compare-exchange expects.
-    pub value: u64,
+    pub value: Operand,
     pub expects: u64,
     /// The same two values in a test.
     pub words: [String; 2],
@@ -45,6 +45,8 @@ pub struct StepOperands {
 
 /// The names of the predicate and of the label with which a thread ends, depending on its last read.
 pub struct GuardNames {
+    /// What the names of other registers begin with.
+    pub prefix: String,
     pub predicate: String,
     pub end: String,
 }
@@ -58,6 +60,33 @@ impl ThreadPiece {
 
     fn push(&mut self, guard: Option<Guard>, instruction: Instruction, text: String) {
         self.lines.push(Line { guard, instruction, text });
+    }
+
+    /// Packs a number and 0 into a register of 128 bits.
+    pub fn pack(&mut self, name: String, low: u64) -> Reg {
+        let text = format!("mov.b128 {name}, {{{low}, 0}}");
+        let destination = self.register(name, 128);
+        let ty = Type { kind: TypeKind::Bits, bits: 128 };
+        let sources = vec![Operand::Imm(low), Operand::Imm(0)];
+        let alu = Alu { op: AluOp::Concat(64), ty, destination, sources };
+        self.push(None, Instruction::Alu(alu), text);
+        destination
+    }
+
+    /// The low 64 bits of the last read, if it has 128.
+    fn low_half(&mut self, read: Reg, prefix: &str) -> Reg {
+        let of = &self.registers[usize::from(read.0)];
+        if of.bits <= 64 {
+            return read;
+        }
+        let name = format!("{prefix}low");
+        let text = format!("mov.b128 {{{name}, _}}, {}", of.name);
+        let destination = self.register(name, 64);
+        let ty = Type { kind: TypeKind::Bits, bits: 64 };
+        let sources = vec![Operand::Reg(read)];
+        let alu = Alu { op: AluOp::Extract(0), ty, destination, sources };
+        self.push(None, Instruction::Alu(alu), text);
+        destination
     }
 
     /// Adds a step, as an instruction of this language or under its own name. `None` if the language has no
@@ -125,16 +154,18 @@ impl ThreadPiece {
     /// Ends the piece if the last read returned this value. `None` if nothing was read.
     pub fn end_if(&mut self, ty: Type, value: u64, names: Option<GuardNames>) -> Option<()> {
         let read = *self.shown.last()?;
+        let prefix = names.as_ref().map_or("", |names| &names.prefix);
+        let read = if ty.bits <= 64 { self.low_half(read, prefix) } else { read };
         let name = self.registers[usize::from(read.0)].name.clone();
         let [compare, branch] = match &names {
-            Some(GuardNames { predicate, end }) => [
+            Some(GuardNames { predicate, end, .. }) => [
                 format!("setp.eq.u{} {predicate}, {name}, {value}", ty.bits),
                 format!("@{predicate} bra {end}"),
             ],
             None => [Step::Guard, Step::Guard].map(|step| step.to_string()),
         };
         let predicate = match names {
-            Some(GuardNames { predicate, end }) => {
+            Some(GuardNames { predicate, end, .. }) => {
                 self.end = Some(end);
                 predicate
             }
@@ -191,7 +222,7 @@ fn access(
         unordered: order == AccessOrder::Unordered,
         failure: None,
     };
-    let value = Operand::Imm(operands.value);
+    let value = operands.value;
     let (op, operands) = match act {
         AccessKind::Load => {
             return Instruction::Load(Load {

@@ -91,8 +91,11 @@ pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> O
     for &NumberedStep { step, value, expects, .. } in steps {
         let next = piece.registers.len();
         if step == Step::Guard {
-            let names =
-                test.map(|_| GuardNames { predicate: format!("p{next}"), end: "E".to_owned() });
+            let names = test.map(|_| GuardNames {
+                prefix: String::new(),
+                predicate: format!("p{next}"),
+                end: "E".to_owned(),
+            });
             if piece.end_if(width.ty(), 0, names).is_none() && test.is_some() {
                 return None;
             }
@@ -104,7 +107,7 @@ pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> O
             address: Address { base: Operand::Address(variable(at)), offset: 0 },
             bits: width.ty().bits,
             register: format!("r{next}"),
-            value: width.value(value),
+            value: Operand::Imm(width.value(value)),
             expects: width.value(expects),
             words: [value, expects].map(|number| test.map_or(String::new(), |t| t.value(number))),
         });

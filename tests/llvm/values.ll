@@ -288,3 +288,258 @@ define i64 @of_doubles() {
 declare i8 @llvm.smin.i8(i8, i8)
 declare i8 @llvm.umax.i8(i8, i8)
 declare i8 @llvm.abs.i8(i8, i1)
+; wide_add_low = 18446744073709551614
+define i64 @wide_add_low() {
+  %a = add i128 36893488147419103229, 18446744073709551617
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_sub_low = 4
+define i64 @wide_sub_low() {
+  %a = sub i128 18446744073709551617, 36893488147419103229
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_mul_low = 10731721071278562664
+define i64 @wide_mul_low() {
+  %a = mul i128 -98765432109876543210987654321098765432, 36893488147419103229
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_xor_low = 15875069739565888631
+define i64 @wide_xor_low() {
+  %a = xor i128 -98765432109876543210987654321098765432, 170141183460469231731687303715884105727
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_5_low = 8506602397759009024
+define i64 @wide_shl_5_low() {
+  %a = shl i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_5_low = 15644805135134423644
+define i64 @wide_lshr_5_low() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_5_low = 15644805135134423644
+define i64 @wide_ashr_5_low() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_64_low = 0
+define i64 @wide_shl_64_low() {
+  %a = shl i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_64_low = 13092659270709664315
+define i64 @wide_lshr_64_low() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_64_low = 13092659270709664315
+define i64 @wide_ashr_64_low() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_100_low = 0
+define i64 @wide_shl_100_low() {
+  %a = shl i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_100_low = 190523267
+define i64 @wide_lshr_100_low() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_100_low = 18446744073631639427
+define i64 @wide_ashr_100_low() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 0
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_add_high = 2
+define i64 @wide_add_high() {
+  %a = add i128 36893488147419103229, 18446744073709551617
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_sub_high = 18446744073709551615
+define i64 @wide_sub_high() {
+  %a = sub i128 18446744073709551617, 36893488147419103229
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_mul_high = 2758859003577436254
+define i64 @wide_mul_high() {
+  %a = mul i128 -98765432109876543210987654321098765432, 36893488147419103229
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_xor_high = 14577456839854663108
+define i64 @wide_xor_high() {
+  %a = xor i128 -98765432109876543210987654321098765432, 170141183460469231731687303715884105727
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_5_high = 13136727041099122532
+define i64 @wide_shl_5_high() {
+  %a = shl i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_5_high = 409145602209677009
+define i64 @wide_lshr_5_high() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_5_high = 18279428923615805137
+define i64 @wide_ashr_5_high() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 5
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_64_high = 2571674334143662984
+define i64 @wide_shl_64_high() {
+  %a = shl i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_64_high = 0
+define i64 @wide_lshr_64_high() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_64_high = 18446744073709551615
+define i64 @wide_ashr_64_high() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 64
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_shl_100_high = 14552459155836239872
+define i64 @wide_shl_100_high() {
+  %a = shl i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_lshr_100_high = 0
+define i64 @wide_lshr_100_high() {
+  %a = lshr i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_ashr_100_high = 18446744073709551615
+define i64 @wide_ashr_100_high() {
+  %a = ashr i128 -98765432109876543210987654321098765432, 100
+  %s = lshr i128 %a, 64
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_slt = 1
+define i64 @wide_slt() {
+  %c = icmp slt i128 -98765432109876543210987654321098765432, 170141183460469231731687303715884105727
+  %d = icmp ult i128 -98765432109876543210987654321098765432, 170141183460469231731687303715884105727
+  %e = icmp uge i128 18446744073709551617, 36893488147419103229
+  %x = zext i1 %c to i64
+  %y = zext i1 %d to i64
+  %z = zext i1 %e to i64
+  %y2 = shl i64 %y, 1
+  %z2 = shl i64 %z, 2
+  %xy = or i64 %x, %y2
+  %r = or i64 %xy, %z2
+  ret i64 %r
+}
+; wide_equal = 18446744073709551613
+define i64 @wide_equal() {
+  %n = add i128 18446744073709551617, 1
+  %c = icmp eq i128 %n, 18446744073709551618
+  %d = icmp ne i128 %n, 2
+  %b = and i1 %c, %d
+  %s = select i1 %b, i128 36893488147419103229, i128 18446744073709551617
+  %r = trunc i128 %s to i64
+  ret i64 %r
+}
+; wide_sext = 18446744073709551615
+define i64 @wide_sext() {
+  %a = sub i32 3, 8
+  %w = sext i32 %a to i128
+  %s = ashr i128 %w, 1
+  %h = lshr i128 %s, 60
+  %r = trunc i128 %h to i64
+  ret i64 %r
+}
+; odd_wide = 18446744073709551615
+define i64 @odd_wide() {
+  %a = sub i72 3, 8
+  %w = zext i72 %a to i128
+  %h = lshr i128 %w, 8
+  %r = trunc i128 %h to i64
+  ret i64 %r
+}
+; odd_wide_signed = 0
+define i32 @odd_wide_signed() {
+  %a = sub i72 3, 1000
+  %s = ashr i72 %a, 4
+  %c = icmp slt i72 %s, -60
+  %w = sext i72 %s to i128
+  %h = lshr i128 %w, 70
+  %t = trunc i128 %h to i32
+  %z = zext i1 %c to i32
+  %r = add i32 %t, %z
+  ret i32 %r
+}
+; wide_bits = 13092659271308428905
+define i64 @wide_bits() {
+  %v = bitcast i128 -98765432109876543210987654321098765432 to <4 x i32>
+  %w = bitcast <4 x i32> %v to <2 x i64>
+  %x = extractelement <2 x i64> %w, i32 1
+  %h = extractelement <4 x i32> %v, i32 1
+  %z = zext i32 %h to i64
+  %r = add i64 %x, %z
+  ret i64 %r
+}
+; wide_memory = 13092659270709664315
+define i64 @wide_memory() {
+  %p = alloca [2 x i128], align 16
+  %q = getelementptr [2 x i128], [2 x i128]* %p, i64 0, i64 1
+  store i128 -98765432109876543210987654321098765432, i128* %q, align 16
+  %b = bitcast i128* %q to i64*
+  %h = getelementptr i64, i64* %b, i64 1
+  %r = load i64, i64* %h, align 8
+  ret i64 %r
+}

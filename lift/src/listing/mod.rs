@@ -255,7 +255,7 @@ impl ListedFunctionReader<'_> {
             registers: lifted.registers,
             rows: lifted.rows,
             initial: lifted.initial,
-            result: None,
+            result: Vec::new(),
             notes: self.notes.into_iter().collect(),
         })
     }

@@ -185,7 +185,8 @@ impl<'a> FunctionReader<'_, 'a> {
             name: own.to_owned(),
             space,
             bytes: found.bytes.unwrap_or(0),
-            grows: found.bytes.is_none(),
+            // The definition in another module may be larger.
+            grows: found.bytes.is_none() || found.external && space == Space::Global,
             initial,
             alignment: found.alignment,
             place,

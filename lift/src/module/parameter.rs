@@ -4,10 +4,10 @@ use ptx::{Instruction, PrintedOperand};
 
 use super::operand::split;
 use super::{FunctionReader, ReadResult};
-use crate::function::EntryValue;
+use crate::function::{EntryValue, ReturnedWord};
 
 /// The width of a type in bits; 0 if it is none.
-fn width(ty: &str) -> u16 {
+pub(super) fn width(ty: &str) -> u16 {
     ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(0)
 }
 
@@ -79,20 +79,49 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 
+    /// The register of the word of the result that begins at a byte, and its bits.
+    fn word_of_result(&mut self, (name, bytes): (&'a str, u32), begin: u32) -> (String, u16) {
+        let bits = u16::try_from(8 * (bytes - begin).min(8)).expect("eight bytes at most");
+        let register = match begin {
+            0 => self.names.plain(name),
+            _ => self.names.plain(&format!("{name}.{begin}")),
+        };
+        (register, bits)
+    }
+
+    /// The words of the result; none if nothing is stored there. A word to which nothing is stored is 0.
+    pub(super) fn returned_words(&mut self) -> Vec<ReturnedWord> {
+        let Some(result) = self.result.filter(|_| self.returned) else { return Vec::new() };
+        let mut words = Vec::new();
+        for begin in (0..result.1).step_by(8) {
+            let (register, bits) = self.word_of_result(result, begin);
+            if !self.words_returned.contains(&begin) {
+                self.builder.entry(&register, EntryValue::Value(0));
+            }
+            words.push(ReturnedWord { register, mask: u64::MAX >> (64 - bits) });
+        }
+        words
+    }
+
     /// Stores a part of the result.
     fn piece_of_result(
         &mut self,
         guard: &str,
-        (name, declared): (&'a str, u16),
+        result: (&'a str, u32),
         (offset, bits): (u32, u16),
         value: &str,
     ) -> Option<()> {
-        let at = u16::try_from(8 * offset).ok()?;
-        if at + bits > declared {
+        if offset + u32::from(bits) / 8 > result.1 {
             return None;
         }
         self.returned = true;
-        let name = self.names.plain(name);
+        let begin = offset - offset % 8;
+        self.words_returned.insert(begin);
+        let (name, declared) = self.word_of_result(result, begin);
+        let at = u16::try_from(8 * (offset - begin)).ok()?;
+        if at + bits > declared {
+            return None;
+        }
         if (at, bits) == (0, declared) {
             let (moves, mask) = match bits {
                 8 => ("and.b32".to_owned(), ", 255"),

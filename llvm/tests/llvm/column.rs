@@ -63,8 +63,8 @@ pub(crate) fn test(function: &Function) -> String {
     for row in &function.rows {
         writeln!(text, "{};", row.cell()).expect("it can be written");
     }
-    match &function.result {
-        Some((result, _)) => writeln!(text, "exists (P0:{result}=0)"),
+    match function.result.first() {
+        Some(word) => writeln!(text, "exists (P0:{}=0)", word.register),
         None => writeln!(text, "exists (1=1)"),
     }
     .expect("it can be written");

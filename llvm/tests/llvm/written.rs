@@ -30,8 +30,8 @@ fn described(function: &Function) -> String {
         let read_only = if row.read_only { " (read only)" } else { "" };
         writeln!(text, "{:4}  {}{volatile}{read_only}", row.line, row.cell()).expect("text");
     }
-    if let Some((register, bits)) = &function.result {
-        writeln!(text, "  returns {register}, {bits} bits").expect("text");
+    for word in &function.result {
+        writeln!(text, "  returns {}, bits {:#x}", word.register, word.mask).expect("text");
     }
     for note in &function.notes {
         writeln!(text, "  note: {note}").expect("text");

@@ -3,12 +3,12 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use lift::function::{Function, HERE, Language, Refused};
+use lift::function::{Function, HERE, Language, Refused, ReturnedWord};
 use model::isa::{Address, Instruction, Operand, Reg, Type};
 use model::memory::{Space, VariableId};
 use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
 use model::strength::{AccessOrder, Strength};
-use model::value::{Value, low_bits};
+use model::value::Value;
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind};
 use super::follows::{FollowedProgram, FollowedPrograms};
@@ -127,6 +127,20 @@ impl<'a> RefinementCase<'a> {
         if lowered { self.target } else { self.source }
     }
 
+    /// The words that both sides return, and that have a value on both.
+    fn returned(&self) -> impl Iterator<Item = (&'a ReturnedWord, &'a ReturnedWord)> {
+        let words = self.source.result.iter().zip(&self.target.result);
+        words.filter(|(ours, theirs)| ours.mask & theirs.mask != 0)
+    }
+
+    /// The registers of these words, of a function with the results of one side.
+    fn results<'f>(&self, function: &'f Function) -> Vec<&'f str> {
+        let of_sides = self.source.result.iter().zip(&self.target.result);
+        let words = function.result.iter().zip(of_sides);
+        let words = words.filter(|(_, (ours, theirs))| ours.mask & theirs.mask != 0);
+        words.map(|(word, _)| &*word.register).collect()
+    }
+
     /// The steps of a side for an operation of a context; `None` if the target has no such scope.
     fn steps(&self, step: Step, shared: bool, lowered: bool) -> Option<Vec<Step>> {
         let source = SourceId::of(self.source.language);
@@ -162,9 +176,10 @@ impl<'a> RefinementCase<'a> {
                 ContextOp::Guard => {
                     let ByteRange { memory, offset, bytes } = self.locations[last?].place;
                     let initial = self.setup.memory[memory].initial_of(offset, bytes);
-                    let ty = if bytes == 8 { Type::U64 } else { Type::U32 };
+                    let ty = if bytes >= 8 { Type::U64 } else { Type::U32 };
                     let (predicate, end) = (format!("{prefix}p"), format!("{prefix}end"));
-                    piece.end_if(ty, initial, Some(GuardNames { predicate, end }))?;
+                    let prefix = prefix.to_owned();
+                    piece.end_if(ty, initial, Some(GuardNames { prefix, predicate, end }))?;
                     continue;
                 }
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
@@ -176,7 +191,18 @@ impl<'a> RefinementCase<'a> {
             };
             for step in steps {
                 let register = format!("{prefix}{}", piece.shown.len());
-                let operands = accessed.map(|(place, value)| self.operands(place, value, register));
+                let mut operands =
+                    accessed.map(|(place, value)| self.operands(place, value, register));
+                // No instruction has a constant of 128 bits.
+                if let (Some(operands), Step::Access { act, .. }) = (&mut operands, step)
+                    && operands.bits > 64
+                    && act.writes()
+                {
+                    let Operand::Imm(value) = operands.value else { return None };
+                    let name = format!("{prefix}w{}", piece.lines.len());
+                    operands.words[0].clone_from(&name);
+                    operands.value = Operand::Reg(piece.pack(name, value));
+                }
                 piece.step(step, Some(language), operands.as_ref())?;
             }
         }
@@ -201,9 +227,9 @@ impl<'a> RefinementCase<'a> {
         StepOperands {
             at: if offset == 0 { name.clone() } else { format!("{name}+{offset}") },
             address: Address { base: Operand::Address(variable), offset: offset.into() },
-            bits: u16::try_from(8 * bytes).expect("eight bytes at most"),
+            bits: u16::try_from(8 * bytes).expect("16 bytes at most"),
             register,
-            value,
+            value: Operand::Imm(value),
             expects: 0,
             words: [value.to_string(), "0".to_owned()],
         }
@@ -259,7 +285,7 @@ impl<'a> RefinementCase<'a> {
         mut program: Program,
         context: &Context,
         lowered: bool,
-        result: Option<&(String, u16)>,
+        results: &[&str],
     ) -> Option<Program> {
         let twins = context.judged_threads();
         let partners: Option<Vec<ThreadPiece>> =
@@ -274,7 +300,7 @@ impl<'a> RefinementCase<'a> {
             thread.name = format!("P{index}");
             thread.placement = placement;
         }
-        program.observed = self.observed(&program, context, result);
+        program.observed = self.observed(&program, context, results);
         program.sizes_agree = self.sizes_agree;
         program.omits_covered = true;
         Some(program)
@@ -294,7 +320,8 @@ impl<'a> RefinementCase<'a> {
         let function = self.by_mapping()?;
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;
-        let mut program = self.around(bound.program, context, true, self.source.result.as_ref())?;
+        let results = self.results(&function);
+        let mut program = self.around(bound.program, context, true, &results)?;
         program.contested = Some(self.contested(&program, context, false));
         Some(program)
     }
@@ -305,7 +332,8 @@ impl<'a> RefinementCase<'a> {
         let alone = alone(self.locations.len());
         let by_itself = |function: &Function, lowered: bool| {
             let bound = bind(&self.setup, function, &Default::default()).ok()?;
-            let program = self.around(bound.program, &alone, lowered, function.result.as_ref())?;
+            let results = self.results(function);
+            let program = self.around(bound.program, &alone, lowered, &results)?;
             // An address that depends on what is read leads anywhere if anything may be read, so what contexts write
             // is given then.
             let computed = scans.iter().any(|scan| scan.computes_addresses);
@@ -371,7 +399,7 @@ impl<'a> RefinementCase<'a> {
         &self,
         program: &Program,
         context: &Context,
-        result: Option<&(String, u16)>,
+        results: &[&str],
     ) -> Vec<Observed> {
         let mut all = Vec::new();
         for (index, thread) in (0u8..).zip(&program.threads) {
@@ -384,8 +412,8 @@ impl<'a> RefinementCase<'a> {
                 })
             };
             let function = context.frame(index.into()).is_some();
-            if let (true, Some((name, _))) = (function, result) {
-                all.extend(of(name));
+            if function {
+                all.extend(results.iter().filter_map(|name| of(name)));
             }
             let prefixes: &[&str] = if function { &["before", "behind"] } else { &["c"] };
             for prefix in prefixes {
@@ -451,8 +479,8 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
     fn program(&mut self, context: &Context, lowered: bool) -> Result<Option<Program>, Refused> {
         let Some(bound) = self.bound(context, lowered)? else { return Ok(None) };
         let thread = bound.program.clone();
-        let result = self.function(lowered).result.clone();
-        let mut program = self.around(thread, context, lowered, result.as_ref());
+        let results = self.results(self.function(lowered));
+        let mut program = self.around(thread, context, lowered, &results);
         if let Some(program) = &mut program {
             program.contested = Some(self.contested(program, context, lowered));
         }
@@ -471,6 +499,12 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         if !differs(&found) {
             return Ok(found);
         }
+        // A volatile vector of the source promises nothing about the sizes of its accesses (reading R42).
+        let sizes = |found: &ContextResult| matches!(found, ContextResult::TargetUndefined(why) if why == MIXED);
+        let volatile = || self.source.rows.iter().any(|row| row.volatile && row.element);
+        if sizes(&found) && volatile() {
+            return Ok(ContextResult::Withdrawn);
+        }
         if let Some(mapped) = self.mapped(context)
             && mapped.threads[0].lines != target.threads[0].lines
             && differs(&self.compare(&source, &mapped))
@@ -482,16 +516,13 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
 
     /// Masks for results that have fewer bits than their registers.
     fn masks(&self, program: &Program) -> Vec<Value> {
-        let bits = |function: &Function| function.result.as_ref().map(|(_, bits)| *bits);
-        let result = bits(self.source).zip(bits(self.target)).map(|(a, b)| a.min(b));
-        let name = |function: &'a Function| function.result.as_ref().map(|(name, _)| plain(name));
-        let names = [name(self.source), name(self.target)];
         let of = |observed: &Observed| {
             let Observed::Register { thread, register } = observed else { return Value::MAX };
             let thread = &program.threads[usize::from(thread.0)];
             let name = &thread.registers[usize::from(register.0)].name;
-            let is_result = names.iter().flatten().any(|result| *result == name);
-            result.filter(|_| is_result).map_or(Value::MAX, low_bits)
+            let is = |word: &ReturnedWord| plain(&word.register) == name;
+            let word = self.returned().find(|(ours, theirs)| is(ours) || is(theirs));
+            word.map_or(Value::MAX, |(ours, theirs)| (ours.mask & theirs.mask).into())
         };
         program.observed.iter().map(of).collect()
     }
@@ -553,6 +584,9 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         repair::missing(self, context, source, target)
     }
 }
+
+/// The reason for which an execution is undefined where accesses of different sizes race.
+const MIXED: &str = "mixed-size-race";
 
 /// Repeats a value of a context in each byte, so that each byte shows which store wrote it.
 fn spread(value: u64, bits: u32) -> u64 {

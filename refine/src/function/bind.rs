@@ -159,6 +159,23 @@ impl Setup {
         source
     }
 
+    /// The setup in which what atomic operations of 128 bits compare and write has at most 64 bits, as the values of
+    /// contexts have; `None` if there are no such operations.
+    pub fn narrow(&self, sides: [&Function; 2]) -> Option<Setup> {
+        let steps = sides.into_iter().flat_map(|side| &side.rows).flat_map(|row| &row.lines);
+        let wide = |instruction: &Instruction| matches!(instruction, Instruction::Atomic(atomic) if atomic.ty.bits > 64);
+        if !steps.map(|step| &step.line.instruction).any(wide) {
+            return None;
+        }
+        let mut other = self.clone();
+        for piece in other.pieces.iter_mut().filter(|piece| piece.offset % 16 == 8) {
+            if matches!(piece.value, Argument::Integer(_)) {
+                piece.value = Argument::Integer(0);
+            }
+        }
+        (other != *self).then_some(other)
+    }
+
     /// The variable that a function refers to by this name.
     fn variable(&self, name: &str) -> Option<VariableId> {
         let found = self.memory.iter().position(|memory| memory.name == name)?;

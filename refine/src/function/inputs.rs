@@ -91,9 +91,8 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     coverage.add(&first);
     let mut chosen = vec![(setup.clone(), first)];
     let mut tried = 0;
-    for other in others(&setup, sides) {
-        // All integers as 0 is a choice of its own: it is the value that code treats apart.
-        let always = tried == 0 && other.arguments != setup.arguments;
+    let narrow = setup.narrow(sides).map(|other| (true, other));
+    for (always, other) in narrow.into_iter().chain(others(&setup, sides)) {
         tried += 1;
         if tried > TRIED || !always && coverage.is_complete() {
             break;
@@ -132,6 +131,10 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         };
         // With an alias or other values, an access may be outside the memory.
         let Ok(scanned) = scanned else { continue };
+        // With an alias, the source may write memory that it promises nobody writes: it is undefined.
+        if !kept.is_empty() && breaks_promise(&scanned[0]) {
+            continue;
+        }
         coverage.add(&scanned);
         kept.push((setup, scanned));
     }
@@ -139,6 +142,15 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
     Ok(Inputs { setups: kept, one_sided: coverage.one_sided() })
+}
+
+/// Whether a thread writes memory of which the program promises that no thread writes it.
+fn breaks_promise(scan: &ThreadScan) -> bool {
+    let promised = scan.uses.iter().filter(|one| one.promised);
+    let writes = |place: ByteRange| {
+        scan.uses.iter().any(|other| other.writes && other.place.overlaps(place))
+    };
+    promised.map(|one| one.place).any(writes)
 }
 
 /// The places that either side accesses.
@@ -154,8 +166,7 @@ fn refitted(
     sides: [&Function; 2],
     refiner: Refiner<'_>,
 ) -> Option<ScannedSetup> {
-    let (arguments, special) = (other.arguments.clone(), other.special.clone());
-    let changed = Setup { arguments, special, ..empty.clone() };
+    let changed = Setup { memory: empty.memory.clone(), ..other.clone() };
     let FittedSetup { mut setup, scans: first, .. } = fitted(&changed, sides, refiner).ok()?;
     elements(&mut setup, &first);
     fill(&mut setup, &first);
@@ -179,7 +190,7 @@ fn fitted(
     for size in SIZES {
         let mut setup = base.clone();
         for memory in setup.memory.iter_mut().filter(|memory| memory.grows) {
-            memory.count = size / memory.element;
+            memory.count = memory.count.max(size / memory.element);
         }
         let mut scanned = scans(&setup, sides, &refiner);
         while matches!(scanned, Err((_, ScanError::Cut))) && refiner.bound < ROUNDS {
@@ -327,7 +338,8 @@ fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
 }
 
 /// Setups with other integer arguments and special registers: all integers 0, then one value changed at a time.
-fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
+/// The first is a choice of its own, whatever it reaches: 0 is the value that code treats apart.
+fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<(bool, Setup)> {
     let integers: Vec<usize> = (0..setup.arguments.len())
         .filter(|index| matches!(setup.arguments[*index], Argument::Integer(_)))
         .collect();
@@ -337,7 +349,7 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
         for &index in &integers {
             other.arguments[index] = Argument::Integer(0);
         }
-        all.push(other);
+        all.push((other.arguments != setup.arguments, other));
     }
     let nothing = Default::default();
     let programs = sides.map(|side| bind(setup, side, &nothing));
@@ -358,12 +370,12 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<Setup> {
         for &index in &integers {
             let mut other = setup.clone();
             other.arguments[index] = Argument::Integer(word);
-            all.push(other);
+            all.push((false, other));
         }
         for name in special.iter().filter(|_| word < 1024) {
             let mut other = setup.clone();
             other.special.insert((*name).clone(), word);
-            all.push(other);
+            all.push((false, other));
         }
     }
     all

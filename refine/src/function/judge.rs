@@ -471,10 +471,20 @@ fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
         let why = format!("the source has {ours} parameters, the target {theirs}");
         return Err(found(Verdict::Unsupported, why));
     }
-    match (&source.result, &target.result) {
-        (Some(_), None) => Err(found(Verdict::WrongValue, "the target returns nothing")),
-        (None, Some(_)) => Err(found(Verdict::WrongValue, "the source returns nothing")),
-        (Some(_), Some(_)) | (None, None) => Ok(()),
+    let has_value = |function: &Function| function.result.iter().any(|word| word.mask != 0);
+    match (source.result.len(), target.result.len()) {
+        (_, 0) if has_value(source) => {
+            Err(found(Verdict::WrongValue, "the target returns nothing"))
+        }
+        (0, _) if has_value(target) => {
+            Err(found(Verdict::WrongValue, "the source returns nothing"))
+        }
+        (0, _) | (_, 0) => Ok(()),
+        (ours, theirs) if ours != theirs => {
+            let why = format!("the source returns {ours} words of 64 bits, the target {theirs}");
+            Err(found(Verdict::Unsupported, why))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -180,7 +180,7 @@ impl ContextBuilder<'_> {
         let order = if weak { AccessOrder::Weak } else { order };
         let fits = match location.place.bytes {
             1 | 2 => act != AccessKind::Swap,
-            bytes => bytes <= 8,
+            bytes => bytes <= 16,
         };
         // The first number belongs to the function. Its frame has the first value.
         let value = FRESH - 1 + value;
@@ -326,7 +326,7 @@ impl ContextBuilder<'_> {
                 for act in [AccessKind::Load, AccessKind::Store] {
                     let location = &self.locations[at];
                     let idle = act == AccessKind::Load && !location.writes;
-                    if idle || act.writes() && location.promised || location.place.bytes > 8 {
+                    if idle || act.writes() && location.promised || location.place.bytes > 16 {
                         continue;
                     }
                     let order =

@@ -39,7 +39,7 @@ pub(super) fn run(
         let Ok(theirs) = lowering.program(&partners) else { continue };
         let mut program = source.clone();
         program.threads[0] = model::program::Thread { placement: context.placements[0], ..first };
-        program.observed = case.observed(&program, context, None);
+        program.observed = case.observed(&program, context, &[]);
         let lowered: Vec<Vec<LoweredInstruction>> = std::iter::once(own).chain(theirs).collect();
         let Ok(allowed) = case.refiner.allowed(&case.engine_run(&source, false)) else { continue };
         if !allowed.says_something() {

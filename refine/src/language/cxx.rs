@@ -90,7 +90,11 @@ impl SourceLanguage for CxxSource {
             format!(".{}{failure}.{}", order.name(), scope_name(*scope))
         };
         // An instruction without a type accesses 32 bits.
-        let ty = if *bits == 32 { String::new() } else { format!(".u{bits}") };
+        let ty = match *bits {
+            32 => String::new(),
+            128 => ".b128".to_owned(),
+            bits => format!(".u{bits}"),
+        };
         let suffix = order + &ty;
         let destination = access.destination.as_deref().unwrap_or("_, ");
         Some(match act {

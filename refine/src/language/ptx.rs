@@ -66,12 +66,13 @@ impl SourceLanguage for PtxSource {
 
     fn access(&self, access: &WitnessAccess<'_>) -> Option<String> {
         let WitnessAccess { act, at, bits, order, scope, value, expects, .. } = access;
+        let kind = if *bits == 128 { 'b' } else { 'u' };
         let scope = if *order == AccessOrder::Weak { String::new() } else { format!(".{scope}") };
         let suffix = format!("{}{scope}", order.name());
         let destination = access.destination.as_deref().unwrap_or("_, ");
         Some(match act {
-            AccessKind::Load => format!("ld.{suffix}.u{bits} {destination}[{at}]"),
-            AccessKind::Store => format!("st.{suffix}.u{bits} [{at}], {value}"),
+            AccessKind::Load => format!("ld.{suffix}.{kind}{bits} {destination}[{at}]"),
+            AccessKind::Store => format!("st.{suffix}.{kind}{bits} [{at}], {value}"),
             AccessKind::Swap | AccessKind::Overwrite => {
                 format!("atom.{suffix}.exch.b{bits} {destination}[{at}], {value}")
             }

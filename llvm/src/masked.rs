@@ -1,0 +1,96 @@
+//! `llvm.masked.load` and `llvm.masked.store`: accesses to the elements of a vector for which a mask holds.
+
+use super::access::place;
+use super::function::{CellText, LoweringResult, Translator};
+use super::step::Typed;
+use super::ty::ScalarType;
+use super::value::UNDEFINED;
+
+impl<'a> Translator<'a, '_> {
+    /// `(pointer, mask, otherwise)`; before LLVM 22 the alignment is behind the pointer.
+    pub(super) fn masked_load(
+        &mut self,
+        arguments: &[Typed<'a>],
+        invariant: bool,
+        result: Option<&'a str>,
+    ) -> LoweringResult<()> {
+        let [pointer, .., mask, otherwise] = arguments else {
+            return self.no("a masked load of this form is not supported");
+        };
+        let scalars = otherwise.0.parts(&self.module.types).unwrap_or_default();
+        let (at, masks) = self.masked_places(pointer, mask, &scalars)?;
+        let read_only = invariant
+            || self.never_written(&pointer.1, pointer.0.address_space().unwrap_or_default());
+        let mut cells = self.cells(&otherwise.0, &otherwise.1)?;
+        let done = self.builder.len();
+        for (lane, (scalar, cell)) in scalars.into_iter().zip(&mut cells).enumerate() {
+            let guard = match &*masks[lane] {
+                "0" => continue,
+                "1" => String::new(),
+                mask => format!("@{mask} "),
+            };
+            let to = self.temporary();
+            if !guard.is_empty() {
+                self.mov(scalar, &to, cell)?;
+            }
+            let (ty, _) = self.width(scalar)?;
+            self.row(format!("{guard}load.{ty} {to}, {}", at[lane]));
+            *cell = to;
+        }
+        self.builder.mark_accesses(done, |row| {
+            row.element = true;
+            row.read_only = read_only;
+        });
+        self.given(result, &cells)
+    }
+
+    /// `(value, pointer, mask)`; before LLVM 22 the alignment is behind the pointer.
+    pub(super) fn masked_store(&mut self, arguments: &[Typed<'a>]) -> LoweringResult<()> {
+        let [value, pointer, .., mask] = arguments else {
+            return self.no("a masked store of this form is not supported");
+        };
+        self.kept_inside(&value.1)?;
+        let scalars = value.0.parts(&self.module.types).unwrap_or_default();
+        let (at, masks) = self.masked_places(pointer, mask, &scalars)?;
+        let cells = self.cells(&value.0, &value.1)?;
+        let done = self.builder.len();
+        for (lane, (scalar, cell)) in scalars.into_iter().zip(&cells).enumerate() {
+            let guard = match &*masks[lane] {
+                "0" => continue,
+                "1" => String::new(),
+                mask => format!("@{mask} "),
+            };
+            if cell == UNDEFINED {
+                return self.no("a store of `undef` is not supported");
+            }
+            let (ty, _) = self.width(scalar)?;
+            self.row(format!("{guard}store.{ty} {}, {cell}", at[lane]));
+        }
+        self.builder.mark_accesses(done, |row| row.element = true);
+        Ok(())
+    }
+
+    /// The address of each element, and whether it is accessed.
+    fn masked_places(
+        &mut self,
+        pointer: &Typed<'a>,
+        mask: &Typed<'a>,
+        scalars: &[ScalarType],
+    ) -> LoweringResult<(Vec<String>, Vec<CellText>)> {
+        let masks = self.defined(&mask.0, &mask.1)?;
+        let whole = |scalar: &ScalarType| matches!(scalar.bits(), 8 | 16 | 32 | 64);
+        if scalars.len() != masks.len() || !scalars.iter().all(whole) {
+            return self.no("a masked access to this vector is not supported");
+        }
+        if let Some(space) = pointer.0.address_space() {
+            self.space(space)?;
+        }
+        let (base, mut offset) = self.constant_address(&pointer.1)?;
+        let mut at = Vec::new();
+        for scalar in scalars {
+            at.push(place(&base, offset));
+            offset = offset.wrapping_add(i64::from(scalar.bits() / 8));
+        }
+        Ok((at, masks))
+    }
+}
