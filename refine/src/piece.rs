@@ -73,6 +73,27 @@ impl ThreadPiece {
         destination
     }
 
+    /// Shows, in place of the last read, some bits of it: those of the mask, from a bit on.
+    pub fn show_part(&mut self, names: [String; 2], shift: u32, mask: u64) -> Option<()> {
+        let read = self.shown.pop()?;
+        let of = self.registers[usize::from(read.0)].name.clone();
+        let [aside, name] = names;
+        let texts =
+            [format!("shr.u32 {aside}, {of}, {shift}"), format!("and.b32 {name}, {aside}, {mask}")];
+        let aside = self.register(aside, 32);
+        let shown = self.register(name, 32);
+        let lines = [
+            (AluOp::Shr, aside, [Operand::Reg(read), Operand::Imm(shift.into())]),
+            (AluOp::And, shown, [Operand::Reg(aside), Operand::Imm(mask)]),
+        ];
+        for ((op, destination, sources), text) in lines.into_iter().zip(texts) {
+            let alu = Alu { op, ty: Type::U32, destination, sources: sources.to_vec() };
+            self.push(None, Instruction::Alu(alu), text);
+        }
+        self.shown.push(shown);
+        Some(())
+    }
+
     /// The low 64 bits of the last read, if it has 128.
     fn low_half(&mut self, read: Reg, prefix: &str) -> Reg {
         let of = &self.registers[usize::from(read.0)];

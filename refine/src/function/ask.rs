@@ -17,6 +17,7 @@ use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation, alone};
 use super::repair;
 use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common, written};
+use super::subword::PartOfWord;
 use crate::context::{Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -37,6 +38,8 @@ pub struct RefinementCase<'a> {
     pub shown: Vec<(usize, u32, u32)>,
     /// The uses of memory of both sides.
     pub uses: Vec<MemoryUse>,
+    /// The places that the target accesses as a part of a word.
+    pub(super) words: BTreeMap<ByteRange, ByteRange>,
     /// Whether no two of them overlap in part.
     sizes_agree: bool,
     /// Whether accesses may be torn.
@@ -68,6 +71,7 @@ impl<'a> RefinementCase<'a> {
             locations,
             shown,
             uses,
+            words: BTreeMap::new(),
             sizes_agree,
             torn,
             bound,
@@ -92,9 +96,12 @@ impl<'a> RefinementCase<'a> {
         let mut written: BTreeMap<ByteRange, Vec<Value>> = BTreeMap::new();
         for op in context.threads[twins..].iter().flatten() {
             let ContextOp::Access { act, at, value, .. } = *op else { continue };
-            let values = written.entry(self.locations[at].place).or_default();
+            let part = if lowered { self.part(at) } else { None };
+            let place = part.map_or(self.locations[at].place, |part| part.word);
+            let values = written.entry(place).or_default();
             if act.writes() {
-                values.push(self.value(at, value).into());
+                let value = self.value(at, value);
+                values.push(part.map_or(value, |part| part.with(value)).into());
             }
         }
         // The model has rules about a location that is read as constant and written.
@@ -170,6 +177,7 @@ impl<'a> RefinementCase<'a> {
         for &op in ops {
             let shared = op.place().is_some_and(|at| self.locations[at].shared);
             let step = context.step(thread, op, if shared { Spot::Y } else { Spot::X })?;
+            let mut within = None;
             let (accessed, steps) = match op {
                 ContextOp::Judged | ContextOp::RowBarriers => return None,
                 ContextOp::Barrier(_) => (None, vec![step]),
@@ -185,12 +193,18 @@ impl<'a> RefinementCase<'a> {
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
                 ContextOp::Access { act, at, value, .. } => {
                     last = if act.shows() { Some(at) } else { last };
-                    let accessed = (self.locations[at].place, self.value(at, value));
-                    (Some(accessed), self.steps(step, shared, lowered)?)
+                    let (mut place, mut value) = (self.locations[at].place, self.value(at, value));
+                    within = if lowered { self.part(at) } else { None };
+                    if let Some(part) = within {
+                        (place, value) = (part.word, part.with(value));
+                    }
+                    (Some((place, value)), self.steps(step, shared, lowered)?)
                 }
             };
             for step in steps {
-                let register = format!("{prefix}{}", piece.shown.len());
+                let shown = format!("{prefix}{}", piece.shown.len());
+                let aside = |piece: &ThreadPiece| format!("{prefix}w{}", piece.lines.len());
+                let register = if within.is_some() { aside(&piece) } else { shown.clone() };
                 let mut operands =
                     accessed.map(|(place, value)| self.operands(place, value, register));
                 // No instruction has a constant of 128 bits.
@@ -199,14 +213,26 @@ impl<'a> RefinementCase<'a> {
                     && act.writes()
                 {
                     let Operand::Imm(value) = operands.value else { return None };
-                    let name = format!("{prefix}w{}", piece.lines.len());
+                    let name = aside(&piece);
                     operands.words[0].clone_from(&name);
                     operands.value = Operand::Reg(piece.pack(name, value));
                 }
                 piece.step(step, Some(language), operands.as_ref())?;
+                let reads = matches!(step, Step::Access { act, .. } if act.shows());
+                if let Some(part) = within.filter(|_| reads) {
+                    let names = [aside(&piece), shown];
+                    piece.show_part(names, part.shift, part.mask)?;
+                }
             }
         }
         Some(piece)
+    }
+
+    /// A location as the target accesses it, if that is as a part of a word.
+    fn part(&self, at: usize) -> Option<PartOfWord> {
+        let place = self.locations[at].place;
+        let word = self.words.get(&place)?;
+        Some(PartOfWord::new(&self.setup, place, *word))
     }
 
     /// What a context's access with this number writes.
@@ -315,8 +341,15 @@ impl<'a> RefinementCase<'a> {
         mapped(self.source, &|step, shared| self.steps(step, shared, true))
     }
 
-    /// The same in a context of the target.
-    fn mapped(&self, context: &Context) -> Option<Program> {
+    /// The same in a context of the target, whose accesses have the sizes of the source.
+    fn mapped(&mut self, context: &Context) -> Option<Program> {
+        let words = std::mem::take(&mut self.words);
+        let program = self.mapped_in_bytes(context);
+        self.words = words;
+        program
+    }
+
+    fn mapped_in_bytes(&self, context: &Context) -> Option<Program> {
         let function = self.by_mapping()?;
         let frame = self.frame(context, true)?;
         let bound = bind(&self.setup, &function, &frame).ok()?;

@@ -14,6 +14,7 @@ use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
 use super::decisions::dictionary;
 use super::judge::{JudgeResult, SIDES, found, refused};
 use super::scan::{ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, scan};
+use super::subword;
 use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::Verdict;
@@ -83,6 +84,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     let empty = setup.clone();
     let mut filled = setup.clone();
     fill(&mut filled, &first);
+    subword::fill(&mut filled, &first);
     // A number that the function takes for an address or a count may lead it astray.
     if let Ok(scans) = scans(&filled) {
         (setup, first) = (filled, scans);
@@ -298,6 +300,10 @@ pub(super) fn wanted(scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, Vec<u64>> {
         let known = all.entry(*place).or_default();
         known.extend(values.iter().filter(|value| !known.contains(value)).collect::<Vec<_>>());
         known.sort_unstable();
+    }
+    // Of a word that the target exchanges for a part of it, the rest keeps its value.
+    for word in subword::words(scans).values() {
+        all.remove(word);
     }
     all
 }

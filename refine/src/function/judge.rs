@@ -22,6 +22,7 @@ use super::follows::follows;
 use super::inputs::{Inputs, inputs, wanted};
 use super::partner::{MeetingLocation, OWN, alone, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
+use super::subword::{NOTE as PARTS_OF_WORDS, words};
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
 use crate::cited;
@@ -72,6 +73,9 @@ fn compared(
     let mut all = cases(source, target, refiner)?;
     let (mut finding, at) = judged(&mut all)?;
     finding.notes.extend(promised(&all.cases));
+    if all.cases.iter().any(|(case, ..)| !case.words.is_empty()) {
+        finding.notes.push(PARTS_OF_WORDS.to_owned());
+    }
     if !is_alarm(&finding)
         || !finding.racy && !all.cases.iter_mut().all(|(case, ..)| is_rounded(case))
     {
@@ -554,7 +558,9 @@ fn case<'a>(
     }
     let shown = shown.into_iter().collect();
     let uses = all().copied().collect();
-    RefinementCase::new(refiner, setup, sides, locations, shown, uses)
+    let mut case = RefinementCase::new(refiner, setup, sides, locations, shown, uses);
+    case.words = words(scans);
+    case
 }
 
 /// The scopes of the source's operations; all of them if it has barriers or either side has shared memory, which
@@ -619,8 +625,10 @@ fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<Locate
         let line = bound.line(case.target, first.line);
         let lines = FaultLines { target: Some(line), source: None };
         // The target may exchange a whole word and preserve the bytes around the source's, if it is correct.
-        // No function is judged under that assumption.
         if writes.all(|one| exchanges(bound.thread(), one.line) && within(one.place)) {
+            if case.words.values().any(|word| *word == first.place) {
+                continue;
+            }
             let bytes = first.place.bytes;
             let why = format!(
                 "the target exchanges {bytes} bytes of `{name}` for an operation on a part of them"

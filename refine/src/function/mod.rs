@@ -19,6 +19,7 @@ mod progress;
 mod repair;
 mod run;
 pub mod scan;
+mod subword;
 mod weaken;
 
 use std::collections::BTreeMap;
