@@ -19,6 +19,7 @@ mod functions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod install;
 mod json;
+mod left_out;
 mod llvm;
 mod load_bearing;
 mod lower;

@@ -20,7 +20,7 @@ pub use self::address::NOWHERE;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::PrivateAccess;
-use self::state::{LoopHead, PathState, Pending, proxy_tag, scope_tag};
+use self::state::{LoopHead, PathState, PendingPaths, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
@@ -226,7 +226,7 @@ pub fn paths(
         bound,
         live,
         agreed,
-        pending: Pending::new(!joins.is_empty()),
+        pending: PendingPaths::new(!joins.is_empty()),
         done: Vec::new(),
         joins,
         arrivals: Arrivals::default(),
@@ -310,7 +310,7 @@ struct Walk<'a> {
     /// For each variable, what its accesses agree on; nothing where no loop asks.
     agreed: &'a [Option<RaceFreeVariable>],
     /// Where longer paths are left out, the shorter ones are first.
-    pending: Pending,
+    pending: PendingPaths,
     done: Vec<Path>,
     /// The lines at which paths meet, if longer ones are left out there.
     joins: BTreeSet<usize>,

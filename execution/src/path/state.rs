@@ -36,16 +36,16 @@ pub(super) struct PathState {
 }
 
 /// The states from which paths go on.
-pub(super) struct Pending {
+pub(super) struct PendingPaths {
     /// Whether a state with the fewest events is next, and not the last one.
     shortest_first: bool,
     all: BTreeMap<(usize, u16, usize), PathState>,
     count: usize,
 }
 
-impl Pending {
-    pub(super) fn new(shortest_first: bool) -> Pending {
-        Pending { shortest_first, all: BTreeMap::new(), count: 0 }
+impl PendingPaths {
+    pub(super) fn new(shortest_first: bool) -> PendingPaths {
+        PendingPaths { shortest_first, all: BTreeMap::new(), count: 0 }
     }
 
     pub(super) fn push(&mut self, state: PathState) {

@@ -1,0 +1,208 @@
+//! Paths that are left out change no outcome, and hide nothing: those that only poll more often, and addresses that no
+//! value gives.
+
+use engine::{ENGINES, ExecutionFacts, Limits};
+use execution::unfold::Unfolded;
+use litmus::Test;
+use model::memory::VariableId;
+use model::program::ContestedBytes;
+use model::ptx;
+use model::value::Value;
+
+use crate::agree::{BOUND, ask, difference};
+
+/// A thread that polls, up to three times, and does something before and after it.
+fn polling(loads: [&str; 3], again: &str, [before, behind]: [&str; 2], partner: &str) -> Test {
+    let lines: Vec<String> = [
+        before,
+        &format!("{} r0, [x]", loads[0]),
+        "setp.ne.u32 p0, r0, 0",
+        "@p0 bra end",
+        again,
+        &format!("{} r0, [x]", loads[1]),
+        "setp.ne.u32 p0, r0, 0",
+        "@p0 bra end",
+        again,
+        &format!("{} r0, [x]", loads[2]),
+        "end: ld.weak.u32 r1, [y]",
+        behind,
+    ]
+    .map(|line| format!(" {line} ;"))
+    .into_iter()
+    .filter(|line| line != "  ;")
+    .collect();
+    let partner: Vec<&str> = partner.split(';').map(str::trim).collect();
+    let rows = (0..lines.len().max(partner.len())).map(|row| {
+        let own = lines.get(row).map_or("", |line| line.trim_end_matches(" ;"));
+        format!("{own} | {} ;", partner.get(row).unwrap_or(&""))
+    });
+    let text = format!(
+        "PTX polling\n{{ uint32_t x=0; uint32_t y=0; uint32_t z=0; }}\nP0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 ;\n{0}\nlocations [0:r0; 0:r1; {1}x; y; z;]\nexists (0:r1=0)\n",
+        rows.collect::<Vec<_>>().join("\n"),
+        [
+            if partner.concat().contains("r0") { "1:r0; " } else { "" },
+            if !before.is_empty() && again.contains("r2") { "0:r2; " } else { "" },
+            if again.contains("r3") { "0:r3; " } else { "" },
+        ]
+        .concat(),
+    );
+    litmus::parse("polling", text.as_bytes())
+        .unwrap_or_else(|errors| panic!("it does not parse: {}\n{text}", errors[0]))
+}
+
+/// Paths that only poll more often than others change no outcome, and hide no undefined behaviour.
+#[test]
+fn covered_paths_change_no_outcome() {
+    let model = ptx::model();
+    let (weak, relaxed, acquire) = ("ld.weak.u32", "ld.relaxed.gpu.u32", "ld.acquire.gpu.u32");
+    let loads = [
+        [relaxed, relaxed, relaxed],
+        [acquire, acquire, acquire],
+        [acquire, relaxed, relaxed],
+        [relaxed, relaxed, acquire],
+        [weak, weak, weak],
+        [weak, relaxed, weak],
+        [relaxed, weak, acquire],
+    ];
+    let others = [
+        "",
+        "fence.acq_rel.gpu",
+        "st.weak.u32 [z], 1",
+        "ld.relaxed.gpu.u32 r2, [z]",
+        "add.u32 r3, r3, 1",
+    ];
+    let partners = [
+        "st.weak.u32 [y], 1; st.release.gpu.u32 [x], 1",
+        "st.weak.u32 [y], 1; st.weak.u32 [x], 1; st.relaxed.gpu.u32 [z], 1",
+        "ld.relaxed.gpu.u32 r0, [z]; fence.sc.gpu; st.relaxed.gpu.u32 [x], 2",
+        "st.weak.u16 [x], 1; st.release.gpu.u32 [z], 1",
+        "st.weak.u16 [z], 1; st.release.gpu.u32 [x], 1",
+    ];
+    let (mut compared, mut omitted) = (0, 0);
+    for loads in loads {
+        for again in others {
+            for around in [["", ""], ["st.relaxed.gpu.u32 [z], 2", "fence.sc.gpu"]] {
+                for partner in partners {
+                    let test = polling(loads, again, around, partner);
+                    let mut less = test.clone();
+                    less.program.omits_covered = true;
+                    for engine in ENGINES {
+                        let answers = [&test, &less].map(|test| ask(*engine, &model, test));
+                        if let [Ok(all), Ok(less)] = &answers {
+                            let difference = difference(("all", all), ("less", less));
+                            assert_eq!(difference, None, "{loads:?} {again} {around:?} {partner}");
+                            compared += 1;
+                        }
+                    }
+                    let unfolded = Unfolded::new(&less.program, model.conventions, BOUND);
+                    let left_out = unfolded.is_ok_and(|all| !all.covered[0].is_empty());
+                    omitted += ENGINES.len() * usize::from(left_out);
+                }
+            }
+        }
+    }
+    assert!(omitted * 5 > compared, "{omitted} of {compared}");
+}
+
+/// A loop that reads other bytes before it polls again: they may race where the flag does not.
+const READS_BETWEEN: &str = r"PTX reads-between
+{ uint32_t x=0; uint32_t z=0; }
+P0@cta 0,cluster 0,gpu 0          | P1@cta 1,cluster 0,gpu 0      ;
+ again: ld.relaxed.gpu.u32 r0, [x] | st.weak.u16 [z], 1            ;
+ setp.ne.u32 p0, r0, 0             | st.relaxed.gpu.u32 [x], 1     ;
+ @p0 bra end                       |                               ;
+ ld.relaxed.gpu.u32 r1, [z]        |                               ;
+ bra again                         |                               ;
+ end: ld.relaxed.gpu.u32 r0, [x]   |                               ;
+locations [0:r0;]
+exists (0:r0=1)
+";
+
+/// The address of a load at which paths meet depends on a read.
+const COMPUTED_AT_A_LABEL: &str = r"PTX computed-at-a-label
+{ uint32_t x=0; uint32_t y[4]={0,1,0,0}; uint64_t 0:r1=y; }
+P0@cta 0,cluster 0,gpu 0              | P1@cta 1,cluster 0,gpu 0     ;
+ atom.add.relaxed.gpu.u32 r3, [x], 1   | st.relaxed.gpu.u32 [y+4], 2  ;
+ mul.wide.u32 r2, r3, 4                | st.release.gpu.u32 [x], 1    ;
+ add.u64 r2, r2, r1                    |                              ;
+ again: ld.acquire.gpu.u32 r4, [r2]    |                              ;
+ setp.ne.u32 p0, r4, r3                |                              ;
+ @p0 bra again                         |                              ;
+locations [0:r3; 0:r4; y[1];]
+exists (0:r4=1)
+";
+
+#[test]
+fn an_address_that_is_computed_where_paths_meet_is_kept() {
+    let test = litmus::parse("", COMPUTED_AT_A_LABEL.as_bytes()).expect("a test");
+    let mut less = test.clone();
+    less.program.omits_covered = true;
+    for engine in ENGINES {
+        let [all, less] = [&test, &less].map(|test| ask(*engine, &ptx::model(), test));
+        let (all, less) = (all.expect("an answer"), less.expect("an answer"));
+        assert_eq!(difference(("all", &all), ("less", &less)), None);
+    }
+}
+
+/// An address is read whole, of which a half is written.
+const HALF_OF_AN_ADDRESS: &str = r"PTX half-of-an-address
+{ uint32_t x[64]; uint64_t y=0; uint32_t z=0; uint64_t 0:r1=x; }
+P0@cta 0,cluster 0,gpu 0      | P1@cta 1,cluster 0,gpu 0   ;
+ ld.acquire.gpu.u32 r0, [z]    | st.weak.u32 [y], 8         ;
+ setp.eq.u32 p0, r0, 0         | st.release.gpu.u32 [z], 1  ;
+ @p0 bra end                   |                            ;
+ ld.weak.u64 r2, [y]           |                            ;
+ add.u64 r2, r2, r1            |                            ;
+ st.weak.u32 [r2], 5           |                            ;
+ end:                          |                            ;
+locations [0:r0; x[0]; x[1]; x[2];]
+exists (0:r0=1)
+";
+
+/// With the values of the half, only the addresses are tried that there can be.
+#[test]
+fn an_address_that_is_written_in_parts_has_few_values() {
+    let test = litmus::parse("", HALF_OF_AN_ADDRESS.as_bytes()).expect("a test");
+    let named = |name: &str| {
+        let at = test.program.variables.iter().position(|variable| variable.name == name);
+        VariableId(u16::try_from(at.expect("a variable")).expect("few variables"))
+    };
+    let bytes = |name: &str, length: u32, values: &[Value]| ContestedBytes {
+        variable: named(name),
+        start: 0,
+        length,
+        values: Some(values.to_vec()),
+    };
+    let mut less = test.clone();
+    less.program.contested =
+        Some(vec![bytes("y", 8, &[]), bytes("y", 4, &[8]), bytes("z", 4, &[1])]);
+    let mut model = ptx::model();
+    model.conventions.tearing = false;
+    let paths = [&test, &less].map(|test| {
+        let all = Unfolded::new(&test.program, model.conventions, BOUND);
+        all.expect("few paths").paths[0].len()
+    });
+    // It ends, or accesses one of two places, or none.
+    assert!(paths[0] > 64 && paths[1] == 4, "{paths:?}");
+    for engine in ENGINES {
+        let [all, less] = [&test, &less].map(|test| ask(*engine, &model, test));
+        let (all, less) = (all.expect("an answer"), less.expect("an answer"));
+        assert_eq!(difference(("all", &all), ("less", &less)), None);
+    }
+}
+
+#[test]
+fn a_read_that_races_is_not_left_out() {
+    let mut test = litmus::parse("", READS_BETWEEN.as_bytes()).expect("a test");
+    test.program.omits_covered = true;
+    for engine in ENGINES {
+        let limits = Limits { unending: false, ..Limits::unlimited(BOUND) };
+        let mut seen = ExecutionFacts::default();
+        let visit = &mut |_: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
+            std::ops::ControlFlow::Continue(())
+        };
+        let found = engine.outcomes(&ptx::model(), &test.program, &limits, &mut seen, visit);
+        assert_eq!(found, Ok(()));
+        assert!(seen.undefined.is_some(), "{}", engine.name());
+    }
+}
