@@ -96,6 +96,47 @@ fn order_strength_values_and_dependencies_are_compared() {
     }
 }
 
+/// Functions that contexts refute, as they differ in what few contexts show.
+#[test]
+fn what_few_contexts_refute_does_not_follow() {
+    for (what, text, source, target) in [
+        (
+            "a fence that orders what is read before the function",
+            module as fn(&str) -> String,
+            "fence.acquire.cta; ld.global.u32 %r1, [x]",
+            "ld.global.u32 %r1, [x]",
+        ),
+        (
+            "two reads of a place are exchanged",
+            kernel,
+            "ld.relaxed.gpu.global.u32 %r1, [%x]; ld.relaxed.gpu.global.u32 %r2, [%x]; \
+             st.global.u32 [%y], %r1; st.global.u32 [%y+4], %r2",
+            "ld.relaxed.gpu.global.u32 %r1, [%x]; ld.relaxed.gpu.global.u32 %r2, [%x]; \
+             st.global.u32 [%y], %r2; st.global.u32 [%y+4], %r1",
+        ),
+        (
+            "a value that the other of two such threads writes",
+            kernel,
+            "atom.relaxed.gpu.global.add.u32 %r1, [%x], 3; setp.eq.u32 %p, %r1, 3; \
+             selp.u32 %r2, 1, 2, %p; add.u32 %r3, %r1, %r2; st.relaxed.gpu.global.u32 [%y], %r3",
+            "atom.relaxed.gpu.global.add.u32 %r1, [%x], 3; add.u32 %r3, %r1, 2; \
+             st.relaxed.gpu.global.u32 [%y], %r3",
+        ),
+        (
+            "a read that is not used, of another size",
+            kernel,
+            "ld.relaxed.gpu.global.u32 %r1, [%y]; st.relaxed.gpu.global.u32 [%x], %r1",
+            "ld.relaxed.gpu.global.u32 %r1, [%y]; st.relaxed.gpu.global.u32 [%x], %r1; \
+             ld.global.u64 %y, [%y]",
+        ),
+    ] {
+        let pair = pair(&text(source), &text(target));
+        let verdict = judge_pair(&pair).finding.verdict.name();
+        assert!(is_alarm(verdict) || verdict == "outside", "{what}: {verdict}");
+        assert!(!is_followed(&pair), "{what}");
+    }
+}
+
 /// Each change of one word of a kernel that contexts refute makes the kernel another one.
 #[test]
 fn a_mutant_that_follows_is_not_refuted() {

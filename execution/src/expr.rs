@@ -128,7 +128,7 @@ impl Exprs {
     }
 
     /// All that a value is computed of, and itself; operands stand before what is computed of them.
-    fn parts(&self, id: ExprId) -> Vec<ExprId> {
+    pub fn parts(&self, id: ExprId) -> Vec<ExprId> {
         let mut needed = vec![false; id.0 as usize + 1];
         needed[id.0 as usize] = true;
         for index in (0..needed.len()).rev() {

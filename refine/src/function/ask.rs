@@ -385,9 +385,11 @@ impl<'a> RefinementCase<'a> {
         let plain = |instruction: &Instruction| {
             weak(instruction) || listing && instruction.space().is_shared()
         };
+        let places: Vec<ByteRange> = self.uses.iter().map(|one| one.place).collect();
         let same = self.language() == self.target_language();
         let own = |function| {
-            by_itself(function, false).map(|(program, _)| FollowedProgram::new(program, &weak))
+            let (program, _) = by_itself(function, false)?;
+            Some(FollowedProgram::new(program, &weak, &places))
         };
         let mapped = self.by_mapping().and_then(|function| {
             let (program, rows) = by_itself(&function, true)?;
@@ -395,13 +397,14 @@ impl<'a> RefinementCase<'a> {
             let plain = rows.iter().map(|row| {
                 row.is_some_and(|row| of_row(row).any(|step| weak(&step.line.instruction)))
             });
-            Some(FollowedProgram { plain: plain.collect(), program })
+            let (plain, places) = (plain.collect(), places.clone());
+            Some(FollowedProgram { program, plain, waits: listing, places })
         });
         let (target, _) = by_itself(self.target, true)?;
         Some(FollowedPrograms {
             source: if same { own(self.source) } else { None },
             mapped,
-            target: FollowedProgram::new(target, &plain),
+            target: FollowedProgram::new(target, &plain, &places),
         })
     }
 

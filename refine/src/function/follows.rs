@@ -50,12 +50,21 @@ pub(super) struct FollowedProgram {
     /// For each line of its thread, whether a read is left out on which nothing depends: one that is weak in the source.
     /// A strong one may order what follows even so.
     pub(super) plain: Vec<bool>,
+    /// Whether it is the mapping for a listing: after each strong read, of the context too, is a fence, as a listing's
+    /// loads are assumed to have their values.
+    pub(super) waits: bool,
+    /// All places that are accessed. A read of a part of one may be a race of accesses of two sizes, so it is compared.
+    pub(super) places: Vec<ByteRange>,
 }
 
 impl FollowedProgram {
-    pub(super) fn new(program: Program, plain: &dyn Fn(&Instruction) -> bool) -> FollowedProgram {
+    pub(super) fn new(
+        program: Program,
+        plain: &dyn Fn(&Instruction) -> bool,
+        places: &[ByteRange],
+    ) -> FollowedProgram {
         let plain = program.threads[0].lines.iter().map(|line| plain(&line.instruction)).collect();
-        FollowedProgram { program, plain }
+        FollowedProgram { program, plain, waits: false, places: places.to_vec() }
     }
 }
 
@@ -171,7 +180,7 @@ impl<'u> ComparedSide<'u> {
         let mut paths = Vec::new();
         let mut by_shape: HashMap<u64, Vec<usize>> = HashMap::new();
         for (number, path) in unfolded.paths[0].iter().enumerate() {
-            let compared = ComparedPath::new(path, (side, unfolded), is_reference)?;
+            let compared = ComparedPath::new(path, (side, unfolded))?;
             let shape = compared.shape(unfolded);
             by_shape.entry(FxBuildHasher.hash_one(&shape)).or_default().push(number);
             paths.push((shape, compared));
@@ -198,18 +207,10 @@ impl<'u> ComparedSide<'u> {
             paths.filter(|(theirs, _)| theirs == shape).map(|(_, path)| path).collect();
         // For each counterpart, whether it has the order and the strength, once that is known.
         let mut known: Vec<Option<bool>> = vec![None; counterparts.len()];
-        let groups = path.groups();
-        for trial in 0..TRIALS {
-            let chosen = match self.choose(path, &groups, (&comparison.words, trial)) {
-                Ok(Some(chosen)) => chosen,
-                // The path is not taken with any of the values that contexts have.
-                Ok(None) if trial == 0 => return true,
-                Ok(None) => continue,
-                Err(OutOfTries) => return false,
-            };
+        let mut corresponds = |chosen: &Chosen| {
             let mut taken = false;
             for (theirs, known) in counterparts.iter().zip(&mut known) {
-                if !theirs.is_taken(&chosen) {
+                if !theirs.is_taken(chosen) {
                     continue;
                 }
                 taken = true;
@@ -220,16 +221,42 @@ impl<'u> ComparedSide<'u> {
                         && (!comparison.dependencies || reference.depends_at_most_as(target))
                 };
                 if !*known.get_or_insert_with(agrees)
-                    || !path.has_values_of(theirs, &chosen, &comparison.masks)
+                    || !path.has_values_of(theirs, chosen, &comparison.masks)
                 {
                     return false;
                 }
             }
-            if !taken {
+            taken
+        };
+        let groups = path.groups();
+        let mut last = Chosen::new();
+        for trial in 0..TRIALS {
+            let chosen = match self.choose(path, &groups, (&comparison.words, trial)) {
+                Ok(Some(chosen)) => chosen,
+                // The path is not taken with any of the values that contexts have.
+                Ok(None) if trial == 0 => return true,
+                Ok(None) => continue,
+                Err(OutOfTries) => return false,
+            };
+            if !corresponds(&chosen) {
                 return false;
             }
+            last = chosen;
         }
-        true
+        // Values that decide comparisons, each by itself, and together with those before it.
+        let mut together = last.clone();
+        path.decisive(&last).into_iter().all(|(at, value)| {
+            let mut alone = last.clone();
+            alone[at] = value;
+            let before = std::mem::replace(&mut together[at], value);
+            let tried = !(comparison.is_over)()
+                && (!path.is_taken(&alone) || corresponds(&alone))
+                && (!path.is_taken(&together) || corresponds(&together));
+            if !path.is_taken(&together) {
+                together[at] = before;
+            }
+            tried
+        })
     }
 }
 
@@ -238,7 +265,6 @@ impl<'u> ComparedPath<'u> {
     fn new(
         path: &'u Path,
         (side, unfolded): (&FollowedProgram, &Unfolded<'_>),
-        is_reference: bool,
     ) -> Option<ComparedPath<'u>> {
         let reduced = |event: &PathEvent| event.barrier.is_some_and(|of| of.reduce.is_some());
         let ends = matches!(path.end, PathEnd::Finished | PathEnd::Fault { .. });
@@ -250,7 +276,7 @@ impl<'u> ComparedPath<'u> {
             Observed::Memory { .. } => None,
         });
         let results: Vec<ExprId> = registers.collect();
-        let live = live(path, &results, &side.plain);
+        let live = live(path, &results, (side, unfolded));
         let mut events: Vec<usize> = (0..path.events.len())
             .filter(|&index| live[index] && path.events[index].kind != EventKind::Fence)
             .collect();
@@ -263,7 +289,7 @@ impl<'u> ComparedPath<'u> {
         for (position, event) in events.iter().enumerate() {
             positions[*event] = Some(position);
         }
-        let fences = fences(path, &live, is_reference);
+        let fences = fences(path, &live, side.waits);
         Some(ComparedPath { path, events, positions, fences, results })
     }
 
@@ -345,8 +371,7 @@ impl<'u> ComparedPath<'u> {
 
     /// The bytes of the access at a position.
     fn bytes(&self, position: usize, unfolded: &Unfolded<'_>) -> ByteRange {
-        let place = place(self.event(position), unfolded).expect("a read accesses bytes");
-        ByteRange { memory: place.0.into(), offset: place.2, bytes: place.3 }
+        bytes(place(self.event(position), unfolded).expect("a read accesses bytes"))
     }
 
     /// Whether the path is taken where the reads return these values.
@@ -407,6 +432,10 @@ fn place(event: &PathEvent, unfolded: &Unfolded<'_>) -> Option<PlaceKey> {
     Some((object.variable.0, object.instance, va.start, va.length))
 }
 
+fn bytes((memory, _, offset, bytes): PlaceKey) -> ByteRange {
+    ByteRange { memory: memory.into(), offset, bytes }
+}
+
 /// Whether an access or a fence is at least as strong as another one of the same kind.
 fn is_at_least(one: Tags, other: Tags) -> bool {
     let order = |tags: Tags| match () {
@@ -421,15 +450,15 @@ fn is_at_least(one: Tags, other: Tags) -> bool {
     half && scope && order(one) >= order(other)
 }
 
-/// The fences of a path. Those of a reference after which a listing's loads are assumed to have their values have no
-/// effect if each strong read before them has such a fence of its own.
-fn fences(path: &Path, live: &[bool], is_reference: bool) -> Vec<usize> {
+/// The fences of a path. Those after which a listing's loads are assumed to have their values have no effect if each
+/// strong read before them has such a fence of its own.
+fn fences(path: &Path, live: &[bool], has_waits: bool) -> Vec<usize> {
     let mut open = false;
     let mut all = Vec::new();
     for (index, event) in path.events.iter().enumerate().filter(|(index, _)| live[*index]) {
         let waits = event.tags.has(Tag::FenceAcquire) && event.tags.scope() == Some(Scope::Cta);
         if event.kind == EventKind::Fence {
-            if !is_reference || open || !waits {
+            if !has_waits || open || !waits {
                 all.push(index);
             }
             open &= event.tags.has(Tag::FenceRelease);
@@ -441,7 +470,11 @@ fn fences(path: &Path, live: &[bool], is_reference: bool) -> Vec<usize> {
 }
 
 /// For each event, whether it has to be compared: all but reads of such lines on which nothing depends.
-fn live(path: &Path, results: &[ExprId], plain: &[bool]) -> Vec<bool> {
+fn live(
+    path: &Path,
+    results: &[ExprId],
+    (side, unfolded): (&FollowedProgram, &Unfolded<'_>),
+) -> Vec<bool> {
     let mut used = vec![false; path.events.len()];
     let mut depends = |id: ExprId| {
         path.exprs.leaves(id, &mut |leaf| {
@@ -457,8 +490,13 @@ fn live(path: &Path, results: &[ExprId], plain: &[bool]) -> Vec<bool> {
     for value in checks.chain(finals).chain(accesses).chain(results.iter().copied()) {
         depends(value);
     }
+    let is_part = |event: &PathEvent| {
+        let place = place(event, unfolded).map(bytes);
+        place.is_some_and(|place| side.places.iter().any(|at| *at != place && at.overlaps(place)))
+    };
     let kept = |(event, used): (&PathEvent, bool)| {
-        used || event.kind != EventKind::Read || !plain[usize::from(event.line)]
+        let plain = side.plain[usize::from(event.line)];
+        used || event.kind != EventKind::Read || !plain || is_part(event)
     };
     path.events.iter().zip(used).map(kept).collect()
 }

@@ -112,7 +112,7 @@ impl Search<'_> {
         all.extend([0, 1, Value::MAX]);
         all.extend(chosen.iter().flatten());
         let random = |salt: u64| {
-            let half = |part: u64| FxBuildHasher.hash_one((self.trial, number, salt, part));
+            let half = |part: u64| FxBuildHasher.hash_one((self.trial, at, salt, part));
             Value::from(half(0)) << 64 | Value::from(half(1))
         };
         all.extend([random(0), random(1)]);
@@ -120,7 +120,7 @@ impl Search<'_> {
             *value &= mask;
         }
         if self.trial > 0 {
-            let key = |value: &Value| FxBuildHasher.hash_one((self.trial, number, *value));
+            let key = |value: &Value| FxBuildHasher.hash_one((self.trial, at, *value));
             all.sort_by_cached_key(key);
         }
         let mut known = BTreeSet::new();
@@ -158,6 +158,31 @@ impl<'u> ComparedPath<'u> {
             ReadGroup { reads, checks: after }
         };
         groups.into_iter().map(group).collect()
+    }
+
+    /// Positions of reads, each with a value that makes both sides of a comparison equal, which no branch has to make,
+    /// where the other reads return these values.
+    pub(super) fn decisive(&self, chosen: &Chosen) -> Vec<(usize, Value)> {
+        let written = self.events.iter().filter_map(|&event| self.path.events[event].value);
+        let finals = self.path.finals.iter().map(|(_, value)| *value);
+        let shown = written.chain(finals).chain(self.results.iter().copied());
+        let parts: BTreeSet<ExprId> = shown.flat_map(|id| self.path.exprs.parts(id)).collect();
+        let mut all = Vec::new();
+        for part in parts {
+            let Expr::Alu { op: AluOp::Setp(_), a, b, .. } = self.path.exprs.get(part) else {
+                continue;
+            };
+            for (one, other) in [(a, b), (b, a)] {
+                for at in self.reads(one) {
+                    let others = |read: usize| (read != at).then(|| chosen[read]);
+                    let equal = self.eval(other, others);
+                    let value = equal.and_then(|equal| self.inverse(one, equal, &others));
+                    let bytes = self.event(at).access.map_or(16, |access| access.va.length);
+                    all.extend(value.map(|value| (at, value & low_bytes(bytes))));
+                }
+            }
+        }
+        all
     }
 
     /// The positions of the reads that a value depends on.
