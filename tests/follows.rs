@@ -123,6 +123,15 @@ fn what_few_contexts_refute_does_not_follow() {
              st.relaxed.gpu.global.u32 [%y], %r3",
         ),
         (
+            "a value that the other one writes, shifted",
+            kernel,
+            "atom.relaxed.gpu.global.add.u32 %r1, [%x], 16; shr.u32 %r2, %r1, 4; \
+             setp.eq.u32 %p, %r2, 1; selp.u32 %r2, 1, 2, %p; add.u32 %r3, %r1, %r2; \
+             st.relaxed.gpu.global.u32 [%y], %r3",
+            "atom.relaxed.gpu.global.add.u32 %r1, [%x], 16; add.u32 %r3, %r1, 2; \
+             st.relaxed.gpu.global.u32 [%y], %r3",
+        ),
+        (
             "a read that is not used, of another size",
             kernel,
             "ld.relaxed.gpu.global.u32 %r1, [%y]; st.relaxed.gpu.global.u32 [%x], %r1",

@@ -229,7 +229,7 @@ impl<'u> ComparedSide<'u> {
             taken
         };
         let groups = path.groups();
-        let mut last = Chosen::new();
+        let (mut first, mut last) = (None, Chosen::new());
         for trial in 0..TRIALS {
             let chosen = match self.choose(path, &groups, (&comparison.words, trial)) {
                 Ok(Some(chosen)) => chosen,
@@ -241,11 +241,14 @@ impl<'u> ComparedSide<'u> {
             if !corresponds(&chosen) {
                 return false;
             }
+            first.get_or_insert_with(|| chosen.clone());
             last = chosen;
         }
-        // Values that decide comparisons, each by itself, and together with those before it.
+        // Values that decide comparisons or that a thread like this one writes, each by itself, and together with those
+        // before it.
         let mut together = last.clone();
-        path.decisive(&last).into_iter().all(|(at, value)| {
+        let written = path.written(first.as_ref().unwrap_or(&last));
+        path.decisive(&last).into_iter().chain(written).all(|(at, value)| {
             let mut alone = last.clone();
             alone[at] = value;
             let before = std::mem::replace(&mut together[at], value);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
 
-use execution::event::EventKind;
+use execution::event::{EventKind, PathEvent};
 use execution::expr::{Expr, ExprId};
 use execution::path::Assumption;
 use model::isa::alu::AluOp;
@@ -181,6 +181,25 @@ impl<'u> ComparedPath<'u> {
                     all.extend(value.map(|value| (at, value & low_bytes(bytes))));
                 }
             }
+        }
+        all
+    }
+
+    /// Positions of reads, each with a value that the path writes to the same bytes where the reads return these values.
+    pub(super) fn written(&self, chosen: &Chosen) -> Vec<(usize, Value)> {
+        let mut all = Vec::new();
+        for write in &self.events {
+            let PathEvent { access: Some(to), value: Some(value), .. } = self.path.events[*write]
+            else {
+                continue;
+            };
+            let Some(value) = self.eval(value, |at| Some(chosen[at])) else { continue };
+            let value = value & low_bytes(to.va.length);
+            let reads = (0..self.events.len()).filter(|&at| {
+                let event = self.event(at);
+                event.kind == EventKind::Read && event.access.is_some_and(|of| of.va == to.va)
+            });
+            all.extend(reads.map(|at| (at, value)));
         }
         all
     }
