@@ -42,7 +42,7 @@ const CONFIRMING: usize = 256;
 const CONFIRMING_SHARE: u32 = 8;
 
 /// The part of the time of a program that it may take to find out whether the target follows the mapping.
-const FOLLOWING_SHARE: u32 = 4;
+const FOLLOWING_SHARE: u32 = 2;
 
 /// The number of contexts of one choice of inputs that are tried at a time.
 const TURN: usize = 64;
