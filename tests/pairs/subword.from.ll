@@ -11,3 +11,8 @@ define void @publish(ptr addrspace(1) noalias %data, ptr addrspace(1) noalias %f
   %old = atomicrmw or ptr addrspace(1) %at, i16 1 syncscope("device") release, align 2
   ret void
 }
+
+define i16 @again(ptr addrspace(1) %p, i16 %expected, i16 %new) {
+  %pair = cmpxchg ptr addrspace(1) %p, i16 %expected, i16 %new syncscope("device") monotonic acquire
+  ret i16 %new
+}

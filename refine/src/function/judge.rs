@@ -501,6 +501,7 @@ fn case<'a>(
 ) -> RefinementCase<'a> {
     let all = || scans.iter().flat_map(|scan| &scan.uses);
     let by_place = wanted(scans);
+    let words = words(scans);
     let wanted = |place: ByteRange| {
         let memory = &setup.memory[place.memory];
         let begins = memory.initial_of(place.offset, place.bytes);
@@ -522,6 +523,7 @@ fn case<'a>(
             float: one.float,
             wanted: wanted(one.place),
             like_another: false,
+            in_word: words.contains_key(&one.place),
         })
         .collect();
     for memory in setup.memory.len() - OWN..setup.memory.len() {
@@ -537,6 +539,7 @@ fn case<'a>(
             float: None,
             wanted: Vec::new(),
             like_another: false,
+            in_word: false,
         });
     }
     let mut roles = BTreeSet::new();
@@ -559,7 +562,7 @@ fn case<'a>(
     let shown = shown.into_iter().collect();
     let uses = all().copied().collect();
     let mut case = RefinementCase::new(refiner, setup, sides, locations, shown, uses);
-    case.words = words(scans);
+    case.words = words;
     case
 }
 

@@ -36,6 +36,8 @@ pub struct MeetingLocation {
     pub wanted: Vec<u64>,
     /// Whether it is accessed between the same operations as a place before it, so that it needs no contexts.
     pub like_another: bool,
+    /// Whether the target accesses it as a part of a word: then other threads can swap it.
+    pub in_word: bool,
 }
 
 /// Shapes for a function that accesses `x` and later `y`, in the notation of rows; `z` is between partners.
@@ -179,7 +181,7 @@ impl ContextBuilder<'_> {
         let weak = order == AccessOrder::Relaxed && location.plain && act != AccessKind::Swap;
         let order = if weak { AccessOrder::Weak } else { order };
         let fits = match location.place.bytes {
-            1 | 2 => act != AccessKind::Swap,
+            1 | 2 => act != AccessKind::Swap || location.in_word,
             bytes => bytes <= 16,
         };
         // The first number belongs to the function. Its frame has the first value.
