@@ -6,6 +6,7 @@ use execution::expr::{Expr, ExprId};
 use execution::path::{Assumption, Path};
 use execution::unfold::Unfolded;
 use model::isa::alu::AluOp;
+use model::isa::integer::IntegerOp;
 use model::isa::{Instruction, Operand, TypeKind};
 use model::memory::Space;
 use model::program::{InitialValue, Program};
@@ -19,12 +20,19 @@ const WORDS: usize = 160;
 const WANTED: usize = 5;
 const PATHS: usize = 2_000;
 
+/// The maximum number of paths whose selections are looked at.
+const SELECTING: usize = 16;
+
 /// What the comparisons of a thread depend on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DecisionScan {
     /// For each place that a comparison depends on: values, the simplest first, with which each such comparison
     /// holds and fails, as far as the dictionary has them.
     pub wanted: BTreeMap<ByteRange, Vec<u64>>,
+    /// The same for the places on which only the conditions of selections depend. They decide no path.
+    pub chosen: BTreeMap<ByteRange, Vec<u64>>,
+    /// For each comparison and place: whether it holds with each word of the dictionary.
+    pub held: BTreeSet<(ByteRange, Vec<bool>)>,
     /// For each line that decides something: whether it ever fails, and whether it ever holds.
     pub seen: BTreeMap<usize, [bool; 2]>,
 }
@@ -48,7 +56,8 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
         for line in &thread.lines {
             let shift = matches!(
                 &line.instruction,
-                Instruction::Alu(alu) if matches!(alu.op, AluOp::Shl | AluOp::Shr)
+                Instruction::Alu(alu)
+                    if matches!(alu.op, AluOp::Shl | AluOp::Shr | AluOp::Integer(IntegerOp::Bfe))
             );
             for operand in line.instruction.operands() {
                 let Operand::Imm(value) = operand else { continue };
@@ -90,6 +99,10 @@ impl DecisionScan {
         }
         for (place, values) in &other.wanted {
             self.wanted.entry(*place).or_insert_with(|| values.clone());
+        }
+        self.held.extend(other.held.iter().cloned());
+        for (place, values) in &other.chosen {
+            self.chosen.entry(*place).or_insert_with(|| values.clone());
         }
         self
     }
@@ -148,29 +161,80 @@ impl DecisionScan {
                 }
             }
         }
-        for (place, held) in signatures {
-            let wanted = found.wanted.entry(place).or_default();
-            for truth in [false, true] {
-                let mask = if place.bytes >= 8 { u64::MAX } else { low64(low_bytes(place.bytes)) };
-                let word = |index: &usize| dictionary[*index] & mask;
-                let with = |value: u64| dictionary.iter().position(|word| word & mask == value);
-                let has =
-                    wanted.iter().any(|value| with(*value).is_some_and(|at| held[at] == truth));
-                let first = (0..held.len()).find(|index| held[*index] == truth);
-                if let Some(value) = first.as_ref().map(word)
-                    && !has
-                    && wanted.len() < WANTED
-                {
-                    wanted.push(value);
-                }
-            }
-        }
-        for values in found.wanted.values_mut() {
-            values.sort_unstable();
-            values.dedup();
-        }
+        found.wanted = deciding(&signatures, dictionary);
+        let paths = unfolded.paths[0].iter().take(SELECTING).take_while(|_| !is_over());
+        let chosen = paths.flat_map(|path| selections(path, unfolded, program, dictionary));
+        let chosen: BTreeSet<(ByteRange, Vec<bool>)> = chosen.collect();
+        found.chosen = deciding(&chosen, dictionary);
+        found.held = signatures.into_iter().chain(chosen).collect();
         found
     }
+}
+
+/// For each place, the simplest values with which each comparison holds and fails.
+fn deciding(
+    signatures: &BTreeSet<(ByteRange, Vec<bool>)>,
+    dictionary: &[u64],
+) -> BTreeMap<ByteRange, Vec<u64>> {
+    let mut all: BTreeMap<ByteRange, Vec<u64>> = BTreeMap::new();
+    for (place, held) in signatures {
+        let wanted = all.entry(*place).or_default();
+        for truth in [false, true] {
+            let mask = if place.bytes >= 8 { u64::MAX } else { low64(low_bytes(place.bytes)) };
+            let word = |index: &usize| dictionary[*index] & mask;
+            let with = |value: u64| dictionary.iter().position(|word| word & mask == value);
+            let has = wanted.iter().any(|value| with(*value).is_some_and(|at| held[at] == truth));
+            let first = (0..held.len()).find(|index| held[*index] == truth);
+            if let Some(value) = first.as_ref().map(word)
+                && !has
+                && wanted.len() < WANTED
+            {
+                wanted.push(value);
+            }
+        }
+    }
+    for values in all.values_mut() {
+        values.sort_unstable();
+        values.dedup();
+    }
+    all
+}
+
+/// For each selection and each place on which its condition depends: whether it holds with each word.
+fn selections(
+    path: &Path,
+    unfolded: &Unfolded<'_>,
+    program: &Program,
+    dictionary: &[u64],
+) -> Vec<(ByteRange, Vec<bool>)> {
+    let conditions: BTreeSet<ExprId> = path
+        .exprs
+        .all()
+        .iter()
+        .filter_map(|expr| match expr {
+            Expr::Alu { op: AluOp::Selp, c, .. } => Some(*c),
+            Expr::Alu { .. }
+            | Expr::Const(_)
+            | Expr::Read(_)
+            | Expr::Reduced(_)
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => None,
+        })
+        .collect();
+    let mut all = Vec::new();
+    for condition in conditions {
+        let Some(sources) = sources(path, unfolded, condition) else { continue };
+        for &place in &sources.values().copied().collect::<BTreeSet<ByteRange>>() {
+            let truth = |&word: &u64| {
+                let of: &dyn Fn(u16, ByteRange) -> bool = &|_, at| at == place;
+                truth_with(path, condition, program, &sources, (of, word))
+            };
+            if let Some(held) = dictionary.iter().map(truth).collect() {
+                all.push((place, held));
+            }
+        }
+    }
+    all
 }
 
 /// The reads that an expression depends on, with their places; `None` if it depends on something else.

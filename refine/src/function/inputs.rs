@@ -15,12 +15,13 @@ use super::decisions::dictionary;
 use super::judge::{JudgeResult, SIDES, found, refused};
 use super::scan::{ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, scan};
 use super::subword;
+use super::variety::varied;
 use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::Verdict;
 
 /// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
-const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
+pub(super) const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
 
 /// The maximum number of choices of inputs, and of arguments that are tried to reach more code.
 const MOST: usize = 20;
@@ -32,6 +33,8 @@ pub(super) type ScannedSetup = (Setup, [ThreadScan; 2]);
 /// The choices of inputs, the simplest first.
 pub(super) struct Inputs {
     pub(super) setups: Vec<ScannedSetup>,
+    /// Those with which both sides only run alone.
+    pub(super) alone: Vec<ScannedSetup>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     pub(super) one_sided: [Vec<(usize, bool)>; 2],
 }
@@ -143,7 +146,8 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    Ok(Inputs { setups: kept, one_sided: coverage.one_sided() })
+    let alone = kept.first().map(|first| varied(first, sides, refiner)).unwrap_or_default();
+    Ok(Inputs { setups: kept, alone, one_sided: coverage.one_sided() })
 }
 
 /// Whether a thread writes memory of which the program promises that no thread writes it.
@@ -156,7 +160,7 @@ fn breaks_promise(scan: &ThreadScan) -> bool {
 }
 
 /// The places that either side accesses.
-fn accessed(scans: &[ThreadScan; 2]) -> impl Iterator<Item = ByteRange> {
+pub(super) fn accessed(scans: &[ThreadScan; 2]) -> impl Iterator<Item = ByteRange> {
     scans.iter().flat_map(|scan| scan.uses.iter().map(|one| one.place))
 }
 
@@ -244,7 +248,7 @@ fn elements(setup: &mut Setup, scans: &[ThreadScan; 2]) {
 /// Fills the accessed memory with different numbers, so that no value is another by accident. A place that
 /// comparisons depend on begins with the simplest value that they treat apart, and another place of strong
 /// accesses with 0.
-fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
+pub(super) fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     let mut uses: BTreeMap<ByteRange, MemoryUse> = BTreeMap::new();
     for one in scans.iter().flat_map(|scan| &scan.uses) {
         let known = uses.entry(one.place).or_insert(*one);
@@ -361,17 +365,7 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<(bool, Setup)> {
     let programs = sides.map(|side| bind(setup, side, &nothing));
     let [Ok(source), Ok(target)] = programs else { return all };
     let words = dictionary([&source.program, &target.program], false);
-    let special: BTreeSet<&String> = sides
-        .iter()
-        .flat_map(|side| &side.initial)
-        .filter_map(|(_, value)| match value {
-            EntryValue::Special(name) => Some(name).filter(|name| !is_assumed(name)),
-            EntryValue::Parameter(_)
-            | EntryValue::Piece { .. }
-            | EntryValue::Value(_)
-            | EntryValue::Address(_) => None,
-        })
-        .collect();
+    let special = specials(sides);
     for &word in words.iter().filter(|word| u32::try_from(**word).is_ok()) {
         for &index in &integers {
             let mut other = setup.clone();
@@ -380,11 +374,25 @@ fn others(setup: &Setup, sides: [&Function; 2]) -> Vec<(bool, Setup)> {
         }
         for name in special.iter().filter(|_| word < 1024) {
             let mut other = setup.clone();
-            other.special.insert((*name).clone(), word);
+            other.special.insert(name.clone(), word);
             all.push((false, other));
         }
     }
     all
+}
+
+/// The special registers that either side reads, except those with one value.
+pub(super) fn specials(sides: [&Function; 2]) -> BTreeSet<String> {
+    let initial = sides.iter().flat_map(|side| &side.initial);
+    initial
+        .filter_map(|(_, value)| match value {
+            EntryValue::Special(name) => Some(name).filter(|name| !is_assumed(name)).cloned(),
+            EntryValue::Parameter(_)
+            | EntryValue::Piece { .. }
+            | EntryValue::Value(_)
+            | EntryValue::Address(_) => None,
+        })
+        .collect()
 }
 
 /// Whether a special register has the value that readers of listings assume: the thread is the only active one of

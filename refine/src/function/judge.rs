@@ -20,7 +20,7 @@ use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
 use super::follows::follows;
 use super::inputs::{Inputs, inputs, wanted};
-use super::partner::{MeetingLocation, OWN, alone, contexts};
+use super::partner::{self, MeetingLocation, OWN, contexts};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
 use super::weaken::{self, PassedContext};
@@ -72,12 +72,13 @@ fn compared(
 ) -> JudgeResult<LocatedFinding> {
     let mut all = cases(source, target, refiner)?;
     let (mut finding, at) = judged(&mut all)?;
-    finding.notes.extend(promised(&all.cases));
-    if all.cases.iter().any(|(case, ..)| !case.words.is_empty()) {
+    finding.notes.extend(promised(&all.setups));
+    if all.setups.iter().any(|(case, ..)| !case.words.is_empty()) {
         finding.notes.push(PARTS_OF_WORDS.to_owned());
     }
     if !is_alarm(&finding)
-        || !finding.racy && !all.cases.iter_mut().all(|(case, ..)| is_rounded(case))
+        || !finding.racy
+            && !all.setups.iter_mut().chain(&mut all.alone).all(|(case, ..)| is_rounded(case))
     {
         return Ok((finding, at));
     }
@@ -109,7 +110,7 @@ fn is_alarm(finding: &Finding) -> bool {
 
 /// Whether, without other threads, all that differs are floats close to each other.
 fn is_rounded(case: &mut RefinementCase<'_>) -> bool {
-    let alone = alone(case.locations.len());
+    let alone = partner::alone(case.locations.len());
     let mut outcomes = |lowered| {
         let program = case.program(&alone, lowered).ok()??;
         Some(case.refiner.allowed(&case.engine_run(&program, lowered)).ok()?.outcomes)
@@ -143,7 +144,9 @@ pub(super) type JudgeResult<T> = Result<T, Box<Finding>>;
 
 /// All choices of inputs, with their contexts.
 struct Cases<'a> {
-    cases: Vec<JudgedSetup<'a>>,
+    setups: Vec<JudgedSetup<'a>>,
+    /// Those without other threads.
+    alone: Vec<JudgedSetup<'a>>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     one_sided: [Vec<(usize, bool)>; 2],
 }
@@ -155,7 +158,7 @@ fn cases<'a>(
 ) -> JudgeResult<Cases<'a>> {
     signatures(source, target)?;
     let sides = [source, target];
-    let Inputs { setups, one_sided } = inputs(sides, &mut refiner)?;
+    let Inputs { setups, alone, one_sided } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
     let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
@@ -167,10 +170,17 @@ fn cases<'a>(
         }
         cases.push((case, scans, all));
     }
-    Ok(Cases { cases, one_sided })
+    let alone = alone.into_iter().map(|(setup, scans)| {
+        let case = case(setup, &scans, sides, refiner);
+        let context = partner::alone(case.locations.len());
+        (case, scans, vec![context])
+    });
+    Ok(Cases { setups: cases, alone: alone.collect(), one_sided })
 }
 
-fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFinding> {
+fn judged(
+    Cases { setups: cases, alone, one_sided }: &mut Cases<'_>,
+) -> JudgeResult<LocatedFinding> {
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
     };
@@ -183,8 +193,10 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
         }
         late.extend(progress::compare(case, scans).map_err(|why| refused("context", &why))?);
     }
-    if let Some(found) = wrong_value(cases)? {
-        return Ok(found);
+    for cases in [&mut *cases, alone] {
+        if let Some(found) = wrong_value(cases)? {
+            return Ok(found);
+        }
     }
     let followed = followed(cases, refiner.within(FOLLOWING_SHARE));
     let all = number(cases);
@@ -255,7 +267,7 @@ fn judged(Cases { cases, one_sided }: &mut Cases<'_>) -> JudgeResult<LocatedFind
 /// Whether the target follows its source or the mapping for all choices of inputs.
 pub fn follows_in_all(source: &Function, target: &Function, refiner: Refiner<'_>) -> bool {
     let refiner = refiner.within_time();
-    cases(source, target, refiner).is_ok_and(|all| followed(&all.cases, refiner))
+    cases(source, target, refiner).is_ok_and(|all| followed(&all.setups, refiner))
 }
 
 fn followed(cases: &[JudgedSetup<'_>], refiner: Refiner<'_>) -> bool {

@@ -20,6 +20,7 @@ mod repair;
 mod run;
 pub mod scan;
 mod subword;
+mod variety;
 mod weaken;
 
 use std::collections::BTreeMap;

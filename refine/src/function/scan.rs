@@ -180,6 +180,11 @@ pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, S
     Ok(ThreadScan { decisions, computes_addresses: true, ..second })
 }
 
+/// The same where no other thread writes.
+pub fn alone(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
+    scan_as_given(&Program { contested: Some(Vec::new()), ..program.clone() }, options)
+}
+
 /// All memory that several threads can access.
 pub fn common(program: &Program) -> Vec<ContestedBytes> {
     let common = |variable: &Variable| matches!(variable.space, Space::Global | Space::Shared);

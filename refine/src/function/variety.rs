@@ -1,0 +1,218 @@
+//! Further inputs, with which both sides only run alone: negative numbers, numbers that argument and special registers
+//! are compared with, and those with which the conditions of selections hold and fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lift::function::Function;
+use model::memory::Space;
+use model::value::{low_bits, low_bytes, low64};
+
+use super::bind::{Argument, Setup, bind};
+use super::decisions::dictionary;
+use super::inputs::{SIZES, ScannedSetup, accessed, fill, scanned, specials, wanted};
+use super::scan::{ByteRange, ScanError, ThreadScan, alone};
+use crate::language::SourceId;
+use crate::refiner::Refiner;
+
+/// The maximum number of further inputs.
+const MOST: usize = 96;
+
+/// The maximum number of inputs in which one number is negative.
+const ALONE: usize = 24;
+
+/// Further inputs for the first choice, with what both sides do with them.
+pub(super) fn varied(
+    (setup, scans): &ScannedSetup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Vec<ScannedSetup> {
+    let mut all: Vec<ScannedSetup> = Vec::new();
+    let known: BTreeSet<ByteRange> = accessed(scans).collect();
+    let ran = |mut other: Setup| {
+        let mut found = scanned(&other, sides, refiner, alone);
+        for size in &SIZES[..3] {
+            let Err((_, ScanError::Outside { .. })) = found else { break };
+            for memory in other.memory.iter_mut().filter(|memory| memory.grows) {
+                memory.count = memory.count.max(size / memory.element);
+            }
+            found = scanned(&other, sides, refiner, alone);
+        }
+        let scans = found.ok()?;
+        if accessed(&scans).all(|place| known.contains(&place)) {
+            return Some((other, scans));
+        }
+        // Places that no input accessed before have numbers of their own, too.
+        fill(&mut other, &scans);
+        let scans = scanned(&other, sides, refiner, alone).ok()?;
+        Some((other, scans))
+    };
+    let changes = negative(setup, scans, sides[0]);
+    let mut together = setup.clone();
+    for change in &changes {
+        change.apply(&mut together);
+    }
+    match ran(together) {
+        Some(one) => all.push(one),
+        // One of them may be an index or a count.
+        None => all.extend(changes.iter().take(ALONE).filter_map(|change| {
+            let mut other = setup.clone();
+            change.apply(&mut other);
+            ran(other)
+        })),
+    }
+    let more = selected(setup, scans, sides).into_iter().chain(compared(setup, sides));
+    for change in more {
+        if all.len() >= MOST || refiner.is_over() {
+            break;
+        }
+        let mut other = setup.clone();
+        change.apply(&mut other);
+        all.extend(ran(other));
+    }
+    all
+}
+
+/// A change of an input.
+enum Change {
+    Argument(usize, u64),
+    Piece(usize, u64),
+    Special(String, u64),
+    Place(ByteRange, u64),
+}
+
+impl Change {
+    fn apply(&self, setup: &mut Setup) {
+        match self {
+            Change::Argument(index, value) => setup.arguments[*index] = Argument::Integer(*value),
+            Change::Piece(index, value) => setup.pieces[*index].value = Argument::Integer(*value),
+            Change::Special(name, value) => _ = setup.special.insert(name.clone(), *value),
+            Change::Place(place, value) => {
+                setup.memory[place.memory].set_initial(place.offset, place.bytes, *value);
+            }
+        }
+    }
+}
+
+/// The places that are read in the memory of a parameter, with what they begin with, and the bits of their floats. What
+/// a comparison wants is left as it is.
+fn places(setup: &Setup, scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, (u64, Option<u16>)> {
+    let pointed = pointed(setup);
+    let wanted = wanted(scans);
+    let mut all: BTreeMap<ByteRange, (u64, Option<u16>)> = BTreeMap::new();
+    for one in scans.iter().flat_map(|scan| &scan.uses).filter(|one| one.reads) {
+        let place = one.place;
+        if pointed.contains(&place.memory) && !wanted.contains_key(&place) {
+            let begins = setup.memory[place.memory].initial_of(place.offset, place.bytes);
+            let known = all.entry(place).or_insert((begins, None));
+            known.1 = known.1.or(one.float);
+        }
+    }
+    all
+}
+
+/// All numbers negative, and their signed parts.
+fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<Change> {
+    let places = places(setup, scans);
+    let mut all = Vec::new();
+    let floats =
+        places.iter().filter_map(|(place, (begins, float))| Some((place, begins, (*float)?)));
+    for (&place, begins, bits) in floats {
+        all.push(Change::Place(place, begins ^ signs(bits, place.bytes)));
+    }
+    // In LLVM IR a negative number may be undefined, where a flag says that no sum wraps.
+    if SourceId::of(function.language).has_pointers() {
+        return all;
+    }
+    let mut numbers = 0..;
+    let mut next = |bits: u32| below_zero(numbers.next().unwrap_or_default(), bits);
+    for (&place, _) in places.iter().filter(|(_, (_, float))| float.is_none()) {
+        all.push(Change::Place(place, next(8 * place.bytes)));
+    }
+    for (index, argument) in setup.arguments.iter().enumerate() {
+        // Readers of listings assume that the high half of a parameter of 64 bits is 0.
+        let bits = u32::from(function.parameters[index].bits).min(32);
+        if matches!(argument, Argument::Integer(_)) && bits >= 8 {
+            all.push(Change::Argument(index, next(bits)));
+        }
+    }
+    for (index, piece) in setup.pieces.iter().enumerate() {
+        if matches!(piece.value, Argument::Integer(_)) && piece.bits >= 8 {
+            all.push(Change::Piece(index, next(u32::from(piece.bits).min(32))));
+        }
+    }
+    all
+}
+
+/// The signs of all floats of so many bits in a place.
+fn signs(bits: u16, bytes: u32) -> u64 {
+    let bits = u32::from(bits).min(8 * bytes);
+    (1..=8 * bytes / bits).fold(0, |all, part| all | 1 << (part * bits - 1))
+}
+
+/// A negative number for each number, which as floats of any size has few digits.
+fn below_zero(number: u64, bits: u32) -> u64 {
+    match bits.min(64) {
+        ..16 => 0xc0 + number % 0x40,
+        bits => (0xc080 + number % 0x400) << (bits - 16),
+    }
+}
+
+/// The values of places with which the conditions of selections hold and fail, and those with which only the
+/// comparisons of one side hold.
+fn selected(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Change> {
+    let mut all: BTreeSet<(ByteRange, u64)> = BTreeSet::new();
+    for (place, values) in scans.iter().flat_map(|scan| &scan.decisions.chosen) {
+        all.extend(values.iter().map(|value| (*place, *value)));
+    }
+    let words = words(setup, sides, true);
+    let [ours, theirs] = scans.each_ref().map(|scan| &scan.decisions.held);
+    for (place, held) in ours.difference(theirs) {
+        let others = theirs.difference(ours).filter(|(other, _)| other == place);
+        for (_, other) in others {
+            let differs = held.iter().zip(other).position(|(ours, theirs)| ours != theirs);
+            let word = differs.and_then(|at| words.get(at));
+            all.extend(word.map(|word| (*place, word & low64(low_bytes(place.bytes)))));
+        }
+    }
+    let places = pointed(setup);
+    let changes = all.into_iter().filter(|(place, _)| places.contains(&place.memory));
+    changes.map(|(place, value)| Change::Place(place, value)).collect()
+}
+
+/// The memory of parameters.
+fn pointed(setup: &Setup) -> BTreeSet<usize> {
+    let pieces = setup.pieces.iter().map(|piece| &piece.value);
+    let pointed = setup.arguments.iter().chain(pieces).filter_map(|argument| match argument {
+        Argument::Pointer(memory) => Some(*memory),
+        Argument::Integer(_) => None,
+    });
+    pointed.filter(|memory| setup.memory[*memory].space == Space::Global).collect()
+}
+
+/// Numbers that decide the comparisons of both sides.
+fn words(setup: &Setup, sides: [&Function; 2], with_floats: bool) -> Vec<u64> {
+    let nothing = Default::default();
+    let programs = sides.map(|side| bind(setup, side, &nothing));
+    let [Ok(source), Ok(target)] = programs else { return Vec::new() };
+    dictionary([&source.program, &target.program], with_floats)
+}
+
+/// The numbers that arguments and special registers may be compared with.
+fn compared(setup: &Setup, sides: [&Function; 2]) -> Vec<Change> {
+    let words = words(setup, sides, false);
+    let integers: Vec<usize> = (0..setup.arguments.len())
+        .filter(|index| matches!(setup.arguments[*index], Argument::Integer(_)))
+        .collect();
+    let special = specials(sides);
+    let mut all = Vec::new();
+    for &word in words.iter().filter(|word| u32::try_from(**word).is_ok()) {
+        // A number that does not fit would be another one, and 0 may be undefined.
+        let fits = |index: &&usize| word & !low64(low_bits(sides[0].parameters[**index].bits)) == 0;
+        let fitting = integers.iter().filter(fits);
+        all.extend(fitting.map(|index| Change::Argument(*index, word)));
+        if word < 1024 {
+            all.extend(special.iter().map(|name| Change::Special((*name).clone(), word)));
+        }
+    }
+    all
+}
