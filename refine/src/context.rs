@@ -136,8 +136,17 @@ pub enum ContextOp {
         value: u64,
     },
     Fence(FenceOrder),
-    /// Ends the thread unless its last read returned a value that some thread wrote.
-    Guard,
+    /// Ends the thread unless its last read returned such a value.
+    Guard(AwaitedValue),
+}
+
+/// What a thread of a context goes on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AwaitedValue {
+    /// A value that some thread wrote.
+    Written,
+    /// The value with which the location begins.
+    Initial,
 }
 
 /// A context without its placement.
@@ -218,7 +227,8 @@ fn op(text: &str, value: u64) -> ContextOp {
         "ld" => access(AccessKind::Load),
         "st" => access(AccessKind::Store),
         "swap" => access(AccessKind::Swap),
-        "if" => ContextOp::Guard,
+        "if" => ContextOp::Guard(AwaitedValue::Written),
+        "unless" => ContextOp::Guard(AwaitedValue::Initial),
         "f" => ContextOp::Fence(order_of.fence().unwrap_or(FenceOrder::Sc)),
         _ => unreachable!("`{text}` is no step of a shape"),
     }
@@ -411,7 +421,7 @@ impl Context {
                 Step::access(act, place, order, self.scope_of(at))
             }
             ContextOp::Fence(order) => Step::Fence { order, scope: self.scope_of_fence(thread) },
-            ContextOp::Guard => Step::Guard,
+            ContextOp::Guard(_) => Step::Guard,
         })
     }
 

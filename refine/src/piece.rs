@@ -172,8 +172,13 @@ impl ThreadPiece {
         Some(())
     }
 
-    /// Ends the piece if the last read returned this value. `None` if nothing was read.
-    pub fn end_if(&mut self, ty: Type, value: u64, names: Option<GuardNames>) -> Option<()> {
+    /// Ends the piece if the last read returned this value, or unless it did. `None` if nothing was read.
+    pub fn end_if(
+        &mut self,
+        ty: Type,
+        (value, holds): (u64, bool),
+        names: Option<GuardNames>,
+    ) -> Option<()> {
         let read = *self.shown.last()?;
         let prefix = names.as_ref().map_or("", |names| &names.prefix);
         let read = if ty.bits <= 64 { self.low_half(read, prefix) } else { read };
@@ -181,7 +186,7 @@ impl ThreadPiece {
         let [compare, branch] = match &names {
             Some(GuardNames { predicate, end, .. }) => [
                 format!("setp.eq.u{} {predicate}, {name}, {value}", ty.bits),
-                format!("@{predicate} bra {end}"),
+                format!("@{}{predicate} bra {end}", if holds { "" } else { "!" }),
             ],
             None => [Step::Guard, Step::Guard].map(|step| step.to_string()),
         };
@@ -198,7 +203,7 @@ impl ThreadPiece {
         let alu = Alu { op, ty, destination: predicate, sources };
         self.push(None, Instruction::Alu(alu), compare);
         let jump = Instruction::Branch(Branch { target: 0, condition: None });
-        self.push(Some(Guard { predicate, negated: false }), jump, branch);
+        self.push(Some(Guard { predicate, negated: !holds }), jump, branch);
         Some(())
     }
 

@@ -18,7 +18,7 @@ use super::partner::{FRESH, MeetingLocation, alone};
 use super::repair;
 use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common, written};
 use super::subword::PartOfWord;
-use crate::context::{Context, ContextOp};
+use crate::context::{AwaitedValue, Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
 use crate::judgement::Refinement;
@@ -181,13 +181,14 @@ impl<'a> RefinementCase<'a> {
             let (accessed, steps) = match op {
                 ContextOp::Judged | ContextOp::RowBarriers => return None,
                 ContextOp::Barrier(_) => (None, vec![step]),
-                ContextOp::Guard => {
+                ContextOp::Guard(awaited) => {
                     let ByteRange { memory, offset, bytes } = self.locations[last?].place;
                     let initial = self.setup.memory[memory].initial_of(offset, bytes);
                     let ty = if bytes >= 8 { Type::U64 } else { Type::U32 };
                     let (predicate, end) = (format!("{prefix}p"), format!("{prefix}end"));
                     let prefix = prefix.to_owned();
-                    piece.end_if(ty, initial, Some(GuardNames { prefix, predicate, end }))?;
+                    let ends = (initial, awaited == AwaitedValue::Written);
+                    piece.end_if(ty, ends, Some(GuardNames { prefix, predicate, end }))?;
                     continue;
                 }
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),

@@ -11,7 +11,7 @@ use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
 use super::scan::{ByteRange, ThreadScan};
-use crate::context::{Context, ContextOp, ContextShape, pairs, placements, shape};
+use crate::context::{AwaitedValue, Context, ContextOp, ContextShape, pairs, placements, shape};
 use crate::step::{AccessKind, AccessOrder, Step};
 use lift::function::HERE;
 
@@ -63,6 +63,12 @@ const PAIRS: &[&str] = &[
     "R | st y; st.rel z | ld.acq z; if; st.rel x",
 ];
 
+/// For a function with fences: its read of `x` returns what it must not have been ordered after.
+const FENCED: &str = "R | st y; f.sc; ld x | st x";
+
+/// The partner takes what the function gives back: a lock, or one of a count. `y` then has the value it began with.
+const GIVEN_BACK: [&str; 2] = ["R | swap.acq y; unless; st x", "R | swap.acq y; unless; ld x"];
+
 /// The same for one place.
 const SINGLES: &[&str] =
     &["R | st y", "R | swap y", "R | ld y; ld y", "R | st y; ld y", "R | st y; st y"];
@@ -102,7 +108,10 @@ pub fn contexts(
         (0..scan.uses.len()).filter(|&place| !locations[place].like_another).collect();
     let ordered = |pair: &(usize, usize)| places.contains(&pair.0) && places.contains(&pair.1);
     let ordered: Vec<(usize, usize)> = scan.ordered.iter().copied().filter(ordered).collect();
-    let shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
+    let mut shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
+    if scan.fences {
+        shapes.push(shape(FENCED));
+    }
     maker.alone();
     maker.barriers(scan);
     for shape in &shapes {
@@ -132,6 +141,15 @@ pub fn contexts(
             for behind in ops(other).into_iter().filter(|_| scan.fences) {
                 maker.pair(shape, [frame, other], [&[op], &[behind]]);
             }
+        }
+    }
+    for shape in GIVEN_BACK.iter().map(|text| shape(text)) {
+        let returns = |at: usize| {
+            let location = &locations[at];
+            location.reads && location.writes && !location.plain
+        };
+        for &(p, q) in ordered.iter().filter(|(p, q)| p != q && returns(*q)) {
+            maker.pair(&shape, [p, q], [&[], &[]]);
         }
     }
     for shape in SINGLES.iter().map(|text| shape(text)) {
@@ -166,13 +184,20 @@ pub fn alone(locations: usize) -> Context {
 }
 
 impl ContextBuilder<'_> {
-    /// An operation of a shape at these places; `None` if the place does not permit the access.
-    fn op(&self, op: ContextOp, places: [usize; 3]) -> Option<ContextOp> {
+    /// An operation of a shape at these places; `None` if the place does not permit the access. `others`: the other
+    /// partners.
+    fn op(
+        &self,
+        op: ContextOp,
+        places: [usize; 3],
+        others: &dyn Fn(usize) -> bool,
+    ) -> Option<ContextOp> {
         let ContextOp::Access { act, at, order, value } = op else { return Some(op) };
+        // A read of a place that no other thread writes shows nothing.
+        let written = others(at);
         let at = places[at];
         let location = &self.locations[at];
-        // A read of a place that no other thread writes shows nothing.
-        if act == AccessKind::Load && !location.writes && !location.own {
+        if act == AccessKind::Load && !location.writes && !location.own && !written {
             return None;
         }
         if act.writes() && location.promised {
@@ -195,9 +220,17 @@ impl ContextBuilder<'_> {
     }
 
     fn pair(&mut self, shape: &ContextShape, [p, q]: [usize; 2], frame: [&[ContextOp]; 2]) {
-        let partners: Option<Vec<Vec<ContextOp>>> = shape.threads[1..]
+        let partners = &shape.threads[1..];
+        let partners: Option<Vec<Vec<ContextOp>>> = partners
             .iter()
-            .map(|ops| ops.iter().map(|&op| self.op(op, [p, q, self.link])).collect())
+            .enumerate()
+            .map(|(thread, ops)| {
+                let written = |at: usize| {
+                    let others = partners.iter().enumerate().filter(|(other, _)| *other != thread);
+                    others.flat_map(|(_, ops)| ops).any(|op| op.writes(at))
+                };
+                ops.iter().map(|&op| self.op(op, [p, q, self.link], &written)).collect()
+            })
             .collect();
         let Some(partners) = partners else { return };
         // A weak access without a guard or a release in its thread races, so the context shows nothing.
@@ -207,7 +240,7 @@ impl ContextBuilder<'_> {
             let device = |op: &ContextOp| {
                 matches!(
                     op,
-                    ContextOp::Guard | ContextOp::Access { order: AccessOrder::Release, .. }
+                    ContextOp::Guard(_) | ContextOp::Access { order: AccessOrder::Release, .. }
                 )
             };
             !ops.iter().any(weak) || ops.iter().any(device)
@@ -225,12 +258,17 @@ impl ContextBuilder<'_> {
         if link && partners.len() > 1 && !partners[1].iter().any(last) {
             return;
         }
-        let signal = partners.iter().flatten().rev().find(|op| last(op));
+        // What a partner takes, it writes first.
+        let takes = |op: &ContextOp| *op == ContextOp::Guard(AwaitedValue::Initial);
+        let first = partners.iter().flatten().any(takes);
+        let mut signals = partners.iter().flatten().filter(|op| last(op));
+        let signal = if first { signals.next() } else { signals.next_back() };
         let Some(ContextOp::Access { at, .. }) = signal else { return };
         for &wanted in &self.locations[*at].wanted {
             let mut varied = partners.clone();
-            let found = varied.iter_mut().flatten().rev().find(|op| last(op));
-            let Some(ContextOp::Access { value, .. }) = found else { return };
+            let mut signals = varied.iter_mut().flatten().filter(|op| last(op));
+            let signal = if first { signals.next() } else { signals.next_back() };
+            let Some(ContextOp::Access { value, .. }) = signal else { return };
             *value = wanted;
             self.place(&varied, frame);
         }
