@@ -258,8 +258,13 @@ fn refutation<'a, R: Refinement<'a>>(
     } else {
         case.refiner().blame(&case.engine_run(&source, false), outcome)
     };
-    let syntactic = case.language().syntactic_axiom().map(|axiom| vec![axiom.to_owned()]);
-    if syntactic.is_some_and(|axioms| blame == Blame::Axioms(axioms)) {
+    let syntactic = case.language().syntactic_axiom();
+    let only = |axiom: &str| matches!(&blame, Blame::Axioms(axioms) if axioms == &[axiom]);
+    // Others may forbid it too, but only together.
+    let needed = |axiom: &str| {
+        only(axiom) && case.refiner().needs(axiom, &case.engine_run(&source, false), outcome)
+    };
+    if syntactic.is_some_and(needed) {
         return Ok(None);
     }
     let tested = !alone;

@@ -253,19 +253,33 @@ impl<'a> Refiner<'a> {
         }
     }
 
+    /// Whether an outcome is possible without the other axioms; `None` if a limit was reached.
+    fn possible(
+        &self,
+        source: &EngineRun<'_>,
+        outcome: &[Value],
+        keep: &dyn Fn(&Axiom) -> bool,
+    ) -> Option<bool> {
+        let mut some = source.model.clone();
+        some.axioms.retain(keep);
+        let run = EngineRun { model: &some, masks: source.masks.clone(), ..*source };
+        let mut possible = false;
+        let (_, result) = self.each(&run, self.bound, &mut |found| {
+            possible |= found == outcome;
+            if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (possible || result.is_ok()).then_some(possible)
+    }
+
+    /// Whether the source allows a forbidden outcome without this axiom, as far as that is known.
+    pub(crate) fn needs(&self, axiom: &str, source: &EngineRun<'_>, outcome: &[Value]) -> bool {
+        self.possible(source, outcome, &|other| other.name != axiom) != Some(false)
+    }
+
     /// Why the source forbids the outcome.
     pub(crate) fn blame(&self, source: &EngineRun<'_>, outcome: &[Value]) -> Blame {
-        let forbidden = |keep: &dyn Fn(&Axiom) -> bool| {
-            let mut some = source.model.clone();
-            some.axioms.retain(keep);
-            let run = EngineRun { model: &some, masks: source.masks.clone(), ..*source };
-            let mut possible = false;
-            let (_, result) = self.each(&run, self.bound, &mut |found| {
-                possible |= found == outcome;
-                if possible { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
-            result.is_ok() && !possible
-        };
+        let forbidden =
+            |keep: &dyn Fn(&Axiom) -> bool| self.possible(source, outcome, keep) == Some(false);
         if forbidden(&|_| false) {
             return Blame::Values;
         }

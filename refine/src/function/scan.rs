@@ -296,7 +296,8 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
         }
         let address = |check: &Assumption| matches!(check, Assumption::Equals(..));
         scan.computes_addresses |= path.checks.iter().any(address);
-        if path.end != PathEnd::Covered {
+        // Others do not come to the end of the thread.
+        if path.end == PathEnd::Finished {
             barriers.insert(path.events.iter().filter_map(meeting).collect());
         }
         scan.path(path, (options.promised, &floats), &unfolded);
