@@ -394,10 +394,15 @@ impl<'a> RefinementCase<'a> {
         };
         let mapped = self.by_mapping().and_then(|function| {
             let (program, rows) = by_itself(&function, true)?;
-            let of_row = |row: usize| self.source.rows[row].lines.iter();
-            let plain = rows.iter().map(|row| {
-                row.is_some_and(|row| of_row(row).any(|step| weak(&step.line.instruction)))
-            });
+            // A row of inline assembly may have several accesses.
+            let of_row = |row: usize| {
+                let lines = self.source.rows[row].lines.iter();
+                let mut accesses = lines
+                    .map(|step| &step.line.instruction)
+                    .filter(|one| Strength::of(one).is_some());
+                accesses.all(weak)
+            };
+            let plain = rows.iter().map(|row| row.is_some_and(of_row));
             let (plain, places) = (plain.collect(), places.clone());
             Some(FollowedProgram { program, plain, waits: listing, places })
         });
