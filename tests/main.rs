@@ -26,6 +26,7 @@ mod lower;
 mod lowering;
 mod machine;
 mod mutants;
+mod numbers;
 mod oracle;
 mod pairs;
 mod peer;

@@ -340,9 +340,10 @@ fn an_interrupted_run_says_what_it_has_done() {
     fs::copy(suite::root().join(HOLDS), folder.join("a.litmus")).expect("it is copied");
     let large = folder.join("b.litmus");
     fs::write(&large, too_large("atomics")).expect("it can be written");
-    let module = folder.join("c.ptx");
-    fs::write(&module, short_and_long()).expect("it can be written");
-    let module = text(&module);
+    let [module, target] = ["c.ptx", "d.ptx"].map(|name| folder.join(name));
+    fs::write(&module, short_and_long(false)).expect("it can be written");
+    fs::write(&target, short_and_long(true)).expect("it can be written");
+    let (module, target) = (text(&module), text(&target));
     for (arguments, paths, said, of) in [
         (
             &["check", "-v", "--engine=enumerate"][..],
@@ -353,13 +354,13 @@ fn an_interrupted_run_says_what_it_has_done() {
         (&["explore", "--states=1000000000"], &[text(&folder)], "MP on", "2 files"),
         (
             &["lower", "--timeout=1000", "--from"],
-            &[module, "--to", module],
+            &[module, "--to", target],
             "1 function: ",
             "2 functions",
         ),
         (
             &["lower", "--timeout=1000", "--format=sarif", "--from"],
-            &[module, "--to", module],
+            &[module, "--to", target],
             "\"exitCode\": 0",
             "2 functions",
         ),
@@ -385,7 +386,7 @@ fn an_interrupted_run_says_what_it_has_done() {
 
 /// A module with a function that is judged at once, and one that takes minutes.
 #[cfg(unix)]
-fn short_and_long() -> String {
+fn short_and_long(reversed: bool) -> String {
     let kernel = |name: &str, accesses: usize| {
         let access = |at: usize| {
             format!(
@@ -396,7 +397,9 @@ fn short_and_long() -> String {
                 4 * at + 400
             )
         };
-        let body: String = (0..accesses).map(access).collect();
+        // Only contexts decide about another order of strong accesses.
+        let at = |number| if reversed { accesses - 1 - number } else { number };
+        let body: String = (0..accesses).map(|number| access(at(number))).collect();
         format!(
             ".visible .entry {name}(.param .u64 x)\n{{\n.reg .b32 %r<8>; .reg .b64 %rd<2>;\n\
              ld.param.u64 %rd1, [x];\n{body}ret;\n}}\n"

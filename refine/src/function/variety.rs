@@ -73,20 +73,24 @@ pub(super) fn varied(
 }
 
 /// A change of an input.
-enum Change {
+enum InputChange {
     Argument(usize, u64),
     Piece(usize, u64),
     Special(String, u64),
     Place(ByteRange, u64),
 }
 
-impl Change {
+impl InputChange {
     fn apply(&self, setup: &mut Setup) {
         match self {
-            Change::Argument(index, value) => setup.arguments[*index] = Argument::Integer(*value),
-            Change::Piece(index, value) => setup.pieces[*index].value = Argument::Integer(*value),
-            Change::Special(name, value) => _ = setup.special.insert(name.clone(), *value),
-            Change::Place(place, value) => {
+            InputChange::Argument(index, value) => {
+                setup.arguments[*index] = Argument::Integer(*value);
+            }
+            InputChange::Piece(index, value) => {
+                setup.pieces[*index].value = Argument::Integer(*value);
+            }
+            InputChange::Special(name, value) => _ = setup.special.insert(name.clone(), *value),
+            InputChange::Place(place, value) => {
                 setup.memory[place.memory].set_initial(place.offset, place.bytes, *value);
             }
         }
@@ -111,13 +115,13 @@ fn places(setup: &Setup, scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, (u64, O
 }
 
 /// All numbers negative, and their signed parts.
-fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<Change> {
+fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<InputChange> {
     let places = places(setup, scans);
     let mut all = Vec::new();
     let floats =
         places.iter().filter_map(|(place, (begins, float))| Some((place, begins, (*float)?)));
     for (&place, begins, bits) in floats {
-        all.push(Change::Place(place, begins ^ signs(bits, place.bytes)));
+        all.push(InputChange::Place(place, begins ^ signs(bits, place.bytes)));
     }
     // In LLVM IR a negative number may be undefined, where a flag says that no sum wraps.
     if SourceId::of(function.language).has_pointers() {
@@ -126,18 +130,18 @@ fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<
     let mut numbers = 0..;
     let mut next = |bits: u32| below_zero(numbers.next().unwrap_or_default(), bits);
     for (&place, _) in places.iter().filter(|(_, (_, float))| float.is_none()) {
-        all.push(Change::Place(place, next(8 * place.bytes)));
+        all.push(InputChange::Place(place, next(8 * place.bytes)));
     }
     for (index, argument) in setup.arguments.iter().enumerate() {
         // Readers of listings assume that the high half of a parameter of 64 bits is 0.
         let bits = u32::from(function.parameters[index].bits).min(32);
         if matches!(argument, Argument::Integer(_)) && bits >= 8 {
-            all.push(Change::Argument(index, next(bits)));
+            all.push(InputChange::Argument(index, next(bits)));
         }
     }
     for (index, piece) in setup.pieces.iter().enumerate() {
         if matches!(piece.value, Argument::Integer(_)) && piece.bits >= 8 {
-            all.push(Change::Piece(index, next(u32::from(piece.bits).min(32))));
+            all.push(InputChange::Piece(index, next(u32::from(piece.bits).min(32))));
         }
     }
     all
@@ -159,7 +163,7 @@ fn below_zero(number: u64, bits: u32) -> u64 {
 
 /// The values of places with which the conditions of selections hold and fail, and those with which only the
 /// comparisons of one side hold.
-fn selected(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Change> {
+fn selected(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<InputChange> {
     let mut all: BTreeSet<(ByteRange, u64)> = BTreeSet::new();
     for (place, values) in scans.iter().flat_map(|scan| &scan.decisions.chosen) {
         all.extend(values.iter().map(|value| (*place, *value)));
@@ -176,7 +180,7 @@ fn selected(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Ve
     }
     let places = pointed(setup);
     let changes = all.into_iter().filter(|(place, _)| places.contains(&place.memory));
-    changes.map(|(place, value)| Change::Place(place, value)).collect()
+    changes.map(|(place, value)| InputChange::Place(place, value)).collect()
 }
 
 /// The memory of parameters.
@@ -198,7 +202,7 @@ fn words(setup: &Setup, sides: [&Function; 2], with_floats: bool) -> Vec<u64> {
 }
 
 /// The numbers that arguments and special registers may be compared with.
-fn compared(setup: &Setup, sides: [&Function; 2]) -> Vec<Change> {
+fn compared(setup: &Setup, sides: [&Function; 2]) -> Vec<InputChange> {
     let words = words(setup, sides, false);
     let integers: Vec<usize> = (0..setup.arguments.len())
         .filter(|index| matches!(setup.arguments[*index], Argument::Integer(_)))
@@ -209,9 +213,9 @@ fn compared(setup: &Setup, sides: [&Function; 2]) -> Vec<Change> {
         // A number that does not fit would be another one, and 0 may be undefined.
         let fits = |index: &&usize| word & !low64(low_bits(sides[0].parameters[**index].bits)) == 0;
         let fitting = integers.iter().filter(fits);
-        all.extend(fitting.map(|index| Change::Argument(*index, word)));
+        all.extend(fitting.map(|index| InputChange::Argument(*index, word)));
         if word < 1024 {
-            all.extend(special.iter().map(|name| Change::Special((*name).clone(), word)));
+            all.extend(special.iter().map(|name| InputChange::Special((*name).clone(), word)));
         }
     }
     all

@@ -1,0 +1,51 @@
+//! Functions run alone with numbers of every kind: a wrong value shows with one of them.
+
+use refine::verdict::Verdict;
+
+use crate::functions::said;
+
+/// Mistakes that only some numbers show: a sign, a limit, a selection.
+#[test]
+fn numbers_are_negative_and_next_to_limits() {
+    let kernel = |replaced: &[(&str, &str)]| {
+        let mut text = ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n, .param .u64 m)\n{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<20>; .reg .f32 %f<3>; .reg .pred %p<4>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u32 %r5, [n]; ld.param.u64 %rd5, [m];\n\
+             ld.global.f32 %f1, [%rd1]; max.f32 %f2, %f1, 0f00000000; st.global.f32 [%rd2], %f2;\n\
+             ld.global.s32 %r1, [%rd1+4]; setp.gt.s32 %p1, %r1, 1000; selp.b32 %r2, 5, 6, %p1;\n\
+             st.global.u32 [%rd2+4], %r2;\n\
+             mov.u32 %r3, %tid.x; bfe.u32 %r4, %r3, 5, 2; setp.gt.u32 %p2, %r4, 1; selp.b32 %r6, 1, 2, %p2;\n\
+             setp.eq.u32 %p3, %r5, 40; selp.b32 %r7, 3, %r6, %p3; st.global.u32 [%rd2+8], %r7;\n\
+             ld.global.s16 %r8, [%rd1+8]; ld.global.s8 %r9, [%rd1+10]; add.s32 %r10, %r8, %r9;\n\
+             shr.s32 %r11, %r10, 1; st.global.u32 [%rd2+12], %r11;\n\
+             cvt.s64.s32 %rd3, %r5; st.global.u64 [%rd2+16], %rd3;\n\
+             setp.lt.u64 %p1, %rd5, 90; selp.b32 %r12, 5, 6, %p1; st.global.u32 [%rd2+24], %r12;\n\
+             mul.wide.u32 %rd6, %r3, 4; add.s64 %rd7, %rd1, %rd6; ld.global.u32 %r14, [%rd7+64];\n\
+             setp.gt.u32 %p2, %r4, 2; selp.b32 %r15, %r14, 0, %p2; st.global.u32 [%rd2+28], %r15;\nret;\n}\n"
+            .to_owned();
+        for (old, new) in replaced {
+            assert!(text.contains(old), "{old}");
+            text = text.replace(old, new);
+        }
+        text
+    };
+    let source = kernel(&[]);
+    let finding = |replaced: &[(&str, &str)]| said(&source, &kernel(replaced)).finding;
+    assert_eq!(finding(&[]).verdict, Verdict::Preserved);
+    for wrong in [
+        ("max.f32 %f2, %f1, 0f00000000", "mov.f32 %f2, %f1"),
+        ("%r1, 1000", "%r1, 1001"),
+        ("gt.s32", "gt.u32"),
+        ("setp.gt.u32 %p2, %r4, 1", "setp.ge.u32 %p2, %r4, 1"),
+        ("%r5, 40", "%r5, 41"),
+        ("ld.global.s16", "ld.global.u16"),
+        ("ld.global.s8", "ld.global.u8"),
+        ("shr.s32", "shr.u32"),
+        ("cvt.s64.s32", "cvt.u64.u32"),
+        ("lt.u64 %p1, %rd5", "le.u64 %p1, %rd5"),
+        ("%r4, 2", "%r4, 3"),
+    ] {
+        assert_eq!(finding(&[wrong]).verdict, Verdict::WrongValue, "{wrong:?}");
+    }
+}
