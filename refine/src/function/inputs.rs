@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::{EntryValue, Function, Refused};
+use lift::function::{EntryValue, Function, Language, Refused};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
@@ -146,7 +146,10 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let alone = kept.first().map(|first| varied(first, sides, refiner)).unwrap_or_default();
+    // Many numbers are undefined in LLVM IR, such as those that overflow with `nsw`, and the reader has no flags.
+    let defined = source.language != Language::Cxx;
+    let first = kept.first().filter(|_| defined);
+    let alone = first.map(|first| varied(first, sides, refiner)).unwrap_or_default();
     Ok(Inputs { setups: kept, alone, one_sided: coverage.one_sided() })
 }
 
