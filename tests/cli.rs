@@ -26,6 +26,7 @@ const ALIAS: &str = "litmus/suite/release-and-acquire-patterns/MP+alias-second-s
 const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help", &["--help"]),
     ("help-check", &["check", "--help"]),
+    ("help-gen", &["gen", "--help"]),
     ("help-explain", &["explain", "--help"]),
     ("help-model", &["model", "--help"]),
     ("help-lint", &["lint", "--help"]),
@@ -40,6 +41,13 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-sass-decode", &["sass", "decode", "--help"]),
     ("help-sass-explain", &["sass", "explain", "--help"]),
     ("help-sass-read", &["sass", "read", "--help"]),
+    ("gen-unknown-edge", &["gen", "PodWW Rfe PodRR Fer"]),
+    ("gen-direction", &["gen", "PodWW Rfe PodWR Fre"]),
+    ("gen-unknown-choice", &["gen", "MP", "--accesses", "weak,relased.gpu"]),
+    ("gen-twice", &["gen", "MP", "Rfe PodRR Fre PodWW"]),
+    ("gen-none", &["gen", "MP", "--accesses", "acquire.gpu"]),
+    ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
+    ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
     (
         "ptx-explain-parameters",
         &["ptx", "explain", "ld.param::entry.u32 r, [k]", "@p ld.param::func.u32 r, [a]"],

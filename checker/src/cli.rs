@@ -13,6 +13,7 @@ use model::reading;
 use ptx::version::{PtxIsa, Target};
 
 use crate::explore::args::MachineArgs;
+use crate::generation::args;
 use crate::lines;
 use crate::report::{self, ReportFormat};
 
@@ -74,6 +75,16 @@ pub enum Command {
     /// file could not be read, understood or written.
     #[command(after_help = FMT_EXAMPLE)]
     Fmt(Fmt),
+    /// Generate litmus tests from critical cycles, count them, or judge them at once
+    ///
+    /// A cycle is a list of edges: `PodWW Rfe PodRR Fre`. Between two edges an annotation may order their access,
+    /// and `@` places the threads: `PodWW ReleaseGpu Rfe AcquireGpu PodRR Fre @sys`. The name of a family stands for
+    /// its cycle: MP. What a cycle leaves open is chosen from --accesses, --po and --place.
+    ///
+    /// Exit codes: 0 everything was generated; 2 a cycle could not be understood, or a file not be written; 3 engines
+    /// disagree; 4 some test is undecided; 130 the run was interrupted.
+    #[command(after_help = args::EXAMPLE)]
+    Gen(args::Gen),
     /// Print the memory model
     Model(ModelArgs),
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas
@@ -319,12 +330,12 @@ pub enum EngineName {
 pub struct ReadingArgs {
     /// Judge under another interpretation of the document (docs/readings.md); at most once for each
     /// reading, in the built-in model of PTX
-    #[arg(long = "reading", value_name = "READING=CHOICE", value_parser = PossibleValuesParser::new(choices()))]
+    #[arg(long = "reading", value_name = "READING=CHOICE", value_parser = PossibleValuesParser::new(reading_choices()))]
     pub readings: Vec<String>,
 }
 
 /// All choices, such as `R13=semantic`.
-fn choices() -> impl Iterator<Item = PossibleValue> {
+fn reading_choices() -> impl Iterator<Item = PossibleValue> {
     static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
         let choices = reading::ALL.iter().flat_map(|reading| {
             reading.choices.iter().enumerate().map(move |(index, choice)| {

@@ -16,6 +16,7 @@ use crate::check::{CheckSummary, CheckedTest};
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::explore;
 use crate::format;
+use crate::generation;
 use crate::input;
 use crate::kind::FileKind;
 use crate::lint;
@@ -48,6 +49,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Check(check) => check_command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Fmt(command) => format::command(command, out, err),
+        Command::Gen(command) => gen_command(command, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
@@ -308,6 +310,18 @@ fn explore_command(
     let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     explore::command::command(command, &model, |files| progress(files, "tests"), out, err)
+}
+
+fn gen_command(
+    command: &generation::args::Gen,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let engines = if command.check { engines(command.engine, err)? } else { Some(Vec::new()) };
+    let Some(engines) = engines else { return Ok(Exit::BadInput) };
+    generation::command(command, &model, &engines, |tests| progress(tests, "tests"), out, err)
 }
 
 fn explain_command(

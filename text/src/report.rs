@@ -357,8 +357,8 @@ fn line_end(text: &str, offset: usize) -> usize {
         .map_or(offset, |(index, c)| offset + index + c.len_utf8())
 }
 
-/// The known name that `name` was perhaps meant to be.
-fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The name that is most like another one, if one is.
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 40;
     if name.len() > LONGEST {
         return None;

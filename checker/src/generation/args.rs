@@ -1,0 +1,123 @@
+//! The arguments of `causeway gen`.
+
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+
+use clap::Args;
+use generate::word::{CycleAnnotation, Via};
+use model::scope::Scope;
+
+use crate::cli::{EngineName, Judging, LimitArgs};
+
+pub const EXAMPLE: &str = "\
+Example: a test; all tests of a family, written; how many tests there are; their verdicts
+  causeway gen 'PodWW ReleaseGpu Rfe AcquireGpu PodRR Fre'
+  causeway gen SB --accesses weak,relaxed.gpu --po po,fence.sc.gpu --place cta,gpu --out tests
+  causeway gen --threads 2..3 --accesses all --po all --place all --count
+  causeway gen --threads 3 --accesses relaxed.gpu --po po,fence.acq_rel.gpu --check";
+
+/// Which cycles to make tests of.
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["cycles", "threads"]))]
+pub struct Gen {
+    /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP
+    #[arg(value_name = "CYCLE")]
+    pub cycles: Vec<String>,
+    /// All critical cycles of so many threads: 3, or 2..4
+    #[arg(long, value_name = "N..M", value_parser = range)]
+    pub threads: Option<RangeInclusive<usize>>,
+    /// Of these, the cycles of so many edges [default: any]
+    #[arg(long, value_name = "N..M", value_parser = range, requires = "threads")]
+    pub edges: Option<RangeInclusive<usize>>,
+    /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
+    /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `mmio`, `mmio.acquire`, `mmio.release`; or `all`
+    #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
+    pub accesses: Choices<CycleAnnotation>,
+    /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`,
+    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`; or `all`
+    #[arg(long, value_name = "LIST", default_value = "po", value_parser = vias)]
+    pub po: Choices<Via>,
+    /// Distances between threads without a placement: a list of `cta`, `cluster`, `gpu` and `sys`, each the
+    /// narrowest scope that includes two threads; or `all`
+    #[arg(long, value_name = "LIST", default_value = "gpu", value_parser = distances)]
+    pub place: Choices<Scope>,
+    /// Print only how many tests there are
+    #[arg(long, conflicts_with_all = ["out", "check", "list"])]
+    pub count: bool,
+    /// Print the name and the cycle of each test, instead of the test
+    #[arg(long, conflicts_with = "out")]
+    pub list: bool,
+    /// Draw this many tests
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub sample: Option<u32>,
+    /// The seed of the draw
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "sample")]
+    pub seed: u64,
+    /// Write each test to a file in this folder, and their names to the file `@all`
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    /// Judge the tests and print how many are allowed and forbidden; with --out, the tests expect their verdict
+    #[arg(long)]
+    pub check: bool,
+    /// The engine to use
+    #[arg(long, value_enum, default_value_t = EngineName::Enumerate, requires = "check")]
+    pub engine: EngineName,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// The number of tests to judge in parallel [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
+
+/// A list of choices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choices<T>(pub Vec<T>);
+
+/// `3` or `2..4`, both ends included.
+fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    let number =
+        |text: &str| text.parse::<usize>().ok().filter(|number| (1..=100).contains(number));
+    match (number(first), number(last)) {
+        (Some(first), Some(last)) if first <= last => Ok(first..=last),
+        _ => Err("expected a number, or two such as 2..4".to_owned()),
+    }
+}
+
+/// A list of words, or `all`.
+fn choices<T: Clone>(
+    text: &str,
+    all: impl Iterator<Item = T>,
+    name: impl Fn(&T) -> String,
+) -> Result<Choices<T>, String> {
+    let known: Vec<(String, T)> = all.map(|one| (name(&one), one)).collect();
+    if text == "all" {
+        return Ok(Choices(known.into_iter().map(|(_, one)| one).collect()));
+    }
+    let mut chosen = Vec::new();
+    for word in text.split(',').map(str::trim) {
+        let Some((_, one)) = known.iter().find(|(name, _)| name == word) else {
+            let names = known.iter().map(|(name, _)| name.as_str()).chain(["all"]);
+            let near = text::report::nearest(word, names);
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            return Err(format!("unknown choice `{}`{near}", text::cursor::short(word)));
+        };
+        chosen.push(one.clone());
+    }
+    Ok(Choices(chosen))
+}
+
+fn annotations(text: &str) -> Result<Choices<CycleAnnotation>, String> {
+    choices(text, CycleAnnotation::all(), |one| one.name())
+}
+
+fn vias(text: &str) -> Result<Choices<Via>, String> {
+    choices(text, Via::all(), |one| one.name())
+}
+
+fn distances(text: &str) -> Result<Choices<Scope>, String> {
+    choices(text, Scope::ALL.into_iter(), |one| one.name().to_owned())
+}

@@ -1,0 +1,233 @@
+//! Reads the cycles of the command line, and prints, writes, counts or judges their tests.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use engine::exit::Exit;
+use engine::{Engine, Limits, interrupt};
+use generate::notation;
+use generate::question::{AnswerTally, CycleAnswer};
+use generate::space::{CycleSpace, Pattern, Ranges};
+use indicatif::ProgressBar;
+use model::rel::Model;
+
+use super::args::Gen;
+use super::work::{CycleSource, DonePiece, GeneratedTest, Job};
+use crate::input::shown;
+use crate::run;
+
+/// Tests that are written or printed, at most.
+const MOST_WRITTEN: u128 = 1_000_000;
+
+/// Generates tests. Undecided tests and disagreeing engines determine the exit code.
+pub fn command(
+    command: &Gen,
+    model: &Model,
+    engines: &[&'static dyn Engine],
+    progress: impl Fn(usize) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(space) = space(command, err)? else { return Ok(Exit::BadInput) };
+    if command.count {
+        writeln!(out, "{}", space.count())?;
+        return Ok(Exit::AsExpected);
+    }
+    let source = match command.sample {
+        Some(count) => CycleSource::Drawn(space.sample(count as usize, command.seed)),
+        None => CycleSource::All(&space),
+    };
+    let text = command.out.is_some() || command.list || !command.check;
+    if text && command.sample.is_none() && space.count() > MOST_WRITTEN {
+        writeln!(
+            err,
+            "error: there are {} tests, and at most {MOST_WRITTEN} are printed",
+            space.count()
+        )?;
+        writeln!(err, "help: --count counts them, --check judges them, --sample 1000 draws some")?;
+        return Ok(Exit::BadInput);
+    }
+    let bound = command.judging.bound;
+    let limits = || Limits {
+        bound,
+        deadline: command.limits.timeout.map(|time| Instant::now() + time),
+        memory: command.limits.bytes(),
+        unending: false,
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let job = Job {
+        model,
+        engines: if command.check { engines } else { &[] },
+        limits: &limits,
+        text,
+        jobs: command.jobs.map_or(cores, usize::from),
+    };
+    if let Some(folder) = &command.out
+        && let Err(error) = fs::create_dir_all(folder)
+    {
+        writeln!(err, "error: {}: {error}", shown(folder))?;
+        return Ok(Exit::BadInput);
+    }
+    let start = Instant::now();
+    let mut written = WrittenTests { command, names: Vec::new(), first: true, refused: None };
+    let mut tally = AnswerTally::default();
+    let mut disagreement = None;
+    let bar = progress(if command.check {
+        usize::try_from(space.labelled()).unwrap_or(usize::MAX)
+    } else {
+        0
+    });
+    source.run(&job, &mut |piece| {
+        let Some(DonePiece { tests, tally: more, disagreement: other }) = piece else {
+            return Ok(());
+        };
+        bar.inc(more.total());
+        tally.join(&more);
+        disagreement = disagreement.take().or(other);
+        bar.suspend(|| tests.iter().try_for_each(|test| written.one(test, out)))
+    })?;
+    bar.finish_and_clear();
+    if let Some(refused) = written.refused {
+        writeln!(err, "error: {refused}")?;
+        return Ok(Exit::BadInput);
+    }
+    written.end(out)?;
+    if command.check {
+        let seconds = start.elapsed().as_secs_f64();
+        sum(&tally, engines, seconds, out)?;
+    }
+    if interrupt::raised() {
+        writeln!(err, "interrupted: not every test is generated")?;
+    }
+    Ok(match disagreement {
+        Some(words) => {
+            writeln!(err, "error: engines disagree: {words}")?;
+            Exit::Disagreement
+        }
+        None if tally.undecided > 0 => Exit::Undecided,
+        None => Exit::AsExpected,
+    })
+}
+
+/// The cycles of the command line; nothing after an error was printed.
+fn space(command: &Gen, err: &mut dyn Write) -> io::Result<Option<CycleSpace>> {
+    let ranges = Ranges {
+        annotations: command.accesses.0.clone(),
+        vias: command.po.0.clone(),
+        distances: command.place.0.clone(),
+    };
+    let mut space = CycleSpace::default();
+    for text in &command.cycles {
+        match notation::read(text) {
+            Ok(written) => space.patterns.push(Pattern::of(&written, &ranges)),
+            Err(diagnostics) => {
+                run::complain_of(&diagnostics, err)?;
+                return Ok(None);
+            }
+        }
+    }
+    if let Some((first, second)) = space.repeated() {
+        let [first, second] = [first, second].map(|at| &command.cycles[at]);
+        writeln!(
+            err,
+            "error: `{first}` and `{second}` are the same cycle, so tests would be equal"
+        )?;
+        writeln!(err, "help: give the cycle once, with --accesses and --po for what differs")?;
+        return Ok(None);
+    }
+    if let Some(threads) = &command.threads {
+        let edges = command.edges.clone().unwrap_or(0..=usize::MAX);
+        if *threads.end() > MOST {
+            writeln!(err, "error: cycles of at most {MOST} threads are listed")?;
+            writeln!(err, "help: a single cycle may have 10 threads: causeway gen 'PodWR Fre …'")?;
+            return Ok(None);
+        }
+        space = CycleSpace::critical(threads.clone(), edges, &ranges);
+    }
+    if space.labelled() == 0 {
+        writeln!(err, "error: there are no such cycles")?;
+        writeln!(
+            err,
+            "help: each read and write needs one of --accesses that fits, and each pair of accesses one of --po"
+        )?;
+        return Ok(None);
+    }
+    Ok(Some(space))
+}
+
+/// Threads of critical cycles that are listed, at most.
+const MOST: usize = 8;
+
+/// What is done with the text of tests.
+struct WrittenTests<'a> {
+    command: &'a Gen,
+    /// Of the files.
+    names: Vec<String>,
+    first: bool,
+    /// Why a file could not be written.
+    refused: Option<String>,
+}
+
+impl WrittenTests<'_> {
+    fn one(&mut self, test: &GeneratedTest, out: &mut dyn Write) -> io::Result<()> {
+        let answer = test.answer.as_ref().map_or(String::new(), |answer| {
+            let why = match answer {
+                CycleAnswer::Undefined(why) => format!(" ({why})"),
+                CycleAnswer::Undecided(why) => format!(" ({why})"),
+                CycleAnswer::Allowed | CycleAnswer::Forbidden => String::new(),
+            };
+            format!(": {}{why}", answer.name())
+        });
+        if let Some(folder) = &self.command.out {
+            let name = format!("{}.litmus", test.name);
+            if self.refused.is_none() {
+                self.refused = write_file(&folder.join(&name), &test.text).err();
+            }
+            self.names.push(name);
+        } else if self.command.list {
+            writeln!(out, "{}{answer}\t{}", test.name, test.words)?;
+        } else {
+            let separator = if self.first { "" } else { "\n" };
+            write!(out, "{separator}{}", test.text)?;
+        }
+        self.first = false;
+        Ok(())
+    }
+
+    /// Writes the index of the files.
+    fn end(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Some(folder) = &self.command.out else { return Ok(()) };
+        fs::write(folder.join("@all"), self.names.join("\n") + "\n")?;
+        writeln!(out, "{} written to {}", tests(self.names.len() as u64), shown(folder))
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", shown(path)))
+}
+
+fn tests(count: u64) -> String {
+    if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
+}
+
+/// How many tests are allowed and forbidden.
+fn sum(
+    tally: &AnswerTally,
+    engines: &[&'static dyn Engine],
+    seconds: f64,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+    let agree = if names.len() > 1 { " agree" } else { "" };
+    let mut parts =
+        vec![format!("{} allowed", tally.allowed), format!("{} forbidden", tally.forbidden)];
+    for (count, what) in [(tally.undefined, "undefined"), (tally.undecided, "undecided")] {
+        if count > 0 {
+            parts.push(format!("{count} {what}"));
+        }
+    }
+    let (total, parts, names) = (tests(tally.total()), parts.join(", "), names.join(", "));
+    writeln!(out, "{total}: {parts}   ({names}{agree}; {seconds:.1} s)")
+}

@@ -1,0 +1,7 @@
+//! `causeway gen`: litmus tests from critical cycles.
+
+pub mod args;
+mod command;
+mod work;
+
+pub use command::command;

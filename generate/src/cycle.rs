@@ -1,0 +1,299 @@
+//! Cycles: accesses, what leads from each to the next one, and where the threads run.
+//!
+//! A cycle is a litmus test in its normal form. Its first access is the first one of a thread, so its last link leads
+//! to another thread.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::family;
+use crate::places::Arrangement;
+use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
+
+/// A cycle without annotations and placement.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CycleShape {
+    pub directions: Vec<Direction>,
+    /// From each access to the next one; the last one leads to the first access.
+    pub links: Vec<Link>,
+}
+
+/// Why a shape is no test, and the link at fault.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CycleShapeError {
+    pub link: Option<usize>,
+    pub message: String,
+    pub help: &'static str,
+}
+
+/// Threads of a test, at most: an arrangement names each with one digit.
+pub const MOST_THREADS: usize = 10;
+
+/// Accesses of a cycle, at most: the engines hold as many events as the widest relation.
+pub const MOST_ACCESSES: usize = 40;
+
+impl CycleShape {
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+
+    /// The accesses of each thread.
+    pub fn threads(&self) -> Vec<Range<usize>> {
+        let mut first = 0;
+        let ends = (0..self.len()).filter(|&at| self.links[at].is_external());
+        ends.map(|at| std::mem::replace(&mut first, at + 1)..at + 1).collect()
+    }
+
+    /// The location of each access, numbered from 0.
+    pub fn locations(&self) -> Vec<usize> {
+        let mut all = Vec::with_capacity(self.len());
+        let mut here = 0;
+        let count = self.changes().max(1);
+        for link in &self.links {
+            all.push(here % count);
+            here += usize::from(link.changes_location());
+        }
+        all
+    }
+
+    /// How many links lead to another location.
+    fn changes(&self) -> usize {
+        self.links.iter().filter(|link| link.changes_location()).count()
+    }
+
+    pub fn location_count(&self) -> usize {
+        self.changes().max(1)
+    }
+
+    /// What each access reads or writes in the outcome of the cycle. The writes of a location have the values 1, 2 and
+    /// so on in their coherence order, which is the order of the cycle.
+    pub fn values(&self) -> Vec<u64> {
+        let begins = |link: &Link| {
+            if self.changes() > 0 {
+                link.changes_location()
+            } else {
+                matches!(link, Link::Order { .. })
+            }
+        };
+        let first = self.links.iter().position(begins).map_or(0, |at| at + 1);
+        let mut values = vec![0; self.len()];
+        let mut latest = 0;
+        for step in 0..self.len() {
+            let at = (first + step) % self.len();
+            if step > 0 && self.links[(first + step - 1) % self.len()].changes_location() {
+                latest = 0;
+            }
+            latest += u64::from(self.directions[at] == Direction::Write);
+            values[at] = latest;
+        }
+        values
+    }
+
+    /// How often each location is written.
+    pub fn writes(&self) -> Vec<u64> {
+        let mut count = vec![0; self.location_count()];
+        for (location, direction) in self.locations().into_iter().zip(&self.directions) {
+            count[location] += u64::from(*direction == Direction::Write);
+        }
+        count
+    }
+
+    /// Whether it is a test.
+    pub fn check(&self) -> Result<(), CycleShapeError> {
+        let error = |link, message: &str, help| {
+            Err(CycleShapeError { link, message: message.to_owned(), help })
+        };
+        let threads = self.links.iter().filter(|link| link.is_external()).count();
+        if threads < 2 {
+            return error(
+                None,
+                "a cycle leads through two threads or more",
+                "PodWW Rfe PodRR Fre has two external edges: `Rfe` and `Fre`",
+            );
+        }
+        if threads > MOST_THREADS || self.len() > MOST_ACCESSES {
+            return error(
+                None,
+                "a cycle has at most 10 threads and 40 accesses",
+                "PodWW Rfe PodRR Fre",
+            );
+        }
+        if let (1, at) =
+            (self.changes(), self.links.iter().position(|link| link.changes_location()))
+        {
+            return error(
+                at,
+                "only one edge leads to another location, and none leads back",
+                "PosRR, of one location; or a second edge to another location",
+            );
+        }
+        if !self.links.iter().any(|link| matches!(link, Link::Order { .. })) {
+            return error(None, "a cycle has an edge of program order", "Rfe PosRR Fre");
+        }
+        // The last write of a location is observed by its final value, others by nothing.
+        let (values, writes, locations) = (self.values(), self.writes(), self.locations());
+        for at in 0..self.len() {
+            let next = (at + 1) % self.len();
+            let middle = self.directions[next] == Direction::Write
+                && values[next] >= 2
+                && values[next] < writes[locations[next]];
+            if middle {
+                return error(
+                    Some(at),
+                    "a location has three writes, and nothing observes the order of the first two",
+                    "two writes of each location: their order is that of the final value",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The same cycle, which begins with another access.
+    pub fn rotated(&self, first: usize) -> CycleShape {
+        let (mut directions, mut links) = (self.directions.clone(), self.links.clone());
+        directions.rotate_left(first);
+        links.rotate_left(first);
+        CycleShape { directions, links }
+    }
+
+    /// With nothing between accesses but program order.
+    pub fn plain(&self) -> CycleShape {
+        let plain = |link: &Link| match *link {
+            Link::Order { same, .. } => Link::Order { same, via: Via::Plain },
+            Link::Communicates { .. } => *link,
+        };
+        CycleShape {
+            directions: self.directions.clone(),
+            links: self.links.iter().map(plain).collect(),
+        }
+    }
+
+    /// The accesses with which threads begin, so that the plain cycle from there on is the one whose tests have
+    /// names: that of its family, or the least one.
+    pub fn starts(&self) -> Vec<usize> {
+        let plain = self.plain();
+        let starts: Vec<usize> = self.threads().iter().map(|thread| thread.start).collect();
+        let known = starts.iter().copied().filter(|&at| family::of(&plain.rotated(at)).is_some());
+        let known: Vec<usize> = known.collect();
+        if !known.is_empty() {
+            return known;
+        }
+        let least = starts.iter().map(|&at| plain.rotated(at)).min();
+        starts.into_iter().filter(|&at| Some(plain.rotated(at)) == least).collect()
+    }
+
+    /// The words of the edges, and of the annotations between them.
+    pub(crate) fn words(&self, annotations: &[Option<CycleAnnotation>]) -> String {
+        let mut words = Vec::new();
+        for (at, annotation) in annotations.iter().enumerate() {
+            words.extend(annotation.map(CycleAnnotation::word));
+            let to = self.directions[(at + 1) % self.len()];
+            words.push(self.links[at].word(self.directions[at], to));
+        }
+        words.join(" ")
+    }
+}
+
+impl fmt::Display for CycleShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(&vec![None; self.len()]))
+    }
+}
+
+/// A cycle of annotated accesses.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Cycle {
+    pub shape: CycleShape,
+    pub annotations: Vec<CycleAnnotation>,
+    pub arrangement: Arrangement,
+}
+
+impl Cycle {
+    /// The same cycle, which begins with the thread of this number.
+    pub(crate) fn rotated(&self, thread: usize, first: usize) -> Cycle {
+        let mut annotations = self.annotations.clone();
+        annotations.rotate_left(first);
+        Cycle {
+            shape: self.shape.rotated(first),
+            annotations,
+            arrangement: self.arrangement.rotated(thread),
+        }
+    }
+
+    /// All forms of the cycle that begin as its family does.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = Cycle> + '_ {
+        let threads = self.shape.threads();
+        let number = move |at| threads.iter().position(|thread| thread.start == at);
+        let starts = self.shape.starts().into_iter();
+        starts.filter_map(move |at| Some(self.rotated(number(at)?, at)))
+    }
+
+    /// The form of the cycle that all of its rotations share.
+    pub fn canonical(&self) -> Cycle {
+        self.forms().min().unwrap_or_else(|| self.clone())
+    }
+
+    /// The cycle with its annotations and its placement, as the command reads it.
+    pub fn words(&self) -> String {
+        let annotations: Vec<Option<CycleAnnotation>> = self
+            .annotations
+            .iter()
+            .map(|&one| Some(one).filter(|one| *one != CycleAnnotation::Weak))
+            .collect();
+        format!("{} @{}", self.shape.words(&annotations), self.arrangement.word())
+    }
+
+    /// `MP+po-release.gpu+acquire.gpu-po@gpu`: the family, each thread, and the placement.
+    pub fn name(&self) -> String {
+        let plain = self.shape.plain();
+        let family = family::of(&plain).map_or_else(|| family::systematic(&plain), str::to_owned);
+        format!("{family}{}@{}", self.suffix(), self.arrangement.word())
+    }
+
+    /// The threads in the name of the test.
+    fn suffix(&self) -> String {
+        let threads = self.shape.threads();
+        let single = |thread: &Range<usize>| {
+            thread.len() == 1 && self.annotations[thread.start] == CycleAnnotation::Weak
+        };
+        let names: Vec<String> = threads
+            .iter()
+            .filter(|thread| !single(thread))
+            .map(|thread| self.thread(thread.clone()))
+            .collect();
+        let alike = names.len() > 1
+            && names.len() == threads.len()
+            && names.iter().all(|name| *name == names[0]);
+        if alike { format!("+{}s", names[0]) } else { format!("+{}", names.join("+")) }
+    }
+
+    fn thread(&self, accesses: Range<usize>) -> String {
+        let mut parts = Vec::new();
+        for at in accesses {
+            let annotation = self.annotations[at];
+            if annotation != CycleAnnotation::Weak {
+                parts.push(annotation.name());
+            }
+            match self.shape.links[at] {
+                Link::Order { same, via } => {
+                    parts.push(format!("{via}{}", if same { ".loc" } else { "" }));
+                }
+                Link::Communicates { how, external: false } => parts.push(internal(how).to_owned()),
+                Link::Communicates { external: true, .. } => {}
+            }
+        }
+        parts.join("-")
+    }
+}
+
+fn internal(how: Communication) -> &'static str {
+    match how {
+        Communication::Rf => "rfi",
+        Communication::Fr => "fri",
+        Communication::Co => "coi",
+    }
+}

@@ -1,0 +1,29 @@
+//! Generates litmus tests from critical cycles, as diy7 does for its architectures, for a model with scopes.
+//!
+//! A [`cycle::Cycle`] is read from words ([`notation`]) or drawn from a [`space::CycleSpace`] of cycles, each of which it
+//! has once. [`build`] makes its program and its test, and [`question`] asks an engine whether its outcome is
+//! allowed.
+//!
+//! ```
+//! use generate::space::{Pattern, Ranges};
+//! use generate::{build, notation};
+//! use litmus::Quantifier;
+//! use model::scope::Scope;
+//!
+//! let ranges = Ranges { annotations: vec![], vias: vec![], distances: vec![Scope::Gpu] };
+//! let written = notation::read("FenceScGpudWR RelaxedGpu Fre RelaxedGpu FenceScGpudWR RelaxedGpu Fre RelaxedGpu")
+//!     .expect("it is a cycle");
+//! let cycle = Pattern::of(&written, &ranges).cycle(0);
+//! let test = build::test(&cycle, Quantifier::NotExists);
+//! assert_eq!(test.name, "SB+relaxed.gpu-fence.sc.gpu-relaxed.gpus@gpu");
+//! assert_eq!(test.condition_text, "~exists (0:r1=0 /\\ 1:r1=0)");
+//! ```
+
+pub mod build;
+pub mod cycle;
+pub mod family;
+pub mod notation;
+pub mod places;
+pub mod question;
+pub mod space;
+pub mod word;

@@ -1,0 +1,297 @@
+//! Reads cycles: `PodWW ReleaseGpu Rfe AcquireGpu PodRR Fre @sys`, or the name of a family.
+//!
+//! The words are edges. An annotation stands between the edges that its access ends and begins, and `@` names where
+//! the threads run.
+
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+use text::Diagnostic;
+use text::report::{ByteSpan, Diagnostics};
+
+use crate::cycle::CycleShape;
+use crate::family::{self, FAMILIES};
+use crate::places::Arrangement;
+use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
+
+/// A cycle as it is written: what it leaves open has no annotation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenCycle {
+    pub shape: CycleShape,
+    pub annotations: Vec<Option<CycleAnnotation>>,
+    pub arrangement: Option<Arrangement>,
+}
+
+/// What a word of a cycle says.
+#[derive(Clone, Copy)]
+enum Word {
+    Edge(Link, Direction, Direction),
+    Annotates(CycleAnnotation),
+}
+
+/// Every word.
+static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
+    let mut words = FxHashMap::default();
+    let both = [Direction::Read, Direction::Write];
+    for how in [Communication::Rf, Communication::Fr, Communication::Co] {
+        for external in [true, false] {
+            let (link, (from, to)) = (Link::Communicates { how, external }, how.ends());
+            words.insert(link.word(from, to), Word::Edge(link, from, to));
+            if how == Communication::Co {
+                let old = if external { "Wse" } else { "Wsi" };
+                words.insert(old.to_owned(), Word::Edge(link, from, to));
+            }
+        }
+    }
+    for via in Via::all() {
+        for (from, to) in both.into_iter().flat_map(|from| both.map(|to| (from, to))) {
+            for same in [false, true] {
+                if via.fits(from, to) {
+                    let link = Link::Order { same, via };
+                    words.insert(link.word(from, to), Word::Edge(link, from, to));
+                }
+            }
+        }
+    }
+    for annotation in CycleAnnotation::all() {
+        words.insert(annotation.word(), Word::Annotates(annotation));
+        words.insert(annotation.name(), Word::Annotates(annotation));
+    }
+    words
+});
+
+/// The name of the text of a cycle in messages.
+const PATH: &str = "cycle";
+
+/// Reads a cycle or the name of a family, or reports what is wrong with it.
+pub fn read(text: &str) -> Result<WrittenCycle, Vec<Diagnostic>> {
+    let mut report = Diagnostics::default();
+    match cycle(text, &mut report) {
+        Some(cycle) if report.count() == 0 => Ok(cycle),
+        _ => Err(report.finish(PATH, text)),
+    }
+}
+
+/// An edge of a cycle, and where it stands.
+struct WrittenEdge {
+    link: Link,
+    from: Direction,
+    to: Direction,
+    at: ByteSpan,
+}
+
+fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
+    let mut edges: Vec<WrittenEdge> = Vec::new();
+    // The number of edges before each.
+    let mut annotations: Vec<(usize, CycleAnnotation, ByteSpan)> = Vec::new();
+    let mut place = None;
+    for word in text.split([' ', '\t', '\n', '\r', ',']).filter(|word| !word.is_empty()) {
+        let at = ByteSpan::within(text, word);
+        if let Some(name) = word.strip_prefix('@') {
+            if place.replace((name, at)).is_some() {
+                report.error("cycle-place", at, "a cycle has one placement");
+            }
+        } else if let Some(words) = family::cycle(word) {
+            if !edges.is_empty() || !annotations.is_empty() {
+                report
+                    .error("cycle-word", at, format!("`{word}` is a family, not an edge"))
+                    .help(words);
+                return None;
+            }
+            let known = read(words).expect("the families are cycles").shape;
+            for index in 0..known.len() {
+                let (from, to) =
+                    (known.directions[index], known.directions[(index + 1) % known.len()]);
+                edges.push(WrittenEdge { link: known.links[index], from, to, at });
+            }
+        } else {
+            match WORDS.get(word) {
+                Some(&Word::Edge(link, from, to)) => edges.push(WrittenEdge { link, from, to, at }),
+                Some(&Word::Annotates(annotation)) => {
+                    annotations.push((edges.len(), annotation, at));
+                }
+                None => {
+                    let near = nearest(word, report);
+                    report
+                        .error("cycle-word", at, format!("unknown edge or family `{word}`"))
+                        .help_if(near);
+                }
+            }
+        }
+    }
+    let whole = ByteSpan::new(0, text.len());
+    if edges.is_empty() {
+        if report.count() == 0 {
+            report
+                .error("cycle-empty", whole, "expected the edges of a cycle, or a family")
+                .help("PodWW Rfe PodRR Fre");
+        }
+        return None;
+    }
+    if report.count() > 0 {
+        return None;
+    }
+    closed(&edges, report)?;
+    let count = edges.len();
+    let mut given: Vec<Option<CycleAnnotation>> = vec![None; count];
+    for &(before, annotation, at) in &annotations {
+        let access = before % count;
+        let direction = edges[access].from;
+        if !annotation.fits(direction) {
+            unfit(annotation, direction, at, report);
+        } else if given[access].replace(annotation).is_some() {
+            report
+                .error("cycle-annotation", at, "this access has two annotations")
+                .note("an annotation stands between the two edges of its access");
+        }
+    }
+    let shape = CycleShape {
+        directions: edges.iter().map(|edge| edge.from).collect(),
+        links: edges.iter().map(|edge| edge.link).collect(),
+    };
+    if let Err(wrong) = shape.check() {
+        let at = wrong.link.map_or(whole, |link| edges[link].at);
+        report.error("cycle-shape", at, wrong.message).help(wrong.help);
+        return None;
+    }
+    // A cycle begins where a thread does.
+    let first = shape.links.iter().rposition(|link| link.is_external()).map_or(0, |at| at + 1);
+    let first = first % count;
+    let shape = shape.rotated(first);
+    given.rotate_left(first);
+    let threads = shape.threads().len();
+    let arrangement = place.and_then(|(name, at)| {
+        let known = Arrangement::named(name, threads);
+        if known.is_none() {
+            report
+                .error("cycle-place", at, format!("no placement of {threads} threads is `@{name}`"))
+                .note("a distance, or groups of threads with the distances between them")
+                .help(example(threads));
+        }
+        known
+    });
+    Some(WrittenCycle { shape, annotations: given, arrangement })
+}
+
+/// A placement of so many threads.
+fn example(threads: usize) -> String {
+    if threads < 3 {
+        return "@cta, @cluster, @gpu or @sys".to_owned();
+    }
+    let digits = |range: std::ops::Range<usize>| range.map(|n| n.to_string()).collect::<String>();
+    format!("@gpu, or @{}-gpu-{}", digits(0..threads - 1), threads - 1)
+}
+
+/// Whether each edge begins as the one before it ends.
+fn closed(edges: &[WrittenEdge], report: &mut Diagnostics) -> Option<()> {
+    let word = |direction| match direction {
+        Direction::Read => "a read",
+        Direction::Write => "a write",
+    };
+    for (index, edge) in edges.iter().enumerate() {
+        let before = &edges[(index + edges.len() - 1) % edges.len()];
+        if before.to == edge.from {
+            continue;
+        }
+        let (name, ends) = (edge.link.word(edge.from, edge.to), word(before.to));
+        let builder = report
+            .error("cycle-direction", edge.at, format!("`{name}` begins with {}", word(edge.from)))
+            .label(before.at, format!("the edge before it ends with {ends}"));
+        if let Some(fixed) = beginning(edge, before.to) {
+            builder.help(fixed);
+        }
+        return None;
+    }
+    Some(())
+}
+
+/// The edge, so that it begins in another direction.
+fn beginning(edge: &WrittenEdge, from: Direction) -> Option<String> {
+    match edge.link {
+        Link::Order { via, .. } => via.fits(from, edge.to).then(|| edge.link.word(from, edge.to)),
+        Link::Communicates { external, .. } => {
+            let how = Communication::between(from, edge.to)?;
+            Some(Link::Communicates { how, external }.word(from, edge.to))
+        }
+    }
+}
+
+fn unfit(
+    annotation: CycleAnnotation,
+    direction: Direction,
+    at: ByteSpan,
+    report: &mut Diagnostics,
+) {
+    let (what, other) = match (direction, annotation) {
+        (Direction::Read, CycleAnnotation::Release(scope)) => {
+            ("read", CycleAnnotation::Acquire(scope))
+        }
+        (Direction::Write, CycleAnnotation::Acquire(scope)) => {
+            ("write", CycleAnnotation::Release(scope))
+        }
+        (Direction::Read, _) => ("read", CycleAnnotation::MmioAcquire),
+        (Direction::Write, _) => ("write", CycleAnnotation::MmioRelease),
+    };
+    report
+        .error("cycle-annotation", at, format!("a {what} cannot be `{}`", annotation.word()))
+        .help(other.word());
+}
+
+/// The word that was meant.
+fn nearest(word: &str, report: &Diagnostics) -> Option<String> {
+    let families = FAMILIES.iter().map(|(name, _)| *name);
+    let mut words: Vec<&str> = WORDS.keys().map(String::as_str).chain(families).collect();
+    words.sort_unstable();
+    report.nearest(word, words).map(str::to_owned)
+}
+
+/// The values of a range: names of annotations, such as `release.gpu`.
+pub fn annotation(name: &str) -> Option<CycleAnnotation> {
+    CycleAnnotation::all().find(|one| one.name() == name || one.word() == name)
+}
+
+/// The values of a range: what is between two accesses, such as `fence.sc.gpu`.
+pub fn via(name: &str) -> Option<Via> {
+    Via::all().find(|one| one.name() == name || one.word() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        let errors = read(text).expect_err("it is wrong");
+        errors.iter().map(|error| format!("{error:#}")).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_cycle_may_begin_anywhere() {
+        let all = ["PodWW ReleaseGpu Rfe PodRR Fre @sys", "Rfe PodRR Fre PodWW ReleaseGpu @sys"];
+        let [one, other] = all.map(|text| read(text).expect("a cycle"));
+        assert_eq!(one, other.clone());
+        let inside = read("RR".replace("RR", "ReleaseGpu Rfe PodRR Fre PodWW @sys").as_str());
+        assert_eq!(inside.expect("a cycle"), other);
+    }
+
+    #[test]
+    fn what_is_wrong_has_a_place_and_a_suggestion() {
+        let wrong = message("PodWW Rfe PodRR Fer");
+        assert!(wrong.contains("cycle:1:17") && wrong.contains("Fre"), "{wrong}");
+        let wrong = message("PodWW Rfe PodWR Fre");
+        assert!(wrong.contains("begins with a write") && wrong.contains("PodRR"), "{wrong}");
+        let wrong = message("PodWW AcquireGpu Rfe PodRR Fre");
+        assert!(wrong.contains("ReleaseGpu"), "{wrong}");
+        let wrong = message("PodWW Rfi PodRR Fre");
+        assert!(wrong.contains("two threads"), "{wrong}");
+        let wrong = message("PodWW Rfe PosRR Fre");
+        assert!(wrong.contains("none leads back"), "{wrong}");
+        let wrong = message("ISA2 @01-gpu-3");
+        assert!(wrong.contains("@01-gpu-2"), "{wrong}");
+        let wrong = message("");
+        assert!(wrong.contains("PodWW Rfe PodRR Fre"), "{wrong}");
+        let wrong = message("PosWW Coe Coe Coe Coe");
+        assert!(wrong.contains("three writes"), "{wrong}");
+        let wrong = message("Rfe MP");
+        assert!(wrong.contains("is a family"), "{wrong}");
+    }
+}

@@ -1,0 +1,363 @@
+//! Sets of cycles: patterns with choices for each access and each edge, counted, listed and sampled.
+//!
+//! Each cycle of a space is listed once: of the rotations that are in the space, the least one. Two cycles that are no
+//! rotations of each other are different tests, since the outcome of a cycle gives its threads back.
+
+use std::ops::RangeInclusive;
+
+use model::scope::Scope;
+
+use crate::cycle::{Cycle, CycleShape, MOST_THREADS};
+use crate::notation::WrittenCycle;
+use crate::places::Arrangement;
+use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
+
+/// What accesses, edges and placements to choose from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ranges {
+    /// Of accesses without an annotation, as far as they fit.
+    pub annotations: Vec<CycleAnnotation>,
+    /// In the place of plain program order, as far as they fit.
+    pub vias: Vec<Via>,
+    /// Distances between threads.
+    pub distances: Vec<Scope>,
+}
+
+/// A shape with choices.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pattern {
+    pub shape: CycleShape,
+    /// For each access.
+    pub annotations: Vec<Vec<CycleAnnotation>>,
+    /// For each link; empty for one that is no choice.
+    pub vias: Vec<Vec<Via>>,
+    pub arrangements: Vec<Arrangement>,
+    /// Other beginnings from which the plain shape is the same: the thread and its first access.
+    turns: Vec<(usize, usize)>,
+    /// Whether each of them keeps the choices.
+    symmetric: bool,
+}
+
+impl Pattern {
+    /// The pattern of a cycle, whose open choices are those of the ranges.
+    pub fn of(cycle: &WrittenCycle, ranges: &Ranges) -> Pattern {
+        let written = &cycle.shape;
+        let start = written.starts().first().copied().unwrap_or(0);
+        let threads = written.threads();
+        let thread = threads.iter().position(|thread| thread.start == start).unwrap_or(0);
+        let shape = written.rotated(start);
+        let mut given = cycle.annotations.clone();
+        given.rotate_left(start);
+        let choice = |(direction, given): (&Direction, &Option<CycleAnnotation>)| match given {
+            Some(one) => vec![*one],
+            None => unique(ranges.annotations.iter().copied().filter(|one| one.fits(*direction))),
+        };
+        let annotations = shape.directions.iter().zip(&given).map(choice).collect();
+        let vias = (0..shape.len()).map(|at| {
+            let (from, to) = (shape.directions[at], shape.directions[(at + 1) % shape.len()]);
+            match shape.links[at] {
+                Link::Order { via: Via::Plain, .. } => {
+                    unique(ranges.vias.iter().copied().filter(|via| via.fits(from, to)))
+                }
+                Link::Order { .. } | Link::Communicates { .. } => Vec::new(),
+            }
+        });
+        let arrangements = match &cycle.arrangement {
+            Some(one) => vec![one.rotated(thread)],
+            None => Arrangement::all(threads.len(), &ranges.distances),
+        };
+        Pattern::new(shape.clone(), annotations, vias.collect(), arrangements)
+    }
+
+    fn new(
+        shape: CycleShape,
+        annotations: Vec<Vec<CycleAnnotation>>,
+        vias: Vec<Vec<Via>>,
+        arrangements: Vec<Arrangement>,
+    ) -> Pattern {
+        let plain = shape.plain();
+        let threads = shape.threads().into_iter().enumerate().skip(1);
+        let turns: Vec<(usize, usize)> = threads
+            .map(|(thread, accesses)| (thread, accesses.start))
+            .filter(|&(_, first)| plain.rotated(first) == plain)
+            .collect();
+        let keeps = |&(thread, first): &(usize, usize)| {
+            let turned = |mut choices: Vec<Vec<CycleAnnotation>>| {
+                choices.rotate_left(first);
+                choices
+            };
+            let mut other = vias.clone();
+            other.rotate_left(first);
+            shape.rotated(first) == shape
+                && turned(annotations.clone()) == annotations
+                && other == vias
+                && arrangements
+                    .iter()
+                    .all(|one| arrangements.binary_search(&one.rotated(thread)).is_ok())
+        };
+        let symmetric = turns.iter().all(keeps);
+        Pattern { shape, annotations, vias, arrangements, turns, symmetric }
+    }
+
+    /// How many choices there are, rotations included.
+    pub fn labelled(&self) -> u128 {
+        let choices = self.annotations.iter().map(Vec::len);
+        let vias = self.vias.iter().filter(|vias| !vias.is_empty()).map(Vec::len);
+        let open = self.vias.iter().zip(&self.shape.links).all(|(vias, link)| {
+            // A plain edge for which the ranges have nothing.
+            !vias.is_empty() || !matches!(link, Link::Order { via: Via::Plain, .. })
+        });
+        let all = choices.chain(vias).chain([self.arrangements.len(), usize::from(open)]);
+        all.map(|count| count as u128).product()
+    }
+
+    /// How many cycles there are. By Burnside's lemma, without listing them, where rotations keep the choices.
+    pub fn count(&self) -> u128 {
+        if self.turns.is_empty() {
+            return self.labelled();
+        }
+        if !self.symmetric {
+            return self.cycles().count() as u128;
+        }
+        if self.labelled() == 0 {
+            return 0;
+        }
+        let fixed = self.turns.iter().map(|&(thread, first)| self.fixed(thread, first));
+        (self.labelled() + fixed.sum::<u128>()) / (self.turns.len() as u128 + 1)
+    }
+
+    /// How many labelled cycles a rotation maps to themselves.
+    fn fixed(&self, thread: usize, first: usize) -> u128 {
+        let arrangements = self.arrangements.iter().filter(|one| one.rotated(thread) == **one);
+        // A rotation by `first` has as many orbits of accesses as the greatest common divisor.
+        let orbits = gcd(first, self.shape.len());
+        let choices = |at: usize| self.annotations[at].len() * self.vias[at].len().max(1);
+        (0..orbits).map(|at| choices(at) as u128).product::<u128>() * arrangements.count() as u128
+    }
+
+    /// The cycle of a number below [`Pattern::labelled`].
+    pub fn cycle(&self, mut number: u128) -> Cycle {
+        let mut digit = |of: usize| {
+            let digit = number % of as u128;
+            number /= of as u128;
+            usize::try_from(digit).unwrap_or(0)
+        };
+        let arrangement = self.arrangements[digit(self.arrangements.len())].clone();
+        let mut shape = self.shape.clone();
+        for (link, vias) in shape.links.iter_mut().zip(&self.vias) {
+            if let (Link::Order { via, .. }, false) = (link, vias.is_empty()) {
+                *via = vias[digit(vias.len())];
+            }
+        }
+        let annotations = self.annotations.iter().map(|choices| choices[digit(choices.len())]);
+        Cycle { annotations: annotations.collect(), shape, arrangement }
+    }
+
+    /// Whether the cycle is one of this pattern.
+    fn contains(&self, cycle: &Cycle) -> bool {
+        let annotated =
+            |(choices, one): (&Vec<CycleAnnotation>, &CycleAnnotation)| choices.contains(one);
+        let linked = |at: usize| match cycle.shape.links[at] {
+            Link::Order { via, .. } if !self.vias[at].is_empty() => self.vias[at].contains(&via),
+            link @ (Link::Order { .. } | Link::Communicates { .. }) => link == self.shape.links[at],
+        };
+        self.annotations.iter().zip(&cycle.annotations).all(annotated)
+            && (0..self.shape.len()).all(linked)
+            && self.arrangements.contains(&cycle.arrangement)
+    }
+
+    /// Whether the cycle is the one of its rotations that is listed.
+    pub fn is_listed(&self, cycle: &Cycle) -> bool {
+        self.turns.iter().all(|&(thread, first)| {
+            let other = cycle.rotated(thread, first);
+            other >= *cycle || !self.symmetric && !self.contains(&other)
+        })
+    }
+
+    /// Each cycle once.
+    pub fn cycles(&self) -> impl Iterator<Item = Cycle> + '_ {
+        (0..self.labelled()).map(|number| self.cycle(number)).filter(|cycle| self.is_listed(cycle))
+    }
+
+    /// The plain shape, of which a space has one pattern.
+    pub fn plain(&self) -> CycleShape {
+        self.shape.plain()
+    }
+}
+
+fn unique<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut kept = Vec::new();
+    for one in all {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Every critical cycle with so many threads and edges: each thread has one access or two to different locations; one
+/// access only where it is the write between a read or write before it and a read of it. Each shape is the
+/// canonical one of its rotations.
+pub fn critical(threads: RangeInclusive<usize>, edges: RangeInclusive<usize>) -> Vec<CycleShape> {
+    use Direction::{Read, Write};
+    const THREADS: [&[Direction]; 5] =
+        [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read], &[Write]];
+    let mut all = Vec::new();
+    for count in threads.filter(|&count| (2..=MOST_THREADS).contains(&count)) {
+        let mut chosen: Vec<&[Direction]> = Vec::new();
+        list(&THREADS, count, &mut chosen, &mut |chosen| {
+            if let Some(shape) = shape_of(chosen).filter(|shape| edges.contains(&shape.len())) {
+                all.push(shape);
+            }
+        });
+    }
+    all.retain(|shape| {
+        shape.starts().iter().map(|&at| shape.rotated(at)).min().as_ref() == Some(shape)
+    });
+    all.sort_by(|a, b| (a.threads().len(), a.len(), a).cmp(&(b.threads().len(), b.len(), b)));
+    all.dedup();
+    all
+}
+
+fn list<'t>(
+    kinds: &[&'t [Direction]],
+    count: usize,
+    chosen: &mut Vec<&'t [Direction]>,
+    visit: &mut dyn FnMut(&[&'t [Direction]]),
+) {
+    if chosen.len() == count {
+        return visit(chosen);
+    }
+    for kind in kinds {
+        // What communicates with a read is a write.
+        let before = chosen.last().and_then(|thread| thread.last());
+        if before.is_none_or(|&before| Communication::between(before, kind[0]).is_some()) {
+            chosen.push(kind);
+            list(kinds, count, chosen, visit);
+            chosen.pop();
+        }
+    }
+}
+
+/// The cycle through these threads, if it is critical.
+fn shape_of(threads: &[&[Direction]]) -> Option<CycleShape> {
+    let mut directions = Vec::new();
+    let mut links = Vec::new();
+    for (index, thread) in threads.iter().enumerate() {
+        let next = threads[(index + 1) % threads.len()][0];
+        let before = threads[(index + threads.len() - 1) % threads.len()];
+        let how = Communication::between(*thread.last()?, next)?;
+        if thread.len() == 1 {
+            // Any other pair of communications is one communication.
+            let lone = before.len() == 1;
+            if how != Communication::Rf || lone {
+                return None;
+            }
+        }
+        directions.extend(*thread);
+        links.extend((1..thread.len()).map(|_| Link::Order { same: false, via: Via::Plain }));
+        links.push(Link::Communicates { how, external: true });
+    }
+    let shape = CycleShape { directions, links };
+    shape.check().is_ok().then_some(shape)
+}
+
+/// Cycles of several patterns, of which no two have the same plain shape.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CycleSpace {
+    pub patterns: Vec<Pattern>,
+}
+
+impl CycleSpace {
+    /// Every critical cycle of this size.
+    pub fn critical(
+        threads: RangeInclusive<usize>,
+        edges: RangeInclusive<usize>,
+        ranges: &Ranges,
+    ) -> CycleSpace {
+        let open = |shape: CycleShape| {
+            let annotations = vec![None; shape.len()];
+            let written = WrittenCycle { shape, annotations, arrangement: None };
+            Pattern::of(&written, ranges)
+        };
+        CycleSpace { patterns: critical(threads, edges).into_iter().map(open).collect() }
+    }
+
+    /// Two patterns of one plain shape, if there are any.
+    pub fn repeated(&self) -> Option<(usize, usize)> {
+        let plain: Vec<CycleShape> = self.patterns.iter().map(Pattern::plain).collect();
+        (1..plain.len())
+            .find_map(|at| Some((plain[..at].iter().position(|p| *p == plain[at])?, at)))
+    }
+
+    pub fn labelled(&self) -> u128 {
+        self.patterns.iter().map(Pattern::labelled).sum()
+    }
+
+    pub fn count(&self) -> u128 {
+        self.patterns.iter().map(Pattern::count).sum()
+    }
+
+    /// Each cycle once.
+    pub fn cycles(&self) -> impl Iterator<Item = Cycle> + '_ {
+        self.patterns.iter().flat_map(Pattern::cycles)
+    }
+
+    /// So many different cycles, drawn by a seed; all of them if there are not more. Each labelled cycle is as
+    /// likely as any other.
+    pub fn sample(&self, count: usize, seed: u64) -> Vec<Cycle> {
+        if self.count() <= count as u128 {
+            return self.cycles().collect();
+        }
+        let mut random = SplitMix(seed);
+        let mut drawn_before = rustc_hash::FxHashSet::default();
+        let mut all = Vec::new();
+        while all.len() < count {
+            let mut number = random.below(self.labelled());
+            for pattern in &self.patterns {
+                let Some(rest) = number.checked_sub(pattern.labelled()) else {
+                    let drawn = pattern.cycle(number);
+                    let turned =
+                        pattern.turns.iter().map(|&(thread, first)| drawn.rotated(thread, first));
+                    let inside =
+                        turned.filter(|other| pattern.symmetric || pattern.contains(other));
+                    let least = inside.chain([drawn.clone()]).min().unwrap_or(drawn);
+                    if drawn_before.insert(least.clone()) {
+                        all.push(least);
+                    }
+                    break;
+                };
+                number = rest;
+            }
+        }
+        all
+    }
+}
+
+/// The generator of Steele, Lea and Flood: the same numbers everywhere.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// A number below another one, each as likely as the next.
+    fn below(&mut self, bound: u128) -> u128 {
+        let limit = u128::MAX - u128::MAX % bound;
+        loop {
+            let number = u128::from(self.next()) << 64 | u128::from(self.next());
+            if number < limit {
+                return number % bound;
+            }
+        }
+    }
+}
