@@ -9,6 +9,7 @@ pub mod builder;
 pub mod cell;
 pub mod column;
 pub mod draft;
+pub mod external;
 pub mod fragment;
 pub mod function;
 pub mod instruction;

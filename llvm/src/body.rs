@@ -5,7 +5,8 @@ use super::lex::{Token, TokenKind};
 use super::operand::Value;
 use super::parse::{LineError, LineResult, Parser};
 use super::step::{
-    AggregateAccess, Block, InlineAssembly, InstructionKind, Terminator, Typed, TypedInstruction,
+    AggregateAccess, Block, CallAttributes, InlineAssembly, InstructionKind, Terminator, Typed,
+    TypedInstruction,
 };
 use super::ty::Ty;
 use text::cursor::short;
@@ -384,6 +385,7 @@ impl<'a> Parser<'a, '_> {
         self.flags();
         let mut flags = self.tokens[from..self.next].iter().map(|token| token.at.of(self.text));
         let approximates = flags.any(|flag| matches!(flag, "afn" | "fast"));
+        let before = self.next;
         while !self.at_type() {
             if self.text_at(0).is_empty() {
                 self.expected("whom to call").help("call void @llvm.nvvm.barrier0()");
@@ -394,6 +396,7 @@ impl<'a> Parser<'a, '_> {
                 self.group()?;
             }
         }
+        let words = before..self.next;
         let result = self.called_type()?;
         if self.eat("asm") {
             return self.assembly(result);
@@ -406,16 +409,24 @@ impl<'a> Parser<'a, '_> {
         if approximates && callee.starts_with("llvm.sqrt.") {
             return Err(LineError::Uncovered("llvm.sqrt afn"));
         }
-        let arguments = self.arguments()?;
+        let (arguments, mut how) = self.passed()?;
         let rest = self.tokens.get(self.next..).unwrap_or_default();
-        let invariant = rest.iter().any(|token| token.at.of(self.text) == "!invariant.load");
-        Ok(InstructionKind::Call { result, callee, arguments, invariant })
+        let words = self.tokens[words].iter().chain(rest);
+        how.words = words.map(|token| token.at.of(self.text)).collect();
+        how.invariant = how.words.contains(&"!invariant.load");
+        how.approximates = approximates;
+        Ok(InstructionKind::Call { result, callee, arguments, how })
     }
 
-    /// The arguments of a call, without metadata.
     fn arguments(&mut self) -> LineResult<'a, Vec<Typed<'a>>> {
+        Ok(self.passed()?.0)
+    }
+
+    /// The arguments of a call, without metadata, and how they are passed.
+    fn passed(&mut self) -> LineResult<'a, (Vec<Typed<'a>>, CallAttributes<'a>)> {
         self.expect("(")?;
         let mut arguments = Vec::new();
+        let mut how = CallAttributes::default();
         while !self.eat(")") {
             if self.eat(",") {
                 continue;
@@ -431,10 +442,25 @@ impl<'a> Parser<'a, '_> {
                 }
                 continue;
             }
-            self.attributes()?;
+            let at = self.next;
+            let attributes = self.attributes()?;
+            if attributes.contains(&"signext") {
+                how.signed.push(arguments.len());
+            }
+            if attributes.contains(&"byval") {
+                // `byval(T)`, among the other attributes.
+                let end = std::mem::replace(&mut self.next, at);
+                while self.text_at(0) != "byval" {
+                    self.next += 1;
+                }
+                self.next += 1;
+                let ty = if self.eat("(") { self.any_type()? } else { Ty::Other };
+                how.copied.push((arguments.len(), ty));
+                self.next = end;
+            }
             arguments.push((ty, self.operand()?));
         }
-        Ok(arguments)
+        Ok((arguments, how))
     }
 
     /// `sideeffect "mov.u32 $0, $1;", "=r,r"(i32 %a)`

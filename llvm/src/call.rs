@@ -91,10 +91,6 @@ impl<'a, 'm> Translator<'a, 'm> {
             let from = self.cell(pointer)?;
             return self.mov(*scalar, to, &from);
         }
-        if !callee.starts_with("llvm.") {
-            return self
-                .no(format!("a call of `@{}`, which this module does not define", short(callee)));
-        }
         if let Some(cell) = self.synchronizes(callee, arguments)? {
             self.row(cell);
             return Ok(());

@@ -31,14 +31,17 @@ impl<'a, 'm> Translator<'a, 'm> {
             let held = instruction.result.and_then(|name| this.values.get(name));
             held.map_or(Vec::new(), |held| held.parts.clone())
         };
-        if let InstructionKind::Call { callee, arguments, invariant, .. } = step {
+        if let InstructionKind::Call { result: ty, callee, arguments, how } = step {
             if callee.starts_with("llvm.masked.load.") {
-                return self.masked_load(arguments, *invariant, instruction.result);
+                return self.masked_load(arguments, how.invariant, instruction.result);
             }
             if callee.starts_with("llvm.masked.store.") {
                 return self.masked_store(arguments);
             }
             let result = to(self);
+            if self.is_external(callee) {
+                return self.external_call(callee, (arguments, how), (ty, &result));
+            }
             return self.call(callee, arguments, &result);
         }
         if let InstructionKind::Assembly(assembly) = step {

@@ -46,7 +46,18 @@ impl<'a, 'm> Translator<'a, 'm> {
                 self.switch(on, (default, cases), (here, next), blocks)
             }
             Terminator::Return(value) => self.returns(value.as_ref(), next.is_none()),
-            Terminator::Unreachable => self.no("`unreachable` can be reached"),
+            Terminator::Unreachable => {
+                let before = blocks.get(here).map_or(&[][..], |block| &block.instructions);
+                let last = before.iter().rev().nth(1).map(|instruction| &instruction.step);
+                match last {
+                    // The callee ends the thread.
+                    Some(InstructionKind::Call { callee, .. }) if self.is_external(callee) => {
+                        self.row("exit");
+                        Ok(())
+                    }
+                    _ => self.no("`unreachable` can be reached"),
+                }
+            }
         }
     }
 
@@ -213,7 +224,10 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// A returned value in words of 64 bits, as it is in memory, the bits of each that have a value, and the width of
     /// their registers.
-    fn words(&mut self, (ty, value): &Typed<'a>) -> LoweringResult<(Vec<(CellText, u64)>, u32)> {
+    pub(super) fn words(
+        &mut self,
+        (ty, value): &Typed<'a>,
+    ) -> LoweringResult<(Vec<(CellText, u64)>, u32)> {
         let cells = self.cells(ty, value)?;
         let types = &self.module.types;
         let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));

@@ -68,6 +68,10 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) slots: BTreeSet<&'a str>,
     /// Parameters that the caller copied: `byval`.
     pub(super) copies: BTreeSet<&'a str>,
+    /// The memory of the functions of other modules that it calls, with the registers of their addresses.
+    pub(super) calls: Vec<(String, CellText)>,
+    /// The register that all these calls share.
+    pub(super) shared_call: Option<CellText>,
     /// Words that are in use.
     names: BTreeSet<String>,
     pub(super) labels: BTreeMap<&'a str, String>,
@@ -156,6 +160,8 @@ pub(super) fn translate<'a>(
         steps: BTreeMap::new(),
         slots: BTreeSet::new(),
         copies: BTreeSet::new(),
+        calls: Vec::new(),
+        shared_call: None,
         names: BTreeSet::new(),
         labels: BTreeMap::new(),
         pending: Vec::new(),

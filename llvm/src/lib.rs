@@ -12,6 +12,7 @@ mod body;
 mod call;
 mod compute;
 mod control;
+mod external;
 mod float;
 mod function;
 mod inline;
@@ -317,7 +318,7 @@ mod tests {
                 (2, "`frem` of float is not supported"),
                 (5, "a parameter with `byref` is not supported"),
                 (7, "values of type i256 are not supported"),
-                (9, "a call of `@unknown`, which this module does not define"),
+                (9, "a call of `@unknown`, which this module does not declare"),
                 (10, "values of type i256 are not supported"),
             ]
         );

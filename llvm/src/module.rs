@@ -66,6 +66,10 @@ pub(super) struct Module<'a> {
     pub(super) functions: Vec<FunctionDefinition<'a>>,
     /// Whether the module is compiled so that subnormal floats are flushed: the flag `nvvm-reflect-ftz`.
     pub(super) flushes: bool,
+    /// The words before the name and after the parameters of each function that it declares.
+    pub(super) declared: BTreeMap<&'a str, Vec<&'a str>>,
+    /// The groups of attributes, by name: `#0`.
+    pub(super) attributes: BTreeMap<&'a str, Vec<&'a str>>,
     /// Functions that annotations declare as kernels.
     kernels: BTreeSet<&'a str>,
 }
@@ -145,6 +149,7 @@ pub(super) fn read<'a>(text: &'a str, report: &mut Diagnostics) -> Module<'a> {
                     module.flushes = parser.tokens.iter().rev().any(|token| word(token) == "1")
                         && !parser.tokens.iter().rev().any(|token| word(token) == "0");
                 }
+                parser.declares(first, &mut module);
                 if first.starts_with('!') && parser.tokens.iter().any(|t| word(t) == "\"kernel\"") {
                     let named = parser.tokens.iter().find(|token| word(token).starts_with('@'));
                     nodes.extend(named.map(|token| (first, quoted(text, token.at))));
@@ -305,6 +310,34 @@ fn parts(
 }
 
 impl<'a> Parser<'a, '_> {
+    /// `declare i32 @f(ptr) #0` or `attributes #0 = { nosync }`.
+    fn declares(&mut self, first: &str, module: &mut Module<'a>) {
+        let words: Vec<&'a str> = self.tokens.iter().map(|token| token.at.of(self.text)).collect();
+        if first == "attributes" {
+            let name = words.get(1).copied().unwrap_or_default();
+            module.attributes.insert(name, words[2.min(words.len())..].to_vec());
+        }
+        let name = words.iter().position(|word| word.starts_with('@'));
+        if let (Some(at), true) = (name, first == "declare") {
+            self.next = at;
+            if let Ok(name) = self.name() {
+                let end = words.iter().rposition(|word| *word == ")").unwrap_or(at);
+                // Of `memory(none)` the parenthesis is no end of the parameters.
+                let open = words.iter().enumerate().skip(at).find(|(_, word)| **word == "(");
+                let mut depth = 0;
+                let closed = words.iter().enumerate().skip(open.map_or(end, |(at, _)| at)).find(
+                    |(_, word)| {
+                        depth += i32::from(**word == "(") - i32::from(**word == ")");
+                        depth == 0
+                    },
+                );
+                let behind = closed.map_or(end, |(at, _)| at);
+                let words = words[..at].iter().chain(&words[behind..]);
+                module.declared.insert(name, words.copied().collect());
+            }
+        }
+    }
+
     /// `%pair = type { i32, i32 }`
     fn type_definition(&mut self, module: &mut Module<'a>) -> LineResult<'a, ()> {
         let name = self.name()?;

@@ -54,8 +54,7 @@ pub(super) enum InstructionKind<'a> {
         result: Ty,
         callee: &'a str,
         arguments: Vec<Typed<'a>>,
-        /// Whether it has the metadata `!invariant.load`.
-        invariant: bool,
+        how: CallAttributes<'a>,
     },
     Assembly(InlineAssembly<'a>),
     /// `fneg`
@@ -63,6 +62,21 @@ pub(super) enum InstructionKind<'a> {
     End(Terminator<'a>),
     /// An instruction of LLVM IR that is not supported: its opcode or its callee.
     Unsupported(&'a str),
+}
+
+/// What a call says besides its operands.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct CallAttributes<'a> {
+    /// Whether it has the metadata `!invariant.load`.
+    pub(super) invariant: bool,
+    /// Whether a fast-math flag permits an approximation.
+    pub(super) approximates: bool,
+    /// The types of the memory that is copied for arguments with `byval`, by their places.
+    pub(super) copied: Vec<(usize, Ty)>,
+    /// The places of the arguments with `signext`.
+    pub(super) signed: Vec<usize>,
+    /// The words before the type and after the arguments: attributes, and names of groups of attributes.
+    pub(super) words: Vec<&'a str>,
 }
 
 /// A call of inline assembly.

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use ptx::Instruction;
+use ptx::qualifier::Dialect;
 
 use super::operand::split;
-use super::{Frame, FunctionReader, ReadResult};
+use super::{Frame, FunctionReader, ReadResult, names};
+use crate::external::{self, CallNames};
 
 /// The largest number of functions that call one another.
 const DEEPEST: usize = 16;
@@ -29,11 +31,11 @@ impl<'a> FunctionReader<'_, 'a> {
         let functions = &self.contents.functions;
         let Some(index) = functions.iter().position(|function| function.name == name) else {
             let register = name.starts_with('%');
-            return Err(if register {
-                "an indirect call".to_owned()
-            } else {
-                format!("a call of `{name}`, which has no body in this module")
-            });
+            if register {
+                return Err("an indirect call".to_owned());
+            }
+            let lists = results.zip(arguments).ok_or("an argument that is not in memory")?;
+            return self.external_call(name, lists, guard);
         };
         if self.frames.iter().any(|frame| frame.index == index) {
             return Err(format!("a recursive call of `{name}`"));
@@ -76,6 +78,124 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 
+    /// A call of a function whose body is in another module.
+    fn external_call(
+        &mut self,
+        name: &str,
+        (results, arguments): (Vec<String>, Vec<String>),
+        guard: &str,
+    ) -> ReadResult<()> {
+        self.note(external::ASSUMED);
+        let end = self.skipped(guard);
+        let mut words = Vec::new();
+        for argument in arguments {
+            words.extend(self.words_of(&argument)?);
+        }
+        let names = self.call_names(name)?;
+        let mut memory = Vec::new();
+        for result in &results {
+            memory.push(self.memory_of_call(result)?);
+        }
+        let [returned] = &memory[..] else {
+            if !memory.is_empty() {
+                return Err(format!("a call of `{name}` with several results"));
+            }
+            self.rows_of_call(&names, &words, 0);
+            self.behind_call(end);
+            return Ok(());
+        };
+        self.rows_of_call(&names, &words, returned.1);
+        let word = self.names.fresh("call_word");
+        for (offset, bytes) in pieces(returned.1) {
+            let (from, bits) = (external::HEAD + offset, 8 * bytes);
+            self.push(&format!("ld.global.u{bits} {word}{bytes}, [{}+{from}]", names.place));
+            self.push(&format!("st.local.u{bits} [{}+{offset}], {word}{bytes}", returned.0));
+        }
+        self.behind_call(end);
+        Ok(())
+    }
+
+    fn call_names(&mut self, callee: &str) -> ReadResult<CallNames> {
+        let own = names::plain(&external::memory_of(callee));
+        if !self.called.contains_key(callee) {
+            if self.names.fresh(&own) != own {
+                return Err(format!("a call of `{callee}`: `{own}` is another name, too"));
+            }
+            self.builder.variable(external::variable(&own));
+            let register = self.names.fresh("callee");
+            self.called.insert(callee.to_owned(), register);
+        }
+        let used = self.calls.take().unwrap_or_else(|| self.names.fresh("calls"));
+        self.calls = Some(used.clone());
+        let names = CallNames {
+            memory: self.called[callee].clone(),
+            used,
+            place: self.names.fresh("call"),
+            passed: self.names.fresh("passed"),
+            answer: self.names.fresh("answer"),
+            waits: self.names.fresh("waits"),
+            again: self.label("again"),
+        };
+        for (register, value) in names.initial(&own) {
+            self.builder.entry(register, value);
+        }
+        Ok(names)
+    }
+
+    fn rows_of_call(&mut self, names: &CallNames, words: &[String], returned: u32) {
+        for row in names.rows(Dialect::Ptx, words, returned) {
+            self.push(&row);
+        }
+    }
+
+    /// A jump over a call that a guard skips, and the label behind it.
+    fn skipped(&mut self, guard: &str) -> Option<String> {
+        let guard = guard.trim_end().strip_prefix('@')?;
+        let skipped = guard.strip_prefix('!').map_or_else(|| format!("!{guard}"), str::to_owned);
+        let end = self.label("call.end");
+        self.push(&format!("@{skipped} bra {end}"));
+        Some(end)
+    }
+
+    fn behind_call(&mut self, end: Option<String>) {
+        if let Some(end) = end {
+            self.push(&format!("{end}:"));
+        }
+    }
+
+    /// The memory of an argument or a result, and its size.
+    fn memory_of_call(&mut self, name: &str) -> ReadResult<(String, u32)> {
+        let own = self.variable(name)?.ok_or("a call with arguments in registers")?;
+        let bytes = self.builder.variables().iter().find(|one| one.name == own);
+        let bytes = bytes.map_or(0, |one| one.bytes);
+        Ok((own, bytes))
+    }
+
+    /// An argument of a call in words of 64 bits.
+    fn words_of(&mut self, argument: &str) -> ReadResult<Vec<String>> {
+        let (own, bytes) = self.memory_of_call(argument)?;
+        let mut words = Vec::new();
+        for (number, begin) in (0..bytes).step_by(8).enumerate() {
+            let word = self.names.fresh(&format!("call_word_{number}"));
+            for (offset, size) in pieces((bytes - begin).min(8)) {
+                let (bits, at) = (8 * size, begin + offset);
+                if offset == 0 {
+                    self.push(&format!("ld.local.u{bits} {word}_{size}, [{own}+{at}]"));
+                    let wide = format!("cvt.u64.u{bits} {word}, {word}_{size}");
+                    self.push(&if size == 8 { format!("mov.u64 {word}, {word}_8") } else { wide });
+                    continue;
+                }
+                let shift = 8 * offset;
+                self.push(&format!("ld.local.u{bits} {word}_{size}, [{own}+{at}]"));
+                self.push(&format!("cvt.u64.u{bits} {word}_more, {word}_{size}"));
+                self.push(&format!("shl.b64 {word}_more, {word}_more, {shift}"));
+                self.push(&format!("or.b64 {word}, {word}, {word}_more"));
+            }
+            words.push(word);
+        }
+        Ok(words)
+    }
+
     /// `brx.idx r, TABLE`. An index beyond the table has no meaning: it counts as the last one.
     pub(super) fn branch_by_table(
         &mut self,
@@ -109,4 +229,16 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// The accesses of at most eight bytes that make so many bytes: each with its offset.
+fn pieces(bytes: u32) -> Vec<(u32, u32)> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let size = [8, 4, 2, 1].into_iter().find(|size| at + size <= bytes).unwrap_or(1);
+        all.push((at, size));
+        at += size;
+    }
+    all
 }

@@ -77,6 +77,13 @@ struct FunctionReader<'m, 'a> {
     returned: bool,
     /// The first bytes of the words to which a part of the result is stored.
     words_returned: BTreeSet<u32>,
+    /// The functions of other modules that it calls, with the registers of the addresses of their memory.
+    called: BTreeMap<String, String>,
+    /// The register that all these calls share.
+    calls: Option<String>,
+    /// Registers with generic addresses of local memory, and whether one of them is stored.
+    local_addresses: BTreeSet<String>,
+    passes_local: bool,
     builder: FunctionBuilder,
     refused: Vec<Refused>,
     /// The line of the current instruction.
@@ -123,6 +130,10 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         result: None,
         returned: false,
         words_returned: BTreeSet::new(),
+        called: BTreeMap::new(),
+        calls: None,
+        local_addresses: BTreeSet::new(),
+        passes_local: false,
         builder: FunctionBuilder::new(Dialect::Ptx),
         refused: Vec::new(),
         line,
@@ -133,6 +144,10 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         reader.refused.push(Refused { line, why });
     }
     reader.body(index);
+    if reader.passes_local && !reader.called.is_empty() {
+        let why = "a call of a function without a body, which may have the address of local memory";
+        reader.refused.push(Refused { line, why: why.to_owned() });
+    }
     let result = reader.returned_words();
     let lifted = reader.builder.finish(reader.refused)?;
     Ok(Function {
@@ -239,6 +254,23 @@ impl<'a> FunctionReader<'_, 'a> {
         }
     }
 
+    /// Follows generic addresses of local memory to where they are stored, as arguments are. `made`: whether this
+    /// instruction makes one.
+    fn follow_local(&mut self, instruction: &Instruction<'a>, opcode: &str, made: bool) {
+        if !made && self.local_addresses.is_empty() {
+            return;
+        }
+        let operands = operand::split(&instruction.operands_text());
+        let Some((first, rest)) = operands.split_first() else { return };
+        let from = rest.iter().flat_map(|one| operand::elements(one));
+        let known = from.into_iter().any(|one| self.local_addresses.contains(&one));
+        if opcode == "st" {
+            self.passes_local |= known;
+        } else if made || known && matches!(opcode, "mov" | "add" | "selp" | "cvta" | "or") {
+            self.local_addresses.insert(first.clone());
+        }
+    }
+
     fn instruction(&mut self, instruction: &Instruction<'a>) -> ReadResult<()> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
@@ -254,6 +286,7 @@ impl<'a> FunctionReader<'_, 'a> {
             format!("@{negated}{} ", self.names.plain(guard))
         });
         let part = |name: &str| parts[1..].contains(&name);
+        self.follow_local(instruction, opcode, opcode == "cvta" && part("local") && !part("to"));
         if instruction.memory && parts[1..].iter().any(|part| part.starts_with("param")) {
             return self.parameter(instruction, &guard, &parts);
         }

@@ -7,7 +7,7 @@ use ptx::{BodyItem, MemoryDeclaration};
 use crate::function::is_reserved;
 
 /// A PTX name with the characters that a column allows.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let name = name.strip_prefix('%').unwrap_or(name);
     let first = name.starts_with(|c: char| c.is_ascii_digit());
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });

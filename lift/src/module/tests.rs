@@ -332,7 +332,7 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
     assert_eq!(
         refused("", "call f, (r1);\nadd.rz.f32 r1, r2, r3;\ncp.async.wait_all;\nadd.u32 r1, r2;"),
         [
-            "8: a call of `f`, which has no body in this module",
+            "8: a call with arguments in registers",
             "9: `add.rz.f32`: rounding other than to nearest",
             "10: `cp.async.wait_all`: asynchronous operations and mbarriers",
             "11: `add.u32 r1, r2`: wrong operands for `add.u32`",
@@ -358,6 +358,14 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
     assert_eq!(
         refused(".func f()\n{\ncall f;\nret;\n}", "call f;\ncall d, (r1), P;"),
         ["6: a recursive call of `f`", "13: an indirect call"]
+    );
+    assert_eq!(
+        refused(
+            ".extern .func f(.param .b64 p);",
+            ".local .align 8 .b8 v[8]; .param .b64 q; mov.u64 d, v; cvta.local.u64 d, d;\n\
+             st.param.b64 [q], d;\ncall f, (q);"
+        ),
+        ["5: a call of a function without a body, which may have the address of local memory"]
     );
     assert_eq!(
         refused(".global .u32 g[4];", "ld.u32 r1, g[2];"),

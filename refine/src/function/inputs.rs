@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lift::external::is_memory;
 use lift::function::{EntryValue, Function, Language, Refused};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
@@ -279,7 +280,9 @@ pub(super) fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     for (place, values) in wanted(scans) {
         let memory = &mut setup.memory[place.memory];
         if memory.space == Space::Global {
-            memory.set_initial(place.offset, place.bytes, values[0]);
+            // A callee has answered, or nothing shows what follows a call when no other thread runs.
+            let answered = values.iter().find(|value| **value != 0 && is_memory(&memory.name));
+            memory.set_initial(place.offset, place.bytes, *answered.unwrap_or(&values[0]));
         }
     }
 }

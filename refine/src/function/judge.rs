@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use lift::external::is_memory;
 use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
 use model::isa::atom::AtomicOp;
@@ -521,6 +522,11 @@ fn case<'a>(
         values.copied().filter(|value| *value != begins).collect()
     };
     let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
+    let alone = |memory: usize| {
+        let parameters = sides[0].parameters.iter().zip(&setup.arguments);
+        let mut of = parameters.filter(|(_, given)| **given == Argument::Pointer(memory));
+        of.any(|(parameter, _)| parameter.no_alias)
+    };
     let mut locations: Vec<MeetingLocation> = scans[0]
         .uses
         .iter()
@@ -536,6 +542,8 @@ fn case<'a>(
             wanted: wanted(one.place),
             like_another: false,
             in_word: words.contains_key(&one.place),
+            of_callee: is_memory(&setup.memory[one.place.memory].name),
+            alone: alone(one.place.memory),
         })
         .collect();
     for memory in setup.memory.len() - OWN..setup.memory.len() {
@@ -552,6 +560,8 @@ fn case<'a>(
             wanted: Vec::new(),
             like_another: false,
             in_word: false,
+            of_callee: false,
+            alone: false,
         });
     }
     let mut roles = BTreeSet::new();

@@ -38,6 +38,10 @@ pub struct MeetingLocation {
     pub like_another: bool,
     /// Whether the target accesses it as a part of a word: then other threads can swap it.
     pub in_word: bool,
+    /// Whether it belongs to a function of another module that the function calls.
+    pub of_callee: bool,
+    /// Whether no other pointer leads to it: only the function itself and what it calls with this one access it.
+    pub alone: bool,
 }
 
 /// Shapes for a function that accesses `x` and later `y`, in the notation of rows; `z` is between partners.
@@ -68,6 +72,9 @@ const FENCED: &str = "R | st y; f.sc; ld x | st x";
 
 /// The partner takes what the function gives back: a lock, or one of a count. `y` then has the value it began with.
 const GIVEN_BACK: [&str; 2] = ["R | swap.acq y; unless; st x", "R | swap.acq y; unless; ld x"];
+
+/// A callee, as another thread: it is asked at `y` and answers at `z`, and what it does with `x` happens in between.
+const CALLED: [&str; 2] = ["R | ld.acq y; if; ld x; st.rel z", "R | ld.acq y; if; st x; st.rel z"];
 
 /// The same for one place.
 const SINGLES: &[&str] =
@@ -152,6 +159,7 @@ pub fn contexts(
             maker.pair(&shape, [p, q], [&[], &[]]);
         }
     }
+    maker.callees(&places);
     for shape in SINGLES.iter().map(|text| shape(text)) {
         for &place in &places {
             maker.pair(&shape, [place, place], [&[], &[]]);
@@ -272,6 +280,33 @@ impl ContextBuilder<'_> {
             *value = wanted;
             self.place(&varied, frame);
         }
+    }
+
+    /// What a callee may do between what it is asked and what it answers.
+    fn callees(&mut self, places: &[usize]) {
+        let link = self.link;
+        let shapes = CALLED.map(shape);
+        for &asked in places.iter().filter(|at| self.locations[**at].of_callee) {
+            let ByteRange { memory, offset, bytes } = self.locations[asked].place;
+            let answer = ByteRange { memory, offset: offset + bytes, bytes };
+            let asks = self.locations[asked].writes && !self.locations[asked].plain;
+            let answered = places.iter().find(|at| self.locations[**at].place == answer);
+            let (true, Some(&answered)) = (asks, answered) else { continue };
+            if !self.locations[answered].reads || self.locations[answered].plain {
+                continue;
+            }
+            self.link = answered;
+            let others = |at: &&usize| {
+                let location = &self.locations[**at];
+                !location.of_callee && !location.alone
+            };
+            for &place in &places.iter().filter(others).copied().collect::<Vec<_>>() {
+                for shape in &shapes {
+                    self.pair(shape, [place, asked], [&[], &[]]);
+                }
+            }
+        }
+        self.link = link;
     }
 
     /// A fence of the frame makes a release or an acquire pattern of a relaxed access of the function.
