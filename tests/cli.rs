@@ -525,6 +525,7 @@ pub(crate) fn masked(text: &str) -> String {
             ("; ", " s)"),
             ("executions, ", ""),
             ("execution, ", ""),
+            ("verdict only, ", ""),
         ] {
             line = mask(&line, before, after);
         }

@@ -8,6 +8,7 @@ mod cli;
 mod contexts;
 mod cxx;
 mod defects;
+mod directed;
 #[cfg(unix)]
 mod docs;
 mod document;

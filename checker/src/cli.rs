@@ -403,7 +403,7 @@ pub struct Check {
     pub jobs: Option<u16>,
     #[command(flatten)]
     pub limits: LimitArgs,
-    /// Stop at the first execution that decides the condition; faster, but outcomes are not listed
+    /// Search only what may decide the condition, and stop there; faster, but neither outcomes nor races are listed
     #[arg(long)]
     pub verdict_only: bool,
 }

@@ -21,7 +21,7 @@ use execution::values::{Memo, Source, Values, valuations};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::program::Program;
-use model::rel::Model;
+use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
 use self::conflicts::{Conflicts, MAX_MISSES};
@@ -29,9 +29,11 @@ use self::fences::related;
 use super::account::Budget;
 use super::options::SourceOptions;
 use super::outcome::{
-    from_reads, is_overwritten, outcomes_of, overwriting, raise_flags, reads_from,
+    from_reads, is_overwritten, observes_memory, outcomes_of, overwriting, raise_flags,
+    raise_stuck, reads_from,
 };
-use super::plan::{self, Bounds, Plan, Stage};
+use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
+use super::sought::{PartialOutcome, Sought, may_matter, observed_slots};
 use super::structures::{self, Stop, Structures};
 use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
@@ -46,22 +48,25 @@ impl Engine for Enumerate {
         "enumerate"
     }
 
-    fn outcomes(
+    fn search(
         &self,
         model: &Model,
         program: &Program,
         limits: &Limits,
+        sought: Sought<'_>,
         seen: &mut ExecutionFacts,
         visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
         let ends = |held| limits.of_unfolding(held);
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
         seen.bound_reached = unfolded.bound_reached;
-        seen.executions = Some(0);
+        seen.executions = matches!(sought, Sought::Everything).then_some(0);
         let grows = plan::grows_with_choice(model);
         let air = Air::of(program, model.conventions);
         let account = Budget::new(limits);
-        let mut job = EnumerationJob { model, grows, account, air: &air, seen, visit };
+        let unending = limits.unending;
+        let mut job =
+            EnumerationJob { model, grows, sought, unending, account, air: &air, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -73,6 +78,9 @@ struct EnumerationJob<'a, 'v> {
     model: &'a Model,
     /// Whether the least co is enough and partial candidates can be dropped.
     grows: bool,
+    sought: Sought<'a>,
+    /// Whether executions that never finish are searched, too.
+    unending: bool,
     account: Budget,
     air: &'a Air,
     seen: &'a mut ExecutionFacts,
@@ -116,34 +124,72 @@ impl structures::OutcomeSearch for EnumerationJob<'_, '_> {
 
 impl Structures for EnumerationJob<'_, '_> {
     fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        let needless = unfolding.is_stuck() && !self.seen.wants_stuck(unfolding);
-        if needless || unfolding.fault().is_some() && self.seen.undefined.is_some() {
+        if !self.sought.wants(self.unending, unfolding, self.seen) {
+            return Ok(());
+        }
+        let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
+        let Some(mut options) = options else { return Ok(()) };
+        let asked = match self.sought {
+            Sought::Outcomes(asked) if !unfolding.is_stuck() => Some(asked),
+            Sought::Everything | Sought::Outcomes(_) | Sought::Undefined => None,
+        };
+        if asked.is_some() && !options.narrow(unfolding, asked) {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let options = SourceOptions::new(self.model, &structure, &mut self.account)?;
-        let Some(options) = options else { return Ok(()) };
         let before = self.account.held();
         if !self.grows {
             return self.every_order(&structure, &options);
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        let search = Enumeration::new(self, &structure, plan, options);
+        if matches!(self.sought, Sought::Undefined)
+            && unfolding.fault().is_none()
+            && !plan.flags.iter().any(|flag| undefines(self.model, flag))
+        {
+            return Ok(());
+        }
+        let search = Enumeration::new(self, asked, &structure, plan, options);
         let result = search.map_or(Ok(()), |mut search| search.run());
         self.account.release(before);
         result
     }
 }
 
+/// Whether a flag makes the program undefined.
+fn undefines(model: &Model, flag: &PlannedFlag) -> bool {
+    matches!(model.flags[flag.flag].meaning, FlagMeaning::Undefined(_))
+}
+
+/// The flags whose rise is sought, if none of them can rise later in a completion of a candidate.
+fn shrinking<R: BitRow>(
+    job: &EnumerationJob<'_, '_>,
+    u: &Unfolding<'_>,
+    plan: &Plan<R>,
+) -> Option<Vec<usize>> {
+    let model = job.model;
+    let sought = matches!(job.sought, Sought::Undefined) && u.fault().is_none();
+    let shrinks = |flag: &&PlannedFlag| shrinks_with_choice(model, model.flags[flag.flag].node);
+    let flags = || plan.flags.iter().filter(|flag| undefines(model, flag));
+    (sought && flags().all(|flag| shrinks(&flag))).then(|| flags().map(|flag| flag.node).collect())
+}
+
 struct Enumeration<'a, 'j, 'v, R> {
     job: &'a mut EnumerationJob<'j, 'v>,
+    /// What decides whether a partial candidate may have an outcome that is sought.
+    asked: Option<&'a PartialOutcome<'j>>,
     structure: &'a EventStructure<'a, R>,
     plan: Plan<R>,
     options: Vec<Vec<R>>,
-    /// Slots in the order in which they are decided.
+    /// Slots with several options, in the order in which they are decided.
     order: Vec<usize>,
     sources: Vec<Source<R>>,
+    /// The sources of the slots with one option.
+    only: Vec<Source<R>>,
+    /// Whether what memory ends with is asked about.
+    asks_memory: bool,
+    /// Flags that no longer rise once they do not, if one execution that raises a flag is all that is sought.
+    shrinking: Option<Vec<usize>>,
     /// For each slot, the writes that cover it.
     covers: Vec<R>,
     /// Slots of reads that a thread repeats for ever, each with the writes that would end that.
@@ -177,6 +223,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     /// `None` when what the program fixes is inconsistent.
     fn new(
         job: &'a mut EnumerationJob<'j, 'v>,
+        asked: Option<&'a PartialOutcome<'j>>,
         structure: &'a EventStructure<'a, R>,
         plan: Plan<R>,
         options: SourceOptions<R>,
@@ -184,9 +231,17 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let u = structure.unfolding;
         let events = structure.events();
         let options = options.slots;
-        let mut order: Vec<usize> = (0..options.len()).collect();
-        // Slots with one option first: they cost nothing and prune the rest.
-        order.sort_by_key(|&slot| options[slot].len() > 1);
+        let several = |&slot: &usize| options[slot].len() > 1;
+        let mut order: Vec<usize> = (0..options.len()).filter(several).collect();
+        if asked.is_some() {
+            let observed = observed_slots(u);
+            order.sort_by_key(|&slot| !observed[slot]);
+        }
+        let only = |of: &Vec<R>| match of[..] {
+            [writes] => Source { writes, torn: None },
+            _ => Source::default(),
+        };
+        let only: Vec<Source<R>> = options.iter().map(only).collect();
         let mut below = vec![1.0; order.len() + 1];
         for depth in (0..order.len()).rev() {
             let many = u32::try_from(options[order[depth]].len()).unwrap_or(u32::MAX);
@@ -196,12 +251,17 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let covers = u.slots.iter().map(|slot| writes_of(u, slot.cell)).collect();
         let repeats = u.slots.iter().enumerate().filter(|(_, slot)| u.repeats(slot.read));
         let repeated = repeats.map(|(index, slot)| (index, overwriting(u, slot))).collect();
+        let shrinking = shrinking(job, u, &plan);
         let mut search = Enumeration {
             job,
+            asked,
+            asks_memory: asked.is_some() && observes_memory(u.program),
+            shrinking,
             structure,
             options,
             order,
-            sources: vec![Source::default(); u.slots.len()],
+            sources: only.clone(),
+            only,
             covers,
             repeated,
             stuck: u.is_stuck(),
@@ -220,8 +280,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             told: BTreeSet::new(),
             plan,
         };
-        // With no read decided the open nodes are at their least: what they hold, every candidate
-        // holds.
+        // With no more decided than what has one option, the open nodes are at their least: what they hold,
+        // every candidate holds.
         search.run_before_co();
         if !search.close_co() {
             return None;
@@ -244,6 +304,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
 
     /// Chooses the direction of each pair of morally strong writes from `at` on.
     fn orient(&mut self, at: usize) -> Result<(), Stop> {
+        if self.asks_memory && !self.may_matter() {
+            return Ok(());
+        }
         let Some(&(a, b)) = self.free_pairs.get(at) else {
             if let Some(known) = &mut self.conflicts {
                 known.forget();
@@ -272,7 +335,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     fn decide(&mut self, depth: usize) -> Result<(), Stop> {
         let Some(&slot) = self.order.get(depth) else { return self.candidate().map(|_| ()) };
         let last = depth + 1 == self.order.len();
-        if self.stuck && !self.job.seen.wants_stuck(self.structure.unfolding) {
+        let EnumerationJob { sought, unending, seen, .. } = &*self.job;
+        if self.stuck && !sought.wants(*unending, self.structure.unfolding, seen) {
             return Ok(());
         }
         for index in 0..self.options[slot].len() {
@@ -280,10 +344,17 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
                 continue;
             }
             self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
+            if self.asked.is_some() && !self.may_matter() {
+                self.tick()?;
+                continue;
+            }
             // Testing a partial candidate pays when many candidates hang below it.
-            let test = !last && self.below[depth + 1] > 3.0 && self.options[slot].len() > 1;
+            let test = !last && self.below[depth + 1] > 3.0;
             if test && !(self.checks_may_hold() && self.partly_consistent()?) {
                 self.learn(depth, slot, index)?;
+                continue;
+            }
+            if test && !self.may_raise() {
                 continue;
             }
             if let Some(known) = &mut self.conflicts {
@@ -313,7 +384,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let sources = self.sources.clone();
         let earlier: Vec<usize> = self.order[..depth].to_vec();
         for other in earlier.into_iter().rev() {
-            self.sources.fill(Source::default());
+            self.sources.clone_from(&self.only);
             self.sources[slot] = sources[slot];
             self.sources[other] = sources[other];
             if !self.partly_consistent()? {
@@ -343,6 +414,25 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         }
         let mut values = Values::new(u, &self.sources);
         u.checks().all(|(thread, check)| values.check(thread, check) != Some(false))
+    }
+
+    /// Whether the partial candidate may have an outcome that is sought.
+    fn may_matter(&mut self) -> bool {
+        let Some(asked) = self.asked else { return true };
+        let u = self.structure.unfolding;
+        let mut values = Values::reusing(u, &self.sources, std::mem::take(&mut self.memo));
+        let co = self.oriented.last().filter(|_| self.asks_memory);
+        let may = may_matter(asked, u, &mut values, co.map(|co| co.rows.as_slice()));
+        self.memo = values.into_memo();
+        may
+    }
+
+    /// Whether a completion of the partial candidate, which was found consistent, may raise a flag, where that is
+    /// all that is sought.
+    fn may_raise(&mut self) -> bool {
+        let Some(shrinking) = &self.shrinking else { return true };
+        self.plan.run_flags();
+        shrinking.iter().any(|&node| !bits::is_empty(self.plan.node(node)))
     }
 
     fn tick(&mut self) -> Result<(), Stop> {
@@ -458,7 +548,6 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         self.order_fences(&free, &forced).map(|_| true)
     }
 
-    /// Whether some execution of the structure may make the program undefined: then each order of
     /// The candidate at hand is consistent: reports its outcomes and flags.
     fn admit(&mut self) -> Result<(), Stop> {
         let u = self.structure.unfolding;
@@ -466,8 +555,11 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let sources = std::mem::take(&mut self.sources);
         let mut values = Values::reusing(u, &sources, memo);
         let result = if values.settled() {
-            let first = self.settle();
-            if first { self.report(&sources, &mut values) } else { Ok(()) }
+            match self.settle() {
+                Ok(true) => self.report(&sources, &mut values),
+                Ok(false) => Ok(()),
+                Err(stop) => Err(stop),
+            }
         } else {
             self.admit_each(&sources)
         };
@@ -480,7 +572,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     fn admit_each(&mut self, sources: &[Source<R>]) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let all = self.job.valued(u, sources)?;
-        if all.is_empty() || !self.settle() {
+        if all.is_empty() || !self.settle()? {
             return Ok(());
         }
         for (sources, known) in &all {
@@ -494,17 +586,27 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     }
 
     /// Raises flags and counts the execution; whether its outcomes are to be reported.
-    fn settle(&mut self) -> bool {
+    fn settle(&mut self) -> Result<bool, Stop> {
         let u = self.structure.unfolding;
-        raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+        match self.job.sought {
+            Sought::Everything => raise_flags(self.job.model, u, &mut self.plan, self.job.seen),
+            Sought::Outcomes(_) => raise_stuck(u, self.job.seen),
+            Sought::Undefined => {
+                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+                let found = self.job.seen.undefined.is_some();
+                return if found { Err(Stop::Asked) } else { Ok(false) };
+            }
+        }
         if u.fault().is_some() || self.stuck {
-            return false;
+            return Ok(false);
         }
         if std::mem::replace(&mut self.reported, true) {
-            return self.observes_memory();
+            return Ok(observes_memory(u.program));
         }
-        *self.job.seen.executions.get_or_insert(0) += 1;
-        true
+        if let Some(executions) = &mut self.job.seen.executions {
+            *executions += 1;
+        }
+        Ok(true)
     }
 
     fn report(&mut self, sources: &[Source<R>], values: &mut Values<'_, R>) -> Result<(), Stop> {

@@ -14,6 +14,7 @@ use model::value::Value;
 use rustc_hash::FxHashMap;
 
 use crate::account::Budget;
+use crate::directed;
 use crate::exit::Exit;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
@@ -100,7 +101,7 @@ pub struct Task<'a> {
     pub timeout: Option<Duration>,
     /// In bytes, for each test and engine.
     pub memory: usize,
-    /// Stop as soon as the condition is decided.
+    /// Find the verdict alone, not all outcomes: see [`crate::directed`].
     pub verdict_only: bool,
     /// Whether to judge `Forbidden-by=` and `Readings=` too.
     pub blame: bool,
@@ -168,10 +169,13 @@ impl<'a> Task<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct EngineResult {
     pub engine: &'static str,
-    /// Outcomes that the filter lets through, each with the number of its executions.
+    /// Outcomes that the filter lets through, each with the number of its executions; where only the verdict was
+    /// asked for, one of them.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     pub seen: ExecutionFacts,
     pub limit: Option<Limit>,
+    /// Whether only the verdict was asked for.
+    pub directed: bool,
     /// An execution that decides the condition, if one does.
     pub witness: Option<Witness>,
 }
@@ -205,6 +209,17 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// `Sometimes 1/4`, or `Never` where executions were not counted.
+    pub fn observed(&self) -> Option<String> {
+        self.observation.map(|observation| self.with_counts(observation.name()))
+    }
+
+    /// A word, with how many executions satisfy the proposition, if that is known.
+    pub fn with_counts(&self, word: &str) -> String {
+        let (positive, all) = (self.positive, self.positive + self.negative);
+        if self.found.directed { word.to_owned() } else { format!("{word} {positive}/{all}") }
+    }
+
     pub fn exit(&self) -> Exit {
         if self.disagreement.is_some() {
             Exit::Disagreement
@@ -271,7 +286,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let (positive, negative) = counts(test, &found);
     let verdict = verdict(test, task, &found, positive, negative);
     // A search that ended early has seen both sides, or only what it was looking for.
-    let cut = task.verdict_only && found.witness.is_some();
+    let cut = found.directed && found.witness.is_some();
     let complete = found.unexplored(task).is_none() && !cut;
     let observation = match &verdict {
         Verdict::Holds | Verdict::Fails => match (positive, negative) {
@@ -303,10 +318,12 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
 
 /// Runs one engine under a model and collects its outcomes.
 pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
+    if task.verdict_only {
+        return directed::run(test, task, engine, model);
+    }
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
     let limits = task.limits();
     let program = &test.program;
-    let stops_early = task.verdict_only && !program.may_be_undefined();
     let mut seen = ExecutionFacts::default();
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
     let witness = &mut found.witness;
@@ -317,7 +334,7 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
             *executions += 1;
             return ControlFlow::Continue(());
         }
-        if test.filter.as_ref().is_some_and(|filter| !filter.holds(program, outcome)) {
+        if !test.passes(outcome) {
             return ControlFlow::Continue(());
         }
         outcomes.insert(outcome.into(), 1);
@@ -329,24 +346,27 @@ pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> 
         if decides && witness.is_none() {
             *witness = Some(show());
         }
-        if decides && stops_early { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        ControlFlow::Continue(())
     });
     // The map is ordered before anybody sees it.
     #[expect(clippy::iter_over_hash_type, reason = "collected into an ordered map")]
     for (outcome, executions) in outcomes {
         found.outcomes.insert(outcome.into_vec(), executions);
     }
-    // What was tried stands for all values only where nobody asks which is the greater.
+    found.limit = result.and(account.check()).and(aired(test, &seen)).err();
+    found.seen = seen;
+    found
+}
+
+/// What was tried of values out of thin air stands for all values only where nobody asks which is the greater.
+pub(crate) fn aired(test: &Test, seen: &ExecutionFacts) -> Result<(), Limit> {
     let orders = test.proposition.compares_by_order()
         || test.filter.as_ref().is_some_and(Prop::compares_by_order);
-    let aired = match seen.thin_air {
+    match seen.thin_air {
         ThinAir::None => Ok(()),
         ThinAir::Some if !orders => Ok(()),
         ThinAir::Some | ThinAir::More => Err(Limit::ThinAir),
-    };
-    found.seen = seen;
-    found.limit = result.and(account.check()).and(aired).err();
-    found
+    }
 }
 
 fn counts(test: &Test, found: &EngineResult) -> (u64, u64) {
@@ -484,7 +504,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
             has.engine, not.engine
         ));
     }
-    if task.verdict_only && !test.program.may_be_undefined() {
+    if task.verdict_only {
         let decided = [a, b].map(|found| {
             let (positive, negative) = counts(test, found);
             verdict(test, task, found, positive, negative)
@@ -539,11 +559,8 @@ fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Stri
         }
         (Verdict::Fails, None) => {
             let expected = test.quantifier.name();
-            let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
-            Some(match judgement.observation {
-                Some(observation) => {
-                    format!("expected {expected}, observed {} {positive}/{all}", observation.name())
-                }
+            Some(match judgement.observed() {
+                Some(observed) => format!("expected {expected}, observed {observed}"),
                 None => format!("expected {expected}, an execution contradicts it"),
             })
         }

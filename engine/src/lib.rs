@@ -8,6 +8,7 @@
 
 pub mod account;
 pub mod concrete;
+pub mod directed;
 pub mod enumerate;
 pub mod exit;
 pub mod explain;
@@ -22,6 +23,7 @@ pub mod resting;
 mod smt;
 #[cfg(feature = "smt")]
 pub mod solve;
+pub mod sought;
 pub mod structures;
 pub mod stuck;
 pub mod witness;
@@ -38,6 +40,7 @@ use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::value::Value;
 
+use sought::Sought;
 use witness::Witness;
 
 /// How far an engine may go.
@@ -174,9 +177,14 @@ impl ExecutionFacts {
     /// Whether an execution of this structure, in which some threads never end, would say anything
     /// new: where a thread stays, or what makes the program undefined.
     pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
+        self.knows_less_than(unfolding)
+            || self.undefined.is_none() && unfolding.program.may_be_undefined()
+    }
+
+    /// Whether a thread stays where none was seen to stay.
+    fn knows_less_than(&self, unfolding: &Unfolding<'_>) -> bool {
         let known = |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of == stuck);
         !unfolding.stuck().iter().all(known)
-            || self.undefined.is_none() && unfolding.program.may_be_undefined()
     }
 }
 
@@ -192,11 +200,25 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Visits every outcome.
     fn outcomes(
         &self,
         model: &Model,
         program: &Program,
         limits: &Limits,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
+    ) -> Result<(), Limit> {
+        self.search(model, program, limits, Sought::Everything, seen, visit)
+    }
+
+    /// Visits the outcomes that are sought.
+    fn search(
+        &self,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        sought: Sought<'_>,
         seen: &mut ExecutionFacts,
         visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit>;

@@ -1,7 +1,7 @@
 //! The possible sources of each slot of an event structure, shared by the axiomatic engines.
 
 use execution::expr::ExprId;
-use execution::structure::{EventStructure, writes_of};
+use execution::structure::writes_of;
 use execution::unfold::Unfolding;
 use model::bits::{BitRel, BitRow};
 use model::memory::Extent;
@@ -12,6 +12,7 @@ use model::value::{Value, little_endian, low_bytes};
 use super::Limit;
 use super::account::Budget;
 use super::outcome::overwriting;
+use super::sought::{self, PartialOutcome};
 
 /// The sources each slot may choose from; more than one write in a source is a torn read.
 pub struct SourceOptions<R> {
@@ -24,11 +25,9 @@ impl<R: BitRow> SourceOptions<R> {
     /// `None` when some slot has no source: the structure has no candidate.
     pub fn new(
         model: &Model,
-        structure: &EventStructure<'_, R>,
+        u: &Unfolding<'_>,
         account: &mut Budget,
     ) -> Result<Option<SourceOptions<R>>, Limit> {
-        let u = structure.unfolding;
-        let mut rf = BitRel::empty(u.events.len());
         let mut slots = Vec::with_capacity(u.slots.len());
         let required = required_values(u);
         let mut bound = ValueBounds::new(u);
@@ -68,15 +67,34 @@ impl<R: BitRow> SourceOptions<R> {
             if options.is_empty() {
                 return Ok(None);
             }
-            for option in &options {
-                for write in option.events() {
-                    rf.insert(write, slot.read);
-                }
-            }
             slots.push(options);
         }
-        Ok(Some(SourceOptions { slots, rf }))
+        Ok(Some(SourceOptions { rf: union(u, &slots), slots }))
     }
+
+    /// Drops the options that no sought candidate has; false when a slot has none left.
+    pub fn narrow(&mut self, u: &Unfolding<'_>, asked: Option<&PartialOutcome<'_>>) -> bool {
+        let count = |slots: &[Vec<R>]| slots.iter().map(Vec::len).sum::<usize>();
+        let before = count(&self.slots);
+        if !sought::narrow(asked, u, &mut self.slots) {
+            return false;
+        }
+        if count(&self.slots) != before {
+            self.rf = union(u, &self.slots);
+        }
+        true
+    }
+}
+
+/// All options, as a relation from writes to reads.
+pub(crate) fn union<R: BitRow>(u: &Unfolding<'_>, slots: &[Vec<R>]) -> BitRel<R> {
+    let mut rf = BitRel::empty(u.events.len());
+    for (slot, options) in u.slots.iter().zip(slots) {
+        for write in options.iter().flat_map(|option| option.events()) {
+            rf.insert(write, slot.read);
+        }
+    }
+    rf
 }
 
 fn own_write(u: &Unfolding<'_>, read: usize) -> Option<(ThreadId, u16)> {

@@ -14,6 +14,11 @@ use super::plan::Plan;
 use super::{ExecutionFacts, Limit, Race, Undefined};
 use crate::stuck;
 
+/// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
+pub fn observes_memory(program: &Program) -> bool {
+    program.observed.iter().any(|observed| matches!(observed, Observed::Memory { .. }))
+}
+
 /// What an outcome takes in a set of outcomes.
 pub fn bytes(program: &Program) -> usize {
     96 + size_of::<Value>() * program.observed.len()

@@ -11,7 +11,7 @@ use execution::structure::EventStructure;
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
 
-pub use self::growth::grows_with_choice;
+pub use self::growth::{grows_with_choice, shrinks_with_choice};
 
 /// What decides a node, from nothing to everything. A node of one stage needs those before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

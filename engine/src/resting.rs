@@ -126,11 +126,7 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
         if let Verdict::Undecided(why) = other.verdict {
             resting.open.push((reading, choice, why));
         } else if differs(judgement, &other) {
-            let (positive, all) = (other.positive, other.positive + other.negative);
-            let instead = match other.observation {
-                Some(observation) => format!("{} {positive}/{all}", observation.name()),
-                None => other.verdict.name().to_owned(),
-            };
+            let instead = other.observed().unwrap_or_else(|| other.verdict.name().to_owned());
             resting.on.push(Rest { reading, choice, instead });
         } else if alternative.other.dependencies == Dependencies::Semantic {
             let shown = shown_only(&alternative.model);

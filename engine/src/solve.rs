@@ -25,7 +25,7 @@ use execution::expr::Expr;
 use execution::structure::EventStructure;
 use execution::unfold::{Unfolded, Unfolding};
 use execution::values::{Source, Values, valuations};
-use model::bits::{BitRel, BitRow};
+use model::bits::BitRow;
 use model::given::Chosen;
 use model::program::{Observed, Program};
 use model::rel::{FlagMeaning, Model};
@@ -36,10 +36,11 @@ use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
 use super::account::Budget;
-use super::options::{SourceOptions, constant_bytes};
-use super::outcome::{self, from_reads, overwriting, raise_flags, reads_from};
+use super::options::{SourceOptions, constant_bytes, union};
+use super::outcome::{self, from_reads, overwriting, raise_flags, raise_stuck, reads_from};
 use super::plan::{self, Bounds, Plan, Stage};
 use super::smt::{self, Assignment, Smt};
+use super::sought::{PartialOutcome, Sought};
 use super::structures::{self, Stop, Structures};
 use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
@@ -55,11 +56,12 @@ impl Engine for Solve {
         smt::missing()
     }
 
-    fn outcomes(
+    fn search(
         &self,
         model: &Model,
         program: &Program,
         limits: &Limits,
+        sought: Sought<'_>,
         seen: &mut ExecutionFacts,
         visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
@@ -71,7 +73,8 @@ impl Engine for Solve {
         seen.bound_reached = unfolded.bound_reached;
         let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
-        let mut job = SolverJob { model, limits, air: &air, visited: &mut visited, seen, visit };
+        let visited = &mut visited;
+        let mut job = SolverJob { model, limits, sought, air: &air, visited, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -82,6 +85,7 @@ impl Engine for Solve {
 struct SolverJob<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
+    sought: Sought<'a>,
     air: &'a Air,
     /// The outcomes that have been reported.
     visited: &'a mut HashSet<Vec<Value>>,
@@ -97,22 +101,22 @@ impl structures::OutcomeSearch for SolverJob<'_, '_> {
 
 impl Structures for SolverJob<'_, '_> {
     fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        let faulty = unfolding.fault().is_some();
-        if faulty && self.seen.undefined.is_some() {
+        if !self.sought.wants(self.limits.unending, unfolding, self.seen) {
             return Ok(());
         }
-        let stuck = unfolding.is_stuck();
-        if stuck && !self.seen.wants_stuck(unfolding) {
+        let (faulty, stuck) = (unfolding.fault().is_some(), unfolding.is_stuck());
+        let mut account = Budget::new(self.limits);
+        account.hold(self.visited.len() * outcome::bytes(unfolding.program));
+        let options = SourceOptions::new(self.model, unfolding, &mut account)?;
+        let Some(mut options) = options else { return Ok(()) };
+        let asked = match self.sought {
+            Sought::Outcomes(asked) if !stuck => Some(asked),
+            Sought::Everything | Sought::Outcomes(_) | Sought::Undefined => None,
+        };
+        if !prune(unfolding, &mut options) || asked.is_some() && !options.narrow(unfolding, asked) {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let mut account = Budget::new(self.limits);
-        account.hold(self.visited.len() * outcome::bytes(unfolding.program));
-        let options = SourceOptions::new(self.model, &structure, &mut account)?;
-        let Some(mut options) = options else { return Ok(()) };
-        if !prune(&structure, &mut options) {
-            return Ok(());
-        }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
         let encoder = Encoder::new(&plan, &structure, &options.slots, account)?;
@@ -127,7 +131,8 @@ impl Structures for SolverJob<'_, '_> {
         };
         if faulty {
             search.simplify(std::iter::empty())?;
-            search.any(Term::TRUE)
+            search.any(Term::TRUE)?;
+            search.end()
         } else if stuck {
             search.stuck()
         } else {
@@ -158,11 +163,33 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
                 self.any(raised)?;
             }
         }
+        if matches!(self.job.sought, Sought::Undefined) {
+            return self.end();
+        }
         while !self.encoder.clauses.impossible() {
             let Some(found) = self.smt.solve(&self.encoder.clauses, &[])? else { break };
             self.execution(&found, &finals)?;
+            if !self.is_open() {
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// Whether anything is still sought of the structure: an outcome that was found may be all.
+    fn is_open(&self) -> bool {
+        match self.job.sought {
+            Sought::Outcomes(asked) => {
+                asked(&vec![None; self.structure.unfolding.program.observed.len()])
+            }
+            Sought::Everything | Sought::Undefined => true,
+        }
+    }
+
+    /// Ends the search if it found the one execution that is sought.
+    fn end(&self) -> Result<(), Stop> {
+        let only = matches!(self.job.sought, Sought::Undefined);
+        if only && self.job.seen.undefined.is_some() { Err(Stop::Asked) } else { Ok(()) }
     }
 
     /// Whether an execution never finishes: one in which nothing overwrites what is read for ever.
@@ -184,6 +211,9 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         for raised in raised {
             self.any(raised)?;
         }
+        if matches!(self.job.sought, Sought::Undefined) {
+            return self.end();
+        }
         self.any(Term::TRUE)
     }
 
@@ -200,6 +230,9 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     fn raised(&mut self) -> Vec<Term> {
         let u = self.structure.unfolding;
         let mut terms = Vec::new();
+        if matches!(self.job.sought, Sought::Outcomes(_)) {
+            return terms;
+        }
         for planned in &self.plan.flags {
             let meaning = self.job.model.flags[planned.flag].meaning;
             if meaning == FlagMeaning::Report || self.job.seen.undefined.is_some() {
@@ -233,12 +266,22 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             let exists = any.map_err(Limit::from)?.is_break();
             if exists {
                 self.relations(&found, &sources);
-                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+                self.raise();
                 return Ok(());
             }
             self.without_values(&taken, &sources);
         }
         Ok(())
+    }
+
+    /// Takes note of an execution, whose relations the plan holds.
+    fn raise(&mut self) {
+        let u = self.structure.unfolding;
+        if matches!(self.job.sought, Sought::Outcomes(_)) {
+            raise_stuck(u, self.job.seen);
+        } else {
+            raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+        }
     }
 
     /// The option of each slot, as an index and as a source.
@@ -289,12 +332,16 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             self.without_values(&taken, &sources);
             return Ok(());
         }
-        outcomes.retain(|(_, outcome)| self.job.visited.insert(outcome.clone()));
-        self.encoder.clauses.account.hold(outcomes.len() * outcome::bytes(u.program));
+        let mut new = vec![true; outcomes.len()];
+        for (new, (_, outcome)) in new.iter_mut().zip(&outcomes) {
+            *new = self.job.visited.insert(outcome.clone());
+        }
+        let news = new.iter().filter(|new| **new).count();
+        self.encoder.clauses.account.hold(news * outcome::bytes(u.program));
         self.encoder.clauses.account.check()?;
-        for (sources, outcome) in &outcomes {
+        for ((sources, outcome), _) in outcomes.iter().zip(&new).filter(|(_, new)| **new) {
             self.relations(found, sources);
-            raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+            self.raise();
             let (structure, encoder) = (self.structure, &self.encoder);
             let witness = || {
                 let co = order::rows(&encoder.co, |term| found.term(encoder.clauses.fold(term)));
@@ -307,8 +354,13 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
                 return Err(Stop::Asked);
             }
         }
+        let torn = sources.iter().any(|source| source.writes.count() > 1);
+        let needed = match (&outcomes[..], self.job.sought) {
+            ([(_, outcome)], Sought::Outcomes(asked)) if !torn => needed(asked, outcome),
+            _ => vec![true; u.program.observed.len()],
+        };
         let reasons = Reasons::new(&mut self.encoder, &mut self.groups, &taken);
-        reasons.block_outcome(finals, &last);
+        reasons.block_outcome(finals, &last, &needed);
         Ok(())
     }
 
@@ -347,10 +399,24 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     }
 }
 
+/// Which values of an outcome that is not sought say so: none of them can be left out. All, if it is sought.
+fn needed(asked: &PartialOutcome<'_>, outcome: &[Value]) -> Vec<bool> {
+    let mut known: Vec<Option<Value>> = outcome.iter().copied().map(Some).collect();
+    if asked(&known) {
+        return vec![true; outcome.len()];
+    }
+    for at in 0..known.len() {
+        let value = known[at].take();
+        if asked(&known) {
+            known[at] = value;
+        }
+    }
+    known.iter().map(Option::is_some).collect()
+}
+
 /// Drops the options by which a read returns a constant that a check of that read alone rejects;
 /// false when a slot has none left. The rest is found out by evaluating assignments.
-fn prune<R: BitRow>(structure: &EventStructure<'_, R>, options: &mut SourceOptions<R>) -> bool {
-    let u = structure.unfolding;
+fn prune<R: BitRow>(u: &Unfolding<'_>, options: &mut SourceOptions<R>) -> bool {
     let mut dropped = false;
     for (thread, check) in u.checks() {
         let mut leaves = Vec::new();
@@ -379,12 +445,7 @@ fn prune<R: BitRow>(structure: &EventStructure<'_, R>, options: &mut SourceOptio
         }
     }
     if dropped {
-        options.rf = BitRel::empty(u.events.len());
-        for (slot, list) in u.slots.iter().zip(&options.slots) {
-            for write in list.iter().flat_map(|option| option.events()) {
-                options.rf.insert(write, slot.read);
-            }
-        }
+        options.rf = union(u, &options.slots);
     }
     true
 }

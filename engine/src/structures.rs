@@ -35,8 +35,8 @@ pub trait OutcomeSearch: Structures {
     fn seen(&mut self) -> &mut ExecutionFacts;
 }
 
-/// Visits all structures, and, if the limits say so, those with loops that are never left as long as it matters
-/// whether they have an execution.
+/// Visits all structures, and, if the limits say so, those with loops that are never left; which of these it needs,
+/// `job` knows.
 pub fn search(
     unfolded: &Unfolded<'_>,
     limits: &Limits,
@@ -46,10 +46,7 @@ pub fn search(
         return Ok(());
     }
     let mut limit = None;
-    let visited = unfolded.visit_spinning(&mut |unfolding| {
-        let seen = job.seen();
-        seen.wants_stuck(unfolding) && one(unfolding, job, &mut limit)
-    });
+    let visited = unfolded.visit_spinning(&mut |unfolding| one(unfolding, job, &mut limit));
     let result = visited.map_err(Limit::from).and(limit.map_or(Ok(()), Err));
     let seen = job.seen();
     seen.stuck_is_known = result.is_ok() || seen.stuck.is_some();

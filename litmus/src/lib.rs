@@ -130,6 +130,11 @@ impl Test {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
+    /// Whether the filter lets an outcome through.
+    pub fn passes(&self, outcome: &[Value]) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter.holds(&self.program, outcome))
+    }
+
     /// Whether two tests are the same, except for positions in their files.
     pub fn is_same(&self, other: &Test) -> bool {
         let line_numbers = self.line_numbers.clone();

@@ -48,6 +48,13 @@ impl Comparand {
             Comparand::Observed(index) => values[index],
         }
     }
+
+    fn known(self, values: &[Option<Value>]) -> Option<Value> {
+        match self {
+            Comparand::Constant(value) => Some(value),
+            Comparand::Observed(index) => values[index],
+        }
+    }
 }
 
 /// The bits at which two terms are compared: those of the narrower one.
@@ -63,19 +70,49 @@ pub fn truncate(value: Value, bits: u32) -> Value {
 impl Prop {
     /// Whether the proposition holds of these values of [`Program::observed`]. Orders are unsigned.
     pub fn holds(&self, program: &Program, values: &[Value]) -> bool {
-        match self {
-            Prop::True => true,
-            Prop::False => false,
-            Prop::Not(prop) => !prop.holds(program, values),
-            Prop::And(props) => props.iter().all(|prop| prop.holds(program, values)),
-            Prop::Or(props) => props.iter().any(|prop| prop.holds(program, values)),
-            Prop::Implies(left, right) => {
-                !left.holds(program, values) || right.holds(program, values)
+        let known = self.evaluate(program, &|term| Some(term.value(values)));
+        known.expect("every value is known")
+    }
+
+    /// Whether the proposition holds of every outcome with these values, or of none; `None` if what is not known
+    /// may matter. It may be `None` of a proposition that no outcome changes, such as `r=0 \/ r!=0`.
+    pub fn known(&self, program: &Program, values: &[Option<Value>]) -> Option<bool> {
+        self.evaluate(program, &|term| term.known(values))
+    }
+
+    /// In the logic of three values of Kleene.
+    fn evaluate(
+        &self,
+        program: &Program,
+        value: &impl Fn(Comparand) -> Option<Value>,
+    ) -> Option<bool> {
+        // Of a list in which one side decides the whole.
+        let list = |props: &[Prop], decides: bool| {
+            let mut whole = Some(!decides);
+            for prop in props {
+                match prop.evaluate(program, value) {
+                    Some(part) if part == decides => return Some(decides),
+                    Some(_) => {}
+                    None => whole = None,
+                }
             }
+            whole
+        };
+        match self {
+            Prop::True => Some(true),
+            Prop::False => Some(false),
+            Prop::Not(prop) => prop.evaluate(program, value).map(|holds| !holds),
+            Prop::And(props) => list(props, false),
+            Prop::Or(props) => list(props, true),
+            Prop::Implies(left, right) => match left.evaluate(program, value) {
+                Some(false) => Some(true),
+                Some(true) => right.evaluate(program, value),
+                None => right.evaluate(program, value).filter(|&holds| holds),
+            },
             Prop::Atom(comparison, left, right) => {
                 let bits = width(program, *left, *right);
-                let side = |term: &Comparand| truncate(term.value(values), bits);
-                compare(*comparison, side(left), side(right))
+                let side = |term: Comparand| Some(truncate(value(term)?, bits));
+                Some(compare(*comparison, side(*left)?, side(*right)?))
             }
         }
     }

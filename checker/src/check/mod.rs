@@ -70,13 +70,12 @@ fn rule(judgement: &Judgement) -> ReportRule {
 fn case(item: &SuiteItem, test: &Test, judgement: &Judgement) -> ReportCase {
     let file = item.path.to_string_lossy().into_owned();
     let exit = judgement.exit();
-    let (positive, all) = (judgement.positive, judgement.positive + judgement.negative);
     let message = match (&judgement.disagreement, &judgement.complaint) {
         (Some(disagreement), _) => format!("engines disagree: {disagreement}"),
         (None, Some(complaint)) => complaint.clone(),
-        (None, None) => match (judgement.verdict.reason(), judgement.observation) {
+        (None, None) => match (judgement.verdict.reason(), judgement.observed()) {
             (Some(reason), _) => format!("{}, as expected: {reason}", judgement.verdict.name()),
-            (None, Some(seen)) => format!("as expected, observed {} {positive}/{all}", seen.name()),
+            (None, Some(seen)) => format!("as expected, observed {seen}"),
             (None, None) => "as expected".to_owned(),
         },
     };

@@ -75,12 +75,10 @@ fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
         return Ok(());
     }
     let observation = judgement.observation.map_or(judgement.verdict.name(), Observation::name);
-    write!(
-        out,
-        "      {observation} {}/{}",
-        judgement.positive,
-        judgement.positive + judgement.negative
-    )?;
+    write!(out, "      {}", judgement.with_counts(observation))?;
+    if judgement.found.directed {
+        return writeln!(out, ", verdict only, {}", duration(judgement.seconds));
+    }
     let plural = |count: u64| if count == 1 { "" } else { "s" };
     let outcomes = judgement.found.outcomes.len() as u64;
     write!(out, ", {outcomes} outcome{}", plural(outcomes))?;

@@ -2,10 +2,8 @@
 
 use model::bits::{self, BitRel, BitRow};
 use model::given::Chosen;
-use model::program::Observed;
-use model::rel::FlagMeaning;
 
-use super::{Enumeration, Stop, plan};
+use super::{Enumeration, Sought, Stop, observes_memory, plan, undefines};
 
 impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     /// Fences that the program orders already, by an axiom of the form "empty X - fence-sc".
@@ -30,17 +28,10 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     /// Whether some execution of the structure may make the program undefined: then each order of
     /// the fences has to be looked at.
     fn undefined_is_possible(&self) -> bool {
-        self.job.seen.undefined.is_none()
+        !matches!(self.job.sought, Sought::Outcomes(_))
+            && self.job.seen.undefined.is_none()
             && (self.structure.unfolding.fault().is_some()
-                || self.plan.flags.iter().any(|flag| {
-                    matches!(self.job.model.flags[flag.flag].meaning, FlagMeaning::Undefined(_))
-                }))
-    }
-
-    /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
-    pub(super) fn observes_memory(&self) -> bool {
-        let memory = |observed: &Observed| matches!(observed, Observed::Memory { .. });
-        self.structure.unfolding.program.observed.iter().any(memory)
+                || self.plan.flags.iter().any(|flag| undefines(self.job.model, flag)))
     }
 
     /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
@@ -94,7 +85,8 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
                 return Ok(false);
             }
             self.admit()?;
-            let every_outcome = !self.observes_memory() || self.co == self.least_co;
+            let every_outcome =
+                !observes_memory(self.structure.unfolding.program) || self.co == self.least_co;
             return Ok(every_outcome && !self.undefined_is_possible());
         };
         if related(ordered, a, b) {

@@ -17,6 +17,7 @@ use crate::options::SourceOptions;
 use crate::outcome::{
     from_reads, is_overwritten, outcomes_of, overwriting, raise_stuck, reads_from,
 };
+use crate::sought::{Sought, may_matter};
 use crate::witness::{ChosenRows, Witness};
 use crate::{Limit, Undefined};
 
@@ -46,6 +47,12 @@ impl EnumerationJob<'_, '_> {
         if slot < options.len() {
             for &writes in &options[slot] {
                 sources[slot] = Source { writes, torn: None };
+                if let Sought::Outcomes(asked) = self.sought {
+                    let u = structure.unfolding;
+                    if !u.is_stuck() && !may_matter(asked, u, &mut Values::new(u, sources), None) {
+                        continue;
+                    }
+                }
                 self.choose(structure, options, slot + 1, sources)?;
             }
             sources[slot] = Source::default();
@@ -107,7 +114,7 @@ impl EnumerationJob<'_, '_> {
                 let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));
                 any |= kept;
                 if let Some(known) = known.filter(|_| kept) {
-                    self.raise(structure, &nodes);
+                    self.raise(structure, &nodes)?;
                     if !std::mem::replace(&mut reported, true) {
                         self.tell(structure, sources, known, [&rf, &co, &fr, fsc])?;
                     }
@@ -117,13 +124,26 @@ impl EnumerationJob<'_, '_> {
         Ok(any)
     }
 
-    fn raise<R: BitRow>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
+    fn raise<R: BitRow>(
+        &mut self,
+        structure: &EventStructure<'_, R>,
+        nodes: &[BitRel<R>],
+    ) -> Result<(), Stop> {
+        self.raise_flags(structure, nodes);
+        let found = matches!(self.sought, Sought::Undefined) && self.seen.undefined.is_some();
+        if found { Err(Stop::Asked) } else { Ok(()) }
+    }
+
+    fn raise_flags<R: BitRow>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
         if let Some((thread, line, reason)) = structure.unfolding.fault() {
             let undefined = Undefined { reason: reason.to_owned(), where_: vec![(thread, line)] };
             self.seen.undefined.get_or_insert(undefined);
             return;
         }
         raise_stuck(structure.unfolding, self.seen);
+        if matches!(self.sought, Sought::Outcomes(_)) {
+            return;
+        }
         for flag in &self.model.flags {
             let FlagMeaning::Undefined(reason) = flag.meaning else { continue };
             if !nodes[usize::from(flag.node.0)].is_empty() {
@@ -141,10 +161,12 @@ impl EnumerationJob<'_, '_> {
         [rf, co, fr, fsc]: [&BitRel<R>; 4],
     ) -> Result<(), Stop> {
         let u = structure.unfolding;
-        if u.fault().is_some() || u.is_stuck() {
+        if u.fault().is_some() || u.is_stuck() || matches!(self.sought, Sought::Undefined) {
             return Ok(());
         }
-        *self.seen.executions.get_or_insert(0) += 1;
+        if let Some(executions) = &mut self.seen.executions {
+            *executions += 1;
+        }
         let mut values = Values::new(u, sources);
         for &(read, value) in known {
             values.suppose(read, value);

@@ -89,7 +89,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let options = SourceOptions::new(self.model, &structure, &mut self.account)?;
+        let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
         let Some(options) = options else { return Ok(()) };
         let mut search = CandidateSearch {
             test: self.test,

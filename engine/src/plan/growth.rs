@@ -3,26 +3,56 @@
 use model::given::Chosen;
 use model::rel::{Constraint, Model, Node, NodeId};
 
+/// How a node depends on the chosen relations.
+#[derive(Clone, Copy)]
+struct Growth {
+    /// One bit for each.
+    depends: u8,
+    /// Whether it only grows with them.
+    grows: bool,
+    /// Whether it only shrinks with them.
+    shrinks: bool,
+}
+
+fn facts(model: &Model) -> Vec<Growth> {
+    let mut facts: Vec<Growth> = Vec::with_capacity(model.nodes.len());
+    for node in &model.nodes {
+        let at = |id: NodeId| facts[usize::from(id.0)];
+        facts.push(match *node {
+            Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => {
+                Growth { depends: 0, grows: true, shrinks: true }
+            }
+            Node::Chosen(chosen) => {
+                Growth { depends: 1 << chosen as u8, grows: true, shrinks: false }
+            }
+            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => Growth {
+                depends: at(a).depends | at(b).depends,
+                grows: at(a).grows && at(b).grows,
+                shrinks: at(a).shrinks && at(b).shrinks,
+            },
+            Node::Minus(a, b) => Growth {
+                depends: at(a).depends | at(b).depends,
+                grows: at(a).grows && at(b).depends == 0,
+                shrinks: at(a).shrinks && at(b).grows,
+            },
+            Node::Inverse(a) | Node::Plus(a) => at(a),
+        });
+    }
+    facts
+}
+
+/// Whether a node of the model only loses pairs as more is chosen.
+pub fn shrinks_with_choice(model: &Model, node: NodeId) -> bool {
+    facts(model)[usize::from(node.0)].shrinks
+}
+
 /// Whether a model is one of those for which the least coherence order is enough and a broken
 /// candidate stays broken however it is completed: every axiom grows with what is chosen, but for
 /// axioms of the form "empty X - co" and "empty X - fence-sc".
 pub fn grows_with_choice(model: &Model) -> bool {
     const CO: u8 = 1 << Chosen::Co as u8 | 1 << Chosen::Fr as u8;
-    // For each node: the chosen relations it depends on, and whether it only grows with them.
-    let mut facts: Vec<(u8, bool)> = Vec::with_capacity(model.nodes.len());
-    for node in &model.nodes {
-        let at = |id: NodeId| facts[usize::from(id.0)];
-        facts.push(match *node {
-            Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => (0, true),
-            Node::Chosen(chosen) => (1 << chosen as u8, true),
-            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => {
-                (at(a).0 | at(b).0, at(a).1 && at(b).1)
-            }
-            Node::Minus(a, b) => (at(a).0 | at(b).0, at(a).1 && at(b).0 == 0),
-            Node::Inverse(a) | Node::Plus(a) => at(a),
-        });
-    }
-    let at = |id: NodeId| facts[usize::from(id.0)];
+    let facts = facts(model);
+    let at = |id: NodeId| (facts[usize::from(id.0)].depends, facts[usize::from(id.0)].grows);
     model.axioms.iter().all(|axiom| {
         let node = axiom.constraint.node();
         if at(node).1 {

@@ -128,10 +128,11 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     }
 
     /// Rules out every choice that has the same observed registers and the same final values for
-    /// the same reasons. `last` has the write of each final value.
-    pub(super) fn block_outcome(mut self, finals: &[Final], last: &[usize]) {
+    /// the same reasons. `last` has the write of each final value; of what is observed only what is `needed` counts.
+    pub(super) fn block_outcome(mut self, finals: &[Final], last: &[usize], needed: &[bool]) {
         let program = self.u.program;
-        for (index, &observed) in program.observed.iter().enumerate() {
+        for (index, &observed) in program.observed.iter().enumerate().filter(|(at, _)| needed[*at])
+        {
             let shown = match observed {
                 Observed::Register { thread, register } => {
                     let path = self.u.paths[usize::from(thread.0)];
@@ -144,7 +145,9 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
             }
         }
         for (index, (choice, &at)) in finals.iter().zip(last).enumerate() {
-            self.last(index, choice, at);
+            if needed[choice.observed] {
+                self.last(index, choice, at);
+            }
         }
         if self.torn {
             // Which mixtures there are depends on the checks too.

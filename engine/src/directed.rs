@@ -1,0 +1,118 @@
+//! The verdict of one test alone: only what may decide its condition is searched.
+//!
+//! Three questions are asked of an engine, each ending at its first answer: is there an outcome that decides the
+//! condition; if not, is there any outcome that passes the filter, and any at all; and if the program may be
+//! undefined, is it. No set of outcomes is kept.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use litmus::{Quantifier, Test};
+use model::rel::{FlagMeaning, Model};
+use model::value::Value;
+
+use crate::judge::{EngineResult, Task, aired};
+use crate::sought::Sought;
+use crate::{Engine, ExecutionFacts, Limit, Limits};
+
+/// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
+/// outcome that passes the filter, if there is one.
+pub(crate) fn run(
+    test: &Test,
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    model: &Model,
+) -> EngineResult {
+    let limits = task.limits();
+    let mut found =
+        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let searched = decide(test, engine, model, &limits, &mut found);
+    // One execution decides, whatever else there is.
+    let searched = match searched {
+        Ok(()) if found.witness.is_none() => settle(test, engine, model, &limits, &mut found),
+        searched => searched,
+    };
+    let undefined = if may_be_undefined(test, model) {
+        make_undefined(test, engine, model, &limits, &mut found)
+    } else {
+        Ok(())
+    };
+    found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
+    found
+}
+
+/// Looks for an outcome that decides the condition.
+fn decide(
+    test: &Test,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: &Limits,
+    found: &mut EngineResult,
+) -> Result<(), Limit> {
+    let program = &test.program;
+    let decides = test.quantifier != Quantifier::ForAll;
+    let asked = |outcome: &[Option<Value>]| {
+        passes(test, outcome) && test.proposition.known(program, outcome) != Some(!decides)
+    };
+    let limits = Limits { unending: false, ..*limits };
+    let EngineResult { seen, outcomes, witness, .. } = found;
+    let mut visit = |outcome: &[Value], show: &dyn Fn() -> crate::witness::Witness| {
+        if !test.passes(outcome) || test.proposition.holds(program, outcome) != decides {
+            return ControlFlow::Continue(());
+        }
+        outcomes.insert(outcome.to_vec(), 1);
+        *witness = Some(show());
+        ControlFlow::Break(())
+    };
+    engine.search(model, program, &limits, Sought::Outcomes(&asked), seen, &mut visit)
+}
+
+/// Looks for an outcome that passes the filter, for any outcome, and for executions that never finish.
+fn settle(
+    test: &Test,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: &Limits,
+    found: &mut EngineResult,
+) -> Result<(), Limit> {
+    let (any, passing) = (Cell::new(false), Cell::new(false));
+    let asked = |outcome: &[Option<Value>]| !any.get() || !passing.get() && passes(test, outcome);
+    let EngineResult { seen, outcomes, .. } = found;
+    let mut visit = |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
+        any.set(true);
+        if !passing.get() && test.passes(outcome) {
+            passing.set(true);
+            outcomes.insert(outcome.to_vec(), 1);
+        }
+        ControlFlow::Continue(())
+    };
+    engine.search(model, &test.program, limits, Sought::Outcomes(&asked), seen, &mut visit)
+}
+
+/// Looks for an execution that makes the program undefined.
+fn make_undefined(
+    test: &Test,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: &Limits,
+    found: &mut EngineResult,
+) -> Result<(), Limit> {
+    let mut seen = ExecutionFacts::default();
+    let visit =
+        &mut |_: &[Value], _: &dyn Fn() -> crate::witness::Witness| ControlFlow::Continue(());
+    let result = engine.search(model, &test.program, limits, Sought::Undefined, &mut seen, visit);
+    found.seen.undefined = seen.undefined;
+    found.seen.thin_air = found.seen.thin_air.max(seen.thin_air);
+    result
+}
+
+/// Whether an outcome with these values may pass the filter.
+fn passes(test: &Test, outcome: &[Option<Value>]) -> bool {
+    test.filter.as_ref().is_none_or(|filter| filter.known(&test.program, outcome) != Some(false))
+}
+
+/// Whether some execution might make the program undefined under this model: in C++ any data race does.
+fn may_be_undefined(test: &Test, model: &Model) -> bool {
+    let races = FlagMeaning::Undefined("data-race");
+    test.program.may_be_undefined() || model.flags.iter().any(|flag| flag.meaning == races)
+}
