@@ -47,19 +47,23 @@ fn verdict(test: &Test, full: &Full) -> &'static str {
     let decides = test.quantifier != Quantifier::ForAll;
     let passing = || full.outcomes.iter().filter(|outcome| test.passes(outcome));
     let found = passing().any(|outcome| test.proposition.holds(&test.program, outcome) == decides);
-    match (full.seen.undefined.is_some(), found, test.quantifier) {
-        (true, ..) => "undefined",
-        (false, true, Quantifier::Exists) => "holds",
-        (false, true, Quantifier::NotExists | Quantifier::ForAll) => "fails",
-        (false, false, _) if full.seen.bound_reached => "undecided",
-        (false, false, _) if full.outcomes.is_empty() && full.seen.stuck.is_some() => "stuck",
-        (false, false, _) if full.outcomes.is_empty() => "undecided",
-        (false, false, Quantifier::Exists) => "fails",
-        (false, false, Quantifier::NotExists | Quantifier::ForAll) => "holds",
+    let exists = test.quantifier == Quantifier::Exists;
+    if full.seen.undefined.is_some() {
+        "undefined"
+    } else if found {
+        if exists { "holds" } else { "fails" }
+    } else if full.seen.bound_reached {
+        "undecided"
+    } else if full.outcomes.is_empty() {
+        if full.seen.stuck.is_some() { "stuck" } else { "undecided" }
+    } else if exists {
+        "fails"
+    } else {
+        "holds"
     }
 }
 
-/// Numbers that look random: SplitMix64.
+/// Numbers that look random: `SplitMix64`.
 struct Dice(u64);
 
 impl Dice {
@@ -126,22 +130,22 @@ fn ask(dice: &mut Dice, test: &mut Test, full: &Full) {
 fn agrees(test: &Test, task: &Task<'_>, full: &Full) -> Result<(), String> {
     let judged = judge(test, task);
     let (now, before) = (judged.verdict.name(), verdict(test, full));
-    let text = || {
+    let question = || {
         let (quantifier, what) = (test.quantifier.name(), test.proposition.text(&test.program));
         let filter = test.filter.as_ref().map(|filter| filter.text(&test.program));
         format!("{quantifier} ({what}), filter {filter:?}")
     };
     if now != before {
         let why = judged.verdict.reason().unwrap_or_default();
-        return Err(format!("directed: {now} ({why}), full: {before}; {}", text()));
+        return Err(format!("directed: {now} ({why}), full: {before}; {}", question()));
     }
     let tested = full.outcomes.iter().any(|outcome| test.passes(outcome));
     let (found, settled) = (&judged.found, judged.found.witness.is_none());
     if before != "undefined" && found.outcomes.is_empty() == tested {
-        return Err(format!("only one search has an outcome that passes; {}", text()));
+        return Err(format!("only one search has an outcome that passes; {}", question()));
     }
     if before != "undefined" && settled && found.seen.stuck.is_some() != full.seen.stuck.is_some() {
-        return Err(format!("only one search has an execution that never ends; {}", text()));
+        return Err(format!("only one search has an execution that never ends; {}", question()));
     }
     if let Some(undefined) = &found.seen.undefined {
         let other = full.seen.undefined.as_ref().map(|of| of.reason.as_str());
