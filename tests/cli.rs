@@ -47,6 +47,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("gen-twice", &["gen", "MP", "Rfe PodRR Fre PodWW"]),
     ("gen-none", &["gen", "MP", "--accesses", "acquire.gpu"]),
     ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
+    ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
     ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
     (
         "ptx-explain-parameters",

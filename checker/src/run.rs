@@ -319,7 +319,8 @@ fn gen_command(
 ) -> io::Result<Exit> {
     let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
-    let engines = if command.check { engines(command.engine, err)? } else { Some(Vec::new()) };
+    let judges = command.check || command.frontier;
+    let engines = if judges { engines(command.engine, err)? } else { Some(Vec::new()) };
     let Some(engines) = engines else { return Ok(Exit::BadInput) };
     generation::command(command, &model, &engines, |tests| progress(tests, "tests"), out, err)
 }

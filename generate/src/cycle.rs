@@ -249,8 +249,7 @@ impl Cycle {
 
     /// `MP+po-release.gpu+acquire.gpu-po@gpu`: the family, each thread, and the placement.
     pub fn name(&self) -> String {
-        let plain = self.shape.plain();
-        let family = family::of(&plain).map_or_else(|| family::systematic(&plain), str::to_owned);
+        let family = family::name(&self.shape.plain());
         format!("{family}{}@{}", self.suffix(), self.arrangement.word())
     }
 

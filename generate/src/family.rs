@@ -58,8 +58,13 @@ pub fn of(plain: &CycleShape) -> Option<&'static str> {
     SHAPES.get(plain).copied()
 }
 
+/// The name of a cycle without fences and dependencies: its family, or what its threads do.
+pub fn name(plain: &CycleShape) -> String {
+    of(plain).map_or_else(|| systematic(plain), str::to_owned)
+}
+
 /// A name for a cycle without a family: what each thread does, in its order.
-pub fn systematic(shape: &CycleShape) -> String {
+fn systematic(shape: &CycleShape) -> String {
     let threads = shape.threads().into_iter().map(|accesses| {
         shape.directions[accesses].iter().map(|direction| direction.letter()).collect()
     });

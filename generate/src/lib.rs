@@ -22,6 +22,7 @@
 pub mod build;
 pub mod cycle;
 pub mod family;
+pub mod frontier;
 pub mod notation;
 pub mod places;
 pub mod question;

@@ -174,6 +174,22 @@ impl Pattern {
         })
     }
 
+    /// Whether the cycle is the one of its rotations at its arrangement that a frontier lists.
+    pub(crate) fn is_listed_here(&self, cycle: &Cycle) -> bool {
+        self.turns.iter().all(|&(thread, first)| {
+            let other = cycle.rotated(thread, first);
+            other.arrangement != cycle.arrangement
+                || other >= *cycle
+                || !self.symmetric && !self.contains(&other)
+        })
+    }
+
+    /// Whether no rotation gives the cycles of this arrangement to an earlier one.
+    pub fn is_least(&self, arrangement: usize) -> bool {
+        let one = &self.arrangements[arrangement];
+        !self.symmetric || self.turns.iter().all(|&(thread, _)| one.rotated(thread) >= *one)
+    }
+
     /// Each cycle once.
     pub fn cycles(&self) -> impl Iterator<Item = Cycle> + '_ {
         (0..self.labelled()).map(|number| self.cycle(number)).filter(|cycle| self.is_listed(cycle))

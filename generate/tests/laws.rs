@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use engine::{ENGINES, Limits};
 use generate::build;
 use generate::cycle::Cycle;
+use generate::frontier::Lattice;
 use generate::notation;
 use generate::question::{CycleAnswer, ask};
 use generate::space::{CycleSpace, Pattern, Ranges};
@@ -441,4 +442,46 @@ fn strengthening_a_generated_test_never_allows_its_outcome() {
         }
     }
     assert!(strengthened > 100, "only {strengthened} were strengthened");
+}
+
+#[test]
+fn the_frontier_settles_every_choice_as_it_is_judged() {
+    let some = ranges(
+        &[
+            CycleAnnotation::Weak,
+            CycleAnnotation::Relaxed(Scope::Cta),
+            CycleAnnotation::Relaxed(Scope::Gpu),
+            CycleAnnotation::Acquire(Scope::Gpu),
+            CycleAnnotation::Release(Scope::Gpu),
+        ],
+        &[Via::Plain, Via::Addr, Via::Fence(FenceOrder::AcqRel, Scope::Gpu), SC],
+        &[Scope::Cta, Scope::Gpu],
+    );
+    let mut judged = (0, 0);
+    for name in ["MP", "SB", "LB", "S"] {
+        let pattern = Pattern::of(&notation::read(name).expect("a family"), &some);
+        for arrangement in 0..pattern.arrangements.len() {
+            let lattice = Lattice::new(&pattern, arrangement).expect("it is small");
+            let frontier = lattice.frontier(&mut |cycle| answer(cycle));
+            let place = &pattern.arrangements[arrangement];
+            let all = (0..pattern.labelled()).map(|number| pattern.cycle(number));
+            let here: Vec<Cycle> = all.filter(|cycle| cycle.arrangement == *place).collect();
+            let allowed = |cycle: &&Cycle| answer(cycle) == CycleAnswer::Allowed;
+            let count = here.iter().filter(allowed).count() as u64;
+            assert_eq!(frontier.allowed, count, "{name}");
+            assert_eq!(frontier.forbidden, here.len() as u64 - count, "{name}");
+            assert!(frontier.strongest_allowed.iter().all(|cycle| allowed(&cycle)), "{name}");
+            assert!(!frontier.weakest_forbidden.iter().any(|cycle| allowed(&cycle)), "{name}");
+            for cycle in &frontier.strongest_allowed {
+                for number in 0..cycle.shape.len() {
+                    for other in stronger(cycle, number).into_iter().filter(|other| other != cycle)
+                    {
+                        assert!(!here.contains(&other) || !allowed(&&other), "{}", other.name());
+                    }
+                }
+            }
+            judged = (judged.0 + frontier.judged, judged.1 + here.len() as u64);
+        }
+    }
+    assert!(judged.0 * 10 < judged.1, "{judged:?}");
 }

@@ -14,7 +14,8 @@ Example: a test; all tests of a family, written; how many tests there are; their
   causeway gen 'PodWW ReleaseGpu Rfe AcquireGpu PodRR Fre'
   causeway gen SB --accesses weak,relaxed.gpu --po po,fence.sc.gpu --place cta,gpu --out tests
   causeway gen --threads 2..3 --accesses all --po all --place all --count
-  causeway gen --threads 3 --accesses relaxed.gpu --po po,fence.acq_rel.gpu --check";
+  causeway gen --threads 3 --accesses relaxed.gpu --po po,fence.acq_rel.gpu --check
+  causeway gen MP --accesses weak,relaxed.gpu,acquire.gpu,release.gpu --po po,fence.acq_rel.gpu --frontier";
 
 /// Which cycles to make tests of.
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -60,8 +61,12 @@ pub struct Gen {
     /// Judge the tests and print how many are allowed and forbidden; with --out, the tests expect their verdict
     #[arg(long)]
     pub check: bool,
+    /// Print, for each cycle and placement, the strongest choices that allow its outcome and the weakest that
+    /// forbid it. Stronger choices never allow more, so few are judged
+    #[arg(long, conflicts_with_all = ["count", "list", "sample", "out", "check"])]
+    pub frontier: bool,
     /// The engine to use
-    #[arg(long, value_enum, default_value_t = EngineName::Enumerate, requires = "check")]
+    #[arg(long, value_enum, default_value_t = EngineName::Enumerate)]
     pub engine: EngineName,
     #[command(flatten)]
     pub judging: Judging,

@@ -14,6 +14,7 @@ use indicatif::ProgressBar;
 use model::rel::Model;
 
 use super::args::Gen;
+use super::frontiers::{self, FrontierJob};
 use super::work::{CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
 use crate::run;
@@ -35,6 +36,19 @@ pub fn command(
         writeln!(out, "{}", space.count())?;
         return Ok(Exit::AsExpected);
     }
+    let bound = command.judging.bound;
+    let limits = || Limits {
+        bound,
+        deadline: command.limits.timeout.map(|time| Instant::now() + time),
+        memory: command.limits.bytes(),
+        unending: false,
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = command.jobs.map_or(cores, usize::from);
+    if command.frontier {
+        let asked = FrontierJob { model, engines, limits: &limits, jobs };
+        return frontiers::print(&space, &asked, progress, out, err);
+    }
     let source = match command.sample {
         Some(count) => CycleSource::Drawn(space.sample(count as usize, command.seed)),
         None => CycleSource::All(&space),
@@ -49,20 +63,12 @@ pub fn command(
         writeln!(err, "help: --count counts them, --check judges them, --sample 1000 draws some")?;
         return Ok(Exit::BadInput);
     }
-    let bound = command.judging.bound;
-    let limits = || Limits {
-        bound,
-        deadline: command.limits.timeout.map(|time| Instant::now() + time),
-        memory: command.limits.bytes(),
-        unending: false,
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let job = Job {
         model,
         engines: if command.check { engines } else { &[] },
         limits: &limits,
         text,
-        jobs: command.jobs.map_or(cores, usize::from),
+        jobs,
     };
     if let Some(folder) = &command.out
         && let Err(error) = fs::create_dir_all(folder)

@@ -2,6 +2,7 @@
 
 pub mod args;
 mod command;
+mod frontiers;
 mod work;
 
 pub use command::command;

@@ -1,0 +1,139 @@
+//! Prints the frontiers of a space.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use engine::exit::Exit;
+use engine::{Engine, Limits, interrupt, parallel};
+use generate::cycle::Cycle;
+use generate::frontier::{Frontier, Lattice, MOST_POINTS};
+use generate::question::{CycleAnswer, ask};
+use generate::space::CycleSpace;
+use indicatif::ProgressBar;
+use model::rel::Model;
+
+/// How frontiers are found.
+pub(super) struct FrontierJob<'a> {
+    pub(super) model: &'a Model,
+    /// At least one; all have to agree.
+    pub(super) engines: &'a [&'static dyn Engine],
+    pub(super) limits: &'a (dyn Fn() -> Limits + Sync),
+    pub(super) jobs: usize,
+}
+
+/// A frontier, and what engines disagree about on the way.
+struct FoundFrontier {
+    name: String,
+    frontier: Frontier,
+    disagreement: Option<String>,
+}
+
+pub(super) fn print(
+    space: &CycleSpace,
+    job: &FrontierJob<'_>,
+    progress: impl Fn(usize) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let mut lattices = Vec::new();
+    for pattern in &space.patterns {
+        for arrangement in 0..pattern.arrangements.len() {
+            // Another placement has the same cycles, turned.
+            if !pattern.is_least(arrangement) {
+                continue;
+            }
+            let Some(lattice) = Lattice::new(pattern, arrangement) else {
+                let cycle = &pattern.shape;
+                writeln!(
+                    err,
+                    "error: `{cycle}` has more than {MOST_POINTS} choices at one placement"
+                )?;
+                writeln!(err, "help: shorten the lists of --accesses and --po")?;
+                return Ok(Exit::BadInput);
+            };
+            lattices.push(lattice);
+        }
+    }
+    let start = Instant::now();
+    let bar = progress(lattices.len());
+    let (mut settled, mut judged, mut other) = (0, 0, 0);
+    let mut disagreement = None;
+    let work = |index: usize| job.find(&lattices[index]);
+    parallel::in_order(lattices.len(), job.jobs, &work, &mut |found| {
+        let Some((_, found)) = found else { return Ok(()) };
+        bar.inc(1);
+        settled += found.frontier.allowed + found.frontier.forbidden;
+        judged += found.frontier.judged;
+        other += found.frontier.other;
+        bar.suspend(|| one(&found, out))?;
+        disagreement = disagreement.take().or(found.disagreement);
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    let names: Vec<&str> = job.engines.iter().map(|engine| engine.name()).collect();
+    writeln!(
+        out,
+        "{}: {settled} choices settled by {judged} judgements   ({}; {:.1} s)",
+        if lattices.len() == 1 {
+            "1 frontier".to_owned()
+        } else {
+            format!("{} frontiers", lattices.len())
+        },
+        names.join(", "),
+        start.elapsed().as_secs_f64()
+    )?;
+    if interrupt::raised() {
+        writeln!(err, "interrupted: not every frontier is found")?;
+    }
+    Ok(match disagreement {
+        Some(words) => {
+            writeln!(err, "error: engines disagree: {words}")?;
+            Exit::Disagreement
+        }
+        None if other > 0 => Exit::Undecided,
+        None => Exit::AsExpected,
+    })
+}
+
+impl FrontierJob<'_> {
+    fn find(&self, lattice: &Lattice<'_>) -> FoundFrontier {
+        let mut disagreement = None;
+        let frontier = lattice.frontier(&mut |cycle| {
+            if interrupt::raised() {
+                return CycleAnswer::Undecided(engine::Limit::Interrupted.text());
+            }
+            let answers = self.engines.iter().map(|e| ask(cycle, self.model, *e, &(self.limits)()));
+            let answers: Vec<CycleAnswer> = answers.collect();
+            let decided = |answer: &&CycleAnswer| !matches!(answer, CycleAnswer::Undecided(_));
+            let known: Vec<&CycleAnswer> = answers.iter().filter(decided).collect();
+            if known.windows(2).any(|pair| pair[0] != pair[1]) && disagreement.is_none() {
+                disagreement = Some(cycle.words());
+            }
+            known.first().copied().unwrap_or(&answers[0]).clone()
+        });
+        FoundFrontier { name: lattice.name(), frontier, disagreement }
+    }
+}
+
+fn one(found: &FoundFrontier, out: &mut dyn Write) -> io::Result<()> {
+    let Frontier { strongest_allowed, weakest_forbidden, allowed, forbidden, other, judged } =
+        &found.frontier;
+    let others =
+        if *other > 0 { format!(", {other} undefined or undecided") } else { String::new() };
+    writeln!(
+        out,
+        "{}: {allowed} allowed, {forbidden} forbidden{others}; {judged} judged",
+        found.name
+    )?;
+    for (what, cycles) in
+        [("strongest allowed", strongest_allowed), ("weakest forbidden", weakest_forbidden)]
+    {
+        if !cycles.is_empty() {
+            writeln!(out, "  {what}")?;
+            let mut names: Vec<String> = cycles.iter().map(Cycle::name).collect();
+            names.sort();
+            names.iter().try_for_each(|name| writeln!(out, "    {name}"))?;
+        }
+    }
+    Ok(())
+}
