@@ -1,6 +1,7 @@
 //! The workspace's tests: one binary, so that it links once.
 
 mod agree;
+mod attack;
 mod barriers;
 mod broken;
 mod cited;
@@ -26,6 +27,7 @@ mod load_bearing;
 mod lower;
 mod lowering;
 mod machine;
+mod meetings;
 mod mutants;
 mod numbers;
 mod oracle;

@@ -49,3 +49,34 @@ fn numbers_are_negative_and_next_to_limits() {
         assert_eq!(finding(&[wrong]).verdict, Verdict::WrongValue, "{wrong:?}");
     }
 }
+
+/// With some number the target repeats a loop for ever, or leaves its memory.
+#[test]
+fn a_target_ends_where_its_source_does() {
+    let kernel = |compared: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<4>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\nmov.u32 %r2, 0;\nL:\n\
+             st.global.u32 [%rd1], %r2;\nadd.s32 %r2, %r2, 1;\nsetp.{compared} %p1, %r2, %r1;\n@%p1 bra L;\nret;\n}}\n"
+        )
+    };
+    let (source, endless) = (kernel("lt.u32"), kernel("ne.u32"));
+    let finding = said(&source, &endless).finding;
+    assert_eq!(finding.verdict, Verdict::WrongValue, "{}", finding.why);
+    assert!(finding.why.contains("repeats a loop"), "{}", finding.why);
+    assert!(finding.context.is_some_and(|context| context.contains("param_1=0")));
+    let guarded = |compared: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u32 n)\n{{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<4>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u32 %r1, [n];\nsetp.{compared} %p1, %r1, 4;\n\
+             mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n@%p1 st.global.u32 [%rd3], 1;\nret;\n}}\n"
+        )
+    };
+    let finding = said(&guarded("lt.u32"), &guarded("lt.s32")).finding;
+    assert_eq!(finding.verdict, Verdict::WrongValue, "{}", finding.why);
+    assert!(finding.why.contains("accesses an address outside"), "{}", finding.why);
+}

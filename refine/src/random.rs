@@ -139,10 +139,14 @@ fn candidates(source: Step) -> Vec<Vec<Step>> {
 }
 
 /// Numbers from a seed: splitmix64.
-struct RandomNumbers(u64);
+pub(crate) struct RandomNumbers(u64);
 
 impl RandomNumbers {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn new(seed: u64) -> RandomNumbers {
+        RandomNumbers(seed)
+    }
+
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.0;
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -151,11 +155,11 @@ impl RandomNumbers {
         usize::try_from((bits ^ (bits >> 31)) % end).expect("less than the end")
     }
 
-    fn one_in(&mut self, number: usize) -> bool {
+    pub(crate) fn one_in(&mut self, number: usize) -> bool {
         self.below(number) == 0
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 }
@@ -566,7 +570,7 @@ pub fn judge(
     pairs: usize,
 ) -> RandomReport {
     let refiner = Refiner { tearing: false, ..refiner };
-    let mut numbers = RandomNumbers(seed);
+    let mut numbers = RandomNumbers::new(seed);
     let mut report = RandomReport::default();
     // Alternately, so that the few targets of one kind are not hidden among many of the other.
     while report.pairs < pairs {

@@ -84,7 +84,7 @@ impl Memory {
         }
     }
 
-    fn declaration(&self) -> String {
+    pub fn declaration(&self) -> String {
         let mut text = format!(".{} .u{} {}", self.space.name(), 8 * self.element, self.name);
         if self.count > 1 || !self.initial.is_empty() {
             write!(text, "[{}]", self.count).expect("a string takes it");

@@ -13,10 +13,10 @@ use model::value::{Value, low_bytes, low64};
 
 use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
 use super::decisions::dictionary;
-use super::judge::{JudgeResult, SIDES, found, refused};
+use super::judge::{JudgeResult, LocatedFinding, SIDES, found, refused};
 use super::scan::{ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, scan};
 use super::subword;
-use super::variety::varied;
+use super::variety::{Varied, astray, varied};
 use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::Verdict;
@@ -36,6 +36,8 @@ pub(super) struct Inputs {
     pub(super) setups: Vec<ScannedSetup>,
     /// Those with which both sides only run alone.
     pub(super) alone: Vec<ScannedSetup>,
+    /// The finding for an input with which the source ends and the target does not.
+    pub(super) astray: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     pub(super) one_sided: [Vec<(usize, bool)>; 2],
 }
@@ -96,19 +98,25 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     let mut coverage = Coverage::default();
     coverage.add(&first);
     let mut chosen = vec![(setup.clone(), first)];
-    let mut tried = 0;
+    // Many numbers are undefined in LLVM IR, such as those that overflow with `nsw`, and the reader has no flags.
+    let defined = source.language != Language::Cxx;
+    let (mut tried, mut gone) = (0, None);
     let narrow = setup.narrow(sides).map(|other| (true, other));
     for (always, other) in narrow.into_iter().chain(others(&setup, sides)) {
         tried += 1;
         if tried > TRIED || !always && coverage.is_complete() {
             break;
         }
+        let unscanned = other.clone();
         let scanned = match scans(&other) {
             // With these arguments it may access more memory than with the first ones.
             Err((_, ScanError::Outside { .. })) => refitted(&empty, &other, sides, *refiner),
             scanned => scanned.ok().map(|scanned| (other, scanned)),
         };
-        let Some((other, scanned)) = scanned else { continue };
+        let Some((other, scanned)) = scanned else {
+            gone = gone.or_else(|| astray(&unscanned, sides, refiner).filter(|_| defined));
+            continue;
+        };
         if !coverage.add(&scanned) && !always {
             continue;
         }
@@ -147,11 +155,11 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    // Many numbers are undefined in LLVM IR, such as those that overflow with `nsw`, and the reader has no flags.
-    let defined = source.language != Language::Cxx;
     let first = kept.first().filter(|_| defined);
-    let alone = first.map(|first| varied(first, sides, refiner)).unwrap_or_default();
-    Ok(Inputs { setups: kept, alone, one_sided: coverage.one_sided() })
+    let Varied { setups: alone, astray } =
+        first.map(|first| varied(first, sides, refiner)).unwrap_or_default();
+    let astray = gone.or(astray);
+    Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
 }
 
 /// Whether a thread writes memory of which the program promises that no thread writes it.

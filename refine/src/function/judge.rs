@@ -21,9 +21,10 @@ use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
 use super::follows::follows;
 use super::inputs::{Inputs, inputs, wanted};
-use super::partner::{self, MeetingLocation, OWN, contexts};
+use super::partner::{self, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
+use super::variety::TakenPaths;
 use super::weaken::{self, PassedContext};
 use super::{progress, run};
 use crate::cited;
@@ -73,6 +74,9 @@ fn compared(
 ) -> JudgeResult<LocatedFinding> {
     let mut all = cases(source, target, refiner)?;
     let (mut finding, at) = judged(&mut all)?;
+    if all.astray.as_ref().is_some_and(|(astray, _)| *astray == finding) {
+        return Ok((finding, at));
+    }
     finding.notes.extend(promised(&all.setups));
     if all.setups.iter().any(|(case, ..)| !case.words.is_empty()) {
         finding.notes.push(PARTS_OF_WORDS.to_owned());
@@ -136,30 +140,32 @@ fn with_notes(mut finding: Finding, [source, target]: [&Function; 2]) -> Finding
 }
 
 /// A finding, and the instruction at fault.
-type LocatedFinding = (Finding, FaultLines);
+pub(super) type LocatedFinding = (Finding, FaultLines);
 
 /// A setup, the accesses of both sides in it, and its contexts.
-type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
+pub(super) type JudgedSetup<'a> = (RefinementCase<'a>, [ThreadScan; 2], Vec<Context>);
 
 pub(super) type JudgeResult<T> = Result<T, Box<Finding>>;
 
 /// All choices of inputs, with their contexts.
-struct Cases<'a> {
-    setups: Vec<JudgedSetup<'a>>,
+pub(super) struct Cases<'a> {
+    pub(super) setups: Vec<JudgedSetup<'a>>,
     /// Those without other threads.
     alone: Vec<JudgedSetup<'a>>,
+    /// The finding for an input with which the source ends and the target does not.
+    astray: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     one_sided: [Vec<(usize, bool)>; 2],
 }
 
-fn cases<'a>(
+pub(super) fn cases<'a>(
     source: &'a Function,
     target: &'a Function,
     mut refiner: Refiner<'a>,
 ) -> JudgeResult<Cases<'a>> {
     signatures(source, target)?;
     let sides = [source, target];
-    let Inputs { setups, alone, one_sided } = inputs(sides, &mut refiner)?;
+    let Inputs { setups, alone, astray, one_sided } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
     let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
@@ -171,16 +177,22 @@ fn cases<'a>(
         }
         cases.push((case, scans, all));
     }
+    let barriers = cases.iter().any(|(_, scans, _)| scans[0].has_barriers());
+    let setups = cases.iter().map(|(case, ..)| &case.setup).filter(|_| barriers);
+    let mut taken = TakenPaths::new(setups, sides, &refiner);
     let alone = alone.into_iter().map(|(setup, scans)| {
         let case = case(setup, &scans, sides, refiner);
-        let context = partner::alone(case.locations.len());
-        (case, scans, vec![context])
+        let mut all = vec![partner::alone(case.locations.len())];
+        if barriers && taken.add(&scans) {
+            all.extend(meetings(&scans[0], &case.locations, &scopes));
+        }
+        (case, scans, all)
     });
-    Ok(Cases { setups: cases, alone: alone.collect(), one_sided })
+    Ok(Cases { setups: cases, alone: alone.collect(), astray, one_sided })
 }
 
 fn judged(
-    Cases { setups: cases, alone, one_sided }: &mut Cases<'_>,
+    Cases { setups: cases, alone, astray, one_sided }: &mut Cases<'_>,
 ) -> JudgeResult<LocatedFinding> {
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
@@ -199,14 +211,22 @@ fn judged(
             return Ok(found);
         }
     }
+    if let Some(found) = astray {
+        return Ok(found.clone());
+    }
     let followed = followed(cases, refiner.within(FOLLOWING_SHARE));
     let all = number(cases);
     if followed {
         confirm(cases);
     }
     let mut search = ContextSearch::default();
-    if let Some(found) = refuted(cases, &mut search, followed)? {
-        return Ok(found);
+    for (.., contexts) in &mut *alone {
+        contexts.retain(|context| !context.is_alone());
+    }
+    for cases in [&mut *cases, alone].into_iter().take(if followed { 1 } else { 2 }) {
+        if let Some(found) = refuted(cases, &mut search, followed)? {
+            return Ok(found);
+        }
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), nowhere));
@@ -250,10 +270,10 @@ fn judged(
     let unseen = unseen(cases, one_sided);
     // Code that no context reaches may need what the others do not.
     let sufficient = if unseen.is_empty() && untried == 0 {
-        for (case, ..) in &mut *cases {
+        for (case, ..) in cases.iter_mut().chain(&mut *alone) {
             case.refiner = refiner;
         }
-        less(cases).map_err(|why| refused("context", &why))?
+        less(cases, alone).map_err(|why| refused("context", &why))?
     } else {
         None
     };
@@ -424,7 +444,7 @@ fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFindi
 }
 
 /// The finding for an outcome that the target adds, and the instruction at fault.
-fn located(
+pub(super) fn located(
     refutation: Refutation,
     case: &RefinementCase<'_>,
     scans: &[ThreadScan; 2],
@@ -439,9 +459,12 @@ fn located(
 
 /// The parts of the target that can be removed, in all setups. Listings are skipped: a weaker promise need
 /// not be an instruction of SASS.
-fn less(cases: &mut [JudgedSetup<'_>]) -> Result<Option<String>, Refused> {
+fn less<'a>(
+    cases: &mut [JudgedSetup<'a>],
+    alone: &mut [JudgedSetup<'a>],
+) -> Result<Option<String>, Refused> {
     let mut held = Vec::new();
-    for (case, _, contexts) in &mut *cases {
+    for (case, _, contexts) in cases.iter_mut().chain(alone) {
         if matches!(case.target.language, Language::Sass(_)) {
             return Ok(None);
         }

@@ -5,6 +5,7 @@
 //! [`partner`]s. A side that cannot be read refuses only its own function (reading R95).
 
 pub mod ask;
+mod attack;
 pub mod bind;
 mod blind;
 pub mod decisions;
@@ -28,6 +29,7 @@ use std::path::PathBuf;
 
 use lift::function::{Function, Functions, Refusals};
 
+pub use self::attack::Attacked;
 use self::fault::FaultLines;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, RefusedPart, Verdict};
@@ -128,6 +130,18 @@ pub fn follows(pair: &FunctionPair, refiner: Refiner<'_>) -> bool {
     let (Some(Ok(source)), Some(Ok(target))) = (&pair.source, &pair.target) else { return false };
     let (source, target) = (parts::in_parts(source, target), parts::in_parts(target, source));
     judge::follows_in_all(&source, &target, refiner)
+}
+
+/// Judges a pair in random contexts; `None` if a side cannot be read.
+pub fn attack(
+    pair: &FunctionPair,
+    refiner: Refiner<'_>,
+    seed: u64,
+    contexts: usize,
+) -> Option<Result<Attacked, Box<Finding>>> {
+    let (Some(Ok(source)), Some(Ok(target))) = (&pair.source, &pair.target) else { return None };
+    let (source, target) = (parts::in_parts(source, target), parts::in_parts(target, source));
+    Some(attack::attack(&source, &target, refiner, seed, contexts))
 }
 
 /// The finding for sides of which at least one cannot be read.

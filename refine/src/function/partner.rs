@@ -180,6 +180,18 @@ pub fn contexts(
     maker.all
 }
 
+/// The contexts of a function whose partners meet it at its barriers.
+pub fn meetings(
+    scan: &ThreadScan,
+    locations: &[MeetingLocation],
+    scopes: &BTreeSet<Scope>,
+) -> Vec<Context> {
+    let mut maker =
+        ContextBuilder { locations, link: locations.len() - 1, scopes, all: Vec::new() };
+    maker.barriers(scan);
+    maker.all
+}
+
 /// The context without other threads, for so many places.
 pub fn alone(locations: usize) -> Context {
     Context {
@@ -386,9 +398,9 @@ impl ContextBuilder<'_> {
 
     /// Partners that meet the function at its barriers, and access a place between two of them.
     fn barriers(&mut self, scan: &ThreadScan) {
-        let met = scan.barriers.iter().flatten();
+        let met = scan.barriers.iter().flatten().take(MEETINGS);
         let barriers: Vec<ContextOp> = met.map(|&meeting| ContextOp::Barrier(meeting)).collect();
-        if barriers.is_empty() || barriers.len() > MEETINGS {
+        if barriers.is_empty() {
             return;
         }
         let cluster = barriers.iter().any(|op| *op != ContextOp::Barrier(Step::Barrier));

@@ -73,7 +73,7 @@ pub struct ThreadScan {
     pub ordered: BTreeSet<(usize, usize)>,
     /// What the comparisons of the thread depend on.
     pub decisions: DecisionScan,
-    /// The barriers of the thread; `None` if they differ between paths.
+    /// The barriers of the thread, on the path with most of them; `None` if some path meets others.
     pub barriers: Option<Vec<Step>>,
     /// Whether the thread has fences.
     pub fences: bool,
@@ -315,7 +315,9 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
     if scan.paths.is_empty() && scan.bound_reached {
         return Err(ScanError::Cut);
     }
-    scan.barriers = barriers.first().cloned().filter(|_| barriers.len() == 1);
+    // A thread that has ended holds up no barrier, so that partners can go on alone.
+    let most = barriers.iter().max_by_key(|met| met.len());
+    scan.barriers = most.filter(|most| barriers.iter().all(|met| most.starts_with(met))).cloned();
     let fence = |line: &Line| matches!(line.instruction, Instruction::Fence(_));
     scan.fences = program.threads[0].lines.iter().any(fence);
     scan.decisions = DecisionScan::new(program, &unfolded, options);
@@ -326,6 +328,11 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
 }
 
 impl ThreadScan {
+    /// Whether partners can meet the thread at barriers.
+    pub fn has_barriers(&self) -> bool {
+        self.barriers.as_ref().is_some_and(|met| !met.is_empty())
+    }
+
     /// Whether each read was tried with every value that leads elsewhere.
     pub fn is_complete(&self) -> bool {
         !self.computes_addresses && !self.only_strong

@@ -7,12 +7,15 @@ use lift::function::Function;
 use model::memory::Space;
 use model::value::{low_bits, low_bytes, low64};
 
-use super::bind::{Argument, Setup, bind};
+use super::bind::{Argument, Memory, Setup, bind};
 use super::decisions::dictionary;
+use super::fault::FaultLines;
 use super::inputs::{SIZES, ScannedSetup, accessed, fill, scanned, specials, wanted};
+use super::judge::{LocatedFinding, SIDES};
 use super::scan::{ByteRange, ScanError, ThreadScan, alone};
 use crate::language::SourceId;
 use crate::refiner::Refiner;
+use crate::verdict::{Finding, Verdict};
 
 /// The maximum number of further inputs.
 const MOST: usize = 96;
@@ -20,22 +23,34 @@ const MOST: usize = 96;
 /// The maximum number of inputs in which one number is negative.
 const ALONE: usize = 24;
 
-/// Further inputs for the first choice, with what both sides do with them.
+/// How often a loop body of the target may be executed where the source executes each at most as often as the bound
+/// allows.
+const ROUNDS: u32 = 32;
+
+/// What both sides do, or which of them is not scanned and why.
+type ScannedSides = Result<[ThreadScan; 2], (&'static str, ScanError)>;
+
+/// Further inputs, and what both sides do with them.
+#[derive(Default)]
+pub(super) struct Varied {
+    pub(super) setups: Vec<ScannedSetup>,
+    /// The finding for an input with which the source ends and the target does not.
+    pub(super) astray: Option<LocatedFinding>,
+}
+
+/// Further inputs for the first choice.
 pub(super) fn varied(
     (setup, scans): &ScannedSetup,
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
-) -> Vec<ScannedSetup> {
+) -> Varied {
     let mut all: Vec<ScannedSetup> = Vec::new();
     let known: BTreeSet<ByteRange> = accessed(scans).collect();
-    let ran = |mut other: Setup| {
-        let mut found = scanned(&other, sides, refiner, alone);
-        for size in &SIZES[..3] {
-            let Err((_, ScanError::Outside { .. })) = found else { break };
-            for memory in other.memory.iter_mut().filter(|memory| memory.grows) {
-                memory.count = memory.count.max(size / memory.element);
-            }
-            found = scanned(&other, sides, refiner, alone);
+    let mut gone = None;
+    let mut ran = |mut other: Setup| {
+        let found = grown(&mut other, sides, refiner);
+        if gone.is_none() {
+            gone = found.as_ref().err().and_then(|stop| of_stop(stop, &other, sides, refiner));
         }
         let scans = found.ok()?;
         if accessed(&scans).all(|place| known.contains(&place)) {
@@ -69,7 +84,88 @@ pub(super) fn varied(
         change.apply(&mut other);
         all.extend(ran(other));
     }
-    all
+    Varied { setups: all, astray: gone }
+}
+
+/// Scans both sides without other threads, with memory that they stay inside, as far as there is any.
+fn grown(setup: &mut Setup, sides: [&Function; 2], refiner: &Refiner<'_>) -> ScannedSides {
+    let mut found = scanned(setup, sides, refiner, alone);
+    for size in &SIZES {
+        let Err((_, ScanError::Outside { .. })) = found else { break };
+        for memory in setup.memory.iter_mut().filter(|memory| memory.grows) {
+            memory.count = memory.count.max(size / memory.element);
+        }
+        found = scanned(setup, sides, refiner, alone);
+    }
+    found
+}
+
+/// The finding if the target does not end alone with an input, where the source does.
+pub(super) fn astray(
+    setup: &Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Option<LocatedFinding> {
+    let mut setup = setup.clone();
+    let stop = grown(&mut setup, sides, refiner).err()?;
+    of_stop(&stop, &setup, sides, refiner)
+}
+
+fn of_stop(
+    (side, stop): &(&str, ScanError),
+    setup: &Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Option<LocatedFinding> {
+    let mut stop = stop.clone();
+    if *side == SIDES[1] && stop == ScanError::Cut {
+        let longer = Refiner { bound: ROUNDS, ..*refiner };
+        (_, stop) = grown(&mut setup.clone(), sides, &longer).err()?;
+    }
+    // The source is scanned first.
+    let (line, why) = match stop {
+        _ if *side != SIDES[1] => return None,
+        ScanError::Outside { line } => {
+            let why = "the target accesses memory outside of its parameters and variables";
+            (Some(line), why.to_owned())
+        }
+        ScanError::Fault { line, why } => (Some(line), format!("the target accesses {why}")),
+        ScanError::Cut => (None, format!("the target repeats a loop more than {ROUNDS} times")),
+        ScanError::Limit(_) | ScanError::Events => return None,
+    };
+    let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+    let why = format!("run alone, {why}{at}, and the source ends");
+    let registers = setup.column(sides[1], &Default::default()).initial.into_iter();
+    let registers = registers.map(|(name, value)| format!("{name}={value}"));
+    let memory = setup.memory.iter().map(Memory::declaration).filter(|text| text.contains('='));
+    let context = format!("alone, with {}", registers.chain(memory).collect::<Vec<_>>().join("; "));
+    let finding = Finding { context: Some(context), ..Finding::new(Verdict::WrongValue, why) };
+    Some((finding, FaultLines { source: None, target: line }))
+}
+
+/// The paths that the source takes without other threads, as the lines of their accesses.
+pub(super) struct TakenPaths {
+    known: BTreeSet<Vec<usize>>,
+}
+
+impl TakenPaths {
+    /// Those with these inputs.
+    pub(super) fn new<'s>(
+        setups: impl Iterator<Item = &'s Setup>,
+        sides: [&Function; 2],
+        refiner: &Refiner<'_>,
+    ) -> TakenPaths {
+        let mut taken = TakenPaths { known: BTreeSet::new() };
+        for scans in setups.filter_map(|setup| scanned(setup, sides, refiner, alone).ok()) {
+            taken.add(&scans);
+        }
+        taken
+    }
+
+    /// Adds the path of a scan without other threads. Returns whether it is new.
+    pub(super) fn add(&mut self, [source, _]: &[ThreadScan; 2]) -> bool {
+        self.known.insert(source.paths.iter().flatten().map(|access| access.line).collect())
+    }
 }
 
 /// A change of an input.
