@@ -10,7 +10,7 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 use crate::formats::{self, formats};
-use crate::{fmt, lower, suite};
+use crate::{fmt, generation, lower, suite};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
@@ -26,7 +26,6 @@ const ALIAS: &str = "litmus/suite/release-and-acquire-patterns/MP+alias-second-s
 const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help", &["--help"]),
     ("help-check", &["check", "--help"]),
-    ("help-gen", &["gen", "--help"]),
     ("help-explain", &["explain", "--help"]),
     ("help-model", &["model", "--help"]),
     ("help-lint", &["lint", "--help"]),
@@ -41,14 +40,6 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("help-sass-decode", &["sass", "decode", "--help"]),
     ("help-sass-explain", &["sass", "explain", "--help"]),
     ("help-sass-read", &["sass", "read", "--help"]),
-    ("gen-unknown-edge", &["gen", "PodWW Rfe PodRR Fer"]),
-    ("gen-direction", &["gen", "PodWW Rfe PodWR Fre"]),
-    ("gen-unknown-choice", &["gen", "MP", "--accesses", "weak,relased.gpu"]),
-    ("gen-twice", &["gen", "MP", "Rfe PodRR Fre PodWW"]),
-    ("gen-none", &["gen", "MP", "--accesses", "acquire.gpu"]),
-    ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
-    ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
-    ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
     (
         "ptx-explain-parameters",
         &["ptx", "explain", "ld.param::entry.u32 r, [k]", "@p ld.param::func.u32 r, [a]"],
@@ -561,7 +552,7 @@ fn what_users_see_is_as_recorded() {
     let mut wrong = String::new();
     let mut names = BTreeSet::new();
     let all = SNAPSHOTS.iter().chain(lower::SNAPSHOTS).chain(formats::SNAPSHOTS);
-    for &(name, arguments) in all.chain(fmt::SNAPSHOTS) {
+    for &(name, arguments) in all.chain(fmt::SNAPSHOTS).chain(generation::SNAPSHOTS) {
         assert!(names.insert(format!("{name}.txt")), "two snapshots are called {name}");
         let now = shown(arguments);
         let file = folder.join(format!("{name}.txt"));

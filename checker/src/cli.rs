@@ -85,6 +85,15 @@ pub enum Command {
     /// disagree; 4 some test is undecided; 130 the run was interrupted.
     #[command(after_help = args::EXAMPLE)]
     Gen(args::Gen),
+    /// Export litmus tests to other tools: Dartagnan, herd7, ptxas, CUDA
+    ///
+    /// Exit codes: 0 everything was exported; 2 a test could not be read, or the format cannot express it.
+    Export(args::Export),
+    /// Compare the states of a log with the allowed outcomes of its tests
+    ///
+    /// Exit codes: 0 the log has only allowed outcomes; 1 it has a forbidden one; 2 the log or a test could not be
+    /// read; 4 the outcomes of some test are not known.
+    Compare(args::Compare),
     /// Print the memory model
     Model(ModelArgs),
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas

@@ -50,6 +50,20 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Fmt(command) => format::command(command, out, err),
         Command::Gen(command) => gen_command(command, out, err),
+        Command::Export(command) => {
+            let Some(model) = model(None, &command.readings, err)? else {
+                return Ok(Exit::BadInput);
+            };
+            generation::export::command(command, &model.model, out, err)
+        }
+        Command::Compare(command) => {
+            let path = command.judging.model.as_deref();
+            let chosen = model(path, &command.judging.readings, err)?;
+            let (Some(model), Some(engines)) = (chosen, engines(command.engine, err)?) else {
+                return Ok(Exit::BadInput);
+            };
+            generation::compare::command(command, &model.model, &engines, out, err)
+        }
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),

@@ -247,10 +247,10 @@ impl Cycle {
         format!("{} @{}", self.shape.words(&annotations), self.arrangement.word())
     }
 
-    /// `MP+po-release.gpu+acquire.gpu-po@gpu`: the family, each thread, and the placement.
+    /// `MP+po-release.gpu+acquire.gpu-po+at-gpu`: the family, each thread, and the placement.
     pub fn name(&self) -> String {
         let family = family::name(&self.shape.plain());
-        format!("{family}{}@{}", self.suffix(), self.arrangement.word())
+        format!("{family}{}+at-{}", self.suffix(), self.arrangement.word())
     }
 
     /// The threads in the name of the test.

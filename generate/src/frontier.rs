@@ -133,10 +133,10 @@ impl<'p> Lattice<'p> {
         Some(Lattice { pattern, arrangement, coordinates })
     }
 
-    /// `MP@gpu`: the family, or the directions of the threads, and the placement.
+    /// `MP+at-gpu`: the family, or the directions of the threads, and the placement.
     pub fn name(&self) -> String {
         let place = self.pattern.arrangements[self.arrangement].word();
-        format!("{}@{place}", family::name(&self.pattern.shape.plain()))
+        format!("{}+at-{place}", family::name(&self.pattern.shape.plain()))
     }
 
     fn points(&self) -> usize {

@@ -15,14 +15,16 @@
 //!     .expect("it is a cycle");
 //! let cycle = Pattern::of(&written, &ranges).cycle(0);
 //! let test = build::test(&cycle, Quantifier::NotExists);
-//! assert_eq!(test.name, "SB+relaxed.gpu-fence.sc.gpu-relaxed.gpus@gpu");
+//! assert_eq!(test.name, "SB+relaxed.gpu-fence.sc.gpu-relaxed.gpus+at-gpu");
 //! assert_eq!(test.condition_text, "~exists (0:r1=0 /\\ 1:r1=0)");
 //! ```
 
 pub mod build;
 pub mod cycle;
+pub mod export;
 pub mod family;
 pub mod frontier;
+pub mod log;
 pub mod notation;
 pub mod places;
 pub mod question;

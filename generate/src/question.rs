@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use engine::sought::Sought;
+use engine::witness::Witness;
 use engine::{Engine, ExecutionFacts, Limit, Limits};
 use litmus::Comparand;
 use litmus::proposition::truncate;
@@ -32,24 +34,30 @@ impl CycleAnswer {
     }
 }
 
-/// Asks one engine for the outcome of a cycle.
+/// Asks one engine for the outcome of a cycle. Only executions that may have it are searched.
 pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -> CycleAnswer {
     let CycleProgram { program, outcome, .. } = build::program(cycle);
-    let all = program.may_be_undefined();
     let bits: Vec<u32> =
         (0..outcome.len()).map(|index| Comparand::Observed(index).bits(&program)).collect();
-    let is_it = |values: &[Value]| {
-        let same =
-            |((value, wanted), bits): ((&Value, &Value), &u32)| truncate(*value, *bits) == *wanted;
-        values.iter().zip(&outcome).zip(&bits).all(same)
+    let is_wanted = |index: usize, value: Value| truncate(value, bits[index]) == outcome[index];
+    let asked = |values: &[Option<Value>]| {
+        values.iter().enumerate().all(|(index, value)| value.is_none_or(|v| is_wanted(index, v)))
     };
     let mut seen = ExecutionFacts::default();
     let mut allowed = false;
-    let result = engine.outcomes(model, &program, limits, &mut seen, &mut |values, _| {
-        allowed |= is_it(values);
-        if allowed && !all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    let sought = Sought::Outcomes(&asked);
+    let result = engine.search(model, &program, limits, sought, &mut seen, &mut |values, _| {
+        allowed |= values.iter().enumerate().all(|(index, &value)| is_wanted(index, value));
+        if allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    match (seen.undefined, result) {
+    let undefined = if program.may_be_undefined() {
+        let (seen, visit) =
+            (&mut seen, &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(()));
+        engine.search(model, &program, limits, Sought::Undefined, seen, visit)
+    } else {
+        Ok(())
+    };
+    match (seen.undefined, result.and(undefined)) {
         (Some(undefined), _) => CycleAnswer::Undefined(undefined.reason),
         (None, _) if allowed => CycleAnswer::Allowed,
         (None, Err(limit)) => CycleAnswer::Undecided(limit.text()),

@@ -1,13 +1,13 @@
-//! The arguments of `causeway gen`.
+//! The arguments of `causeway gen`, `causeway export` and `causeway compare`.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 
-use crate::cli::{EngineName, Judging, LimitArgs};
+use crate::cli::{EngineName, Judging, LimitArgs, ReadingArgs};
 
 pub const EXAMPLE: &str = "\
 Example: a test; all tests of a family, written; how many tests there are; their verdicts
@@ -75,6 +75,57 @@ pub struct Gen {
     /// The number of tests to judge in parallel [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
+}
+
+/// What tests are exported to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ExportKind {
+    /// The untyped PTX of Dartagnan.
+    Dat3m,
+    /// LISA for herd7; with --out, also the model: ptx.bell and ptx.cat.
+    HerdLisa,
+    /// A PTX module whose kernel runs each thread of the test once.
+    Ptx,
+    /// A CUDA program that runs the test many times on a GPU, and prints a histogram in the words of litmus7.
+    Cuda,
+}
+
+#[derive(Args, Debug)]
+pub struct Export {
+    /// Files, folders to search for .litmus files, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// What to write
+    #[arg(long, value_enum)]
+    pub format: ExportKind,
+    /// Write each test to a file in this folder, and their names to the file `@all`
+    #[arg(long, value_name = "FOLDER")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub readings: ReadingArgs,
+}
+
+#[derive(Args, Debug)]
+pub struct Compare {
+    /// A log of herd7, litmus7 or an exported program, or `-` for standard input
+    #[arg(value_name = "LOG")]
+    pub log: PathBuf,
+    /// The tests of the log: files, or folders to search for .litmus files
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The engine to use
+    #[arg(long, value_enum, default_value_t = EngineName::All)]
+    pub engine: EngineName,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// The log is that of a search, such as herd7's: an allowed outcome that it does not have is a difference, too
+    #[arg(long)]
+    pub complete: bool,
+    /// Show the allowed outcomes that the log does not have
+    #[arg(short, long)]
+    pub verbose: bool,
 }
 
 /// A list of choices.

@@ -1,7 +1,9 @@
-//! `causeway gen`: litmus tests from critical cycles.
+//! Commands on generated tests: `causeway gen`, `causeway export`, `causeway compare`.
 
 pub mod args;
 mod command;
+pub mod compare;
+pub mod export;
 mod frontiers;
 mod work;
 

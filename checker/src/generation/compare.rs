@@ -1,0 +1,161 @@
+//! `causeway compare`: the states of a log beside the allowed outcomes of tests.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use engine::Engine;
+use engine::exit::Exit;
+use engine::judge::{Task, Verdict, judge};
+use generate::log::{self, LoggedState};
+use litmus::Test;
+use model::rel::Model;
+
+use super::args::Compare;
+use crate::input::{self, shown};
+use crate::kind::FileKind;
+use crate::run;
+
+/// Compares each test of the log that some file has.
+pub fn command(
+    command: &Compare,
+    model: &Model,
+    engines: &[&'static dyn Engine],
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let text = match input::read(&command.log) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", shown(&command.log))?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let logged = match log::read(&command.log.to_string_lossy(), &text) {
+        Ok(logged) => logged,
+        Err(diagnostics) => {
+            run::complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let Some(tests) = tests(command, err)? else { return Ok(Exit::BadInput) };
+    let task = Task {
+        engines: engines.to_vec(),
+        bound: command.judging.bound,
+        timeout: command.limits.timeout,
+        memory: command.limits.bytes(),
+        ..Task::new(model)
+    };
+    let mut exit = Exit::AsExpected;
+    let (mut compared, mut equal) = (0, 0);
+    for one in &logged {
+        let Some(known) = tests.get(&one.name) else { continue };
+        compared += 1;
+        let judgement = judge(known, &task);
+        if let Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) = judgement.verdict {
+        } else {
+            let why = judgement.verdict.reason().unwrap_or_default();
+            writeln!(out, "{}: {}: {why}", one.name, judgement.verdict.name())?;
+            exit = exit.max(Exit::Undecided);
+            continue;
+        }
+        if judgement.found.unexplored(&task).is_some() {
+            writeln!(out, "{}: undecided: not all outcomes are known", one.name)?;
+            exit = exit.max(Exit::Undecided);
+            continue;
+        }
+        let found = match log::compare(one, known, judgement.found.outcomes.keys()) {
+            Ok(found) => found,
+            Err((line, name)) => {
+                writeln!(
+                    err,
+                    "error: {}:{line}: the test does not observe `{name}`",
+                    shown(&command.log)
+                )?;
+                writeln!(err, "help: add it to the test: locations [{name};]")?;
+                return Ok(Exit::BadInput);
+            }
+        };
+        let (allowed, missing) = (found.allowed, found.missing.len());
+        let total =
+            if found.seen > 0 { format!(", seen {} times", found.seen) } else { String::new() };
+        if command.complete && missing > 0 {
+            writeln!(out, "{}: {} missing", one.name, states(missing))?;
+            exit = exit.max(Exit::Differs);
+        } else if found.forbidden.is_empty() && command.complete {
+            // Thousands of tests that are as expected are counted.
+            equal += 1;
+        } else if found.forbidden.is_empty() {
+            writeln!(
+                out,
+                "{}: ok: {allowed} of {} allowed outcomes{total}",
+                one.name,
+                allowed + missing
+            )?;
+        }
+        if !found.forbidden.is_empty() {
+            writeln!(out, "{}: {} forbidden{total}", one.name, states(found.forbidden.len()))?;
+            for state in &found.forbidden {
+                writeln!(out, "  line {}: {}", state.line, shown_state(state))?;
+            }
+            exit = exit.max(Exit::Differs);
+        }
+        if command.verbose || command.complete {
+            for outcome in &found.missing {
+                writeln!(out, "  not seen: {}", known.display_outcome(outcome))?;
+            }
+        }
+    }
+    if compared == 0 {
+        writeln!(err, "error: no test of the log is in the given files")?;
+        let names: Vec<&str> = logged.iter().take(3).map(|one| one.name.as_str()).collect();
+        writeln!(err, "note: the log has {}", names.join(", "))?;
+        return Ok(Exit::BadInput);
+    }
+    let left = logged.len() - compared;
+    let left = if left > 0 { format!(", {left} not in the files") } else { String::new() };
+    let equal = if command.complete { format!(", {equal} equal") } else { String::new() };
+    writeln!(out, "{compared} compared{equal}{left}")?;
+    Ok(exit)
+}
+
+fn states(count: usize) -> String {
+    if count == 1 { "1 state is".to_owned() } else { format!("{count} states are") }
+}
+
+fn shown_state(state: &LoggedState) -> String {
+    let values: Vec<String> =
+        state.values.iter().map(|(name, value)| format!("{name}={value};")).collect();
+    let count = state.count.map_or(String::new(), |count| format!(", {count} times"));
+    format!("{}{count}", values.join(" "))
+}
+
+/// The tests of the files, by their names.
+fn tests(command: &Compare, err: &mut dyn Write) -> io::Result<Option<BTreeMap<String, Test>>> {
+    let files = match input::find(&command.paths, "litmus") {
+        Ok(files) => files,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(None);
+        }
+    };
+    let mut tests = BTreeMap::new();
+    for file in files {
+        let bytes = match input::read_kind(&file, FileKind::Litmus) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                writeln!(err, "error: {}: {error}", shown(&file))?;
+                return Ok(None);
+            }
+        };
+        match litmus::parse(&file.to_string_lossy(), &bytes) {
+            Ok(test) => {
+                tests.insert(test.name.clone(), test);
+            }
+            Err(diagnostics) => {
+                run::complain_of(&diagnostics, err)?;
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(tests))
+}

@@ -1,0 +1,118 @@
+//! `causeway export`: litmus tests for other tools.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use engine::exit::Exit;
+use generate::export::{self, ExportFormat};
+use model::rel::Model;
+
+use super::args::{Export, ExportKind};
+use crate::input::{self, shown};
+use crate::kind::FileKind;
+use crate::run;
+
+/// Exports each test. A test that a format cannot express is an error.
+pub fn command(
+    command: &Export,
+    model: &Model,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let format = match command.format {
+        ExportKind::Dat3m => ExportFormat::Dat3m,
+        ExportKind::HerdLisa => ExportFormat::HerdLisa,
+        ExportKind::Ptx => ExportFormat::Ptx,
+        ExportKind::Cuda => ExportFormat::Cuda,
+    };
+    let files = match input::find(&command.paths, "litmus") {
+        Ok(files) => files,
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    if files.is_empty() && !command.paths.is_empty() {
+        writeln!(err, "error: no .litmus file found in the given paths")?;
+        return Ok(Exit::BadInput);
+    }
+    if files.len() > 1 && command.out.is_none() {
+        writeln!(err, "error: several tests are exported to a folder")?;
+        writeln!(err, "help: --out FOLDER")?;
+        return Ok(Exit::BadInput);
+    }
+    let Some(folder) = &command.out else {
+        return match files.first() {
+            Some(file) => exported(file, format, err)?.map_or(Ok(Exit::BadInput), |text| {
+                write!(out, "{text}")?;
+                Ok(Exit::AsExpected)
+            }),
+            None => Ok(Exit::AsExpected),
+        };
+    };
+    let write_all = |name: &str, text: &str| {
+        fs::write(folder.join(name), text)
+            .map_err(|error| io::Error::other(format!("{}: {error}", shown(&folder.join(name)))))
+    };
+    fs::create_dir_all(folder)
+        .map_err(|error| io::Error::other(format!("{}: {error}", shown(folder))))?;
+    let mut names = Vec::new();
+    let mut refused = 0;
+    for file in &files {
+        let Some(text) = exported(file, format, err)? else {
+            refused += 1;
+            continue;
+        };
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}.{}", format.extension());
+        write_all(&name, &text)?;
+        names.push(name);
+    }
+    write_all("@all", &(names.join("\n") + "\n"))?;
+    if format == ExportFormat::HerdLisa {
+        write_all("ptx.bell", export::bell())?;
+        write_all("ptx.cat", &export::cat(model))?;
+    }
+    let refused = if refused > 0 { format!(", {refused} not") } else { String::new() };
+    let count = names.len();
+    writeln!(
+        out,
+        "{count} {} exported to {}{refused}",
+        if count == 1 { "test" } else { "tests" },
+        shown(folder)
+    )?;
+    Ok(if refused.is_empty() { Exit::AsExpected } else { Exit::BadInput })
+}
+
+/// The text of a test; nothing after an error was printed.
+fn exported(file: &Path, format: ExportFormat, err: &mut dyn Write) -> io::Result<Option<String>> {
+    let path = file.to_string_lossy();
+    let bytes = match input::read_kind(file, FileKind::Litmus) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", shown(file))?;
+            return Ok(None);
+        }
+    };
+    let parsed = match litmus::parse(&path, &bytes) {
+        Ok(parsed) => parsed,
+        Err(diagnostics) => {
+            run::complain_of(&diagnostics, err)?;
+            return Ok(None);
+        }
+    };
+    match export::export(&parsed, format) {
+        Ok(text) => Ok(Some(text)),
+        Err(no) => {
+            writeln!(
+                err,
+                "error: {}:{}: the format cannot express {}",
+                shown(file),
+                no.line,
+                no.what
+            )?;
+            Ok(None)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Writes litmus tests for other tools: in the dialect of Dartagnan, in herd's LISA with the model, as a PTX module, and
+//! as a CUDA program that runs the test on a GPU.
+
+mod cuda;
+mod dat3m;
+mod herd_model;
+mod kernel;
+mod lisa;
+
+use litmus::{Dialect, Test};
+use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::{Guard, Instruction, Line, Operand, Reg};
+use model::program::{InitialValue, Thread};
+
+pub use herd_model::{bell, cat};
+
+/// What a test is written as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ExportFormat {
+    /// Untyped PTX, which Dartagnan reads.
+    Dat3m,
+    /// LISA, for herd7 with the model of [`bell`] and [`cat`].
+    HerdLisa,
+    /// A module with one kernel, which ptxas assembles.
+    Ptx,
+    /// A program of CUDA that runs the test and prints a histogram.
+    Cuda,
+}
+
+impl ExportFormat {
+    /// The extension of the file.
+    pub fn extension(self) -> &'static str {
+        match self {
+            ExportFormat::Dat3m | ExportFormat::HerdLisa => "litmus",
+            ExportFormat::Ptx => "ptx",
+            ExportFormat::Cuda => "cu",
+        }
+    }
+}
+
+/// What a format cannot say, and where the test has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Inexpressible {
+    /// The line in the file, from 1.
+    pub line: usize,
+    pub what: String,
+}
+
+/// The text of the test in a format.
+pub fn export(test: &Test, format: ExportFormat) -> Result<String, Inexpressible> {
+    if test.dialect != Dialect::Ptx || test.sass.is_some() {
+        return Err(Inexpressible { line: 1, what: "a test that is not in PTX".to_owned() });
+    }
+    match format {
+        ExportFormat::Dat3m => dat3m::text(test),
+        ExportFormat::HerdLisa => lisa::text(test),
+        ExportFormat::Ptx => kernel::module(test),
+        ExportFormat::Cuda => cuda::program(test),
+    }
+}
+
+/// A line of a thread while it is exported.
+struct ExportedLine<'t> {
+    test: &'t Test,
+    thread: &'t Thread,
+    /// The number of the thread and of the line.
+    at: (usize, usize),
+    line: &'t Line,
+}
+
+impl<'t> ExportedLine<'t> {
+    /// Each line of a thread.
+    fn all(test: &'t Test, number: usize) -> impl Iterator<Item = ExportedLine<'t>> {
+        let thread = &test.program.threads[number];
+        let lines = thread.lines.iter().enumerate();
+        lines.map(move |(index, line)| ExportedLine { test, thread, at: (number, index), line })
+    }
+
+    /// The format has no words for something of this line.
+    fn refuse<T>(&self, what: &str) -> Result<T, Inexpressible> {
+        let line = self.test.line_numbers[self.at.0].get(self.at.1).copied().unwrap_or(1);
+        Err(Inexpressible { line, what: format!("{what}: `{}`", self.line.text) })
+    }
+
+    fn name(&self, register: Reg) -> &'t str {
+        &self.thread.registers[usize::from(register.0)].name
+    }
+
+    /// The name of a variable, the name of a register, or a number.
+    fn operand(&self, operand: Operand) -> String {
+        match operand {
+            Operand::Reg(register) => self.name(register).to_owned(),
+            Operand::Imm(value) => value.to_string(),
+            Operand::Address(variable) => {
+                self.test.program.variables[usize::from(variable.0)].name.clone()
+            }
+        }
+    }
+
+    /// The comparison for equality that decides a guard, if nothing is between the two.
+    fn guarded_by(&self, guard: Guard) -> Result<(String, String), Inexpressible> {
+        let before = self.at.1.checked_sub(1).map(|index| &self.thread.lines[index].instruction);
+        match before {
+            Some(Instruction::Alu(Alu {
+                op: AluOp::Setp(Comparison::Eq),
+                destination,
+                sources,
+                ..
+            })) if *destination == guard.predicate && !guard.negated => {
+                Ok((self.operand(sources[0]), self.operand(sources[1])))
+            }
+            _ => self.refuse("a guard that is not a comparison for equality just before it"),
+        }
+    }
+
+    /// The variable whose address a register holds at the start.
+    fn initially(&self, register: Reg) -> Option<&'t str> {
+        match self.thread.registers[usize::from(register.0)].initial {
+            InitialValue::Address { variable, .. } => {
+                Some(&self.test.program.variables[usize::from(variable.0)].name)
+            }
+            InitialValue::Value(_) => None,
+        }
+    }
+}
+
+/// The initial state of the variables, for formats in herd's frame: 32-bit scalars in global memory.
+fn plain_variables(test: &Test) -> Result<Vec<(String, u64)>, Inexpressible> {
+    let refuse =
+        |name: &str, what: &str| Err(Inexpressible { line: 1, what: format!("{what}: `{name}`") });
+    let mut all = Vec::new();
+    for variable in &test.program.variables {
+        let name = &variable.name;
+        if variable.alias.is_some() {
+            return refuse(name, "an alias");
+        }
+        if variable.space != model::memory::Space::Global {
+            return refuse(name, "a variable outside global memory");
+        }
+        if variable.initial.len() > 8 {
+            return refuse(name, "an array");
+        }
+        let value =
+            variable.initial.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+        all.push((name.clone(), value));
+    }
+    Ok(all)
+}

@@ -1,0 +1,178 @@
+//! Laws of exported tests: what is written in another dialect reads back as the same test, and what a format cannot say is an
+//! error with its line.
+
+use generate::build;
+use generate::cycle::Cycle;
+use generate::export::{ExportFormat, bell, cat, export};
+use generate::space::{CycleSpace, Ranges};
+use generate::word::{CycleAnnotation, Via};
+use litmus::{Dialect, Quantifier, Test};
+use model::isa::atom::AtomicOrder;
+use model::isa::fence::{Fence, ProxyFence};
+use model::isa::ld::LoadOrder;
+use model::isa::st::StoreOrder;
+use model::isa::{Instruction, Operand};
+use model::ptx;
+use model::scope::Scope;
+
+/// Cycles with everything that there is.
+fn mixture(count: usize) -> Vec<Cycle> {
+    let everything = Ranges {
+        annotations: CycleAnnotation::all().collect(),
+        vias: Via::all().collect(),
+        distances: Scope::ALL.to_vec(),
+    };
+    CycleSpace::critical(2..=3, 4..=6, &everything).sample(count, 5)
+}
+
+/// Cycles that Dartagnan's dialect has words for.
+fn plain(count: usize) -> Vec<Cycle> {
+    let known = |name: &str| !name.contains("cluster");
+    let fits = |via: &Via| match via {
+        Via::Fence(order, _) => known(&via.name()) && matches!(order.name(), "sc" | "acq_rel"),
+        Via::Plain | Via::Data | Via::Ctrl | Via::AliasFence | Via::Barrier => true,
+        Via::Addr | Via::ClusterBarrier => false,
+    };
+    let ranges = Ranges {
+        annotations: CycleAnnotation::all()
+            .filter(|one| known(&one.name()))
+            .filter(|one| !one.name().contains("mmio") && *one != CycleAnnotation::Volatile)
+            .collect(),
+        vias: Via::all().filter(fits).collect(),
+        distances: vec![Scope::Cta, Scope::Gpu, Scope::Sys],
+    };
+    CycleSpace::critical(2..=3, 4..=6, &ranges).sample(count, 5)
+}
+
+/// What an instruction does, whatever the dialect writes it as.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Effect {
+    Load(LoadOrder, Operand),
+    Store(StoreOrder, Operand, Option<u64>),
+    Atomic(AtomicOrder, Scope, Operand),
+    Fence(Fence),
+    Alias,
+    Barrier,
+}
+
+fn effects(test: &Test, thread: usize) -> Vec<Effect> {
+    let lines = test.program.threads[thread].lines.iter();
+    let effect = |instruction: &Instruction| {
+        Some(if let Instruction::Load(load) = instruction {
+            Effect::Load(load.order, load.address.base)
+        } else if let Instruction::Store(store) = instruction {
+            let constant = match store.sources[0] {
+                Operand::Imm(value) => Some(value),
+                Operand::Reg(_) | Operand::Address(_) => None,
+            };
+            Effect::Store(store.order, store.address.base, constant)
+        } else if let Instruction::Atomic(atomic) = instruction {
+            Effect::Atomic(atomic.order, atomic.scope, atomic.address.base)
+        } else if let Instruction::Fence(fence) = instruction {
+            Effect::Fence(*fence)
+        } else if let Instruction::ProxyFence(ProxyFence::Alias) = instruction {
+            Effect::Alias
+        } else if let Instruction::Barrier(_) = instruction {
+            Effect::Barrier
+        } else {
+            return None;
+        })
+    };
+    lines.filter_map(|line| effect(&line.instruction)).collect()
+}
+
+fn exported(cycle: &Cycle, format: ExportFormat) -> Result<String, String> {
+    let built = build::test(cycle, Quantifier::Exists);
+    export(&built, format).map_err(|no| format!("{}: {}", no.line, no.what))
+}
+
+#[test]
+fn the_dialect_of_dartagnan_reads_back() {
+    for cycle in plain(300) {
+        let built = build::test(&cycle, Quantifier::Exists);
+        let written = exported(&cycle, ExportFormat::Dat3m).unwrap_or_else(|no| panic!("{no}"));
+        let read = litmus::parse("exported", written.as_bytes())
+            .unwrap_or_else(|errors| panic!("{written}\n{:#}", errors[0]));
+        assert_eq!(read.dialect, Dialect::Peer);
+        assert_eq!(read.name, built.name);
+        assert_eq!(read.condition_text, built.condition_text, "{written}");
+        for (thread, of) in built.program.threads.iter().enumerate() {
+            assert_eq!(effects(&read, thread), effects(&built, thread), "{written}");
+            let (here, there) = (of.placement, read.program.threads[thread].placement);
+            assert_eq!((here.cta, here.gpu), (there.cta, there.gpu), "{written}");
+        }
+    }
+}
+
+#[test]
+fn what_a_format_cannot_say_is_refused_with_its_line() {
+    let mut refused = 0;
+    for cycle in mixture(400) {
+        let built = build::test(&cycle, Quantifier::Exists);
+        for format in [ExportFormat::Dat3m, ExportFormat::HerdLisa] {
+            let Err(no) = export(&built, format) else { continue };
+            refused += 1;
+            let lines = built.line_numbers.iter().flatten().copied();
+            assert!(lines.clone().any(|line| line == no.line), "{no:?}");
+            let (_, text) = no.what.split_once('`').expect("it shows the instruction");
+            let shown = built.program.threads.iter().flat_map(|thread| &thread.lines);
+            assert!(shown.clone().any(|line| text.contains(&line.text)), "{no:?}");
+        }
+        // What ptxas and a GPU run has words for everything.
+        for format in [ExportFormat::Ptx, ExportFormat::Cuda] {
+            assert!(export(&built, format).is_ok(), "{}", cycle.words());
+        }
+    }
+    assert!(refused > 100, "only {refused} are refused");
+}
+
+#[test]
+fn a_module_has_the_instructions_of_the_test() {
+    for cycle in mixture(100) {
+        let module = exported(&cycle, ExportFormat::Ptx).expect("it is a module");
+        let linted = ::ptx::lint("m.ptx", module.as_bytes(), ::ptx::LintOptions::default());
+        assert!(linted.diagnostics.is_empty(), "{module}\n{:#}", linted.diagnostics[0]);
+        let built = build::test(&cycle, Quantifier::Exists);
+        let accesses = built.program.threads.iter().flat_map(|thread| &thread.lines);
+        for line in accesses.filter(|line| line.instruction.access().is_some()) {
+            let opcode = line.text.split_whitespace().find(|word| word.contains('.'));
+            assert!(module.contains(opcode.expect("it has qualifiers")), "{module}");
+        }
+    }
+}
+
+#[test]
+fn lisa_has_the_placement_and_the_annotations() {
+    let written = generate::notation::read("PodWW ReleaseGpu Rfe AcquireSys DpCtrldR Fre @cluster");
+    let ranges = Ranges {
+        annotations: vec![CycleAnnotation::Weak],
+        vias: vec![Via::Plain],
+        distances: vec![],
+    };
+    let pattern = generate::space::Pattern::of(&written.expect("a cycle"), &ranges);
+    let lisa = exported(&pattern.cycle(0), ExportFormat::HerdLisa).expect("LISA has it");
+    for part in [
+        "w[release,gpu] y 1",
+        "r[acquire,sys] r0 y",
+        "b[] r101 L12",
+        "scopes: (sys (gpu (cluster (cta P0) (cta P1))))",
+        "exists (1:r0=1 /\\ 1:r1=0)",
+    ] {
+        assert!(lisa.contains(part), "{part}\n{lisa}");
+    }
+}
+
+#[test]
+fn the_model_of_herd7_has_every_axiom() {
+    let model = ptx::model();
+    let cat = cat(&model);
+    for axiom in &model.axioms {
+        assert!(cat.contains(&format!(" as {}", axiom.name)), "{}", axiom.name);
+    }
+    // Each given set and relation that the axioms use is defined.
+    for given in ["same-cta", "overlap", "F-ACQ-REL", "exited", "fence-sc", "co"] {
+        assert!(cat.contains(&format!("let {given} =")), "{given}");
+    }
+    assert!(!cat.contains("causeway.cat"));
+    assert!(bell().contains("'acq_rel"));
+}

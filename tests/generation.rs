@@ -1,0 +1,48 @@
+//! What `gen`, `export` and `compare` print, as `cli` records it.
+
+/// The name of each snapshot, and the arguments.
+pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("gen-unknown-edge", &["gen", "PodWW Rfe PodRR Fer"]),
+    ("gen-direction", &["gen", "PodWW Rfe PodWR Fre"]),
+    ("gen-unknown-choice", &["gen", "MP", "--accesses", "weak,relased.gpu"]),
+    ("gen-twice", &["gen", "MP", "Rfe PodRR Fre PodWW"]),
+    ("gen-none", &["gen", "MP", "--accesses", "acquire.gpu"]),
+    ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
+    ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
+    ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
+    ("help-gen", &["gen", "--help"]),
+    ("help-export", &["export", "--help"]),
+    ("help-compare", &["compare", "--help"]),
+    (
+        "export-refused",
+        &[
+            "export",
+            "--format",
+            "dat3m",
+            "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus",
+        ],
+    ),
+    ("export-many", &["export", "--format", "ptx", "litmus/suite"]),
+    (
+        "compare-forbidden",
+        &["compare", "--engine", "enumerate", "tests/cli/forbidden.log", "tests/cli/holds.litmus"],
+    ),
+    (
+        "compare-complete",
+        &[
+            "compare",
+            "--engine=enumerate",
+            "--complete",
+            "tests/cli/missing.log",
+            "tests/cli/holds.litmus",
+        ],
+    ),
+    (
+        "compare-no-log",
+        &["compare", "--engine", "enumerate", "tests/cli/holds.litmus", "tests/cli/holds.litmus"],
+    ),
+    (
+        "compare-other-term",
+        &["compare", "--engine=enumerate", "tests/cli/other-term.log", "tests/cli/holds.litmus"],
+    ),
+];
