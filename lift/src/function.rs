@@ -41,6 +41,9 @@ pub struct Function {
     pub initial: Vec<(String, EntryValue)>,
     /// What it returns, in words of 64 bits; the last one may be shorter.
     pub result: Vec<ReturnedWord>,
+    /// The same function, undefined where a result is: if it has rules of that kind. It is for runs without other
+    /// threads.
+    pub checked: Option<Box<Function>>,
     /// Assumptions of the reader.
     pub notes: Vec<String>,
 }

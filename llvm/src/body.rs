@@ -172,10 +172,10 @@ impl<'a> Parser<'a, '_> {
                 InstructionKind::Select { condition, operands: self.two()? }
             }
             "icmp" | "fcmp" => {
-                self.flags();
+                let flags = self.named_flags();
                 let relation = self.word("a comparison")?.0;
                 let float = opcode == "fcmp";
-                InstructionKind::Compare { float, relation, operands: self.pair()? }
+                InstructionKind::Compare { float, relation, flags, operands: self.pair()? }
             }
             "fneg" => {
                 self.flags();
@@ -223,10 +223,10 @@ impl<'a> Parser<'a, '_> {
             "alloca" => self.alloca()?,
             _ if BINARY.contains(&opcode) => self.binary(opcode)?,
             _ if CASTS.contains(&opcode) => {
-                self.flags();
+                let flags = self.named_flags();
                 let from = self.typed()?;
                 self.expect("to")?;
-                InstructionKind::Cast { op: opcode, from, to: self.any_type()? }
+                InstructionKind::Cast { op: opcode, flags, from, to: self.any_type()? }
             }
             _ if OTHER.contains(&opcode) => return Ok(InstructionKind::Unsupported(opcode)),
             _ => return Err(self.unknown(opcode, at)),
@@ -237,14 +237,12 @@ impl<'a> Parser<'a, '_> {
 
     /// An operation with two operands.
     fn binary(&mut self, op: &'a str) -> LineResult<'a, InstructionKind<'a>> {
-        let from = self.next;
-        let fast = self.flags();
-        let flags = &self.tokens[from..self.next];
-        let reciprocal = |token: &Token| matches!(token.at.of(self.text), "fast" | "arcp");
-        if op == "fdiv" && flags.iter().any(reciprocal) {
+        let flags = self.named_flags();
+        let fast = flags.iter().any(|flag| FAST.contains(flag));
+        if op == "fdiv" && flags.iter().any(|flag| matches!(*flag, "fast" | "arcp")) {
             return Err(LineError::Uncovered("fdiv arcp"));
         }
-        Ok(InstructionKind::Binary { op, fast, operands: self.pair()? })
+        Ok(InstructionKind::Binary { op, fast, flags, operands: self.pair()? })
     }
 
     /// Reports an opcode that LLVM IR does not have.
@@ -258,18 +256,23 @@ impl<'a> Parser<'a, '_> {
         LineError::Reported
     }
 
-    /// Skips flags. Returns whether one of them is a fast-math flag.
-    fn flags(&mut self) -> bool {
-        let mut fast = false;
+    /// Skips flags.
+    fn flags(&mut self) {
+        self.named_flags();
+    }
+
+    /// The flags at this place.
+    fn named_flags(&mut self) -> Vec<&'a str> {
+        let mut flags = Vec::new();
         loop {
             let word = self.text_at(0);
-            fast |= FAST.contains(&word);
             if !FLAGS.contains(&word) && !FAST.contains(&word) && word != "inrange" {
-                return fast;
+                return flags;
             }
+            flags.push(word);
             self.next += 1;
             if self.text_at(0) == "(" && self.group().is_err() {
-                return fast;
+                return flags;
             }
         }
     }
@@ -381,10 +384,9 @@ impl<'a> Parser<'a, '_> {
 
     /// Parses a call. The arguments are parsed only if the callee is given by name.
     fn called(&mut self) -> LineResult<'a, InstructionKind<'a>> {
-        let from = self.next;
-        self.flags();
-        let mut flags = self.tokens[from..self.next].iter().map(|token| token.at.of(self.text));
-        let approximates = flags.any(|flag| matches!(flag, "afn" | "fast"));
+        let flags = self.named_flags();
+        let approximates = flags.iter().any(|flag| matches!(*flag, "afn" | "fast"));
+        let is_fast = flags.iter().any(|flag| FAST.contains(flag));
         let before = self.next;
         while !self.at_type() {
             if self.text_at(0).is_empty() {
@@ -414,7 +416,7 @@ impl<'a> Parser<'a, '_> {
         let words = self.tokens[words].iter().chain(rest);
         how.words = words.map(|token| token.at.of(self.text)).collect();
         how.invariant = how.words.contains(&"!invariant.load");
-        how.approximates = approximates;
+        how.is_fast = is_fast;
         Ok(InstructionKind::Call { result, callee, arguments, how })
     }
 

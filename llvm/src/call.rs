@@ -67,6 +67,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         if let Some(body) = self.bodies.get(callee) {
             return self.inline(body, arguments, result);
         }
+        if let ("llvm.assume", true, Some(condition)) = (callee, self.checked, arguments.first()) {
+            let holds = self.cell(condition)?;
+            let fails = self.made_by("not.pred", &[&holds]);
+            self.undefined_if(&fails);
+        }
         if does_nothing(callee) {
             return match result {
                 [] => Ok(()),

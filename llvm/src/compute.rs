@@ -18,7 +18,7 @@ const FAST: &str = "operations with fast-math flags are computed as IEEE 754 say
 
 impl<'a, 'm> Translator<'a, 'm> {
     /// An instruction that does not end a block. `first`: it is in the first block.
-    pub(super) fn step(
+    pub(super) fn defined_step(
         &mut self,
         instruction: &'m TypedInstruction<'a>,
         first: bool,
@@ -56,7 +56,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let to = to(self);
         match step {
-            InstructionKind::Binary { op, fast, operands: (a, b) } => {
+            InstructionKind::Binary { op, fast, operands: (a, b), .. } => {
                 if *fast {
                     self.note(FAST.to_owned());
                 }
@@ -66,7 +66,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 Ok(())
             }
-            InstructionKind::Compare { float, relation, operands: (a, b) } => {
+            InstructionKind::Compare { float, relation, operands: (a, b), .. } => {
                 let scalars = a.0.parts(&self.module.types).unwrap_or_default();
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for (index, (_, to)) in to.iter().enumerate() {
@@ -88,7 +88,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             InstructionKind::Select { condition, operands: (a, b) } => {
                 self.selects(condition, (a, b), &to)
             }
-            InstructionKind::Cast { op, from, to: ty } => self.converts(op, from, ty, &to),
+            InstructionKind::Cast { op, from, to: ty, .. } => self.converts(op, from, ty, &to),
             InstructionKind::Address { source, base, indices } => {
                 let [(ScalarType::Ptr, to)] = &to[..] else {
                     return self.no("a vector of addresses is not supported");
@@ -122,6 +122,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn mov(&mut self, scalar: ScalarType, to: &str, from: &str) -> LoweringResult<()> {
         if from == UNDEFINED {
             return self.no("`undef` is not supported");
+        }
+        if let Some(predicate) = self.poison.get(from).cloned() {
+            self.poison.insert(to.to_owned(), predicate);
         }
         match self.container(scalar)? {
             1 => self.row(format!("mov.pred {to}, {from}")),

@@ -102,6 +102,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         let conflict = moves.len() > 1 && moves.iter().any(|one| written.contains(&one.from));
         let mut aside = Vec::new();
         for one in moves {
+            if let Some(predicate) = self.poison.get(&one.from).cloned() {
+                self.undefined_if(&predicate);
+            }
             if conflict {
                 let kept = self.temporary();
                 self.mov(one.scalar, &kept, &one.from)?;
@@ -112,6 +115,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         for (one, kept) in moves.iter().zip(aside) {
             self.mov(one.scalar, &one.to, &kept)?;
+        }
+        // No execution goes on in which one of them is poison.
+        for one in moves {
+            self.poison.remove(&one.to);
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let extended = ["signext", "zeroext"].into_iter().find(|how| words_said.contains(how));
         if let ([(scalar @ ScalarType::Int(1..=31), to)], Some(extended)) = (result, extended) {
             let from = place(&names.place, i64::from(external::HEAD));
-            return self.extended(*scalar, to, (&from, extended == "signext"));
+            return self.loaded_extended(*scalar, to, (&from, extended == "signext"));
         }
         for ((scalar, to), (_, offset)) in result.iter().zip(places) {
             let from = |more: u64| {
@@ -93,7 +93,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// Loads an integer that the callee extends to 32 bits. A callee that does not is undefined.
-    fn extended(
+    fn loaded_extended(
         &mut self,
         scalar: ScalarType,
         to: &str,

@@ -72,6 +72,10 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) calls: Vec<(String, CellText)>,
     /// The register that all these calls share.
     pub(super) shared_call: Option<CellText>,
+    /// Whether the executions in which a result is poison are to be undefined.
+    pub(super) checked: bool,
+    /// For registers whose values may be poison: the predicates that say whether they are.
+    pub(super) poison: BTreeMap<CellText, CellText>,
     /// Words that are in use.
     names: BTreeSet<String>,
     pub(super) labels: BTreeMap<&'a str, String>,
@@ -142,10 +146,23 @@ pub(super) fn bodies<'a, 'm>(
 
 /// Translates a function, or states why it is not supported. Code that LLVM would reject is reported.
 pub(super) fn translate<'a>(
-    (module, bodies): (&Module<'a>, &Bodies<'a, '_>),
+    of: (&Module<'a>, &Bodies<'a, '_>),
     definition: &FunctionDefinition<'a>,
     lines: &LineIndex,
     report: &mut Diagnostics,
+) -> Result<Function, Refusals> {
+    let mut function = translated(of, definition, (lines, report), false)?;
+    let checked = translated(of, definition, (lines, &mut Diagnostics::default()), true).ok();
+    function.checked = checked.filter(|one| one.rows != function.rows).map(Box::new);
+    Ok(function)
+}
+
+/// The same. `checked`: an execution in which a result is poison is undefined.
+fn translated<'a>(
+    (module, bodies): (&Module<'a>, &Bodies<'a, '_>),
+    definition: &FunctionDefinition<'a>,
+    (lines, report): (&LineIndex, &mut Diagnostics),
+    checked: bool,
 ) -> Result<Function, Refusals> {
     let before = report.count();
     let blocks = &bodies[definition.name].blocks;
@@ -162,6 +179,8 @@ pub(super) fn translate<'a>(
         copies: BTreeSet::new(),
         calls: Vec::new(),
         shared_call: None,
+        checked,
+        poison: BTreeMap::new(),
         names: BTreeSet::new(),
         labels: BTreeMap::new(),
         pending: Vec::new(),
@@ -192,6 +211,7 @@ pub(super) fn translate<'a>(
         rows: lifted.rows,
         initial: lifted.initial,
         result: translator.result,
+        checked: None,
         notes: translator.notes,
     })
 }
@@ -332,6 +352,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 op: "addrspacecast",
                 from: (Ty::Ptr(0), from),
                 to: Ty::Ptr(to),
+                ..
             } = &instruction.step
                 && let Root::Parameter(index) = self.root(from)
                 && *to != 0
@@ -580,6 +601,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                     continue;
                 }
                 if let InstructionKind::End(end) = &instruction.step {
+                    if self.checked {
+                        self.uses_poison(&instruction.step.operands());
+                    }
                     let done = self.control(end, label, next, &by_label);
                     self.keep(done);
                     break;

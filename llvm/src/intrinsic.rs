@@ -362,7 +362,12 @@ impl<'a> Translator<'a, '_> {
         }
         match (name, cells) {
             ("umax" | "umin" | "smax" | "smin", [a, b]) => self.chosen(name, scalar, (to, a, b)),
-            ("abs", [a, ..]) => {
+            ("abs", [a, rest @ ..]) => {
+                if self.checked && rest == ["1"] {
+                    let least = self.temporary();
+                    self.compare("eq", scalar, (&least, a, &(1_u64 << (bits - 1)).to_string()))?;
+                    self.undefined_if(&least);
+                }
                 let (negative, negated) = (self.temporary(), self.temporary());
                 self.compare("slt", scalar, (&negative, a, "0"))?;
                 self.binary("sub", scalar, (&negated, "0", a))?;

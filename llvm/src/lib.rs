@@ -26,6 +26,7 @@ mod origin;
 mod parameter;
 mod parse;
 mod parts;
+mod poison;
 mod step;
 mod ty;
 mod value;

@@ -17,12 +17,14 @@ pub(super) enum InstructionKind<'a> {
         op: &'a str,
         /// Whether a floating-point operation may do more than round once.
         fast: bool,
+        flags: Vec<&'a str>,
         operands: (Typed<'a>, Typed<'a>),
     },
     Compare {
         /// `fcmp` instead of `icmp`.
         float: bool,
         relation: &'a str,
+        flags: Vec<&'a str>,
         operands: (Typed<'a>, Typed<'a>),
     },
     Select {
@@ -31,6 +33,7 @@ pub(super) enum InstructionKind<'a> {
     },
     Cast {
         op: &'a str,
+        flags: Vec<&'a str>,
         from: Typed<'a>,
         to: Ty,
     },
@@ -69,8 +72,8 @@ pub(super) enum InstructionKind<'a> {
 pub(super) struct CallAttributes<'a> {
     /// Whether it has the metadata `!invariant.load`.
     pub(super) invariant: bool,
-    /// Whether a fast-math flag permits an approximation.
-    pub(super) approximates: bool,
+    /// Whether there is a fast-math flag.
+    pub(super) is_fast: bool,
     /// The types of the memory that is copied for arguments with `byval`, by their places.
     pub(super) copied: Vec<(usize, Ty)>,
     /// The places of the arguments with `signext`.

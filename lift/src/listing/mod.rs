@@ -193,8 +193,7 @@ impl ListedFunctionReader<'_> {
             if let Err(why) = self.beside(&line.instruction) {
                 refused.push(Refused { line: line.number, why });
             }
-            let waits = self.waits(&line.instruction);
-            let at = line.instruction.at;
+            let (waits, at) = (self.waits(&line.instruction), line.instruction.at);
             let mut instruction = line.instruction.clone();
             instruction.annotations.clear();
             if let (Some(target), Some(last)) = (target, instruction.operands.last_mut()) {
@@ -256,6 +255,7 @@ impl ListedFunctionReader<'_> {
             rows: lifted.rows,
             initial: lifted.initial,
             result: Vec::new(),
+            checked: None,
             notes: self.notes.into_iter().collect(),
         })
     }

@@ -161,6 +161,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         rows: lifted.rows,
         initial: lifted.initial,
         result,
+        checked: None,
         notes: reader.notes,
     })
 }

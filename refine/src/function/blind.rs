@@ -41,6 +41,7 @@ pub(super) fn blind(function: &Function, by: Replacement) -> Option<Function> {
             }
         }
     }
+    function.checked = function.checked.map(|one| blind(&one, by).map_or(one, Box::new));
     found.then_some(function)
 }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::external::is_memory;
-use lift::function::{EntryValue, Function, Language, Refused};
+use lift::function::{EntryValue, Function, Refused};
 use model::isa::float::{self, Rounding};
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
@@ -98,8 +98,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     let mut coverage = Coverage::default();
     coverage.add(&first);
     let mut chosen = vec![(setup.clone(), first)];
-    // Many numbers are undefined in LLVM IR, such as those that overflow with `nsw`, and the reader has no flags.
-    let defined = source.language != Language::Cxx;
+    let by_themselves = [checked(source), target];
     let (mut tried, mut gone) = (0, None);
     let narrow = setup.narrow(sides).map(|other| (true, other));
     for (always, other) in narrow.into_iter().chain(others(&setup, sides)) {
@@ -114,7 +113,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
             scanned => scanned.ok().map(|scanned| (other, scanned)),
         };
         let Some((other, scanned)) = scanned else {
-            gone = gone.or_else(|| astray(&unscanned, sides, refiner).filter(|_| defined));
+            gone = gone.or_else(|| astray(&unscanned, by_themselves, refiner));
             continue;
         };
         if !coverage.add(&scanned) && !always {
@@ -155,11 +154,16 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let first = kept.first().filter(|_| defined);
+    let first = kept.first();
     let Varied { setups: alone, astray } =
-        first.map(|first| varied(first, sides, refiner)).unwrap_or_default();
+        first.map(|first| varied(first, by_themselves, refiner)).unwrap_or_default();
     let astray = gone.or(astray);
     Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
+}
+
+/// A function as it runs without other threads: numbers with which it is undefined are not tried.
+pub(super) fn checked(function: &Function) -> &Function {
+    function.checked.as_deref().unwrap_or(function)
 }
 
 /// Whether a thread writes memory of which the program promises that no thread writes it.
@@ -409,10 +413,13 @@ pub(super) fn specials(sides: [&Function; 2]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a special register has the value that readers of listings assume: the thread is the only active one of
+/// Whether a special register has one value, or the one that readers of listings assume: the thread is the only active one of
 /// its warp, and the first, and its CTA is the first of its cluster.
 fn is_assumed(special: &str) -> bool {
-    special == "laneid" || special == "cluster_ctarank" || special.starts_with("lanemask_")
+    special == "WARP_SZ"
+        || special == "laneid"
+        || special == "cluster_ctarank"
+        || special.starts_with("lanemask_")
 }
 
 /// Setups in which two pointers are equal.

@@ -20,7 +20,7 @@ use super::bind::{Argument, Setup, bind};
 use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
 use super::follows::follows;
-use super::inputs::{Inputs, inputs, wanted};
+use super::inputs::{Inputs, checked, inputs, wanted};
 use super::partner::{self, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
@@ -179,9 +179,10 @@ pub(super) fn cases<'a>(
     }
     let barriers = cases.iter().any(|(_, scans, _)| scans[0].has_barriers());
     let setups = cases.iter().map(|(case, ..)| &case.setup).filter(|_| barriers);
-    let mut taken = TakenPaths::new(setups, sides, &refiner);
+    let by_themselves = [checked(source), target];
+    let mut taken = TakenPaths::new(setups, by_themselves, &refiner);
     let alone = alone.into_iter().map(|(setup, scans)| {
-        let case = case(setup, &scans, sides, refiner);
+        let case = case(setup, &scans, by_themselves, refiner);
         let mut all = vec![partner::alone(case.locations.len())];
         if barriers && taken.add(&scans) {
             all.extend(meetings(&scans[0], &case.locations, &scopes));

@@ -33,6 +33,7 @@ pub(super) fn in_parts<'a>(function: &'a Function, other: &Function) -> Cow<'a, 
         | EntryValue::Address(_)
         | EntryValue::Special(_) => None,
     };
+    // Both are read from the same parameters.
     if !function.initial.iter().any(|(_, value)| whole(value).is_some()) {
         return Cow::Borrowed(function);
     }
@@ -42,5 +43,6 @@ pub(super) fn in_parts<'a>(function: &'a Function, other: &Function) -> Cow<'a, 
             *value = part;
         }
     }
+    function.checked = function.checked.map(|one| Box::new(in_parts(&one, other).into_owned()));
     Cow::Owned(function)
 }

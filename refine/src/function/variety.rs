@@ -13,7 +13,6 @@ use super::fault::FaultLines;
 use super::inputs::{SIZES, ScannedSetup, accessed, fill, scanned, specials, wanted};
 use super::judge::{LocatedFinding, SIDES};
 use super::scan::{ByteRange, ScanError, ThreadScan, alone};
-use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -218,10 +217,6 @@ fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<
         places.iter().filter_map(|(place, (begins, float))| Some((place, begins, (*float)?)));
     for (&place, begins, bits) in floats {
         all.push(InputChange::Place(place, begins ^ signs(bits, place.bytes)));
-    }
-    // In LLVM IR a negative number may be undefined, where a flag says that no sum wraps.
-    if SourceId::of(function.language).has_pointers() {
-        return all;
     }
     let mut numbers = 0..;
     let mut next = |bits: u32| below_zero(numbers.next().unwrap_or_default(), bits);
