@@ -17,7 +17,7 @@ fn body(lines: &str) -> String {
 #[test]
 fn what_is_not_covered_is_named_with_its_line() {
     let cases = [
-        ("  call void @g(ptr %p)", "a call of `@g`, which this module does not define"),
+        ("  call void @g(ptr %p)", "a call of `@g`, which this module does not declare"),
         (
             "  call void asm sideeffect \"trap;\", \"\"()",
             "inline assembly: `trap` is not supported",
