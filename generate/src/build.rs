@@ -7,6 +7,7 @@ use litmus::{
     print,
 };
 use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
 use model::isa::fence::{Fence, ProxyFence};
@@ -15,7 +16,8 @@ use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Proxy, Space, Variable, VariableId};
 use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
-use model::scope::Placement;
+use model::scope::{Placement, Scope};
+use model::strength::AccessOrder;
 use model::value::Value;
 
 use crate::cycle::Cycle;
@@ -73,8 +75,11 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
             let via = match at.checked_sub(1).filter(|_| at > first).map(|at| cycle.shape.links[at])
             {
                 Some(Link::Order { via, .. }) => via,
+                // The atomic was made with its read.
+                Some(Link::Rmw) => continue,
                 Some(Link::Communicates { .. }) | None => Via::Plain,
             };
+            let writes = cycle.shape.is_atomic(at).then(|| values[(at + 1) % values.len()]);
             let register = thread.access(&PlannedAccess {
                 number: at - first,
                 direction: cycle.shape.directions[at],
@@ -82,6 +87,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
                 via,
                 location: variable(locations[at]),
                 value: values[at],
+                writes,
             });
             if let Some(register) = register {
                 built.program.observed.push(Observed::Register { thread: id, register });
@@ -120,6 +126,8 @@ struct PlannedAccess {
     via: Via,
     location: VariableId,
     value: u64,
+    /// What an atomic writes, of which this is the read.
+    writes: Option<u64>,
 }
 
 struct ThreadBuilder {
@@ -216,7 +224,13 @@ impl ThreadBuilder {
             Direction::Read => {
                 let register = self.register('r', number, 32);
                 self.latest = Some((register, access.value));
-                self.push(guard, load(access.annotation, register, address));
+                self.push(
+                    guard,
+                    match access.writes {
+                        Some(value) => exchange(access.annotation, register, address, value),
+                        None => load(access.annotation, register, address),
+                    },
+                );
                 Some(register)
             }
             Direction::Write => {
@@ -241,11 +255,44 @@ fn barrier() -> Instruction {
     })
 }
 
+/// An atomic exchange.
+fn exchange(
+    annotation: CycleAnnotation,
+    register: Reg,
+    address: Address,
+    value: u64,
+) -> Instruction {
+    let (order, scope) = match annotation {
+        CycleAnnotation::Relaxed(scope) => (AtomicOrder::Relaxed, scope),
+        CycleAnnotation::Acquire(scope) => (AtomicOrder::Acquire, scope),
+        CycleAnnotation::Release(scope) => (AtomicOrder::Release, scope),
+        CycleAnnotation::AcqRel(scope) => (AtomicOrder::AcqRel, scope),
+        CycleAnnotation::Weak
+        | CycleAnnotation::Volatile
+        | CycleAnnotation::Mmio
+        | CycleAnnotation::MmioAcquire
+        | CycleAnnotation::MmioRelease => (AtomicOrder::Relaxed, Scope::Gpu),
+    };
+    Instruction::Atomic(Atomic {
+        order,
+        cxx: Cxx::default(),
+        scope,
+        space: SpaceQualifier::Generic,
+        op: AtomicOp::Exch,
+        ty: B32,
+        reduction: false,
+        destination: Some(register),
+        address,
+        operands: vec![Operand::Imm(value)],
+    })
+}
+
 fn load(annotation: CycleAnnotation, register: Reg, address: Address) -> Instruction {
     let order = match annotation {
-        CycleAnnotation::Weak | CycleAnnotation::Release(_) | CycleAnnotation::MmioRelease => {
-            LoadOrder::Weak
-        }
+        CycleAnnotation::Weak
+        | CycleAnnotation::Release(_)
+        | CycleAnnotation::AcqRel(_)
+        | CycleAnnotation::MmioRelease => LoadOrder::Weak,
         CycleAnnotation::Volatile => LoadOrder::Volatile,
         CycleAnnotation::Relaxed(scope) => LoadOrder::Relaxed(scope),
         CycleAnnotation::Acquire(scope) => LoadOrder::Acquire(scope),
@@ -267,9 +314,10 @@ fn load(annotation: CycleAnnotation, register: Reg, address: Address) -> Instruc
 
 fn store(annotation: CycleAnnotation, source: Operand, address: Address) -> Instruction {
     let order = match annotation {
-        CycleAnnotation::Weak | CycleAnnotation::Acquire(_) | CycleAnnotation::MmioAcquire => {
-            StoreOrder::Weak
-        }
+        CycleAnnotation::Weak
+        | CycleAnnotation::Acquire(_)
+        | CycleAnnotation::AcqRel(_)
+        | CycleAnnotation::MmioAcquire => StoreOrder::Weak,
         CycleAnnotation::Volatile => StoreOrder::Volatile,
         CycleAnnotation::Relaxed(scope) => StoreOrder::Relaxed(scope),
         CycleAnnotation::Release(scope) => StoreOrder::Release(scope),
@@ -377,10 +425,16 @@ fn text(program: &Program, thread: &Thread, line: &Line) -> String {
             let sources: Vec<String> = alu.sources.iter().map(|&source| operand(source)).collect();
             format!("{opcode} {}, {}", name(alu.destination), sources.join(", "))
         }
-        Instruction::Atomic(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => unreachable!("a cycle has no such instruction"),
+        Instruction::Atomic(atomic) => {
+            let register = atomic.destination.map_or("_".to_owned(), name);
+            let order = AccessOrder::from(atomic.order).name();
+            let (address, value) = (operand(atomic.address.base), atomic.operands.first());
+            let value = value.copied().map_or(String::new(), operand);
+            format!("atom.{order}.{}.exch.b32 {register}, [{address}], {value}", atomic.scope)
+        }
+        Instruction::Cvta(_) | Instruction::Branch(_) | Instruction::Unsupported(_) => {
+            unreachable!("a cycle has no such instruction")
+        }
     };
     guard + &instruction
 }

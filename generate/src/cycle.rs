@@ -139,6 +139,7 @@ impl CycleShape {
         for at in 0..self.len() {
             let next = (at + 1) % self.len();
             let middle = self.directions[next] == Direction::Write
+                && self.links[at] != Link::Rmw
                 && values[next] >= 2
                 && values[next] < writes[locations[next]];
             if middle {
@@ -150,6 +151,16 @@ impl CycleShape {
             }
         }
         Ok(())
+    }
+
+    /// Whether an access is the read of an atomic, which has the annotation of both.
+    pub fn is_atomic(&self, access: usize) -> bool {
+        self.links[access] == Link::Rmw
+    }
+
+    /// Whether an access is the write of an atomic.
+    pub fn is_write_of_atomic(&self, access: usize) -> bool {
+        self.links[(access + self.len() - 1) % self.len()] == Link::Rmw
     }
 
     /// The same cycle, which begins with another access.
@@ -164,7 +175,7 @@ impl CycleShape {
     pub fn plain(&self) -> CycleShape {
         let plain = |link: &Link| match *link {
             Link::Order { same, .. } => Link::Order { same, via: Via::Plain },
-            Link::Communicates { .. } => *link,
+            Link::Communicates { .. } | Link::Rmw => *link,
         };
         CycleShape {
             directions: self.directions.clone(),
@@ -173,7 +184,7 @@ impl CycleShape {
     }
 
     /// The accesses with which threads begin, so that the plain cycle from there on is the one whose tests have
-    /// names: that of its family, or the least one.
+    /// names: that of its family, or one that begins with as many writes as it can.
     pub fn starts(&self) -> Vec<usize> {
         let plain = self.plain();
         let starts: Vec<usize> = self.threads().iter().map(|thread| thread.start).collect();
@@ -182,8 +193,8 @@ impl CycleShape {
         if !known.is_empty() {
             return known;
         }
-        let least = starts.iter().map(|&at| plain.rotated(at)).min();
-        starts.into_iter().filter(|&at| Some(plain.rotated(at)) == least).collect()
+        let writes = starts.iter().map(|&at| plain.rotated(at)).max();
+        starts.into_iter().filter(|&at| Some(plain.rotated(at)) == writes).collect()
     }
 
     /// The words of the edges, and of the annotations between them.
@@ -281,6 +292,7 @@ impl Cycle {
                 Link::Order { same, via } => {
                     parts.push(format!("{via}{}", if same { ".loc" } else { "" }));
                 }
+                Link::Rmw => parts.push("rmw".to_owned()),
                 Link::Communicates { how, external: false } => parts.push(internal(how).to_owned()),
                 Link::Communicates { external: true, .. } => {}
             }

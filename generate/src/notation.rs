@@ -43,6 +43,7 @@ static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
             }
         }
     }
+    words.insert("Rmw".to_owned(), Word::Edge(Link::Rmw, Direction::Read, Direction::Write));
     for via in Via::all() {
         for (from, to) in both.into_iter().flat_map(|from| both.map(|to| (from, to))) {
             for same in [false, true] {
@@ -133,18 +134,7 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
     }
     closed(&edges, report)?;
     let count = edges.len();
-    let mut given: Vec<Option<CycleAnnotation>> = vec![None; count];
-    for &(before, annotation, at) in &annotations {
-        let access = before % count;
-        let direction = edges[access].from;
-        if !annotation.fits(direction) {
-            unfit(annotation, direction, at, report);
-        } else if given[access].replace(annotation).is_some() {
-            report
-                .error("cycle-annotation", at, "this access has two annotations")
-                .note("an annotation stands between the two edges of its access");
-        }
-    }
+    let mut given = given_annotations(&edges, &annotations, report);
     let shape = CycleShape {
         directions: edges.iter().map(|edge| edge.from).collect(),
         links: edges.iter().map(|edge| edge.link).collect(),
@@ -171,6 +161,48 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
         known
     });
     Some(WrittenCycle { shape, annotations: given, arrangement })
+}
+
+/// The annotation of each access; each has the number of edges before it.
+fn given_annotations(
+    edges: &[WrittenEdge],
+    annotations: &[(usize, CycleAnnotation, ByteSpan)],
+    report: &mut Diagnostics,
+) -> Vec<Option<CycleAnnotation>> {
+    let count = edges.len();
+    let mut given: Vec<Option<CycleAnnotation>> = vec![None; count];
+    for &(before, annotation, at) in annotations {
+        let access = before % count;
+        let direction = edges[access].from;
+        let (before, atomic) = (edges[(access + count - 1) % count].link, edges[access].link);
+        if before == Link::Rmw {
+            report
+                .error(
+                    "cycle-annotation",
+                    at,
+                    "the write of an atomic has no annotation of its own",
+                )
+                .help(format!("{} Rmw", annotation.word()));
+        } else if atomic == Link::Rmw {
+            if !annotation.fits_atomic() {
+                report
+                    .error(
+                        "cycle-annotation",
+                        at,
+                        format!("an atomic cannot be `{}`", annotation.word()),
+                    )
+                    .help("RelaxedGpu, AcquireGpu, ReleaseGpu or AcqRelGpu");
+            }
+            given[access] = Some(annotation);
+        } else if !annotation.fits(direction) {
+            unfit(annotation, direction, at, report);
+        } else if given[access].replace(annotation).is_some() {
+            report
+                .error("cycle-annotation", at, "this access has two annotations")
+                .note("an annotation stands between the two edges of its access");
+        }
+    }
+    given
 }
 
 /// A placement of so many threads.
@@ -209,6 +241,7 @@ fn closed(edges: &[WrittenEdge], report: &mut Diagnostics) -> Option<()> {
 fn beginning(edge: &WrittenEdge, from: Direction) -> Option<String> {
     match edge.link {
         Link::Order { via, .. } => via.fits(from, edge.to).then(|| edge.link.word(from, edge.to)),
+        Link::Rmw => None,
         Link::Communicates { external, .. } => {
             let how = Communication::between(from, edge.to)?;
             Some(Link::Communicates { how, external }.word(from, edge.to))
@@ -222,15 +255,12 @@ fn unfit(
     at: ByteSpan,
     report: &mut Diagnostics,
 ) {
+    use CycleAnnotation::{AcqRel, Acquire, MmioAcquire, MmioRelease, Release};
     let (what, other) = match (direction, annotation) {
-        (Direction::Read, CycleAnnotation::Release(scope)) => {
-            ("read", CycleAnnotation::Acquire(scope))
-        }
-        (Direction::Write, CycleAnnotation::Acquire(scope)) => {
-            ("write", CycleAnnotation::Release(scope))
-        }
-        (Direction::Read, _) => ("read", CycleAnnotation::MmioAcquire),
-        (Direction::Write, _) => ("write", CycleAnnotation::MmioRelease),
+        (Direction::Read, Release(scope) | AcqRel(scope)) => ("read", Acquire(scope)),
+        (Direction::Write, Acquire(scope) | AcqRel(scope)) => ("write", Release(scope)),
+        (Direction::Read, _) => ("read", MmioAcquire),
+        (Direction::Write, _) => ("write", MmioRelease),
     };
     report
         .error("cycle-annotation", at, format!("a {what} cannot be `{}`", annotation.word()))
@@ -291,6 +321,10 @@ mod tests {
         assert!(wrong.contains("PodWW Rfe PodRR Fre"), "{wrong}");
         let wrong = message("PosWW Coe Coe Coe Coe");
         assert!(wrong.contains("three writes"), "{wrong}");
+        let wrong = message("PodWW Rfe Rmw ReleaseGpu Rfe PodRR Fre");
+        assert!(wrong.contains("ReleaseGpu Rmw"), "{wrong}");
+        let wrong = message("PodWW Rfe Weak Rmw Rfe PodRR Fre");
+        assert!(wrong.contains("AcqRelGpu"), "{wrong}");
         let wrong = message("Rfe MP");
         assert!(wrong.contains("is a family"), "{wrong}");
     }

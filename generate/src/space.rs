@@ -48,18 +48,28 @@ impl Pattern {
         let shape = written.rotated(start);
         let mut given = cycle.annotations.clone();
         given.rotate_left(start);
-        let choice = |(direction, given): (&Direction, &Option<CycleAnnotation>)| match given {
-            Some(one) => vec![*one],
-            None => unique(ranges.annotations.iter().copied().filter(|one| one.fits(*direction))),
+        let choice = |(at, given): (usize, &Option<CycleAnnotation>)| {
+            let all = ranges.annotations.iter().copied();
+            match given {
+                Some(one) => vec![*one],
+                None if shape.is_write_of_atomic(at) => vec![CycleAnnotation::Weak],
+                None if shape.is_atomic(at) => {
+                    let fitting = unique(all.filter(|one| one.fits_atomic()));
+                    // What PTX takes an atomic without qualifiers for.
+                    let default = CycleAnnotation::Relaxed(Scope::Gpu);
+                    if fitting.is_empty() { vec![default] } else { fitting }
+                }
+                None => unique(all.filter(|one| one.fits(shape.directions[at]))),
+            }
         };
-        let annotations = shape.directions.iter().zip(&given).map(choice).collect();
+        let annotations = given.iter().enumerate().map(choice).collect();
         let vias = (0..shape.len()).map(|at| {
             let (from, to) = (shape.directions[at], shape.directions[(at + 1) % shape.len()]);
             match shape.links[at] {
                 Link::Order { via: Via::Plain, .. } => {
                     unique(ranges.vias.iter().copied().filter(|via| via.fits(from, to)))
                 }
-                Link::Order { .. } | Link::Communicates { .. } => Vec::new(),
+                Link::Order { .. } | Link::Rmw | Link::Communicates { .. } => Vec::new(),
             }
         });
         let arrangements = match &cycle.arrangement {
@@ -159,7 +169,9 @@ impl Pattern {
             |(choices, one): (&Vec<CycleAnnotation>, &CycleAnnotation)| choices.contains(one);
         let linked = |at: usize| match cycle.shape.links[at] {
             Link::Order { via, .. } if !self.vias[at].is_empty() => self.vias[at].contains(&via),
-            link @ (Link::Order { .. } | Link::Communicates { .. }) => link == self.shape.links[at],
+            link @ (Link::Order { .. } | Link::Rmw | Link::Communicates { .. }) => {
+                link == self.shape.links[at]
+            }
         };
         self.annotations.iter().zip(&cycle.annotations).all(annotated)
             && (0..self.shape.len()).all(linked)

@@ -40,6 +40,8 @@ pub enum CycleAnnotation {
     Acquire(Scope),
     /// Of writes.
     Release(Scope),
+    /// Of atomics, which can also be any of the three before.
+    AcqRel(Scope),
     /// `.mmio.relaxed.sys`
     Mmio,
     MmioAcquire,
@@ -58,6 +60,7 @@ impl CycleAnnotation {
             .chain(scoped(CycleAnnotation::Relaxed))
             .chain(scoped(CycleAnnotation::Acquire))
             .chain(scoped(CycleAnnotation::Release))
+            .chain(scoped(CycleAnnotation::AcqRel))
             .chain(last)
     }
 
@@ -74,6 +77,22 @@ impl CycleAnnotation {
             | CycleAnnotation::Volatile
             | CycleAnnotation::Relaxed(_)
             | CycleAnnotation::Mmio => true,
+            CycleAnnotation::AcqRel(_) => false,
+        }
+    }
+
+    /// Whether an atomic can have it.
+    pub fn fits_atomic(self) -> bool {
+        match self {
+            CycleAnnotation::Relaxed(_)
+            | CycleAnnotation::Acquire(_)
+            | CycleAnnotation::Release(_)
+            | CycleAnnotation::AcqRel(_) => true,
+            CycleAnnotation::Weak
+            | CycleAnnotation::Volatile
+            | CycleAnnotation::Mmio
+            | CycleAnnotation::MmioAcquire
+            | CycleAnnotation::MmioRelease => false,
         }
     }
 
@@ -85,6 +104,7 @@ impl CycleAnnotation {
             CycleAnnotation::Relaxed(scope) => format!("relaxed.{scope}"),
             CycleAnnotation::Acquire(scope) => format!("acquire.{scope}"),
             CycleAnnotation::Release(scope) => format!("release.{scope}"),
+            CycleAnnotation::AcqRel(scope) => format!("acq_rel.{scope}"),
             CycleAnnotation::Mmio => "mmio.relaxed.sys".to_owned(),
             CycleAnnotation::MmioAcquire => "mmio.acquire.sys".to_owned(),
             CycleAnnotation::MmioRelease => "mmio.release.sys".to_owned(),
@@ -101,7 +121,8 @@ impl CycleAnnotation {
             | CycleAnnotation::Volatile
             | CycleAnnotation::Relaxed(_)
             | CycleAnnotation::Acquire(_)
-            | CycleAnnotation::Release(_) => capitalized(&self.qualifiers()),
+            | CycleAnnotation::Release(_)
+            | CycleAnnotation::AcqRel(_) => capitalized(&self.qualifiers()),
         }
     }
 
@@ -115,7 +136,8 @@ impl CycleAnnotation {
             | CycleAnnotation::Volatile
             | CycleAnnotation::Relaxed(_)
             | CycleAnnotation::Acquire(_)
-            | CycleAnnotation::Release(_) => self.qualifiers(),
+            | CycleAnnotation::Release(_)
+            | CycleAnnotation::AcqRel(_) => self.qualifiers(),
         }
     }
 
@@ -133,6 +155,7 @@ impl CycleAnnotation {
             CycleAnnotation::Relaxed(scope) => (AccessOrder::Relaxed, scope),
             CycleAnnotation::Acquire(scope) => (AccessOrder::Acquire, scope),
             CycleAnnotation::Release(scope) => (AccessOrder::Release, scope),
+            CycleAnnotation::AcqRel(scope) => (AccessOrder::AcqRel, scope),
             CycleAnnotation::Volatile | CycleAnnotation::Mmio => (AccessOrder::Relaxed, Scope::Sys),
             CycleAnnotation::MmioAcquire => (AccessOrder::Acquire, Scope::Sys),
             CycleAnnotation::MmioRelease => (AccessOrder::Release, Scope::Sys),
@@ -312,6 +335,8 @@ impl fmt::Display for Via {
 pub enum Link {
     /// Program order, to the same location or to another one.
     Order { same: bool, via: Via },
+    /// The two are a read and a write of one atomic.
+    Rmw,
     /// The second access is of the same thread, or of the next one.
     Communicates { how: Communication, external: bool },
 }
@@ -342,6 +367,7 @@ impl Link {
                 };
                 format!("{}{same}{from}{}", via.word(), to.letter())
             }
+            Link::Rmw => "Rmw".to_owned(),
             Link::Communicates { how, external } => {
                 format!("{}{}", how.name(), if external { 'e' } else { 'i' })
             }

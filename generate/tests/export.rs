@@ -4,7 +4,7 @@
 use generate::build;
 use generate::cycle::Cycle;
 use generate::export::{ExportFormat, bell, cat, export};
-use generate::space::{CycleSpace, Ranges};
+use generate::space::{CycleSpace, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Via};
 use litmus::{Dialect, Quantifier, Test};
 use model::isa::atom::AtomicOrder;
@@ -41,7 +41,11 @@ fn plain(count: usize) -> Vec<Cycle> {
         vias: Via::all().filter(fits).collect(),
         distances: vec![Scope::Cta, Scope::Gpu, Scope::Sys],
     };
-    CycleSpace::critical(2..=3, 4..=6, &ranges).sample(count, 5)
+    let written = generate::notation::read("PodWW Rfe Rmw Rfe PodRR Fre").expect("a cycle");
+    let through_atomics = CycleSpace { patterns: vec![Pattern::of(&written, &ranges)] };
+    let mut all = CycleSpace::critical(2..=3, 4..=6, &ranges).sample(count, 5);
+    all.extend(through_atomics.sample(count / 10, 5));
+    all
 }
 
 /// What an instruction does, whatever the dialect writes it as.
@@ -88,7 +92,9 @@ fn exported(cycle: &Cycle, format: ExportFormat) -> Result<String, String> {
 
 #[test]
 fn the_dialect_of_dartagnan_reads_back() {
-    for cycle in plain(300) {
+    // Others may want more of them.
+    let count = std::env::var("CAUSEWAY_TESTS").ok().and_then(|count| count.parse().ok());
+    for cycle in plain(count.unwrap_or(300)) {
         let built = build::test(&cycle, Quantifier::Exists);
         let written = exported(&cycle, ExportFormat::Dat3m).unwrap_or_else(|no| panic!("{no}"));
         let read = litmus::parse("exported", written.as_bytes())
@@ -149,7 +155,7 @@ fn lisa_has_the_placement_and_the_annotations() {
         vias: vec![Via::Plain],
         distances: vec![],
     };
-    let pattern = generate::space::Pattern::of(&written.expect("a cycle"), &ranges);
+    let pattern = Pattern::of(&written.expect("a cycle"), &ranges);
     let lisa = exported(&pattern.cycle(0), ExportFormat::HerdLisa).expect("LISA has it");
     for part in [
         "w[release,gpu] y 1",

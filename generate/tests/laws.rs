@@ -274,6 +274,9 @@ fn mixture(count: usize) -> Vec<Cycle> {
         "PodWW Coi PodWW Rfe PodRR Fre",
         "DpAddrdR Fri Coe PodWW Rfe",
         "PosRW Rfe PosRW Rfe",
+        "PodWW Rfe Rmw Rfe PodRR Fre",
+        "PodWR Rmw Rfe PodRW Coe",
+        "Rfe Rmw PodWR Fre PodWR Fre",
         "PodWW PosWR PodRW Rfe DpCtrldW PodWR Fre",
     ] {
         let written = notation::read(text).expect("a cycle");
@@ -289,7 +292,7 @@ fn a_test_parses_back_as_it_was_built() {
     for cycle in mixture(400) {
         vias.extend(cycle.shape.links.iter().filter_map(|link| match link {
             Link::Order { via, .. } => Some(*via),
-            Link::Communicates { .. } => None,
+            Link::Communicates { .. } | Link::Rmw => None,
         }));
         let built = build::test(&cycle, Quantifier::Exists);
         let printed = print::print(&built);
@@ -390,6 +393,18 @@ fn verdicts_are_those_that_the_axioms_predict() {
         };
         assert_eq!(answer(&cycle), predicted, "{}", cycle.name());
     }
+    // An atomic between release and acquire goes on with their chain; a load and a store do not.
+    for (between, predicted) in
+        [("Rmw", CycleAnswer::Forbidden), ("PosRW RelaxedGpu", CycleAnswer::Allowed)]
+    {
+        let words =
+            format!("PodWW ReleaseGpu Rfe RelaxedGpu {between} Rfe AcquireGpu PodRR Fre @gpu");
+        let pattern = Pattern::of(
+            &notation::read(&words).expect("a cycle"),
+            &ranges(&[CycleAnnotation::Weak], &[Via::Plain], &[]),
+        );
+        assert_eq!(answer(&pattern.cycle(0)), predicted, "{words}");
+    }
     // No value comes out of thin air, however weak the accesses are.
     for via in [Via::Addr, Via::Data, Via::Ctrl] {
         let all = ranges(&[CycleAnnotation::Weak], &[via], &Scope::ALL);
@@ -406,7 +421,14 @@ fn verdicts_are_those_that_the_axioms_predict() {
 fn stronger(cycle: &Cycle, number: usize) -> Vec<Cycle> {
     let mut all = Vec::new();
     let at = number % cycle.shape.len();
-    for annotation in CycleAnnotation::all().filter(|one| one.fits(cycle.shape.directions[at])) {
+    let fits = |one: &CycleAnnotation| {
+        if cycle.shape.is_atomic(at) {
+            one.fits_atomic()
+        } else {
+            !cycle.shape.is_write_of_atomic(at) && one.fits(cycle.shape.directions[at])
+        }
+    };
+    for annotation in CycleAnnotation::all().filter(fits) {
         if annotation.includes(cycle.annotations[at], cycle.shape.directions[at]) {
             let mut other = cycle.clone();
             other.annotations[at] = annotation;

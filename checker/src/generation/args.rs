@@ -32,7 +32,8 @@ pub struct Gen {
     #[arg(long, value_name = "N..M", value_parser = range, requires = "threads")]
     pub edges: Option<RangeInclusive<usize>>,
     /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
-    /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `mmio`, `mmio.acquire`, `mmio.release`; or `all`
+    /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `acq_rel.SCOPE` for atomics, `mmio`, `mmio.acquire`,
+    /// `mmio.release`; or `all`
     #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
     pub accesses: Choices<CycleAnnotation>,
     /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`,

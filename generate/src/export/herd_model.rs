@@ -36,22 +36,23 @@ instructions R[{'weak}]
 instructions R[{'relaxed,'acquire},{'cta,'cluster,'gpu,'sys}]
 instructions W[{'weak}]
 instructions W[{'relaxed,'release},{'cta,'cluster,'gpu,'sys}]
+instructions RMW[{'relaxed,'acquire,'release,'acq_rel},{'cta,'cluster,'gpu,'sys}]
 instructions F[{'alias}]
 instructions F[{'acquire,'release,'acq_rel,'sc},{'cta,'cluster,'gpu,'sys}]
 default R[{'weak}]
 default W[{'weak}]
 ";
 
-/// What the model is given, in the words of herd7.
+/// What the model is given, in the words of herd7, whose program order does not relate the accesses of one atomic.
 const GIVEN: &str = "\
 include \"cos.cat\"
 
 let PF = F & Alias
 let ALIAS = PF
 let F = F \\ PF
-let RLX = (R | W) & Relaxed
-let ACQ = R & Acquire
-let REL = W & Release
+let ACQ = R & (Acquire | Acq_rel)
+let REL = W & (Release | Acq_rel)
+let RLX = R & (Relaxed | Release) | W & (Relaxed | Acquire)
 let F-ACQ = F & Acquire
 let F-REL = F & Release
 let F-ACQ-REL = F & Acq_rel
@@ -75,6 +76,7 @@ let same-gpu = gpu
 let overlap = loc & (R | W) * (R | W)
 let overlap-completely = overlap
 let location-overlap = overlap
+let po = po | rmw
 let barrier = 0
 let cluster-barrier = 0
 let exited = 0

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use litmus::Test;
 use litmus::print::TestText;
 use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::atom::AtomicOp;
 use model::isa::fence::ProxyFence;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
@@ -185,6 +186,15 @@ fn cell(line: &ExportedLine<'_>) -> Result<Option<String>, Inexpressible> {
             let source =
                 store.sources.first().map_or(String::new(), |&source| operand(line, source));
             format!("w[{}] {} {source}", annotations(line)?, address(line)?)
+        }
+        Instruction::Atomic(atomic) if atomic.op == AtomicOp::Exch && !atomic.reduction => {
+            let Some(register) = atomic.destination else {
+                return line.refuse("an atomic without a register");
+            };
+            let register = plain(line.thread, usize::from(register.0));
+            let value =
+                atomic.operands.first().map_or(String::new(), |&value| operand(line, value));
+            format!("rmw[{}] {register} {value} {}", annotations(line)?, address(line)?)
         }
         Instruction::Fence(_) => {
             format!("f[{}]", annotations(line)?)
