@@ -10,6 +10,10 @@ use clap::Parser;
 use engine::exit::{CLOSED, Exit, INTERRUPTED};
 use engine::interrupt;
 
+/// The engines allocate much, and little at a time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The time that an interrupted run has to print its results so far.
 const GRACE: Duration = Duration::from_secs(3);
 
