@@ -19,7 +19,7 @@ use super::subword;
 use super::variety::{Varied, astray, varied};
 use crate::language::SourceId;
 use crate::refiner::Refiner;
-use crate::verdict::Verdict;
+use crate::verdict::{Finding, Verdict};
 
 /// Sizes in bytes of the memory of a pointer. The first size that the function stays inside is used.
 pub(super) const SIZES: [u32; 4] = [64, 256, 4096, 1 << 16];
@@ -82,8 +82,9 @@ impl Coverage {
 /// Chooses the inputs. The bound on loops is raised if no execution of a loop ends before.
 pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeResult<Inputs> {
     let [source, target] = sides;
-    let FittedSetup { mut setup, scans: mut first, bound } =
-        fitted(&base(source, target)?, sides, *refiner)?;
+    let base = base(source, target)?;
+    let FittedSetup { mut setup, scans: mut first, bound } = fitted(&base, sides, *refiner)
+        .map_err(|found| without_end(&base, sides, refiner, found))?;
     refiner.bound = bound;
     let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
@@ -164,6 +165,20 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
 /// A function as it runs without other threads: numbers with which it is undefined are not tried.
 pub(super) fn checked(function: &Function) -> &Function {
     function.checked.as_deref().unwrap_or(function)
+}
+
+/// The finding of a target that does not end where its source does, in place of one that says it has no answer.
+fn without_end(
+    base: &Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+    found: Box<Finding>,
+) -> Box<Finding> {
+    if found.verdict != Verdict::Undecided {
+        return found;
+    }
+    let by_themselves = [checked(sides[0]), sides[1]];
+    astray(base, by_themselves, refiner).map_or(found, |(finding, _)| Box::new(finding))
 }
 
 /// Whether a thread writes memory of which the program promises that no thread writes it.

@@ -83,6 +83,9 @@ const SINGLES: &[&str] =
 /// The maximum number of barriers of a function at which partners meet it.
 const MEETINGS: usize = 8;
 
+/// The number of contexts above which those of one place come before those of two.
+const MANY: usize = 1_000;
+
 /// The first value of a context's stores. A function is unlikely to store such a value.
 pub const FRESH: u64 = 101;
 
@@ -121,6 +124,7 @@ pub fn contexts(
     }
     maker.alone();
     maker.barriers(scan);
+    let pairs = maker.all.len();
     for shape in &shapes {
         if shape.seq_cst && !cxx {
             continue;
@@ -150,6 +154,7 @@ pub fn contexts(
             }
         }
     }
+    let others = maker.all.len();
     for shape in GIVEN_BACK.iter().map(|text| shape(text)) {
         let returns = |at: usize| {
             let location = &locations[at];
@@ -177,6 +182,10 @@ pub fn contexts(
         maker.fences(frame, &places);
     }
     maker.twins();
+    // The contexts of pairs grow with the square of the places, and may not all be reached in time.
+    if maker.all.len() > MANY {
+        maker.all[pairs..].rotate_left(others - pairs);
+    }
     maker.all
 }
 

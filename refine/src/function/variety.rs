@@ -23,8 +23,8 @@ const MOST: usize = 96;
 const ALONE: usize = 24;
 
 /// How often a loop body of the target may be executed where the source executes each at most as often as the bound
-/// allows.
-const ROUNDS: u32 = 32;
+/// allows; the second number if the first takes too many instructions.
+const ROUNDS: [u32; 2] = [32, 8];
 
 /// What both sides do, or which of them is not scanned and why.
 type ScannedSides = Result<[ThreadScan; 2], (&'static str, ScanError)>;
@@ -116,10 +116,16 @@ fn of_stop(
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
 ) -> Option<LocatedFinding> {
-    let mut stop = stop.clone();
+    let (mut stop, mut rounds) = (stop.clone(), refiner.bound);
     if *side == SIDES[1] && stop == ScanError::Cut {
-        let longer = Refiner { bound: ROUNDS, ..*refiner };
-        (_, stop) = grown(&mut setup.clone(), sides, &longer).err()?;
+        for bound in ROUNDS.into_iter().filter(|bound| *bound > refiner.bound) {
+            rounds = bound;
+            let longer = Refiner { bound, ..*refiner };
+            (_, stop) = grown(&mut setup.clone(), sides, &longer).err()?;
+            if !matches!(stop, ScanError::Limit(_) | ScanError::Events) {
+                break;
+            }
+        }
     }
     // The source is scanned first.
     let (line, why) = match stop {
@@ -129,7 +135,7 @@ fn of_stop(
             (Some(line), why.to_owned())
         }
         ScanError::Fault { line, why } => (Some(line), format!("the target accesses {why}")),
-        ScanError::Cut => (None, format!("the target repeats a loop more than {ROUNDS} times")),
+        ScanError::Cut => (None, format!("the target repeats a loop more than {rounds} times")),
         ScanError::Limit(_) | ScanError::Events => return None,
     };
     let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
