@@ -187,7 +187,7 @@ impl WrittenTests<'_> {
             format!(": {}{why}", answer.name())
         });
         if let Some(folder) = &self.command.out {
-            let name = format!("{}.litmus", test.name);
+            let name = file_name(&test.name, self.names.len());
             if self.refused.is_none() {
                 self.refused = write_file(&folder.join(&name), &test.text).err();
             }
@@ -208,6 +208,17 @@ impl WrittenTests<'_> {
         fs::write(folder.join("@all"), self.names.join("\n") + "\n")?;
         writeln!(out, "{} written to {}", tests(self.names.len() as u64), shown(folder))
     }
+}
+
+/// The name of a file. What is too long for a file system is cut, and has the number of the test.
+fn file_name(test: &str, number: usize) -> String {
+    const LONGEST: usize = 240;
+    const KEPT: usize = 200;
+    if test.len() <= LONGEST {
+        return format!("{test}.litmus");
+    }
+    let kept: String = test.chars().take(KEPT).collect();
+    format!("{kept}+and-more-{number}.litmus")
 }
 
 fn write_file(path: &Path, text: &str) -> Result<(), String> {
@@ -236,4 +247,17 @@ fn sum(
     }
     let (total, parts, names) = (tests(tally.total()), parts.join(", "), names.join(", "));
     writeln!(out, "{total}: {parts}   ({names}{agree}; {seconds:.1} s)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn names_of_files_are_not_too_long() {
+        assert_eq!(file_name("MP+pos+at-gpu", 7), "MP+pos+at-gpu.litmus");
+        let long = "WR+".repeat(100);
+        let [one, other] = [7, 8].map(|number| file_name(&long, number));
+        assert!(one.len() < 255 && one != other, "{one}");
+    }
 }
